@@ -134,9 +134,9 @@ private func tiff(_ path: String) throws(BuildError) {
       precondition(!error.reason.isEmpty, "a refusal has a reason")
     }
   }
-  let file = try TIFFFile(path: path, tileSize: tileSize)
+  var file = try TIFFFile(path: path, tileSize: tileSize)
   guard file.obstacle == nil, file.width <= largest / file.height,
-    let ability = try TIFFAbility(file)
+    let ability = try TIFFAbility(&file)
   else { return }
   try drain(TIFFSource(file, .rows, tileSize: tileSize))
   let keepsPlanes = ability.hasPlanes

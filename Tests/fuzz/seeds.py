@@ -82,6 +82,15 @@ def tagged(place: Path) -> None:
         call("vips", "crop", base(""), f"{coded}{options}", 0, 0, 24, 16)
         tagged_tiff(place / f"coded-{compression}{options.strip('[]')}.tif", 6 if compression == 33003 else 2, 8, 1, 3, 1, compression, [coded.read_bytes()], {})
         coded.unlink()
+    # JPEG tiles of two kinds: another chroma sampling, and no pixels beyond the edge.
+    tiles = {}
+    for kind, width, options in (("", 16, "on"), ("", 16, "off"), ("gray", 16, "off"), ("gray", 8, "off")):
+        call("vips", "crop", base(kind), f"{place}/tile.jpg[strip,subsample-mode={options}]", 0, 0, width, 16)
+        tiles[kind, width, options] = (place / "tile.jpg").read_bytes()
+    (place / "tile.jpg").unlink()
+    half, full, whole, cropped = tiles.values()
+    for number, (photometric, bits, samples, pair) in enumerate(((6, 8, 3, [half, full]), (6, 8, 3, [full, half]), (1, 8, 1, [whole, cropped]), (1, 1, 1, [whole, cropped]))):
+        tagged_tiff(place / f"tiles-{number}.tif", photometric, bits, 1, samples, 1, 7, pair, {322: (4, [16]), 323: (4, [16])})
 
 
 def tagged_tiff(path: Path, photometric: int, bits: int, kind: int, samples: int, planar: int, compression: int, strips: list[bytes], more: dict) -> None:

@@ -5,7 +5,8 @@ extension SourceRoute {
   /// - Parameter isSlide: a scanner made it: its tiles are taken as they are, even if anew they would be smaller.
   static func tiff(_ file: TIFFFile, _ options: BuildOptions, isSlide: Bool) throws(BuildError) -> Way {
     if let obstacle = file.obstacle { return .libvips(obstacle) }
-    guard let ability = try TIFFAbility(file) else { return .libvips("its JPEG data's other colours") }
+    var file = file
+    guard let ability = try TIFFAbility(&file) else { return .libvips("its JPEG data's other colours") }
     let (way, reason) = try way(file, ability, options, isSlide: isSlide)
     return .native(
       TIFFSource(file, way, tileSize: options.tileSize, keepsPlanes: ability.hasPlanes), reason)

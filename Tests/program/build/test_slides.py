@@ -164,7 +164,7 @@ class Broken(Slides):
         scan[0].pieces[7] = tiled(picture(240, 240), 240, 70, sampling=(1, 1)).pieces[0]
         told, archive = self.built(self.written(scan))
         self.assertEqual(told["route"], "exact: read by libvips, for its format (openslide); its own tiles are not taken, "
-                                        "for tile 7 of 15 has another chroma sampling than the one before")
+                                        "for tile 7 of 15 has another chroma sampling than the first one")
 
     def test_a_tile_of_another_size_and_of_12_bits_is_one_line(self):
         for change in ((5, 480 .to_bytes(2)), (3, b"\x0c"), (8, b"\x00")):

@@ -17,18 +17,18 @@ struct SlideTIFF {
       let vendor = image.string("openslide.vendor"), Self.vendors.contains(vendor)
     else { return nil }
     do throws(BuildError) {
-      let file = try TIFFFile(path: picture.path, tileSize: options.tileSize)
-      obstacle = try Self.obstacle(file, image)
+      var file = try TIFFFile(path: picture.path, tileSize: options.tileSize)
+      obstacle = try Self.obstacle(&file, image)
       self.file = obstacle == nil ? file : nil
     } catch { (file, obstacle) = (nil, error.reason) }
   }
 
-  private static func obstacle(_ file: TIFFFile, _ image: Image) throws(BuildError) -> String? {
+  private static func obstacle(_ file: inout TIFFFile, _ image: Image) throws(BuildError) -> String? {
     if let obstacle = file.obstacle { return obstacle }
     if !file.isTiled || file.width != image.width || file.height != image.height {
       return "its first picture"
     }
-    let ability = try TIFFAbility(file)
+    let ability = try TIFFAbility(&file)
     if file.isYCbCrUnderRGB || ability == nil { return "its JPEG data's other colours" }
     // What the scanner left out OpenSlide paints as it saw fit.
     if !file.isJPEG { return file.missingCount > 0 ? "tiles that are missing" : nil }

@@ -12,19 +12,23 @@ struct TIFFAbility {
   let tables: [[Int]]
 
   /// Nil where the JPEG decoder would take the colours for others.
-  init?(_ file: TIFFFile) throws(BuildError) {
+  ///
+  /// - Parameter file: gets the chroma sampling that all units must have.
+  init?(_ file: inout TIFFFile) throws(BuildError) {
     let reader = file.isJPEG ? try TIFFUnitReader(file) : nil
     guard let reader, let unit = (0..<file.columns * file.rows).first(where: { !reader.isMissing($0) }) else {
       (hasPlanes, hasSequentialTiles, hasFineChroma, tables) = (false, false, false, [])
       return
     }
     guard try reader.hasStatedColours(unit) else { return nil }
+    file.sampling = try reader.sampling(ofUnit: unit)
     let data = try reader.completeJPEG(unit)
     let header = JPEGHeader(UnsafeRawBufferPointer(data))
     let isRGB = file.bands > 1 && !file.isYCbCr
     let isKnown = !isRGB && header?.isJFIF420OrGray ?? false
-    // Chroma rows of two units must not meet in one.
-    let isAligned = file.unitHeight % 16 == 0 || file.rows == 1
+    // Chroma rows, or columns, of two units must not meet in one.
+    let isAligned =
+      (file.unitHeight % 16 == 0 || file.rows == 1) && (file.unitWidth % 2 == 0 || file.columns == 1)
     hasPlanes = isKnown && isAligned
     let mcu = header?.mcu
     hasSequentialTiles =

@@ -29,7 +29,10 @@ final class TIFFCoefficients {
       js_close(reader)
       throw error
     }
-    guard Int(js_blocks_per_mcu(reader)) == mcu.blocks, let writer = js_tile_writer_new(&info) else {
+    // The file may have been written over since its header was looked at.
+    guard Int(js_blocks_per_mcu(reader)) == mcu.blocks, Int(info.h.0) * 8 == mcu.width,
+      Int(info.v.0) * 8 == mcu.height, let writer = js_tile_writer_new(&info)
+    else {
       js_close(reader)
       throw Self.noMemory(file)
     }

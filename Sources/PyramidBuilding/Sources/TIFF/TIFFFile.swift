@@ -31,6 +31,9 @@ struct TIFFFile {
   let missingCount: Int
   /// What all JPEG units share: quantisation and Huffman tables (TIFF Technical Note 2).
   let jpegTables: [UInt8]
+  /// The chroma sampling of the JPEG data, in the numbers of TurboJPEG, which each unit must have: that of the first one,
+  /// see `TIFFAbility`. Nil until it is known.
+  var sampling: Int32?
   /// Damage of the file, as it is noticed.
   let log = DamageLog()
 
@@ -78,8 +81,9 @@ struct TIFFFile {
     columns = (width + unitWidth - 1) / unitWidth
     rows = (height + unitHeight - 1) / unitHeight
     let count = handle.unitCount
-    guard count == columns * rows else {
-      throw handle.refused("the TIFF names \(count) pieces, its size asks for \(columns * rows)")
+    let expected = columns.multipliedReportingOverflow(by: rows)
+    guard !expected.overflow, count == expected.partialValue else {
+      throw handle.refused("the TIFF names \(count) pieces, its size asks for \(columns) × \(rows)")
     }
   }
 

@@ -14,6 +14,11 @@ final class TIFFInflater {
   }
   private(set) var flaw: Flaw?
 
+  /// The reason why a file is damaged, of pixels that are decoded all the same.
+  static func reason(_ unit: String) -> String {
+    "the TIFF file is damaged: the checksum of \(unit) does not match its pixels"
+  }
+
   /// Vectors of four bytes may begin at a unit's last one.
   static let slack = 4
 

@@ -50,7 +50,7 @@ final class TIFFUnitDecoder {
       return size
     }
     if tags.hasCroppedTiles {
-      try decodeJPEG(unit)
+      try decodeJPEG(unit, size)
       return size
     }
     if tags.compression == COMPRESSION_NONE, handle.storedSize(unit) < whole {
@@ -109,7 +109,8 @@ final class TIFFUnitDecoder {
     }
   }
 
-  private func decodeJPEG(_ unit: Int) throws(BuildError) {
+  /// - Parameter size: bytes of `samples` that the unit has.
+  private func decodeJPEG(_ unit: Int, _ size: Int) throws(BuildError) {
     if jpeg == nil {
       guard let decoder = tjInitDecompress() else {
         throw BuildError(path, "no memory for a JPEG decoder", isTemporary: true)
@@ -134,6 +135,9 @@ final class TIFFUnitDecoder {
     }
     try check(Int(width), Int(height), of: unit)
     let stride = tags.unitWidth * tags.samplesInPlane
+    guard stride * Int(height) <= size else {
+      throw BuildError(path, "\(name(unit)) has more samples than \(size) bytes hold")
+    }
     let code = samples.withUnsafeMutableBytes {
       tjDecompress2(
         jpeg.decoder, data, UInt(data.count), $0.assumingMemoryBound(to: UInt8.self).baseAddress, width,

@@ -59,8 +59,7 @@ final class TIFFUnitReader {
     guard count == size else { throw handle.refused("\(name(unit)) is damaged") }
     // libtiff reads no further than it needs, and not the checksum.
     if isInflatedInVain(unit) {
-      file.log.add(
-        .error, "the TIFF file is damaged: the checksum of \(name(unit)) does not match its pixels")
+      file.log.add(.error, TIFFInflater.reason(name(unit)))
     }
     let rowSize = file.unitWidth * file.bands
     let source = bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)
@@ -73,7 +72,7 @@ final class TIFFUnitReader {
   func decodeJPEG(
     _ unit: Int, to base: UnsafeMutablePointer<UInt8>, stride: Int
   ) throws(BuildError) -> (Soundness, UnsafeRawBufferPointer) {
-    let (data, width, height) = try sizedJPEG(unit)
+    let (data, width, height, _) = try sizedJPEG(unit)
     let soundness = try check(
       unit,
       tjDecompress2(
@@ -169,12 +168,15 @@ final class TIFFUnitReader {
     }
   }
 
-  /// Y, Cb, Cr of a 4:2:0 unit, or its gray plane, as the JPEG has them.
+  /// Y, Cb, Cr of a unit as its JPEG has them. One that is not 4:2:0 is refused: its planes are larger.
   @discardableResult
   func decodePlanes(
     _ unit: Int, to planes: (Plane, Plane, Plane)
   ) throws(BuildError) -> (Soundness, UnsafeRawBufferPointer) {
-    let (data, width, height) = try sizedJPEG(unit)
+    let (data, width, height, sampling) = try sizedJPEG(unit)
+    guard sampling == TJSAMP_420.rawValue else {
+      throw handle.refused("\(name(unit)) has another chroma sampling than 4:2:0")
+    }
     var bases: [UnsafeMutablePointer<UInt8>?] = [planes.0.base, planes.1.base, planes.2.base]
     var strides = [Int32(planes.0.stride), Int32(planes.1.stride), Int32(planes.2.stride)]
     let soundness = try check(
@@ -206,7 +208,7 @@ final class TIFFUnitReader {
     return UnsafeMutableBufferPointer(start: base, count: start + Int(size))
   }
 
-  /// `jpeg` of the unit's size, of the TIFF's colours and of the same chroma sampling as the unit before.
+  /// `jpeg` of the unit's size, of the TIFF's colours and of the chroma sampling of all units.
   func completeJPEG(_ unit: Int) throws(BuildError) -> UnsafeMutableBufferPointer<UInt8> {
     try sizedJPEG(unit).data
   }
@@ -214,7 +216,9 @@ final class TIFFUnitReader {
   /// The same with its size, which is the unit's, or that of the image's part of a tile at the edge.
   private func sizedJPEG(
     _ unit: Int
-  ) throws(BuildError) -> (data: UnsafeMutableBufferPointer<UInt8>, width: Int, height: Int) {
+  ) throws(BuildError) -> (
+    data: UnsafeMutableBufferPointer<UInt8>, width: Int, height: Int, sampling: Int32
+  ) {
     let data = try jpeg(unit)
     let found = try header(of: data, unit)
     let inside = file.visible(unit)
@@ -228,15 +232,16 @@ final class TIFFUnitReader {
     guard found.colours == colours else {
       throw handle.refused("\(name(unit)) has other colours than the TIFF says")
     }
-    guard sampling == nil || found.sampling == sampling else {
-      throw handle.refused("\(name(unit)) has another chroma sampling than the one before")
+    guard file.sampling == nil || found.sampling == file.sampling else {
+      throw handle.refused("\(name(unit)) has another chroma sampling than the first one")
     }
-    sampling = found.sampling
-    return (data, found.width, found.height)
+    return (data, found.width, found.height, found.sampling)
   }
 
-  /// Of the units read so far; memory for chroma depends on it.
-  private var sampling: Int32?
+  /// The chroma sampling of a unit's JPEG, in the numbers of TurboJPEG.
+  func sampling(ofUnit unit: Int) throws(BuildError) -> Int32 {
+    try header(of: try jpeg(unit), unit).sampling
+  }
 
   /// What the TIFF's own field says of the colours inside JPEG. libjpeg goes by the JPEG's markers, and
   /// some scanners write RGB under the numbers of YCbCr's components.
