@@ -61,6 +61,9 @@ extension Image {
     }
   }
 
+  /// Pixels of the longest side that an image can have.
+  package static let longestSide = Int(VIPS_MAX_COORD)
+
   /// An image whose pixels `supply` gives on demand.
   ///
   /// - Parameter fields: an image whose header fields (resolution, orientation, profile) the new one has, too.
@@ -68,6 +71,12 @@ extension Image {
     _ header: GeneratedHeader, fields: Image?, subject: String, from supply: any PixelSupply
   ) throws(ImagingError) {
     Vips.start()
+    guard 1...Self.longestSide ~= header.width, 1...Self.longestSide ~= header.height else {
+      throw ImagingError(
+        "open", subject,
+        message:
+          "is \(header.width) × \(header.height) pixels, and no side may have more than \(Self.longestSide)")
+    }
     guard let image = vips_image_new() else { throw ImagingError.take("open", subject) }
     self.init(owning: image, subject: subject)
     var inputs: [UnsafeMutablePointer<VipsImage>?] = fields.map { [$0.pointer, nil] } ?? [nil]

@@ -67,17 +67,19 @@ struct ImageJPlanes: StackPlanes {
       let count = (isReversed ? Array(bytes.reversed()) : Array(bytes)).reduce(0) { $0 << 8 | Int($1) }
       guard count <= counts.count - part else { return [] }
       let sizes = counts[part..<part + count]
+      // What is beyond the data, or negative, is not added up.
+      let total = sizes.reduce(0 as Int?) { total, size in
+        total.flatMap { 0...data.count - place - $0 ~= size ? $0 + size : nil }
+      }
+      guard let total else { return [] }
       if data[entry..<entry + 4].elementsEqual(tables) {
         return sizes.map { size in
           defer { place += size }
-          guard size == 768, place + size <= data.count else { return nil }
+          guard size == 768 else { return nil }
           return colour(data[place..<place + size])
         }
       }
-      for size in sizes {
-        guard size >= 0, size <= data.count - place else { return [] }
-        place += size
-      }
+      place += total
       part += count
     }
     return []

@@ -61,9 +61,14 @@ struct TIFFDirectories: Sendable {
   private let isLittle: Bool
   private let isBig: Bool
   private var seen: Set<Int> = []
+  /// Entries and bytes of their values that may yet be read, in the whole file: directories may list each other, lie one
+  /// over the other, and have the same value.
+  private var (entriesLeft, bytesLeft) = (mostFileEntries, 64 << 20)
   /// Bytes of text that may yet come.
   private var textLeft = 32 << 20
 
+  /// Twenty for each of the most directories.
+  static let mostFileEntries = 2_000_000
   static let mostDirectories = 100_000
   private static let mostEntries = 4096
   private static let mostParts = 64
@@ -116,10 +121,14 @@ struct TIFFDirectories: Sendable {
     let (countSize, entrySize, linkSize) = isBig ? (8, 20, 8) : (2, 12, 4)
     guard seen.insert(offset).inserted, let head = reader.bytes(offset, countSize) else { return nil }
     let count = Self.number(head[...], isLittle)
-    guard 1...Self.mostEntries ~= count, let bytes = reader.bytes(offset + countSize, count * entrySize)
+    guard 1...Self.mostEntries ~= count, count <= entriesLeft,
+      let bytes = reader.bytes(offset + countSize, count * entrySize)
     else {
       return nil
     }
+    entriesLeft -= count
+    // A tag stands once in a directory; of several the first counts, as for libtiff.
+    var tags: Set<Int> = []
     var directory = Directory()
     (directory.offset, directory.linkOffset) = (offset, offset + countSize + count * entrySize)
     var parts: [Int] = []
@@ -135,6 +144,7 @@ struct TIFFDirectories: Sendable {
         type: Self.number(bytes[start + 2..<start + 4], isLittle),
         count: Self.number(bytes[start + 4..<start + (isBig ? 12 : 8)], isLittle),
         inline: bytes[start + (isBig ? 12 : 8)..<start + entrySize])
+      guard tags.insert(entry.tag).inserted else { continue }
       switch entry.tag {
       case 254: directory.subfileType = numbers(entry).first ?? 0
       case 255: oldType = numbers(entry).first ?? 0
@@ -186,16 +196,19 @@ struct TIFFDirectories: Sendable {
     return (directory, link.map { Self.number($0[...], isLittle) } ?? 0)
   }
 
-  private func bytes(_ entry: Entry, most: Int) -> [UInt8]? {
+  /// `nil` if the file does not have the value, or more has been read of it than of any usual file.
+  private mutating func bytes(_ entry: Entry, most: Int) -> [UInt8]? {
     guard let size = Self.sizes[entry.type] else { return nil }
     let (length, overflow) = min(entry.count, most).multipliedReportingOverflow(by: size)
     guard !overflow, entry.count > 0 else { return nil }
     let (whole, isVast) = entry.count.multipliedReportingOverflow(by: size)
     if !isVast, whole <= entry.inline.count { return Array(entry.inline.prefix(length)) }
+    guard length <= bytesLeft else { return nil }
+    bytesLeft -= length
     return reader.bytes(Self.number(entry.inline, isLittle), length)
   }
 
-  private func numbers(_ entry: Entry, most: Int = 1) -> [Int] {
+  private mutating func numbers(_ entry: Entry, most: Int = 1) -> [Int] {
     guard [1, 3, 4, 13, 16, 18].contains(entry.type), let size = Self.sizes[entry.type],
       let bytes = bytes(entry, most: most)
     else { return [] }
@@ -203,7 +216,7 @@ struct TIFFDirectories: Sendable {
   }
 
   /// A rational or floating-point number; nil for any other, and for one divided by 0.
-  private func real(_ entry: Entry) -> Double? {
+  private mutating func real(_ entry: Entry) -> Double? {
     guard let bytes = bytes(entry, most: 1) else { return nil }
     func whole(_ range: Range<Int>) -> Int { Self.number(bytes[range], isLittle) }
     switch entry.type {

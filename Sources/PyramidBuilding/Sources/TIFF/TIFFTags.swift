@@ -178,6 +178,9 @@ struct TIFFTags {
   ///
   /// - Parameter keepsBands: whether the caller chooses bands, whatever they are.
   func refusal(keepsBands: Bool) -> String? {
+    for (side, tag) in [(width, "ImageWidth"), (height, "ImageLength")] where side > Image.longestSide {
+      return "its \(tag) of \(side) is more than \(Image.longestSide) pixels, the most that are read"
+    }
     if format == SAMPLEFORMAT_COMPLEXINT || format == SAMPLEFORMAT_COMPLEXIEEEFP {
       return
         "its complex samples (SampleFormat \(format)) are not read: write their real parts, for example with "
