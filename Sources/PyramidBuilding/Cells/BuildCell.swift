@@ -36,8 +36,11 @@ package enum BuildCell {
       if order.page == nil, order.associated == nil {
         let pages = try SourcePages(file: file, options: options)
         if pages.count > 1 || order.countsOnly {
-          return session.send(
-            BuildMessage.pages, BuildMessage.encode(PagesMessage(pages, book: SourcePages.book(path: path))))
+          let message = BuildMessage.encode(PagesMessage(pages, book: SourcePages.book(path: path)))
+          guard BuildMessage.isTaken(pages: message) else {
+            throw BuildError(path, "has \(pages.count) pages, in no order that can be listed")
+          }
+          return session.send(BuildMessage.pages, message)
         }
       }
       let report = try PyramidBuilder(options: options, threads: 1)

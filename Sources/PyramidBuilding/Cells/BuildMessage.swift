@@ -42,7 +42,16 @@ enum BuildMessage {
   }
 
   static func decode<Value: Decodable>(_ type: Value.Type, _ message: CellMessage) throws(CellEnd) -> Value {
-    do { return try InputLimit.message.json.decode(type, from: message.bytes) } catch { throw .garbled }
+    let limits = message.kind == pages ? pageLimits : InputLimit.message.json
+    do { return try limits.decode(type, from: message.bytes) } catch { throw .garbled }
+  }
+
+  /// Of `pages`, which has numbers alone where it has many values.
+  private static let pageLimits = JSONLimits(bytes: longestWords, depth: 16, values: 1 << 18)
+
+  /// Whether a message of the source's pages is taken.
+  static func isTaken(pages message: [UInt8]) -> Bool {
+    message.withUnsafeBytes { pageLimits.refusal(of: $0) == nil }
   }
 }
 
@@ -105,13 +114,13 @@ struct SourcePage: Codable, Hashable, Sendable {
 /// A source of several pages, as a cell tells it.
 struct PagesMessage: Codable {
   /// The most pages of a source.
-  static let most = 1_000_000
+  static let most = NumberList.most
 
   let count: Int
   /// Each page's place in the file, counted from 0; nil if that is the page's number.
-  private let places: [Int]?
-  /// The place of each page's transparency mask, by the page's.
-  private var masks: [Int: Int]? = nil
+  private let places: NumberList?
+  /// Of pages that have a transparency mask.
+  private var masks: MaskPlaces? = nil
   /// Pictures that are no pages and are not built, by their names.
   let leftOut: [String]
   /// Pictures that are built beside the pages.
@@ -121,19 +130,14 @@ struct PagesMessage: Codable {
 
   /// Whether it is one that a source can have; what a sandboxed process says may be a lie.
   var isPossible: Bool {
-    let areSound = places.map { places in
-      places.count == count && Set(places).count == count && places.allSatisfy { 0..<Self.most ~= $0 }
-    }
-    let areMasks = masks.map { masks in
-      masks.count <= count && masks.allSatisfy { 0..<Self.most ~= $0.key && 0..<Self.most ~= $0.value }
-    }
-    return 1...Self.most ~= count && areMasks != false && areSound != false
+    let areSound = places.map { $0.numbers.count == count && $0.areDifferent }
+    return 1...Self.most ~= count && masks?.all.count ?? 0 <= count && areSound != false
       && Set(associated).count == associated.count
   }
 
   func page(_ number: Int) -> SourcePage {
-    let directory = places?[number] ?? number
-    return SourcePage(number: number, directory: directory, mask: masks?[directory])
+    let directory = places?.numbers[number] ?? number
+    return SourcePage(number: number, directory: directory, mask: masks?.all[directory])
   }
 
   init(_ pages: SourcePages, book: BookDescription?) {
@@ -141,7 +145,7 @@ struct PagesMessage: Codable {
       count: pages.count,
       places: pages.directories == Array(0..<pages.count) ? nil : pages.directories,
       leftOut: pages.leftOut, associated: pages.associated, book: book)
-    masks = pages.masks.isEmpty ? nil : pages.masks
+    masks = pages.masks.isEmpty ? nil : MaskPlaces(pages.masks)
   }
 
   init(
@@ -149,7 +153,7 @@ struct PagesMessage: Codable {
     book: BookDescription?
   ) {
     self.count = count
-    self.places = places
+    self.places = places.map(NumberList.init)
     self.leftOut = leftOut
     self.associated = associated
     self.book = book

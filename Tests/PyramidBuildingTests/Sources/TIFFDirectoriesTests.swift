@@ -1,0 +1,186 @@
+import Foundation
+import Imaging
+import TestSupport
+import Testing
+
+@testable import Cells
+@testable import PyramidBuilding
+
+/// Directories that were made to take time or memory, or to end the process that reads them: the server reads them, too.
+@Suite struct TIFFDirectoriesTests {
+  /// Little-endian bytes of a classic TIFF (TIFF 6.0, section 2) as it grows.
+  private struct File {
+    var bytes: [UInt8] = Array("II*\0\0\0\0\0".utf8)
+
+    static func number(_ value: Int, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+
+    /// Returns where the bytes lie.
+    mutating func add(_ more: [UInt8]) -> Int {
+      defer { bytes += more }
+      return bytes.count
+    }
+
+    static func entry(_ tag: Int, _ type: Int, _ count: Int, _ value: Int) -> [UInt8] {
+      number(tag, 2) + number(type, 2) + number(count, 4) + number(value, 4)
+    }
+
+    mutating func add(directory entries: [[UInt8]], next: Int = 0) -> Int {
+      add(Self.number(entries.count, 2) + Array(entries.joined()) + Self.number(next, 4))
+    }
+
+    mutating func setNumber(_ value: Int, at place: Int) {
+      bytes.replaceSubrange(place..<place + 4, with: Self.number(value, 4))
+    }
+
+    static let picture = [
+      entry(256, 4, 1, 8), entry(257, 4, 1, 8), entry(258, 3, 1, 8), entry(259, 3, 1, 1),
+      entry(262, 3, 1, 1), entry(273, 4, 1, 0), entry(277, 3, 1, 1), entry(278, 4, 1, 8),
+      entry(279, 4, 1, 0),
+    ]
+  }
+
+  private func directories(_ file: File) throws -> TIFFDirectories {
+    let folder = try TemporaryFolder()
+    return try #require(TIFFDirectories(SourceFile(path: folder.write("a.tif", file.bytes))))
+  }
+
+  @Test func `directories that lie one over the other are read up to a number of entries`() throws {
+    var file = File()
+    // 64 directories of 4096 entries at each place where one of these begins, in which two bytes say 4096.
+    let (pages, parts) = (40, 64)
+    let entry = File.number(4096, 2) + File.number(259, 2) + File.number(3, 4) + File.number(3, 4)
+    _ = file.add([UInt8](repeating: 0, count: 4))
+    let region = file.add(Array(repeatElement(entry, count: pages * parts + 4200).joined()))
+    var link = 4
+    for page in 0..<pages {
+      let places = (0..<parts).flatMap { File.number(region + 12 * (page * parts + $0), 4) }
+      let list = file.add(places)
+      let start = file.add(directory: File.picture + [File.entry(330, 4, parts, list)])
+      file.setNumber(start, at: link)
+      link = file.bytes.count - 4
+    }
+    let found = try directories(file)
+    // All of them would be ten million entries.
+    #expect(found.everything.count <= TIFFDirectories.mostFileEntries / 4096 + pages)
+  }
+
+  @Test func `of a tag that stands several times in a directory the first value counts`() throws {
+    var file = File()
+    let first = file.add(
+      directory: File.picture + [
+        File.entry(256, 4, 1, 99), File.entry(254, 4, 1, 1), File.entry(254, 4, 1, 4),
+      ])
+    file.setNumber(first, at: 4)
+    let found = try #require(try directories(file).all.first)
+    #expect(found.width == 8 && found.isReduced && !found.isMask)
+  }
+
+  @Test(arguments: [Int.max, 1 << 62, 768, 20])
+  func `tables that are longer than ImageJ's data are no colours`(_ size: Int) throws {
+    var file = File()
+    let text = Array("ImageJ=1.53\nimages=2\nchannels=2\nhyperstack=true\n\0".utf8)
+    let description = file.add(text)
+    let counts = file.add(File.number(12, 8) + File.number(size, 8) + File.number(size, 8))
+    let data = file.add(Array("IJIJluts".utf8) + [0, 0, 0, 2] + [UInt8](repeating: 0, count: 8))
+    let second = file.add(directory: File.picture)
+    let first = file.add(
+      directory: File.picture + [
+        File.entry(270, 2, text.count, description), File.entry(50838, 16, 3, counts),
+        File.entry(50839, 1, 20, data),
+      ], next: second)
+    file.setNumber(first, at: 4)
+    let found = try directories(file)
+    let planes = try #require(ImageJPlanes(found.all[0], pages: found.all.count))
+    #expect(planes.channels.count == 2)
+    #expect(planes.channels.allSatisfy { $0.colour == nil })
+  }
+
+  @Test func `sides that no image can have are refused with their tag`() throws {
+    var file = File()
+    let first = file.add(
+      directory: [
+        File.entry(256, 4, 1, 3_000_000_000), File.entry(257, 4, 1, 16), File.entry(258, 3, 1, 8),
+        File.entry(259, 3, 1, 1), File.entry(262, 3, 1, 1), File.entry(277, 3, 1, 1),
+        File.entry(278, 4, 1, 16), File.entry(279, 4, 1, 0), File.entry(273, 4, 1, 0),
+      ].sorted { $0[0] < $1[0] })
+    file.setNumber(first, at: 4)
+    let folder = try TemporaryFolder()
+    let path = try folder.write("wide.tif", file.bytes)
+    let error = #expect(throws: ImagingError.self) {
+      _ = try Image.source(path: path, access: .sequential)
+    }
+    #expect(error?.message.contains("ImageWidth of 3000000000") == true, "\(error?.message ?? "")")
+  }
+}
+
+/// Pixels that are not asked for row by row, as of a picture that is turned.
+@Suite struct TIFFUnitPixelsTests {
+  @Test func `units stay decoded if all are kept`() throws {
+    let folder = try TemporaryFolder()
+    let path = folder("rows.tif")
+    try Picture(width: 64, height: 400, bands: 3).writePNG(folder("rows.png"))
+    try Tool.check(["vips", "copy", folder("rows.png"), path + "[compression=deflate,tile-height=8]"])
+    let tags = try #require(TIFFTags.read(path: path, page: 0))
+    #expect(tags.unitCount > 20)
+    let pixels = try TIFFUnitPixels(path: path, page: 0, tags: tags, keepsAll: true)
+    func rows() throws -> [UInt8] {
+      var rows = [UInt8](repeating: 0, count: 64 * 400 * 3)
+      try rows.withUnsafeMutableBytes {
+        try pixels.fill($0.baseAddress!, stride: 64 * 3, x: 0, y: 0, width: 64, height: 400)
+      }
+      return rows
+    }
+    let first = try rows()
+    // What would be decoded once more is not there any more.
+    #expect(truncate(path, 8) == 0)
+    #expect(try rows() == first)
+  }
+}
+
+/// The list of a source's pages on its way from a sandboxed process.
+@Suite struct PageListTests {
+  private func told(_ places: [Int]) throws -> PagesMessage {
+    let bytes = BuildMessage.encode(PagesMessage(count: places.count, places: places, book: nil))
+    #expect(BuildMessage.isTaken(pages: bytes))
+    return try BuildMessage.decode(PagesMessage.self, CellMessage(kind: BuildMessage.pages, bytes: bytes))
+  }
+
+  @Test func `a hundred thousand pages are listed, with a gap or a mask after each`() throws {
+    for places in [Array(1..<100_000), Array(stride(from: 0, to: 200_000, by: 2))] {
+      let pages = try told(places)
+      #expect(pages.isPossible)
+      #expect(places.indices.allSatisfy { pages.page($0).directory == places[$0] })
+    }
+  }
+
+  @Test func `forty thousand pages in no order are listed`() throws {
+    var generator = SplitMix(1)
+    let places = Array(0..<40_000).shuffled(using: &generator)
+    let pages = try told(places)
+    #expect(pages.isPossible)
+    #expect(places.indices.allSatisfy { pages.page($0).directory == places[$0] })
+  }
+
+  @Test(arguments: [
+    "[0,1]", "[0,1,0]", "[-1,1,1]", "[0,1,1000001]", "[0,1000000,2]", "[0,0,9223372036854775807]",
+    "[9223372036854775807,1,2]", "[0,9223372036854775807,3]", "[0,1,1000000,0,1,1]",
+  ])
+  func `numbers that no file has are refused`(_ text: String) {
+    #expect(throws: DecodingError.self) {
+      _ = try JSONDecoder().decode(NumberList.self, from: Data(text.utf8))
+    }
+  }
+
+  @Test func `masks keep their pages`() throws {
+    let masks = Dictionary(uniqueKeysWithValues: (0..<30_000).map { (2 * $0, 2 * $0 + 1) })
+    let bytes = try JSONEncoder().encode(MaskPlaces(masks))
+    #expect(bytes.count < 1000)
+    #expect(try JSONDecoder().decode(MaskPlaces.self, from: bytes).all == masks)
+    let twice = #"{"pages":[0,0,2],"masks":[1,1,2]}"#
+    #expect(throws: DecodingError.self) {
+      _ = try JSONDecoder().decode(MaskPlaces.self, from: Data(twice.utf8))
+    }
+  }
+}
