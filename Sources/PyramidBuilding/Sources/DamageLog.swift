@@ -5,8 +5,8 @@ package import TileStorage
 final class DamageLog: Sendable {
   private struct State {
     var worst: SourceDamage?
-    /// Tiles or strips that could not be decoded, by their numbers.
-    var lost: Set<Int> = []
+    /// Tiles or strips that could not be decoded, by the number of their page and their own.
+    var lost: [Int: Set<Int>] = [:]
     var firstLoss = SourceDamage(.warning, "")
   }
 
@@ -18,7 +18,7 @@ final class DamageLog: Sendable {
       guard !state.lost.isEmpty, state.firstLoss.kind >= state.worst?.kind ?? .warning else {
         return state.worst
       }
-      let others = state.lost.count - 1
+      let others = state.lost.values.reduce(0) { $0 + $1.count } - 1
       return SourceDamage(
         state.firstLoss.kind, state.firstLoss.reason + (others == 0 ? "" : ", and \(others) more"))
     }
@@ -34,15 +34,17 @@ final class DamageLog: Sendable {
   func add(_ damage: SourceDamage?) { if let damage { add(damage.kind, damage.reason) } }
 
   /// Notes a tile or strip of which no pixel is decoded.
-  func add(lost part: Int, _ kind: SourceDamage.Kind, _ reason: String) {
+  ///
+  /// - Parameter page: counted from 0; channels of one picture are pages.
+  func add(lost part: Int, ofPage page: Int = 0, _ kind: SourceDamage.Kind, _ reason: String) {
     state.withLock { state in
       if state.lost.isEmpty { state.firstLoss = SourceDamage(kind, reason) }
-      state.lost.insert(part)
+      state.lost[page, default: []].insert(part)
     }
   }
 
-  /// The number of different tiles or strips that are lost.
-  var lostParts: Int { state.withLock { $0.lost.count } }
+  /// The number of different tiles or strips of a page that are lost.
+  func lostParts(ofPage page: Int = 0) -> Int { state.withLock { $0.lost[page]?.count ?? 0 } }
 }
 
 /// The damage of a source for which a build refuses it; the levels of libvips' `fail-on`.

@@ -28,8 +28,16 @@ struct RawPicture {
   /// By which way its pixels come, for reports.
   var obstacle: String {
     switch way {
-    case .developed: "being a RAW file, developed by LibRaw \(RawPhoto.version)"
+    case .developed: "being a RAW file"
     case .preview: "being the preview in a RAW file"
+    }
+  }
+
+  /// The decoder of its pixels, for reports.
+  var reader: String {
+    switch way {
+    case .developed: "LibRaw \(RawPhoto.version)"
+    case .preview: "libvips"
     }
   }
 

@@ -98,6 +98,14 @@ struct SourcePicture {
     bands.map { ["bands \($0.map(String.init).joined(separator: ", ")) taken"] } ?? []
   }
 
+  /// The directories of a TIFF file that the picture's pixels come from; none of any other file.
+  var tiffPages: [Int] {
+    guard contents != nil || page != nil || stack != nil, associated == nil, dicom == nil,
+      Image.loader(ofPath: path) == "tiffload"
+    else { return [] }
+    return stack?.channels.map(\.page) ?? [page ?? 0]
+  }
+
   /// The same picture of a file that turned out to be damaged.
   init(damaged picture: SourcePicture) {
     self = picture

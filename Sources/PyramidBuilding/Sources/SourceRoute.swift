@@ -86,9 +86,7 @@ struct SourceRoute {
     case .native(let source, let words): (self.source, reason) = (source, words)
     case .libvips(let obstacle):
       source = try VipsSource(image, of: picture, options: options)
-      // Samples of a TIFF that libvips reads wrongly are decoded by libtiff alone.
-      let decoder = picture.dicom != nil ? "DCMTK" : image.rowsHeld != nil ? "libtiff" : "libvips"
-      reason = "exact: read by \(decoder), for \(obstacle)"
+      reason = "exact: read by \(Self.reader(picture, image)), for \(obstacle)"
     }
     if options.recompressesJPEG { reason += "; the JPEG tiles are recompressed" }
     self.reason = reason
@@ -97,6 +95,14 @@ struct SourceRoute {
       + (image.profileFault.map { [$0] } ?? [])
       + (image.unfollowedMarks.map { ["taken as sRGB: no profile says what \($0) says"] } ?? [])
       + (keptProfile.map { [Self.words($0, image)] } ?? []) + (shrinking.map { [$0] } ?? [])
+  }
+
+  /// The decoder of an image that libvips brings to its tiles.
+  private static func reader(_ picture: SourcePicture, _ image: Image) -> String {
+    if let raw = picture.raw { return raw.reader }
+    if picture.dicom != nil { return "DCMTK" }
+    // Samples of a TIFF that libvips reads wrongly are decoded by libtiff alone.
+    return image.rowsHeld == nil ? "libvips" : "libtiff"
   }
 
   /// Names of data in the file that no tile shows.

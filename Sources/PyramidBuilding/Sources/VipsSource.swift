@@ -38,7 +38,9 @@ final class VipsSource: StripSource, StripDecoding {
   init(_ image: Image, of picture: SourcePicture, options: BuildOptions) throws(BuildError) {
     sourceRowSize = image.rowSize
     developing = picture.raw?.memory ?? picture.dicom?.memory ?? 0
-    rowsInFlight = Self.usualRowsInFlight + (image.rowsHeld ?? 0)
+    // What is turned is held whole.
+    let held = image.rowsHeld.map { Self.needsRandomAccess(image) ? image.height : $0 }
+    rowsInFlight = Self.usualRowsInFlight + (held ?? 0)
     sourceCount = picture.stack?.channels.count ?? 1
     do {
       let (image, steps) = try Self.prepared(image, picture, options)
@@ -109,13 +111,18 @@ final class VipsSource: StripSource, StripDecoding {
     } else if firstLostRow == nil, loader != "jp2kload" || !picture.isDamaged {
       picture.log.add(DecoderWarnings.take(ofLoader: loader))
     }
+    if picture.log.worst.map({ $0.kind < .error }) ?? true {
+      for page in picture.tiffPages { TIFFChecksums(path: picture.path, page: page)?.check(picture.log) }
+    }
     return picture.log.worst
   }
 
   private static func prepared(
     _ source: Image, _ picture: SourcePicture, _ options: BuildOptions
   ) throws(ImagingError) -> (Image, [String]) {
-    if let stack = picture.stack, !stack.isPage { return try composite(stack, picture.path, options) }
+    if let stack = picture.stack, !stack.isPage {
+      return try composite(stack, picture.path, options, damagedAsIn: picture.isDamaged ? picture.log : nil)
+    }
     if case .channels(let windows) = options.window, source.sampleType != .byte {
       throw ImagingError(
         "open", picture.path,
@@ -131,9 +138,7 @@ final class VipsSource: StripSource, StripDecoding {
     }
     if image.orientation != 1 {
       steps.append("turned upright from EXIF orientation \(image.orientation)")
-      // Rows of a turned image are columns of the file, or come bottom first; only a left-to-right
-      // mirror can be read as it streams.
-      if image.orientation != 2 { image = try picture.open(.random) }
+      if needsRandomAccess(image) { image = try picture.open(.random) }
       image = try image.autorotated()
     }
     let open = { () throws(ImagingError) in try picture.open(.sequential) }
@@ -144,6 +149,10 @@ final class VipsSource: StripSource, StripDecoding {
     }
     return (image, steps)
   }
+
+  /// Whether an image cannot be turned upright as it streams: its rows are columns of the file, or come bottom first. A
+  /// left-to-right mirror can.
+  private static func needsRandomAccess(_ image: Image) -> Bool { image.orientation > 2 }
 
   /// Within its window and 8-bit sRGB or gray.
   static func eightBits(

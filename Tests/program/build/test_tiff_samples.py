@@ -192,7 +192,7 @@ class ExtraSamples(Samples):
     def test_alpha_is_what_the_file_calls_so(self):
         rgba, la = gradient(60, 80, 4), gradient(60, 80, 2)
         flat = numpy.full((60, 80, 4), (40, 20, 10, 80), numpy.uint8)
-        straight = numpy.full((60, 80, 4), (127, 63, 31, 80), numpy.uint8)
+        straight = numpy.full((60, 80, 4), (128, 64, 32, 80), numpy.uint8)
         five = gradient(60, 80, 5)
         wide = rgba.astype(numpy.uint16) * 257
         reports = self.check({

@@ -159,8 +159,10 @@ struct ImageStack {
 
 extension VipsSource {
   /// The channels of a stack in their colours, each within its own window, one over the other.
+  ///
+  /// - Parameter log: of a damaged file, of which each channel is read as far as it can be; nil for any other.
   static func composite(
-    _ stack: ImageStack, _ path: String, _ options: BuildOptions
+    _ stack: ImageStack, _ path: String, _ options: BuildOptions, damagedAsIn log: DamageLog? = nil
   ) throws(ImagingError) -> (Image, [String]) {
     var (steps, options): ([String], BuildOptions) = ([], options)
     let windows: [SampleWindow?]
@@ -179,7 +181,8 @@ extension VipsSource {
       options.window = window
       var own: [String] = []
       let open = { () throws(ImagingError) in
-        try Image.source(path: path, access: .sequential, page: channel.page, scale: nil)
+        try Image.source(
+          path: path, access: .sequential, page: channel.page, scale: nil, damagedAsIn: log)
       }
       let page = try open()
       guard page.bands == 1 else {

@@ -33,7 +33,7 @@ extension Image {
     let loaded: Image
     if isOwn {
       let fields = try? Image(tiff: path, access: access, page: page)
-      loaded = try pixels(path: path, page: page ?? 0, tags, fields: fields, log)
+      loaded = try pixels(path: path, access: access, page: page ?? 0, tags, fields: fields, log)
       if fields == nil, let handle = try? TIFFHandle(path: path, page: page ?? 0) {
         loaded.setFields(of: handle)
       }
@@ -56,7 +56,7 @@ extension Image {
       image = try image.invertedGray(open)
     }
     if !keepsBands, !image.hasAlpha, let mask {
-      image = try image.withAlpha(Self.mask(path: path, directory: mask))
+      image = try image.withAlpha(Self.mask(path: path, access: access, directory: mask))
       notes.append("its mask taken as alpha")
     }
     if !notes.isEmpty { image.setString(notesField, notes.joined(separator: "\n")) }
@@ -74,11 +74,12 @@ extension Image {
 
   /// The image of pixels that are decoded here.
   private static func pixels(
-    path: String, page: Int, _ tags: TIFFTags, fields: Image?, _ log: DamageLog? = nil
+    path: String, access: Access, page: Int, _ tags: TIFFTags, fields: Image?, _ log: DamageLog? = nil
   ) throws(ImagingError) -> Image {
     let pixels: TIFFUnitPixels
     do throws(BuildError) {
-      pixels = try TIFFUnitPixels(path: path, page: page, tags: tags, damagedAsIn: log)
+      pixels = try TIFFUnitPixels(
+        path: path, page: page, tags: tags, keepsAll: access == .random, damagedAsIn: log)
     } catch {
       throw ImagingError("open", path, message: error.reason)
     }
@@ -88,16 +89,16 @@ extension Image {
   }
 
   /// A transparency mask, of which any value but 0 is the picture (TIFF 6.0, NewSubfileType): one band of 0…255.
-  private static func mask(path: String, directory: Int) throws(ImagingError) -> Image {
+  private static func mask(path: String, access: Access, directory: Int) throws(ImagingError) -> Image {
     guard let tags = TIFFTags.read(path: path, page: directory), tags.samples == 1,
       tags.format == SAMPLEFORMAT_UINT, tags.bits <= 8
     else { throw ImagingError("open", path, message: "its mask (directory \(directory + 1)) cannot be read") }
-    return try pixels(path: path, page: directory, tags, fields: nil)
+    return try pixels(path: path, access: access, page: directory, tags, fields: nil)
   }
 
   /// Whether a transparency mask hides pixels; nil if it cannot be read.
   static func hidesPixels(maskOf path: String, directory: Int) -> Bool? {
-    guard let mask = try? mask(path: path, directory: directory),
+    guard let mask = try? mask(path: path, access: .sequential, directory: directory),
       let least = try? Image.range(ofFirst: 1, { mask }).least
     else { return nil }
     return least < 255
@@ -144,7 +145,7 @@ extension Image {
     if colours == 3, ["b-w", "multiband"].contains(image.interpretation) {
       image = try image.said(toBe: "srgb")
     }
-    if choice.alpha == .associated, isOwn { image = try image.unpremultiplied() }
+    if choice.alpha == .associated, isOwn { image = try image.unpremultiplied(rounds: true) }
     guard choice.alpha != nil, sampleType == .float else { return image }
     // libvips takes alpha beside linear light for 0…255.
     let alpha = image.interpretation == "scrgb" ? 255.0 : 1
@@ -158,9 +159,11 @@ extension TIFFTags {
     if missingCount > 0 || hasShortUnits || isYCbCrUnderRGB || hasCroppedTiles || isCodedApart {
       return false
     }
+    // It cuts the fractions off of colours that it divides by alpha.
+    if format != SAMPLEFORMAT_IEEEFP, extra.contains(Int(EXTRASAMPLE_ASSOCALPHA)) { return false }
     // It takes the tiles of planes for one plane's, and does not read planes of gray.
     if isSeparate, isTiled || isGray { return false }
-    if isTiled, unitWidth * unitHeight > Self.largestTile { return false }
+    if isTiled, unitHeight > Self.largestTile / unitWidth { return false }
     let isWhole = format == SAMPLEFORMAT_UINT && (bits == 8 || bits == 16)
     switch photometric {
     case PHOTOMETRIC_MINISBLACK:
@@ -171,7 +174,7 @@ extension TIFFTags {
     case PHOTOMETRIC_PALETTE: return samples == 1 && (bits == 8 || isPackedGray)
     case PHOTOMETRIC_SEPARATED:
       return isWhole && (extra.isEmpty || bits == 8 && !extra.contains(Int(EXTRASAMPLE_ASSOCALPHA)))
-    case PHOTOMETRIC_YCBCR: return compression == COMPRESSION_JPEG
+    case PHOTOMETRIC_YCBCR: return compression == COMPRESSION_JPEG && !isSeparate
     // Floats are L*, a* and b* themselves.
     case PHOTOMETRIC_CIELAB where format == SAMPLEFORMAT_IEEEFP: return extra.isEmpty
     case PHOTOMETRIC_CIELAB, PHOTOMETRIC_ICCLAB, PHOTOMETRIC_ITULAB, PHOTOMETRIC_MASK: return false

@@ -5,6 +5,8 @@ import Imaging
 /// A TIFF file opened by libtiff, at one of its images. For one thread at a time.
 final class TIFFHandle {
   let pointer: OpaquePointer
+  /// Of the file, which libtiff does not know of a handle that reads through a `TIFFPageView`. The handle keeps it open.
+  private let descriptor: Int32
   private let subject: String
   private let messages: Messages
 
@@ -44,6 +46,7 @@ final class TIFFHandle {
         messages.first.map { DecoderMessage.explained($0, format: "TIFF", path: path) } ?? "is no TIFF file")
     }
     self.pointer = pointer
+    descriptor = view?.descriptor ?? TIFFFileno(pointer)
     guard page > 0, view == nil else { return }
     messages.lacksExtraSamples = false
     guard TIFFSetDirectory(pointer, tdir_t(clamping: page)) == 1 else {
@@ -165,18 +168,22 @@ final class TIFFHandle {
   /// Whether the file ends before a tile or strip does.
   func isCutOff(_ unit: Int) -> Bool {
     var status = stat()
-    guard fstat(TIFFFileno(pointer), &status) == 0 else { return false }
+    guard fstat(descriptor, &status) == 0 else { return false }
     let (end, isTooLarge) = TIFFGetStrileOffset(pointer, UInt32(unit))
       .addingReportingOverflow(storedSize(unit))
     return isTooLarge || end > UInt64(status.st_size)
   }
 
   /// Reads the bytes that the file has of a tile or strip, at most `count`.
+  ///
+  /// - Parameter place: bytes of it that come before them.
   /// - Returns: how many there are.
-  func readPart(_ unit: Int, to base: UnsafeMutableRawPointer, count: Int) -> Int {
-    let offset = TIFFGetStrileOffset(pointer, UInt32(unit))
-    guard let start = Int(exactly: offset), start > 0 else { return 0 }
-    return max(0, pread(TIFFFileno(pointer), base, count, start))
+  func readPart(
+    _ unit: Int, from place: UInt64 = 0, to base: UnsafeMutableRawPointer, count: Int
+  ) -> Int {
+    let (offset, isTooLarge) = TIFFGetStrileOffset(pointer, UInt32(unit)).addingReportingOverflow(place)
+    guard !isTooLarge, let start = Int(exactly: offset), start > 0 else { return 0 }
+    return max(0, pread(descriptor, base, count, start))
   }
 
   /// Reads the bytes of a tile or strip as they are stored.

@@ -44,7 +44,7 @@ final class TIFFSource: StripSource {
 
   func finish() throws(BuildError) -> SourceDamage? {
     let damage = file.log.worst
-    if let damage, file.log.lostParts >= file.columns * file.rows - file.missingCount {
+    if let damage, file.log.lostParts() >= file.columns * file.rows - file.missingCount {
       throw BuildError(file.path, damage.reason)
     }
     return damage

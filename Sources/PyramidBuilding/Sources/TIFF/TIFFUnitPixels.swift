@@ -21,6 +21,7 @@ final class TIFFUnitPixels: PixelSupply {
 
   let header: GeneratedHeader
   private let path: String
+  private let page: Int
   private let tags: TIFFTags
   private let conversion: Conversion
   private let coding: TIFFSampleCoding
@@ -43,11 +44,16 @@ final class TIFFUnitPixels: PixelSupply {
   /// Bytes of units of which two rows are kept; of larger ones one row is.
   private static let largestRows = 1 << 26
 
+  /// - Parameters:
+  ///   - page: counted from 0.
+  ///   - keepsAll: each unit stays decoded: the pixels are not asked for row by row.
   /// - Throws: why the file cannot be read so, with the names and values of its tags.
-  init(path: String, page: Int, tags: TIFFTags, damagedAsIn log: DamageLog? = nil) throws(BuildError) {
+  init(
+    path: String, page: Int, tags: TIFFTags, keepsAll: Bool = false, damagedAsIn log: DamageLog? = nil
+  ) throws(BuildError) {
     self.log = log
     let handle = try TIFFHandle(path: path, page: page)
-    (self.path, self.tags) = (path, tags)
+    (self.path, self.page, self.tags) = (path, page, tags)
     let decoder = TIFFUnitDecoder(path: path, tags: tags, handle: handle)
     conversion = try Self.conversion(path, tags, handle)
     guard
@@ -55,6 +61,10 @@ final class TIFFUnitPixels: PixelSupply {
         format: tags.format, bits: tags.bits, storedBits: decoder.storedBits,
         isSpread: tags.photometric == PHOTOMETRIC_SEPARATED)
     else { throw Self.refusal(path, tags) }
+    // Such tiles are decoded by TurboJPEG, whose samples have 8 bits.
+    guard !tags.hasCroppedTiles || tags.bits == 8 && tags.format == SAMPLEFORMAT_UINT else {
+      throw Self.refusal(path, tags)
+    }
     self.coding = coding
     header = try Self.header(path, tags, conversion, coding)
     let size: Int
@@ -86,8 +96,10 @@ final class TIFFUnitPixels: PixelSupply {
     }
     // Neighbouring rows of pixels are asked for together.
     let isSmall = 2 * tags.unitHeight <= Self.largestRows / (tags.width * bytesPerPixel)
-    keptUnits = (isSmall ? 2 : 1) * tags.columns + 2
-    if tags.photometric == PHOTOMETRIC_YCBCR || tags.isYCbCrUnderRGB, tags.compression == COMPRESSION_JPEG {
+    keptUnits = keepsAll ? perPlane.partialValue : (isSmall ? 2 : 1) * tags.columns + 2
+    if tags.photometric == PHOTOMETRIC_YCBCR || tags.isYCbCrUnderRGB, tags.compression == COMPRESSION_JPEG,
+      !tags.isSeparate
+    {
       if tags.isYCbCrUnderRGB {
         handle.set(TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_YCBCR)
         let mcu = (0..<tags.unitCount).first { !handle.isMissing($0) }
@@ -142,7 +154,8 @@ final class TIFFUnitPixels: PixelSupply {
       && tags.bits == 8 && isWhole:
       // libtiff's conversion takes such tiles for larger ones.
       return .ycbcr(YCbCrCoding(handle, isSubsampled: true))
-    case PHOTOMETRIC_YCBCR where tags.compression != COMPRESSION_JPEG:
+    // The JPEG decoder sees one component of separate planes, and converts none.
+    case PHOTOMETRIC_YCBCR where tags.compression != COMPRESSION_JPEG || tags.isSeparate:
       guard tags.bits == 8, isWhole else { throw refusal(path, tags) }
       return .libtiff
     case PHOTOMETRIC_MINISBLACK, PHOTOMETRIC_MINISWHITE, PHOTOMETRIC_RGB, PHOTOMETRIC_SEPARATED,
@@ -257,11 +270,12 @@ final class TIFFUnitPixels: PixelSupply {
   private func lose(_ unit: Int, _ error: BuildError, _ decoder: TIFFUnitDecoder) throws(BuildError) {
     guard let log, !error.isTemporary else { throw error }
     if decoder.handle.isCutOff(unit) {
-      log.add(lost: unit, .truncated, "the TIFF file is cut off: it lacks \(decoder.name(unit))")
+      log.add(
+        lost: unit, ofPage: page, .truncated, "the TIFF file is cut off: it lacks \(decoder.name(unit))")
     } else {
-      log.add(lost: unit, .error, "the TIFF file is damaged: \(error.reason)")
+      log.add(lost: unit, ofPage: page, .error, "the TIFF file is damaged: \(error.reason)")
     }
-    guard log.lostParts < tags.unitCount - tags.missingCount else {
+    guard log.lostParts(ofPage: page) < tags.unitCount - tags.missingCount else {
       throw BuildError(path, log.worst?.reason ?? error.reason)
     }
   }

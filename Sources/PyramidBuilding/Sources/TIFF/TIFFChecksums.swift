@@ -1,0 +1,75 @@
+import CISAL
+import CTIFF
+import Glibc
+
+/// The checksums of a TIFF's deflated tiles and strips, which neither libtiff nor libvips reads (RFC 1950, section 2.2): pixels
+/// may be wrong and decoded all the same.
+final class TIFFChecksums {
+  private let handle: TIFFHandle
+  private let tags: TIFFTags
+  private let state = UnsafeMutablePointer<inflate_state>.allocate(capacity: 1)
+  private let (input, output) = (
+    UnsafeMutablePointer<UInt8>.allocate(capacity: partSize),
+    UnsafeMutablePointer<UInt8>.allocate(capacity: partSize)
+  )
+
+  private static let partSize = 1 << 18
+
+  /// `nil` if the page is not deflated.
+  ///
+  /// - Parameter page: counted from 0.
+  init?(path: String, page: Int) {
+    guard let tags = TIFFTags.read(path: path, page: page),
+      [COMPRESSION_DEFLATE, COMPRESSION_ADOBE_DEFLATE].contains(tags.compression),
+      let handle = try? TIFFHandle(path: path, page: page),
+      // libtiff turns the bits of the other order round.
+      Int32(handle.short(TIFFTAG_FILLORDER)) == FILLORDER_MSB2LSB
+    else { return nil }
+    (self.handle, self.tags) = (handle, tags)
+  }
+
+  deinit {
+    state.deallocate()
+    input.deallocate()
+    output.deallocate()
+  }
+
+  /// Reports the first tile or strip that is damaged.
+  func check(_ log: DamageLog) {
+    for unit in 0..<tags.unitCount where !handle.isMissing(unit) && !isSound(unit) {
+      let name = "\(tags.isTiled ? "tile" : "strip") \(unit) of \(tags.unitCount)"
+      return log.add(.error, TIFFInflater.reason(name))
+    }
+  }
+
+  private func isSound(_ unit: Int) -> Bool {
+    isal_inflate_init(state)
+    state.pointee.crc_flag = UInt32(ISAL_ZLIB)
+    state.pointee.avail_in = 0
+    let (stored, size) = (handle.storedSize(unit), handle.size(ofUnit: unit))
+    var (place, done): (UInt64, UInt64) = (0, 0)
+    while state.pointee.block_state != ISAL_BLOCK_FINISH {
+      if state.pointee.avail_in == 0 {
+        let count = handle.readPart(
+          unit, from: place, to: input, count: Int(min(stored - place, UInt64(Self.partSize))))
+        state.pointee.next_in = input
+        state.pointee.avail_in = UInt32(count)
+        place += UInt64(count)
+      }
+      let hasInput = state.pointee.avail_in > 0
+      state.pointee.next_out = output
+      state.pointee.avail_out = UInt32(Self.partSize)
+      guard isal_inflate(state) == ISAL_DECOMP_OK else { return false }
+      let count = Self.partSize - Int(state.pointee.avail_out)
+      done += UInt64(count)
+      // Some writers fill up the last strip; libtiff reads no further than it needs.
+      if done > size { return isShortStrip(unit) }
+      if !hasInput, count == 0, state.pointee.block_state != ISAL_BLOCK_FINISH { return false }
+    }
+    return true
+  }
+  /// Whether a unit is a strip that has fewer rows than the others.
+  private func isShortStrip(_ unit: Int) -> Bool {
+    !tags.isTiled && unit % tags.rows == tags.rows - 1 && tags.height % tags.unitHeight != 0
+  }
+}

@@ -1,0 +1,262 @@
+"""Tiles and strips of TIFF files that are not what the tags say, that are damaged, or that only our own decoder reads.
+
+Expected values are those of Pillow, tifffile, numpy and zlib.
+"""
+
+import io
+import json
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy
+import tifffile
+from harness import CommandTest, folder, run
+from PIL import Image
+
+WIDTH, HEIGHT = 200, 160
+ANY_RAMP = numpy.add.outer(numpy.arange(HEIGHT), numpy.arange(WIDTH))
+
+
+def jpeg_tiles(path: Path, width: int, height: int, side: int, tiles: list[bytes], samples: int, photometric: int,
+               bits: int = 8):
+    """A TIFF of JPEG files as its tiles, as tifffile writes none: each may be of another kind."""
+    out, places = bytearray(b"II*\0\0\0\0\0"), []
+    for tile in tiles:
+        places.append(len(out))
+        out += tile + bytes(len(tile) % 2)
+
+    def put(form: str, *values: int) -> int:
+        out.extend(struct.pack(form, *values))
+        return len(out) - struct.calcsize(form)
+
+    count = len(tiles)
+    offsets, counts = put(f"<{count}I", *places), put(f"<{count}I", *map(len, tiles))
+    entries = [(256, 4, 1, width), (257, 4, 1, height), (258, 3, samples, put("<4H", *[bits] * 4) if samples > 2 else bits),
+               (259, 3, 1, 7), (262, 3, 1, photometric), (277, 3, 1, samples), (284, 3, 1, 1), (322, 4, 1, side),
+               (323, 4, 1, side), (324, 4, count, offsets), (325, 4, count, counts)]
+    start = put("<H", len(entries))
+    for entry in entries:
+        put("<HHII", *entry)
+    put("<I", 0)
+    out[4:8] = struct.pack("<I", start)
+    path.write_bytes(out)
+
+
+def jpeg(pixels: numpy.ndarray, **options) -> bytes:
+    out = io.BytesIO()
+    Image.fromarray(pixels).save(out, "JPEG", quality=90, **options)
+    return out.getvalue()
+
+
+def with_unit(path: Path, page: int, unit: int, change) -> bytes:
+    """The file with another stream for one tile or strip, at its end; `change` gets the one that it has."""
+    data = bytearray(path.read_bytes())
+    with tifffile.TiffFile(path) as tiff:
+        tags = tiff.pages[page].tags
+        start, count = tiff.pages[page].dataoffsets[unit], tiff.pages[page].databytecounts[unit]
+        stream = change(bytes(data[start:start + count]))
+        for offset, value in ((273 if 273 in tags else 324, len(data)), (279 if 279 in tags else 325, len(stream))):
+            # Short numbers would not hold a place; these are small files.
+            size = {3: 2, 4: 4}[tags[offset].dtype]
+            place = tags[offset].valueoffset + size * unit
+            data[place:place + size] = value.to_bytes(size, "little")
+    return bytes(data) + stream
+
+
+class Units(CommandTest):
+    def setUp(self):
+        self.sources, self.library = folder("sources"), folder("library")
+
+    def built(self, *options) -> dict[str, list[dict]]:
+        self.result = run("build", self.sources, "--library", self.library, "--json", "--quiet", "--format", "png",
+                          "--tile-size", "4096", *options)
+        told: dict[str, list[dict]] = {}
+        for line in map(json.loads, self.result.stdout.splitlines()):
+            told.setdefault(Path(line["source"]).name, []).append(line)
+        return told
+
+    def pixels(self, told: dict, mode: str = "RGB") -> numpy.ndarray:
+        self.assertEqual(told["status"], "built", told)
+        with zipfile.ZipFile(self.library / f"{told['id']}.szi") as szi:
+            names = [name for name in szi.namelist() if "_files/" in name and "/0_0." in name]
+            top = max(names, key=lambda name: int(name.split("/")[-2]))
+            return numpy.array(Image.open(io.BytesIO(szi.read(top))).convert(mode)).astype(int)
+
+    def route(self, path: Path) -> str:
+        return json.loads(run("inspect", path, "--json").stdout)["route"]
+
+
+class TilesOfOtherKinds(Units):
+    def test_tiles_of_another_chroma_sampling(self):
+        """Memory for chroma is that of the first tile; threads begin with any other one."""
+        side, count = 512, 4
+        y, x = numpy.mgrid[0:side, 0:side]
+        tile = numpy.stack([x // 2 % 256, y // 2 % 256, (x + y) // 4 % 256], -1).astype(numpy.uint8)
+        half, full = jpeg(tile, subsampling="4:2:0"), jpeg(tile, subsampling="4:4:4")
+        for name, first, other in (("half", half, full), ("full", full, half)):
+            jpeg_tiles(self.sources / f"{name}.tif", side * count, side * count, side, [first] + [other] * (count**2 - 1), 3, 6)
+        for fidelity, size in (("fast", "512"), ("lossless", "512"), ("lossless", "256"), ("exact", "512")):
+            with self.subTest(fidelity, size=size):
+                result = run("build", self.sources, "--library", folder("library"), "--json", "--quiet", "--jobs", 4,
+                             "--fidelity", fidelity, "--tile-size", size, "--format", "jpg")
+                for line in map(json.loads, result.stdout.splitlines()):
+                    self.assertEqual((line["status"], line["damage"]), ("built", "error"), line)
+                    self.assertIn("another chroma sampling", line["reason"])
+
+    def test_cropped_tiles(self):
+        side, size = 128, 200
+        y, x = numpy.mgrid[0:size, 0:size]
+        gray = ((x + y) // 2).astype(numpy.uint8)
+        tiles = [gray[top:top + side, left:left + side] for top in (0, side) for left in (0, side)]
+        coded = [jpeg(tile) for tile in tiles]
+        rgb = [jpeg(numpy.stack([tile] * 3, -1)) for tile in tiles]
+        jpeg_tiles(self.sources / "8.tif", size, size, side, coded, 1, 1)
+        for bits in (1, 4):
+            jpeg_tiles(self.sources / f"{bits}.tif", size, size, side, coded, 1, 1, bits)
+        jpeg_tiles(self.sources / "1-rgb.tif", size, size, side, rgb, 3, 2, 1)
+        told = self.built()
+        wanted = numpy.zeros((size, size), int)
+        for number, data in enumerate(coded):
+            top, left = number // 2 * side, number % 2 * side
+            part = numpy.array(Image.open(io.BytesIO(data)))
+            wanted[top:top + part.shape[0], left:left + part.shape[1]] = part
+        self.assertLessEqual(numpy.abs(self.pixels(told["8.tif"][0], "L") - wanted).max(), 1)
+        for name in ("1.tif", "4.tif", "1-rgb.tif"):
+            self.assertEqual(told[name][0]["status"], "failed", told[name])
+            self.assertIn("BitsPerSample", told[name][0]["reason"])
+
+
+class OwnDecoder(Units):
+    def test_ycbcr_in_separate_planes(self):
+        planes = numpy.stack([40 + ANY_RAMP // 3, 90 + ANY_RAMP // 6, 200 - ANY_RAMP // 5]).astype(numpy.uint8)
+        for name, how in (("strips", {"rowsperstrip": 32}), ("tiles", {"tile": (64, 64)})):
+            tifffile.imwrite(self.sources / f"{name}.tif", planes, photometric="ycbcr", planarconfig="separate",
+                             compression="jpeg", compressionargs={"level": 100}, subsampling=(1, 1), metadata=None, **how)
+        told = self.built()
+        y, cb, cr = planes.astype(float)
+        # TIFF 6.0, section 21.
+        wanted = numpy.stack([y + 1.402 * (cr - 128), y - .344136 * (cb - 128) - .714136 * (cr - 128),
+                              y + 1.772 * (cb - 128)], -1).clip(0, 255)
+        for name in ("strips", "tiles"):
+            with self.subTest(name):
+                self.assertLessEqual(numpy.abs(self.pixels(told[f"{name}.tif"][0]) - wanted).max(), 4)
+
+    def test_colours_divided_by_alpha_are_rounded(self):
+        random = numpy.random.default_rng(3)
+        for name, type, most in (("8", numpy.uint8, 255), ("16", numpy.uint16, 65535)):
+            alpha = random.integers(most // 4, most + 1, (64, 64, 1))
+            colour = (random.integers(0, most + 1, (64, 64, 3)) * alpha / most).astype(int)
+            samples = numpy.concatenate([colour, alpha], -1).astype(type)
+            tifffile.imwrite(self.sources / f"{name}.tif", samples, photometric="rgb", extrasamples=["assocalpha"],
+                             metadata=None)
+            with self.subTest(name):
+                told = self.built("--force")
+                straight = colour * most / alpha
+                # Halves may go either way.
+                certain = numpy.abs(straight % 1 - .5) > .01
+                wanted = numpy.floor(straight + .5).clip(0, most)
+                if most == 255:
+                    found = self.pixels(told["8.tif"][0], "RGBA")
+                    self.assertTrue((found[..., :3] == wanted)[certain].all())
+                    self.assertTrue((found[..., 3:] == alpha).all())
+                else:
+                    found = self.pixels(told["16.tif"][0], "RGBA")
+                    self.assertLessEqual(numpy.abs(found[..., :3] - wanted / 257).max(), 1)
+
+    def test_a_turned_picture(self):
+        picture = numpy.random.default_rng(4).integers(0, 256, (HEIGHT, WIDTH, 3)).astype(numpy.uint8)
+        upright = {1: picture, 3: picture[::-1, ::-1], 6: numpy.rot90(picture, -1), 8: numpy.rot90(picture)}
+        for orientation in upright:
+            tifffile.imwrite(self.sources / f"{orientation}.tif", numpy.moveaxis(picture, 2, 0), photometric="rgb",
+                             planarconfig="separate", tile=(32, 32), compression="zlib", metadata=None,
+                             extratags=[(274, "H", 1, orientation, True)])
+        told = self.built()
+        for orientation, wanted in upright.items():
+            with self.subTest(orientation):
+                self.assertTrue((self.pixels(told[f"{orientation}.tif"][0]) == wanted).all())
+
+    def test_reports_name_the_decoder(self):
+        half = (ANY_RAMP / 400).astype(numpy.float16)
+        tifffile.imwrite(self.sources / "half.tif", half, photometric="minisblack", metadata=None)
+        tifffile.imwrite(self.sources / "float.tif", half.astype(numpy.float32), photometric="minisblack", metadata=None)
+        self.assertTrue(self.route(self.sources / "half.tif").startswith("exact: read by libtiff, for its "))
+        self.assertTrue(self.route(self.sources / "float.tif").startswith("exact: read by libvips, for its "))
+
+
+class Damage(Units):
+    def assertDamaged(self, told: dict, kind: str | None, reason: str = ""):
+        self.assertEqual((told["status"], told.get("damage")), ("built", kind), told)
+        self.assertIn(reason, told.get("reason", ""))
+
+    def test_checksums(self):
+        random = numpy.random.default_rng(5)
+        # libtiff itself reads less of streams that are larger than their pixels.
+        gray = ANY_RAMP * 100 + random.integers(0, 50, (HEIGHT, WIDTH))
+        kinds = {
+            "float": ((gray / 60_000).astype(numpy.float32), {"photometric": "minisblack", "rowsperstrip": 64}),
+            "deep": (gray.astype(numpy.uint16), {"photometric": "minisblack", "rowsperstrip": 64}),
+            "predicted": (gray.astype(numpy.uint16), {"photometric": "minisblack", "predictor": True, "tile": (64, 64)}),
+            "half": ((gray / 60_000).astype(numpy.float16), {"photometric": "minisblack", "rowsperstrip": 64}),
+            "separate": (numpy.stack([gray // 150, gray // 170, gray // 190]).astype(numpy.uint8),
+                         {"photometric": "rgb", "planarconfig": "separate", "rowsperstrip": 64}),
+            "plain": (numpy.stack([gray // 150, gray // 170, gray // 190], -1).astype(numpy.uint8),
+                      {"photometric": "rgb", "rowsperstrip": 64}),
+        }
+        for name, (samples, how) in kinds.items():
+            path = self.sources / f"{name}.tif"
+            tifffile.imwrite(path, samples, compression="zlib", metadata=None, **how)
+            # All pixels, and more; libtiff reads no further than it needs.
+            longer = lambda stream: zlib.compress(zlib.decompress(stream) + bytes(7))[:-4] + stream[-4:]  # noqa: E731
+            (self.sources / f"{name} longer.tif").write_bytes(with_unit(path, 0, 1, longer))
+            wrong = lambda stream: stream[:-1] + bytes([stream[-1] ^ 1])  # noqa: E731
+            (self.sources / f"{name} wrong.tif").write_bytes(with_unit(path, 0, 1, wrong))
+        told = self.built()
+        for name in kinds:
+            with self.subTest(name):
+                self.assertDamaged(told[f"{name}.tif"][0], None)
+                self.assertDamaged(told[f"{name} wrong.tif"][0], "error", "the TIFF file is damaged")
+                self.assertDamaged(told[f"{name} longer.tif"][0], "error", " 1 of ")
+                self.assertIn("the checksum of ", told[f"{name} longer.tif"][0]["reason"])
+                # They are all there.
+                self.assertTrue((self.pixels(told[f"{name}.tif"][0]) == self.pixels(told[f"{name} longer.tif"][0])).all())
+
+    def test_damage_of_a_later_page_is_not_its_end(self):
+        pages = numpy.random.default_rng(6).integers(0, 255, (3, HEIGHT, WIDTH)).astype(numpy.uint8)
+        path = self.sources / "book.tif"
+        with tifffile.TiffWriter(path) as tiff:
+            for page in pages:
+                tiff.write(page, compression="zlib", rowsperstrip=32, photometric="minisblack", metadata=None)
+        with tifffile.TiffFile(path) as tiff:
+            start, count = tiff.pages[1].dataoffsets[2], tiff.pages[1].databytecounts[2]
+        data = bytearray(path.read_bytes())
+        data[start + count // 4:start + count // 4 + 60] = b"\xff" * 60
+        path.write_bytes(data)
+        told = self.built()["book.tif"]
+        self.assertEqual([line.get("damage") for line in told], [None, "error", None], told)
+        self.assertIn("damaged", told[1]["reason"])
+        found = self.pixels(told[1], "L")
+        self.assertTrue((found[:64] == pages[1][:64]).all() and (found[96:] == pages[1][96:]).all())
+
+    def test_damage_of_a_channel_leaves_the_others(self):
+        channels = numpy.random.default_rng(7).integers(0, 65535, (2, HEIGHT, WIDTH)).astype(numpy.uint16)
+        names = ("whole.ome.tif", "damaged.ome.tif")
+        for name in names:
+            tifffile.imwrite(self.sources / name, channels, metadata={"axes": "CYX", "Channel": {"Name": ["a", "b"]}},
+                             compression="zlib", rowsperstrip=32, photometric="minisblack")
+        path = self.sources / names[1]
+        with tifffile.TiffFile(path) as tiff:
+            start, count = tiff.pages[1].dataoffsets[2], tiff.pages[1].databytecounts[2]
+        data = bytearray(path.read_bytes())
+        data[start + count // 4:start + count // 4 + 60] = b"\xff" * 60
+        path.write_bytes(data)
+        told = self.built("--window", "full")
+        self.assertDamaged(told[names[0]][0], None)
+        self.assertDamaged(told[names[1]][0], "error", "damaged")
+        whole, found = self.pixels(told[names[0]][0]), self.pixels(told[names[1]][0])
+        rows = numpy.r_[0:64, 96:HEIGHT]
+        self.assertTrue((found[rows] == whole[rows]).all())
+        # Of the rows that the second channel lost the first one is there.
+        self.assertTrue((found[64:96, :, 0] == whole[64:96, :, 0]).all())
+        self.assertGreater(int(found[64:96, :, 0].max()), 200)
