@@ -122,14 +122,9 @@ package final class UploadTiling: @unchecked Sendable {
 
   /// Before anything is decoded: a header may promise more pixels than any memory holds.
   func check(_ path: String, of upload: Upload) throws {
-    if let format = try SourceInspection.unread(path: path, name: upload.name) {
-      throw UnreadKind(format: format)
-    }
-    if let kind = try SourceInspection.rawOrTIFF(path: path, name: upload.name),
-      !uploads.limits.kinds.contains(kind)
-    {
-      throw UntakenKind(kind: kind)
-    }
+    let (unread, signature) = try SourceInspection.kind(ofUploadAt: path, name: upload.name)
+    if let unread { throw UnreadKind(format: unread) }
+    if let signature, !uploads.limits.kinds.contains(signature) { throw UntakenKind(kind: signature) }
     let inspection = try SourceInspection(path: path, options: BuildOptions())
     let pixels = inspection.size.width.multipliedReportingOverflow(by: inspection.size.height)
     let all = pixels.partialValue.multipliedReportingOverflow(by: max(1, inspection.pages))

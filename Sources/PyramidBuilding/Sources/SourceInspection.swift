@@ -45,22 +45,19 @@ package struct SourceInspection: Sendable, Codable {
   /// For a process that builds what strangers send: formats that hardly any picture has are refused from now on.
   package static func forbidUncommonFormats() { ImageLoaders.forbidUncommon() }
 
-  /// Returns the format of a file that is not built as an upload: a slide, whose decoders are not for untrusted files.
+  /// Returns what an uploaded file is, as far as its first bytes and its directories say. They are read once, in this
+  /// process.
   ///
   /// - Parameter name: as the file was sent.
-  package static func unread(path: String, name: String) throws(BuildError) -> UnreadFormat? {
+  /// - Returns: the format of a slide, which is not built as an upload, since its decoders are not for untrusted files; and
+  ///   `raw` or `tiff`, which may begin alike. Each is nil for any other file.
+  package static func kind(
+    ofUploadAt path: String, name: String
+  ) throws(BuildError) -> (unread: UnreadFormat?, signature: ImageSignature?) {
     let file = try SourceFile(path: path, name: name)
     let tiff = TIFFDirectories(file)
-    return RawSigns(file, tiff: tiff)?.isCertain == true ? nil : file.slide(contents: tiff)
-  }
-
-  /// Returns `raw` or `tiff`, which may begin alike; nil for a file of any other kind.
-  ///
-  /// - Parameter name: as the file was sent.
-  package static func rawOrTIFF(path: String, name: String) throws(BuildError) -> ImageSignature? {
-    let file = try SourceFile(path: path, name: name)
-    let tiff = TIFFDirectories(file)
-    return RawSigns(file, tiff: tiff)?.isCertain == true ? .raw : tiff == nil ? nil : .tiff
+    if RawSigns(file, tiff: tiff)?.isCertain == true { return (nil, .raw) }
+    return (file.slide(contents: tiff), tiff == nil ? nil : .tiff)
   }
 
   /// XXH3-128 of a source's content, hexadecimal, as a build record keeps it.
