@@ -40,7 +40,9 @@ class MovesKilled(MovedTest):
                 self.assertEqual(len(homes), 1, number)
                 self.assertEqual((self.library / f"{homes[0]}.xmp").read_text(), str(number))
             told = self.build()
-            self.assertFalse([status for status in told.values() if not status.startswith("moved")], told)
+            # The record of one that was moved just before the kill may lack its source's new name.
+            others = [status for status in told.values() if not status.startswith("moved")]
+            self.assertIn(others, ([], ["reworded"]), told)
             self.assertEqual(self.ids(), [name(new, number) for number in range(count)])
         with Server(self.library) as server:
             for number in range(count):
@@ -136,7 +138,9 @@ class NamesChangeHands(MovedTest):
             process.send_signal(signal.SIGKILL)
             process.wait()
             told = self.build("--prune=all")
-            self.assertFalse([status for status in told.values() if not status.startswith("moved")], told)
+            # The record of one that was moved just before the kill may lack its source's new name.
+            others = [status for status in told.values() if not status.startswith("moved")]
+            self.assertIn(others, ([], ["reworded"]), told)
             self.assertEqual(self.ids(), list("abcdef"))
             self.assertEqual(sorted((self.library / f"{name}.xmp").read_text() for name in "ab"), ["a", "b"])
 
