@@ -83,7 +83,7 @@ let package = Package(
         "Cells", "Files", "TileStorage", "CVips", "CLCMS", "CHEIF", "CJXL", "COpenJPEG", "CDICOM",
         "CPDFContent", "CPoppler", "CRawPhoto",
       ]),
-    library("Metadata", ["Files", "Cells", "TileStorage", "CDeflate", "CGExiv2"]),
+    library("Metadata", ["Files", "Cells", "TileStorage", "CDeflate", "CGExiv2", "CHEIF"]),
     library(
       "PyramidBuilding",
       [

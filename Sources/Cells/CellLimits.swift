@@ -34,6 +34,15 @@ package enum CellEnd: Error, Hashable, Sendable, CustomStringConvertible {
   /// There was none: the system gave no process, or the server of cells is gone. The error number.
   case unavailable(Int32)
 
+  /// Whether the decoder ended by itself or by an error of its own, without an answer.
+  package var isCrash: Bool {
+    switch self {
+    case .signal(let number): number != SIGKILL
+    case .exit: true
+    case .memory, .time, .cancelled, .garbled, .unavailable: false
+    }
+  }
+
   /// One clause for a person, without a subject: `the decoder ended by signal 11`.
   package var description: String {
     switch self {

@@ -36,20 +36,23 @@ package enum DecoderMessage {
       "bad seek to", "past end of file", "premature end", "unexpected end of", "memory area too small",
       "unexpected end-of-file", "not enough data", "end of file", "truncated",
       "inconsistent with stream length", "stream too short", "unexpectedendoffile", "insufficientimagedata",
-      "unabletoreadimagedata", "no 'meta' box", "lengthandfilesizedonotmatch"),
+      "insufficient image data", "unabletoreadimagedata", "unable to read image data", "no 'meta' box",
+      "lengthandfilesizedonotmatch"),
+    Known(
+      "is larger than what its decoder takes, or its header is damaged", "exceedslimit", "exceeds the limit"),
     Known(
       "has colours of a kind that is not read: convert them, for example with 'convert FILE -colorspace sRGB FILE.png'",
       "unsupported colorspace"),
     Known(
-      "is larger than what its decoder takes, or its header is damaged", "exceedslimit", "exceeds the limit"),
-    Known(
-      "is damaged, or of another format than it begins like",
+      "is damaged, or of another format than it begins like: \(anotherProgram)",
       "document is damaged", "unable to parse image", "expected a soc marker",
       "error reading radiance header",
       "jxldecoderprocessinput", "improperimageheader", "no frames in gif", "corruptimage", "xml parse error",
-      "unable to open",
+      "unable to open", "unabletodecompressimage", "unable to decompress image",
       "bad header", "of custom tag", "supported brands", "channel list in header"),
   ]
+
+  private static let anotherProgram = "if another program shows it, save it from there as PNG or TIFF"
 
   private static let cutOff =
     "is cut off: it ends before its image does, as a copy or download that was interrupted"
@@ -63,7 +66,7 @@ package enum DecoderMessage {
     "tiff2vips": "TIFF", "webp": "WebP", "gif": "GIF", "nsgif": "GIF", "heif": "HEIF", "jxl": "JPEG XL",
     "jp2k": "JPEG 2000", "svg": "SVG", "pdf": "PDF", "openslide": "slide", "openslide2vips": "slide",
     "fits": "FITS", "analyze": "Analyze", "analyze2vips": "Analyze", "openexr": "OpenEXR",
-    "exr2vips": "OpenEXR", "nifti": "NIfTI", "mat": "Matlab", "mat2vips": "Matlab", "ppm": "PNM",
+    "exr2vips": "OpenEXR", "mat": "Matlab", "mat2vips": "Matlab", "ppm": "PNM",
     "rad": "Radiance", "rad2vips": "Radiance", "vips": "libvips",
   ]
 
@@ -97,7 +100,7 @@ package enum DecoderMessage {
     let lowered = message.lowercased()
     let predicate = known.first { $0.marks.contains { lowered.contains($0) } }?.predicate
     let isWhole = predicate == cutOff && name == "HEIF"
-    return "\(file) \(predicate ?? "cannot be decoded")"
+    return "\(file) \(predicate ?? "cannot be decoded: \(anotherProgram)")"
       + (isWhole ? "; of such files no part can be decoded" : "") + " (\(detail))"
   }
 
@@ -108,6 +111,16 @@ package enum DecoderMessage {
     guard let start = message.firstRange(of: mark) else { return message }
     let rest = message[start.upperBound...].drop(while: \.isWhitespace)
     return String(rest.prefix { $0 != "`" && $0 != "@" && $0 != "'" })
+  }
+
+  /// Returns a clause about a file whose decoder ended without an answer.
+  ///
+  /// - Parameters:
+  ///   - end: what became of the decoder, as a clause: `the decoder ended by signal 6`.
+  ///   - path: the file's, by whose name its format is called.
+  package static func crashed(_ end: String, path: String) -> String {
+    let file = ImageFileName.format(of: path).map { "the \($0.name) file" } ?? "the file"
+    return "\(file) cannot be decoded: \(anotherProgram) (\(end))"
   }
 
   /// Returns the message without the names of functions and the path in front of it, which say nothing to the file's

@@ -6,6 +6,33 @@ extension Image {
     try Operation.run("autorot", subject, ["in": .image(self)])
   }
 
+  /// With its last row first.
+  package func flippedVertically() throws(ImagingError) -> Image {
+    try Operation.run("flip", subject, ["in": .image(self), "direction": .name("vertical")])
+  }
+
+  /// A rectangle of it.
+  package func area(left: Int, top: Int, width: Int, height: Int) throws(ImagingError) -> Image {
+    try Operation.run(
+      "extract_area", subject,
+      [
+        "input": .image(self), "left": .int(left), "top": .int(top), "width": .int(width),
+        "height": .int(height),
+      ])
+  }
+
+  /// On a canvas of one colour, which has a value for each band.
+  package func embedded(
+    left: Int, top: Int, width: Int, height: Int, background: [Double]
+  ) throws(ImagingError) -> Image {
+    try Operation.run(
+      "embed", subject,
+      [
+        "in": .image(self), "x": .int(left), "y": .int(top), "width": .int(width), "height": .int(height),
+        "extend": .name("background"), "background": .doubles(background),
+      ])
+  }
+
   /// Converted to `space` (`srgb`, `b-w`) from the space it says it is in.
   package func converted(to space: String) throws(ImagingError) -> Image {
     try Operation.run("colourspace", subject, ["in": .image(self), "space": .name(space)])

@@ -15,7 +15,8 @@ extension ImageMetadata {
       self = known.metadata
       return
     }
-    self = exiv2.withLock { _ in MetadataFile(path: path).map { ImageMetadata($0) } ?? ImageMetadata() }
+    self = exiv2.withLock { _ in MetadataFile.picture(path: path).map { ImageMetadata($0) } ?? ImageMetadata()
+    }
     if let identity { Self.last.withLock { [self] in $0 = (path, identity, self) } }
   }
 

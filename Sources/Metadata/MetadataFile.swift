@@ -1,5 +1,6 @@
 import CGExiv2
 import Foundation
+import Glibc
 import TileStorage
 
 /// The EXIF, IPTC and XMP fields of one file, by Exiv2's names (`Xmp.dc.title`).
@@ -28,6 +29,38 @@ final class MetadataFile {
         XMPText.repaired(Array(UnsafeRawBufferPointer(start: packet, count: strlen(packet)))), at: 0)
     }
     further = packets.compactMap { $0.isEmpty ? nil : MetadataFile(xmp: $0) }
+  }
+
+  /// The metadata of a picture's file, with what Exiv2 passes over in HEIF and AVIF; nil if there is none.
+  static func picture(path: String) -> MetadataFile? {
+    let file = MetadataFile(path: path)
+    let (hasEXIF, hasXMP) = (file?.has(gexiv2_metadata_has_exif), file?.has(gexiv2_metadata_has_xmp))
+    guard hasEXIF != true || hasXMP != true, isHEIF(path) else { return file }
+    let items = HEIFItems(path: path)
+    let further =
+      (hasEXIF == true ? [] : items.exif.compactMap(MetadataFile.init(tiff:)))
+      + (hasXMP == true ? [] : items.xmp.compactMap(MetadataFile.init(xmp:)))
+    guard let main = file ?? further.first else { return nil }
+    main.further += further.filter { $0 !== main }
+    return main
+  }
+
+  private static func isHEIF(_ path: String) -> Bool {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var start = [UInt8](repeating: 0, count: ImageSignature.byteCount)
+    let count = pread(descriptor, &start, start.count, 0)
+    return [.heif, .avif].contains(ImageSignature(start.prefix(max(count, 0))))
+  }
+
+  private func has(_ isThere: (UnsafeMutablePointer<GExiv2Metadata>) -> gboolean) -> Bool {
+    isThere(pointer) != 0
+  }
+
+  /// Of EXIF's bytes, which are a TIFF file; nil where they are none.
+  private convenience init?(tiff bytes: [UInt8]) {
+    self.init(isSidecar: false) { gexiv2_metadata_open_buf($0, bytes, bytes.count, $1) != 0 }
   }
 
   /// Of an XMP sidecar's bytes; nil where they are none.

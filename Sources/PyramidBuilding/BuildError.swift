@@ -1,3 +1,4 @@
+import Cells
 import Files
 import Glibc
 import Imaging
@@ -26,6 +27,13 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
   ///   - isTemporary: whether a retry may mend it.
   public init(_ source: String, _ reason: String, isTemporary: Bool = false) {
     (self.source, self.reason, self.isTemporary) = (source, reason, isTemporary)
+  }
+
+  init(_ source: String, _ end: CellEnd) {
+    let reason =
+      end.isCrash ? DecoderMessage.crashed(end.description, path: source) : end.description
+    self.init(source, reason, isTemporary: end.isTemporary)
+    mayBeOfMachine = end.mayBeOfMachine
   }
 
   init(_ source: String, _ error: any Error) {

@@ -46,6 +46,22 @@ import TileStorage
     #expect(metadata == wanted)
   }
 
+  /// ExifTool puts items where Exiv2 does not find them, and EXIF without a name in front.
+  @Test(arguments: ["avif", "heic"])
+  func fieldsThatExifToolAddsAreRead(format: String) throws {
+    let xmp = ["-XMP-dc:Title=Blue Hour", "-XMP-dc:Creator=Ada", "-XMP-dc:Subject=harbour"]
+    #expect(
+      try read(xmp, format: format)
+        == ImageMetadata(title: "Blue Hour", creators: ["Ada"], keywords: ["harbour"]))
+    let exif = ["-EXIF:ImageDescription=The harbour", "-EXIF:Artist=Ada"]
+    #expect(
+      try read(exif, format: format) == ImageMetadata(caption: "The harbour", creators: ["Ada"]))
+    #expect(
+      try read(xmp + exif, format: format)
+        == ImageMetadata(
+          title: "Blue Hour", caption: "The harbour", creators: ["Ada"], keywords: ["harbour"]))
+  }
+
   @Test func everyFieldOfIPTCIsRead() throws {
     let metadata = try read([
       "-IPTC:CodedCharacterSet=UTF8", "-IPTC:ObjectName=Blue Hour", "-IPTC:Caption-Abstract=Füße",

@@ -8,22 +8,28 @@ package enum JPEG2000 {
   /// - Parameters:
   ///   - maxWidth: what the picture may be large at most, checked before memory is allocated.
   ///   - bands: components that it must have.
+  ///   - isPicture: apply the palette and the order of channels of a JP2 file, and have samples with a sign begin at 0.
   package static func samples(
-    _ bytes: UnsafeRawBufferPointer, maxWidth: Int, maxHeight: Int, bands: Int
+    _ bytes: UnsafeRawBufferPointer, maxWidth: Int, maxHeight: Int, bands: Int, isPicture: Bool = false
   ) throws(ImagingError) -> CodedSamples {
     // No colours of a palette, nor other changes by what a JP2 file says: the samples are the TIFF's.
-    let flags = UInt32(OPJ_DPARAMETERS_IGNORE_PCLR_CMAP_CDEF_FLAG)
+    let flags = isPicture ? 0 : UInt32(OPJ_DPARAMETERS_IGNORE_PCLR_CMAP_CDEF_FLAG)
     return try decoded(bytes, flags: flags, isStrict: true) { (image) throws(ImagingError) in
       let (width, height) = size(of: image)
       guard width > 0, height > 0, width <= maxWidth, height <= maxHeight else {
         throw error("it has \(width) × \(height) pixels instead of \(maxWidth) × \(maxHeight)")
       }
-      guard Int(image.pointee.numcomps) == bands else {
+      // A palette makes several components of one.
+      guard isPicture || Int(image.pointee.numcomps) == bands else {
         throw error("it has \(image.pointee.numcomps) components instead of \(bands)")
       }
     } use: { (image) throws(ImagingError) in
       let (width, height) = size(of: image)
-      return try interleaved(UnsafeBufferPointer(start: image.pointee.comps, count: bands), width, height)
+      guard Int(image.pointee.numcomps) == bands else {
+        throw error("it has \(image.pointee.numcomps) components instead of \(bands)")
+      }
+      return try interleaved(
+        UnsafeBufferPointer(start: image.pointee.comps, count: bands), width, height, shiftsSigned: isPicture)
     }
   }
 
@@ -55,7 +61,7 @@ package enum JPEG2000 {
     guard 1...4 ~= components.count, !isOfYCC,
       components.allSatisfy({ $0.prec <= 8 && $0.sgnd == 0 && $0.dx == 1 && $0.dy == 1 })
     else { throw error("its samples are of another kind") }
-    let samples = try interleaved(components, width, height)
+    let samples = try interleaved(components, width, height, shiftsSigned: false)
     let white = (1 << samples.bits) - 1
     let bands = PixelBands(isGray: components.count < 3, hasAlpha: components.count % 2 == 0)
     let pixels = white == 255 ? samples.bytes : samples.bytes.map { UInt8(Int($0) * 255 / white) }
@@ -113,7 +119,8 @@ package enum JPEG2000 {
   }
 
   private static func interleaved(
-    _ components: UnsafeBufferPointer<opj_image_comp_t>, _ width: Int, _ height: Int
+    _ components: UnsafeBufferPointer<opj_image_comp_t>, _ width: Int, _ height: Int,
+    shiftsSigned: Bool
   ) throws(ImagingError) -> CodedSamples {
     let bits = Int(components[0].prec)
     guard 1...32 ~= bits else { throw error("its samples have \(bits) bits") }
@@ -125,11 +132,12 @@ package enum JPEG2000 {
       guard let data = component.data, across > 0, down > 0, columns > 0, rows > 0,
         Int(component.prec) == bits
       else { throw error("its components are of several kinds") }
+      let shift: Int32 = shiftsSigned && component.sgnd != 0 ? 1 << Int32(bits - 1) : 0
       bytes.withUnsafeMutableBytes { bytes in
         for y in 0..<height {
           let row = data + min(y / down, rows - 1) * columns
           for x in 0..<width {
-            let value = row[min(x / across, columns - 1)]
+            let value = row[min(x / across, columns - 1)] &+ shift
             let at = ((y * width + x) * components.count + band) * size
             switch size {
             case 1: bytes[at] = UInt8(truncatingIfNeeded: value)

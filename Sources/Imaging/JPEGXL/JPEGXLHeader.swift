@@ -7,6 +7,8 @@ package struct JPEGXLHeader: Sendable {
   package let isPremultiplied: Bool
   /// Channels beside colours and alpha.
   package let extraChannels: Int
+  /// Whether the file has frames that are shown one after the other, of which libvips 8.14 returns the last.
+  package let isAnimated: Bool
 
   /// Bytes in which a header is looked for; metadata may come first.
   private static let longest = 1 << 20
@@ -34,6 +36,7 @@ package struct JPEGXLHeader: Sendable {
     }
     guard let info else { return nil }
     isPremultiplied = info.alpha_bits > 0 && info.alpha_premultiplied != 0
+    isAnimated = info.have_animation != 0
     extraChannels = max(0, Int(info.num_extra_channels) - (info.alpha_bits > 0 ? 1 : 0))
   }
 }

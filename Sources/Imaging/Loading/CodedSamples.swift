@@ -7,7 +7,7 @@ package struct CodedSamples {
   package let bits: Int
   package let isFloat: Bool
   /// Rows of pixels without gaps, in the machine's byte order.
-  package let bytes: [UInt8]
+  package internal(set) var bytes: [UInt8]
 
   package var bytesPerSample: Int { isFloat ? 4 : bits > 16 ? 4 : bits > 8 ? 2 : 1 }
 }

@@ -8,6 +8,10 @@ struct FileStart {
   let ending: String
   /// Whether it is a TIFF that ends before its first directory does, which describes its picture.
   let isCutOffTIFF: Bool
+  /// Whether the root of an XML text is SVG's, where no first bytes say it: behind a long comment, in UTF-16, or under a
+  /// prefix.
+  let isLateSVG: Bool
+  private let isNamedNIfTI: Bool
 
   /// Of a file that cannot be read there are no bytes.
   init(ofFileAt path: String) {
@@ -21,10 +25,12 @@ struct FileStart {
   ///   - path: whose last part is the file's name.
   init(of descriptor: Int32, path: String) {
     ending = ImageFileName.ending(of: path)
+    isNamedNIfTI = path.lowercased().hasSuffix(".nii.gz")
     bytes = [UInt8](unsafeUninitializedCapacity: 1024) { buffer, count in
       count = max(pread(descriptor, buffer.baseAddress, buffer.count, 0), 0)
     }
     isCutOffTIFF = Self.isCutOffTIFF(bytes, descriptor)
+    isLateSVG = Self.isLateSVG(bytes, descriptor)
   }
 
   private static func isCutOffTIFF(_ bytes: [UInt8], _ descriptor: Int32) -> Bool {
@@ -39,6 +45,23 @@ struct FileStart {
     guard fstat(descriptor, &status) == 0 else { return false }
     guard pread(descriptor, &count, 2, directory) == 2 else { return true }
     return directory + 2 + 12 * number(count) > status.st_size
+  }
+
+  /// Bytes of an XML text in which its root is looked for.
+  private static let longestProlog = 1 << 16
+
+  private static func isLateSVG(_ start: [UInt8], _ descriptor: Int32) -> Bool {
+    guard XMLProlog.mayBegin(start) else { return false }
+    let bytes = [UInt8](unsafeUninitializedCapacity: longestProlog) { buffer, count in
+      count = max(pread(descriptor, buffer.baseAddress, buffer.count, 0), 0)
+    }
+    return XMLProlog.root(of: bytes) == "svg"
+  }
+
+  /// Whether ImageMagick reads a Netpbm file that libvips does not: plain bitmaps whose digits stand without spaces, which
+  /// libvips takes for one number, and PAM.
+  var isNetpbmOfMagick: Bool {
+    (has("P1") || has("P7")) && bytes.count > 2 && " \t\r\n#".utf8.contains(bytes[2])
   }
 
   func has(_ text: String, at offset: Int = 0) -> Bool { bytes.dropFirst(offset).starts(with: text.utf8) }
@@ -59,7 +82,8 @@ struct FileStart {
     return isDICOMSlide
       ? "is a DICOM slide, which OpenSlide reads from version 4.0 on, and the one here does not: convert it to OME-TIFF, "
         + "for example with 'bfconvert FILE FILE.ome.tif'"
-      : "is in no format that is read here" + ImageFileName.hint(ending: ending)
+      : "is in no format that is read here"
+        + ImageFileName.hint(ending: isNamedNIfTI ? "nii" : ending)
   }
 
   var isDICOMSlide: Bool {

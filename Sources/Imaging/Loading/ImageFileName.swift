@@ -10,7 +10,7 @@ package struct SourceFormat: Hashable, Sendable {
   /// Every format that is read. Its files are taken from folders by these endings, and whatever they are called if they
   /// are named.
   ///
-  /// `rgb` and `bw` are missing, which are SGI's too: files of these names often are samples alone.
+  /// `rgb` and `bw` are missing, which are SGI's too: files of these names often are samples alone, or of other programs.
   package static let all = [
     SourceFormat("JPEG", .jpeg), SourceFormat("PNG", .png), tiff, SourceFormat("WebP", .webp),
     SourceFormat("GIF", .gif), SourceFormat("HEIF", .heif), SourceFormat("AVIF", .avif),
@@ -18,15 +18,16 @@ package struct SourceFormat: Hashable, Sendable {
     SourceFormat("SVG", "svg", "svgz"), SourceFormat("PDF", "pdf"), openSlide, dicom,
     raw, SourceFormat("OpenEXR", "exr"), SourceFormat("Radiance", "hdr"),
     SourceFormat("FITS", "fits", "fit", "fts"),
-    SourceFormat("PNM", "ppm", "pgm", "pbm", "pfm", "pnm"), SourceFormat("Analyze", "img", "hdr"),
-    SourceFormat("NIfTI", "nii"), SourceFormat("Matlab", "mat"), SourceFormat("libvips", "v", "vips"),
+    SourceFormat("PNM", "ppm", "pgm", "pbm", "pfm", "pnm", "pam"), SourceFormat("Analyze", "img", "hdr"),
+    SourceFormat("Matlab", "mat"), SourceFormat("libvips", "v", "vips"),
     SourceFormat("BMP", "bmp", "dib"), SourceFormat("ICO", "ico", "cur"), SourceFormat("PSD", "psd", "psb"),
     SourceFormat("TGA", "tga"), SourceFormat("PCX", "pcx"), SourceFormat("SGI", "sgi", "rgba"),
-    SourceFormat("DPX", "dpx"), SourceFormat("Cineon", "cin"), SourceFormat("Sun raster", "ras", "sun"),
+    SourceFormat("DPX", "dpx"), SourceFormat("Sun raster", "ras", "sun"),
     SourceFormat("XCF", "xcf"), SourceFormat("DDS", "dds"),
   ]
 
-  static let tiff = SourceFormat("TIFF", .tiff)
+  /// Zeiss' LSM and MetaMorph's stacks, too.
+  static let tiff = SourceFormat("TIFF", endings: ImageSignature.tiff.endings + ["lsm", "stk"])
   /// Besides TIFF and DICOM, which most slides are.
   static let openSlide = SourceFormat(
     "OpenSlide", "svs", "ndpi", "mrxs", "scn", "vms", "vmu", "bif", "svslide")
@@ -35,9 +36,11 @@ package struct SourceFormat: Hashable, Sendable {
   /// Cameras' own formats, most of which are TIFFs by their first bytes.
   package static let raw = SourceFormat("RAW", .raw)
 
-  private init(_ name: String, _ endings: String...) { (self.name, self.endings) = (name, endings) }
+  private init(_ name: String, _ endings: String...) { self.init(name, endings: endings) }
 
-  private init(_ name: String, _ kind: ImageSignature) { (self.name, endings) = (name, kind.endings) }
+  private init(_ name: String, endings: [String]) { (self.name, self.endings) = (name, endings) }
+
+  private init(_ name: String, _ kind: ImageSignature) { self.init(name, endings: kind.endings) }
 }
 
 /// What a file's name says of its content; only a hint, for files nobody named one by one.
@@ -46,10 +49,17 @@ package enum ImageFileName {
     SourceFormat.all.flatMap { format in format.endings.map { ($0, format) } },
     uniquingKeysWith: { first, _ in first })
 
-  /// Formats of microscopes that are converted before they can be read.
-  private static let unread: Set = ["czi", "i2syntax", "isyntax", "lif", "nd2", "oib", "oif", "vsi", "zvi"]
-
-  private static let microscope = "a microscope's own format, which is not read: \(UnreadContent.conversion)"
+  /// Formats that are converted before they can be read, as noun phrases with what to do.
+  private static let unread: [String: String] = {
+    let microscopes = ["czi", "i2syntax", "isyntax", "lif", "nd2", "oib", "oif", "vsi", "zvi"]
+    var unread = Dictionary(
+      uniqueKeysWithValues: microscopes.map {
+        ($0, "a microscope's own format, which is not read: \(UnreadContent.conversion)")
+      })
+    unread["nii"] = "a NIfTI volume, which is not read: \(UnreadContent.conversion)"
+    unread["cin"] = "a Cineon file, which is not read: \(UnreadContent.scanConversion)"
+    return unread
+  }()
 
   private static let videos: Set = ["avi", "m4v", "mkv", "mov", "mp4", "mpeg", "mpg", "mts", "webm", "wmv"]
 
@@ -68,7 +78,10 @@ package enum ImageFileName {
   /// Returns what a file is that is no image by its name, as a noun phrase.
   package static func reasonPassedOver(_ name: String) -> String {
     let ending = ending(of: name)
-    if unread.contains(ending) { return microscope }
+    if let phrase = unread[name.lowercased().hasSuffix(".nii.gz") ? "nii" : ending] { return phrase }
+    if ["bw", "rgb"].contains(ending) {
+      return "an SGI image or samples alone by its name: name the file itself to have it built"
+    }
     return videos.contains(ending)
       ? "a video, which is not read: \(UnreadContent.frame)" : "no image by its name"
   }
@@ -86,7 +99,8 @@ package enum ImageFileName {
   /// Returns what is said of the content of a file that no decoder takes, to be put behind a clause; empty if its name
   /// says nothing.
   static func hint(ending: String) -> String {
-    if unread.contains(ending) { return ": by its name it is \(microscope)" }
+    if let phrase = unread[ending] { return ": by its name it is \(phrase)" }
+    if ending == "img" { return ": by its name it is \(UnreadContent.analyze)" }
     return formats[ending].map { ", though its name says \($0.name)" } ?? ""
   }
 

@@ -86,10 +86,14 @@ package enum ImageLoaders {
       let isIts = kinds.contains { suffix == $0.rawValue || suffix == "\($0.rawValue)File" }
       if isIts || common.contains(String(suffix)) { return name }
     }
-    // libvips finds a PDF by its first bytes, and reads it after others.
-    guard kinds.contains(.pdf), g_type_from_name("VipsForeignLoadPdfFile") != 0 else { return nil }
+    // libvips reads more files than it finds a loader for by their first bytes.
+    var further: [UncommonKind] = [.pdf]
+    if start.isLateSVG { further.append(.svg) }
+    if start.isNetpbmOfMagick { further.append(.magick) }
+    let name = further.first(where: kinds.contains).map { "VipsForeignLoad\($0.rawValue)File" }
+    guard let name, g_type_from_name(name) != 0 else { return nil }
     vips_error_clear()
-    return "VipsForeignLoadPdfFile"
+    return name
   }
 
   /// Lets in the loaders of these kinds, as far as this process may use them.

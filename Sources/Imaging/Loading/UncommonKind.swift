@@ -35,7 +35,6 @@ enum UncommonKind: String, CaseIterable {
   case fits = "Fits"
   case analyze = "Analyze"
   case openEXR = "Openexr"
-  case nifti = "Nifti"
   case matlab = "Mat"
   case netpbm = "Ppm"
   case radiance = "Rad"
@@ -50,19 +49,18 @@ enum UncommonKind: String, CaseIterable {
     switch self {
     case .jpegXL: file.has([0xff, 0x0a]) || file.has("JXL ", at: 4)
     case .jpeg2000: file.has([0xff, 0x4f, 0xff, 0x51]) || file.has("jP  ", at: 4)
-    case .svg: file.has([0x1f, 0x8b]) || Self.holdsSVG(file.bytes)
+    case .svg: file.has([0x1f, 0x8b]) || Self.holdsSVG(file.bytes) || file.isLateSVG
     case .pdf: file.holdsPDF
     // They are TIFFs, JPEGs and texts by their first bytes.
     case .openSlide: ImageFileName.isNamedAsSlide(ending: file.ending) || file.isDICOM
     case .fits: file.has("SIMPLE")
     case .analyze: ["img", "hdr"].contains(file.ending)
     case .openEXR: file.has([0x76, 0x2f, 0x31, 0x01])
-    case .nifti: file.ending == "nii" || file.has("n+1", at: 344)
     case .matlab: file.has("MATLAB")
-    case .netpbm: file.has("P") && file.bytes.count > 1 && "1234567Ff".utf8.contains(file.bytes[1])
+    case .netpbm: file.has("P") && file.bytes.count > 1 && "23456Ff".utf8.contains(file.bytes[1])
     case .radiance: file.has("#?")
     case .vips: file.has([0x08, 0xf2, 0xa6, 0xb6]) || file.has([0xb6, 0xa6, 0xf2, 0x08])
-    case .magick: Self.isMagick(file)
+    case .magick: Self.isMagick(file) || file.isNetpbmOfMagick
     }
   }
 
@@ -75,12 +73,12 @@ enum UncommonKind: String, CaseIterable {
     return false
   }
 
-  /// BMP, ICO, CUR, PSD, PCX, SGI, DPX, Cineon, Sun raster, XCF, DDS and Targa. ImageMagick goes by the first
+  /// BMP, ICO, CUR, PSD, PCX, SGI, DPX, Sun raster, XCF, DDS and Targa. ImageMagick goes by the first
   /// bytes, too, and knows languages that read files and addresses: none of these can be taken for one.
   private static func isMagick(_ file: FileStart) -> Bool {
     let starts: [[UInt8]] = [
       Array("BM".utf8), [0, 0, 1, 0], [0, 0, 2, 0], Array("8BPS".utf8), [0x0a, 5, 1], [0x01, 0xda],
-      Array("SDPX".utf8), Array("XPDS".utf8), [0x80, 0x2a, 0x5f, 0xd7], [0x59, 0xa6, 0x6a, 0x95],
+      Array("SDPX".utf8), Array("XPDS".utf8), [0x59, 0xa6, 0x6a, 0x95],
       Array("gimp xcf".utf8), Array("DDS ".utf8),
     ]
     if starts.contains(where: file.has) { return true }

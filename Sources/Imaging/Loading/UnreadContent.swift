@@ -11,6 +11,12 @@ struct UnreadContent {
   static let conversion = "convert it to OME-TIFF, for example with 'bfconvert FILE FILE.ome.tif'"
   static let frame = "take a picture from it, for example with 'ffmpeg -i FILE -frames:v 1 FILE.png'"
 
+  /// ImageMagick's, to colours that are not logarithmic.
+  static let scanConversion =
+    "convert it to sRGB, for example with 'convert FILE -colorspace sRGB FILE.png'"
+  /// The volumes of brain scanners, of which libvips reads Analyze with the byte order of Sun's machines.
+  static let analyze = "an Analyze or NIfTI volume, of which only big-endian Analyze is read: \(conversion)"
+
   private init(_ name: String, _ advice: String) { (self.name, self.advice) = (name, advice) }
 
   /// `nil` if the first bytes are of no such format.
@@ -33,6 +39,18 @@ struct UnreadContent {
       self.init("a part of an Olympus VSI slide", Self.conversion)
     } else if start.has([0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a]) {
       self.init("an HDF5 file, as Imaris' IMS and BigDataViewer's", Self.conversion)
+    } else if start.has("n+1\0", at: 344) || start.has("ni1\0", at: 344) || start.has("n+2\0", at: 4)
+      || start.has("ni2\0", at: 4)
+    {
+      // NIfTI-1 and -2, the field `magic`.
+      self.init("a NIfTI volume", Self.conversion)
+    } else if start.has([0x5c, 1, 0, 0]), start.bytes.count > 41, 1...7 ~= start.bytes[40],
+      start.bytes[41] == 0
+    {
+      // The size of an Analyze 7.5 header, 348 bytes, and its number of dimensions.
+      self.init("a little-endian Analyze volume", Self.conversion)
+    } else if start.has([0x80, 0x2a, 0x5f, 0xd7]) || start.has([0xd7, 0x5f, 0x2a, 0x80]) {
+      self.init("a Cineon file", Self.scanConversion)
     } else if let video = Self.video(start) {
       self.init("a video (\(video))", Self.frame)
     } else {

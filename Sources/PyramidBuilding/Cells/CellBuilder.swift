@@ -88,9 +88,7 @@ final class CellBuilder {
   private func failed(_ work: Work, _ end: CellEnd) -> Answer {
     server.count(end)
     if case .cancelled = end { return .outcome(.failed(.interrupted)) }
-    var error = BuildError(work.source.path, end.description, isTemporary: end.isTemporary)
-    error.mayBeOfMachine = end.mayBeOfMachine
-    return .outcome(.failed(error))
+    return .outcome(.failed(BuildError(work.source.path, end)))
   }
 
   private func begin(

@@ -46,7 +46,7 @@ package enum InspectCell {
       answer = try ask(file, server, memory: memory, seconds: seconds, pdfPassword)
     } catch {
       server.count(error)
-      throw BuildError(path, error.description, isTemporary: error.isTemporary)
+      throw BuildError(path, error)
     }
     if let failure = answer.failure {
       throw BuildError(path, failure.reason.line, isTemporary: failure.isTemporary)

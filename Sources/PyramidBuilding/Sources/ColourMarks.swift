@@ -84,10 +84,15 @@ extension Image {
     {
       image = picture
     } else if let log, let part = try part(ofFileAt: path, loader, log) {
-      image = part
+      image = try part.corrected(of: loader, path: path)
+    } else if let picture = try misread(path: path, loader) {
+      image = picture
     } else {
+      let access = needsRandomAccess(path: path, loader) ? .random : access
       image = try Image(path: path, access: access, page: page, scale: scale, isDamaged: log != nil)
+        .corrected(of: loader, path: path)
     }
+    if log == nil, let damage = DeclaredEnd.damage(ofFileAt: path, loader) { image.setFlaw(damage) }
     let heif = loader == "heifload" ? HEIFPicture(path: path) : nil
     if image.hasAlpha, let straight = try image.unpremultiplied(by: loader, path: path, heif) {
       image = straight
@@ -113,9 +118,11 @@ extension Image {
       case "pngload": return try Image(pngBytes: PNGRepair.repaired(path: path, log), subject: path)
       case "webpload": return try WebPPart.image(path: path, log)
       case "jxlload":
-        guard let part = JPEGXL.part(ofFileAt: path) else { return nil }
-        log.add(.truncated, "the JPEG XL file is cut off: details or parts of its picture are missing")
-        return part
+        guard let frame = JPEGXL.firstFrame(ofFileAt: path) else { return nil }
+        if !frame.isWhole {
+          log.add(.truncated, "the JPEG XL file is cut off: details or parts of its picture are missing")
+        }
+        return frame.image
       case "jp2kload":
         guard let part = JPEG2000.part(ofFileAt: path) else { return nil }
         log.add(
@@ -123,6 +130,7 @@ extension Image {
           "the JPEG 2000 file is \(part.isCutOff ? "cut off" : "damaged"): details or parts of its picture are missing"
         )
         return part.image
+      case "ppmload": return try netpbmPart(path: path, log)
       default: return nil
       }
     } catch { throw ImagingError("open", path, message: BuildError(path, error).reason) }
@@ -144,7 +152,7 @@ extension Image {
   }
 
   private static let alphaField = "ziggurat-alpha"
-  private static let flawField = "ziggurat-png-flaw"
+  private static let flawField = "ziggurat-flaw"
   private static let animationField = "ziggurat-png-animation"
   private static let labelsField = "ziggurat-png-labels"
   private static let unshownField = "ziggurat-heif-unshown"
@@ -153,11 +161,16 @@ extension Image {
   fileprivate func setNotes(of file: PNGFile) {
     if file.isAnimated { setInt(Self.animationField, 1) }
     if let palette = file.palette, LabelImage.isOfLabels(palette) { setInt(Self.labelsField, 1) }
-    if let flaw = file.chunks.log.worst { setString(Self.flawField, "\(flaw.kind.rawValue) \(flaw.reason)") }
+    if let flaw = file.chunks.log.worst { setFlaw(flaw) }
   }
 
-  /// Damage of a PNG file in front of its pixel data.
-  var chunkDamage: SourceDamage? {
+  /// Keeps damage that is known without a pixel; of an image that nobody else has.
+  func setFlaw(_ damage: SourceDamage) {
+    setString(Self.flawField, "\(damage.kind.rawValue) \(damage.reason)")
+  }
+
+  /// Damage of the file that is known before its pixels are decoded.
+  var knownDamage: SourceDamage? {
     guard let parts = string(Self.flawField)?.split(separator: " ", maxSplits: 1), parts.count == 2 else {
       return nil
     }

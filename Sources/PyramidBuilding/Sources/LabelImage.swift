@@ -4,8 +4,6 @@ import Imaging
 enum LabelImage {
   /// TIFF 6.0, `PhotometricInterpretation`.
   private static let photometricOfPalettes = 3
-  /// NIfTI-1, `NIFTI_INTENT_LABEL`.
-  private static let labelIntent = 1002
   /// By so much two colours of labels differ, at least, in red, green or blue. Palettes of photographs, and of drawings
   /// with smooth edges, have shades that are nearer to each other.
   private static let leastDifference = 32
@@ -16,8 +14,6 @@ enum LabelImage {
   static func sign(_ picture: SourcePicture, _ image: Image) -> String? {
     guard picture.stack == nil, picture.associated == nil else { return nil }
     switch Image.loader(ofPath: picture.path) {
-    case "niftiload":
-      return image.int("nifti-intent_code") == labelIntent ? "its intent code says that it has labels" : nil
     case "pngload":
       guard image.isLabelPNG else { return nil }
     case "tiffload":

@@ -124,6 +124,8 @@ extension VipsSource {
     var range: (least: Double, greatest: Double)
     switch (options.window, whole) {
     case (.range(let low, let high), _): range = try ends(low, high, colours, open)
+    case (.full, _) where image.declaredWhite != nil, (nil, _) where image.declaredWhite != nil:
+      range = (0, image.declaredWhite ?? 0)
     case (.full, let whole?): range = (whole.lowerBound, whole.upperBound)
     // Who has channels gives each its own; others are refused before.
     case (.full, nil), (nil, nil), (.channels, _): return image

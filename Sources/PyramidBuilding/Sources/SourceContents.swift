@@ -309,10 +309,7 @@ struct SourceContents {
 }
 
 extension SourceFile {
-  private var start: [UInt8] {
-    PlacedReader(descriptor: handle.descriptor, size: identity.size)
-      .bytes(0, min(identity.size, ImageSignature.byteCount)) ?? []
-  }
+  private var start: [UInt8] { bytes(0, min(identity.size, ImageSignature.byteCount)) ?? [] }
 
   /// The slide that the file is, by its scanner's name for it; nil for any other.
   func slide(contents: TIFFDirectories?) -> UnreadFormat? {

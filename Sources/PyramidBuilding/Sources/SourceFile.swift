@@ -43,6 +43,13 @@ struct SourceFile: Sendable {
     identity = try Self.identity(status, path)
   }
 
+  /// Returns a part of the file; nil if the file does not have it.
+  func bytes(_ offset: Int, _ count: Int) -> [UInt8]? {
+    withExtendedLifetime(handle) {
+      PlacedReader(descriptor: handle.descriptor, size: identity.size).bytes(offset, count)
+    }
+  }
+
   /// XXH3-128 of the content, hexadecimal.
   func digest() throws(BuildError) -> String {
     guard let content = ContentDigest() else { throw noMemory }

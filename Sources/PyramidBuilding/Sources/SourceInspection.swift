@@ -29,6 +29,8 @@ package struct SourceInspection: Sendable, Codable {
   package let leftOut: [String]
   /// Names of data that no tile shows: `gain map`.
   package let dropped: [String]
+  /// Damage that is known without decoding its pixels; nil if none is.
+  package let damage: SourceDamage?
   /// Its axes besides width and height, and the part that would be shown; nil if it is no stack.
   package let dimensions: ImageDimensions?
   /// The names of its scenes, in the order that `--scene` counts; empty if there are not several.
@@ -109,6 +111,8 @@ package struct SourceInspection: Sendable, Codable {
     self.associated = associated.map(\.rawValue)
     leftOut = route.leftOut.isEmpty ? found.leftOut : route.leftOut
     dropped = route.unshown
+    damage = route.picture.log.worst
+    if let damage, options.failOn.refuses(damage) { throw BuildError(path, damage.reason) }
     dimensions = route.picture.stack?.dimensions
     let contents = try SourceContents.of(file, options)
     scenes = contents.map { $0.scenes.count > 1 ? $0.scenes.map(\.name) : [] } ?? []

@@ -160,7 +160,7 @@ struct SourcePicture {
           path: path, access: access, page: page, mask: mask, scale: drawing?.scale, keepsBands: bands != nil,
           damagedAsIn: isDamaged ? log : nil)
       }
-    log.add(image.chunkDamage)
+    log.add(image.knownDamage)
     guard let bands else {
       let most = image.interpretation == "cmyk" ? 5 : 4
       guard image.bands <= most else {

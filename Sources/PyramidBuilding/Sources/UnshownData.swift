@@ -14,7 +14,11 @@ enum UnshownData {
     case "jpegload": jpeg(file.handle.descriptor)
     case "heifload": image.unshownOfHEIF
     case "pngload": image.isAnimatedPNG ? ["frames of an animation"] : []
-    case "jxlload": JPEGXLHeader(path: file.path).map(extraChannels) ?? []
+    case "jxlload":
+      JPEGXLHeader(path: file.path).map {
+        ($0.isAnimated ? ["frames of an animation"] : []) + extraChannels($0)
+      } ?? []
+    case "openexrload": EXRHeader(file)?.unshown ?? []
     default: []
     }
   }

@@ -17,7 +17,7 @@ final class VipsSource: StripSource, StripDecoding {
   /// Few at a time: every step of libvips' pipeline holds as many.
   private let rows: RowBuffer
   private let sourceRowSize: Int
-  /// Bytes that a RAW or DICOM file takes while it is decoded.
+  /// Bytes that a file takes while it is decoded whose decoder holds all of its picture.
   private let developing: Int
   /// Pages that are read side by side.
   private let sourceCount: Int
@@ -37,7 +37,7 @@ final class VipsSource: StripSource, StripDecoding {
   ///   - picture: it, to be opened again.
   init(_ image: Image, of picture: SourcePicture, options: BuildOptions) throws(BuildError) {
     sourceRowSize = image.rowSize
-    developing = picture.raw?.memory ?? picture.dicom?.memory ?? 0
+    developing = picture.raw?.memory ?? picture.dicom?.memory ?? image.decoderMemory
     // What is turned is held whole.
     let held = image.rowsHeld.map { Self.needsRandomAccess(image) ? image.height : $0 }
     rowsInFlight = Self.usualRowsInFlight + (held ?? 0)

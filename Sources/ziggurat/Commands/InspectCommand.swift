@@ -84,16 +84,19 @@ enum InspectCommand: Command {
         Fact("sourceDigest", record.sourceDigest), Fact("route", record.route),
         Fact("steps", record.steps, separator: "; "), Fact("options", record.options),
       ]
-      if let damage = record.damage {
-        facts += [
-          Fact("damaged", json: .flag(true), ""), Fact("damage", damage.kind.rawValue, damage.reason),
-          Fact("reason", damage.reason, ""),
-        ]
-      }
+      facts += self.damage(record.damage)
       if let dropped = record.dropped { facts.append(Fact("dropped", dropped, separator: ", ")) }
     }
     facts += scale(archive.micronsPerPixel)
     return facts + axes(archive.buildRecord?.dimensions) + words(archive.metadata)
+  }
+
+  private static func damage(_ damage: SourceDamage?) -> [Fact] {
+    guard let damage else { return [] }
+    return [
+      Fact("damaged", json: .flag(true), ""), Fact("damage", damage.kind.rawValue, damage.reason),
+      Fact("reason", damage.reason, ""),
+    ]
   }
 
   private static func axes(_ dimensions: ImageDimensions?) -> [Fact] {
@@ -135,7 +138,8 @@ enum InspectCommand: Command {
       Fact("profile", json: .flag(source.hasProfile), ""), Fact("alpha", json: .flag(source.hasAlpha), ""),
       Fact("orientation", source.orientation), Fact("pages", source.pages), Fact("route", source.route),
       Fact("steps", source.steps, separator: "; "),
-    ] + (source.associated.isEmpty ? [] : [Fact("associated", source.associated, separator: ", ")])
+    ] + damage(source.damage)
+      + (source.associated.isEmpty ? [] : [Fact("associated", source.associated, separator: ", ")])
       + (source.dropped.isEmpty ? [] : [Fact("dropped", source.dropped, separator: ", ")])
       + (source.leftOut.isEmpty ? [] : [Fact("leftOut", source.leftOut, separator: ", ")])
       + (source.scenes.isEmpty ? [] : [Fact("scenes", source.scenes, separator: ", ")])

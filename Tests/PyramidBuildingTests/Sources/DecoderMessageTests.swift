@@ -1,3 +1,4 @@
+import Cells
 import Imaging
 import TestSupport
 import Testing
@@ -6,6 +7,8 @@ import Testing
 
 /// The messages for users if a decoder refuses a file.
 struct DecoderMessageTests {
+  private static let advice = "if another program shows it, save it from there as PNG or TIFF"
+
   /// Messages that libvips and its libraries gave.
   @Test(
     "a known message becomes what the file is and what can be done",
@@ -59,15 +62,28 @@ struct DecoderMessageTests {
         .hasPrefix("the AVIF file is cut off"))
   }
 
+  @Test("a decoder that ended without an answer is reported by the file's format and what to do")
+  func crash() {
+    let error = BuildError("in/a.jp2", CellEnd.signal(6))
+    #expect(
+      error.reason
+        == "the JPEG 2000 file cannot be decoded: if another program shows it, save it from there as PNG or "
+        + "TIFF (the decoder ended by signal 6)")
+    // Somebody ended it: the file may be whole.
+    #expect(BuildError("in/a.jp2", CellEnd.signal(9)).reason == "the decoder ended by signal 9")
+    #expect(BuildError("in/a.jp2", CellEnd.time(5)).reason == "it took longer than 5 s")
+  }
+
   @Test("an unknown message has the file's format and the action in front")
   func unknown() {
     #expect(
       DecoderMessage.explained("tiff2vips: odd thing", operation: "tiffload", path: "x")
-        == "the TIFF file cannot be decoded (odd thing)")
+        == "the TIFF file cannot be decoded: \(Self.advice) (odd thing)")
     #expect(
       DecoderMessage.explained("odd thing: here", path: "in/x.PSD")
-        == "the PSD file cannot be decoded (odd thing: here)")
-    #expect(DecoderMessage.explained("odd", path: "x") == "the file cannot be decoded (odd)")
+        == "the PSD file cannot be decoded: \(Self.advice) (odd thing: here)")
+    #expect(
+      DecoderMessage.explained("odd", path: "x") == "the file cannot be decoded: \(Self.advice) (odd)")
     #expect(
       DecoderMessage.explained(nil, operation: "pngload", path: "x")
         == "the PNG file cannot be decoded; its decoder gives no reason")

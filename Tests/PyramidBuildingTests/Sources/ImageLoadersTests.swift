@@ -40,6 +40,12 @@ import Testing
           + "3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\ntrailer<</Root 1 0 R>>\n", "pdfload"
       ),
       ("x.jpg", "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>", "svgload"),
+      ("x.svg", "<?xml version='1.0'?><!--\(String(repeating: "long ", count: 600))--><svg/>", "svgload"),
+      ("x.svg", "<?xml version='1.0'?><s:svg xmlns:s='http://www.w3.org/2000/svg'/>", "svgload"),
+      ("x.svg", "<!DOCTYPE svg [<!ENTITY a 'svg'>]>\(String(repeating: " ", count: 2000))<html/>", nil),
+      ("x.svg", "<!--\(String(repeating: "long ", count: 600))--><html><svg/></html>", nil),
+      ("x.pbm", "P1\n4 2\n10101010\n", "magickload"), ("x.pgm", "P2\n2 1\n15\n1 2\n", "ppmload"),
+      ("x.pam", "P7\nWIDTH 1\nHEIGHT 1\nDEPTH 1\nMAXVAL 255\nENDHDR\n ", "magickload"),
       ("x.mvg", "push graphic-context\nviewbox 0 0 9 9\npop graphic-context\n", nil),
       ("x.tga", "push graphic-context\nviewbox 0 0 9 9\npop graphic-context\n", nil),
       ("x.bmp", "push graphic-context\nviewbox 0 0 9 9\npop graphic-context\n", nil),

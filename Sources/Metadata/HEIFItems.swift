@@ -1,0 +1,46 @@
+import CHEIF
+
+/// The metadata of a HEIF or AVIF file's primary picture, as its items have it (ISO/IEC 23008-12, annex A).
+///
+/// Exiv2 0.27 reads neither EXIF whose item does not begin with `Exif`, nor XMP in the places where ExifTool puts it.
+struct HEIFItems {
+  /// TIFF files, as EXIF is one.
+  private(set) var exif: [[UInt8]] = []
+  private(set) var xmp: [[UInt8]] = []
+
+  /// Items that are looked at, and bytes of each.
+  private static let (mostItems, longest) = (Int32(64), 16 << 20)
+
+  /// Nothing if the file is of another format, or cannot be read.
+  init(path: String) {
+    guard let context = heif_context_alloc() else { return }
+    defer { heif_context_free(context) }
+    var handle: OpaquePointer?
+    guard heif_context_read_from_file(context, path, nil).code == heif_error_Ok,
+      heif_context_get_primary_image_handle(context, &handle).code == heif_error_Ok, let handle
+    else { return }
+    defer { heif_image_handle_release(handle) }
+    var ids = [heif_item_id](repeating: 0, count: Int(Self.mostItems))
+    let count = heif_image_handle_get_list_of_metadata_block_IDs(handle, nil, &ids, Self.mostItems)
+    for id in ids.prefix(Int(max(0, count))) {
+      let size = heif_image_handle_get_metadata_size(handle, id)
+      guard let type = heif_image_handle_get_metadata_type(handle, id).map({ String(cString: $0) }),
+        4..<Self.longest ~= size
+      else { continue }
+      var bytes = [UInt8](repeating: 0, count: size)
+      guard heif_image_handle_get_metadata(handle, id, &bytes).code == heif_error_Ok else { continue }
+      let content = heif_image_handle_get_metadata_content_type(handle, id).map { String(cString: $0) }
+      if type == "Exif", let tiff = Self.tiff(bytes) { exif.append(tiff) }
+      if type == "mime", content == "application/rdf+xml" { xmp.append(bytes) }
+    }
+  }
+
+  /// Returns the TIFF file of an EXIF item, which says in its first four bytes how far behind them it begins.
+  private static func tiff(_ item: [UInt8]) -> [UInt8]? {
+    let offset = item[..<4].reduce(0) { $0 << 8 | Int($1) }
+    let starts =
+      offset <= item.count - 4 ? [item.dropFirst(4 + offset), item.dropFirst(4)] : [item.dropFirst(4)]
+    let found = starts.first { $0.starts(with: "II*\0".utf8) || $0.starts(with: "MM\0*".utf8) }
+    return found.map(Array.init)
+  }
+}

@@ -1,0 +1,134 @@
+import Files
+
+/// The canvas and the first frame of a GIF (GIF89a specification), and where the file ends.
+struct GIFHeader {
+  /// The part of the canvas that the first frame covers.
+  let frame: (left: Int, top: Int, width: Int, height: Int)
+  let width, height: Int
+  /// The first colour of the first frame's table, which Pillow and browsers' decoders take for what no frame covers.
+  let firstColour: [UInt8]
+  /// Whether a frame has transparent pixels.
+  let hasTransparency: Bool
+  let frames: Int
+  /// Whether the trailer is missing.
+  let isCutOff: Bool
+  /// Whether the end is missing in a file of several frames, or within a frame.
+  let mayLackFrames: Bool
+
+  /// Blocks that are looked at, of 255 bytes at most.
+  private static let mostBlocks = 1 << 22
+
+  /// `nil` if the file is no GIF, or has no frame.
+  init?(_ file: SourceFile) {
+    guard let head = file.bytes(0, 13), head.starts(with: "GIF8".utf8) else { return nil }
+    var bytes = BufferedBytes(file, from: 13)
+    func table(_ flags: UInt8) -> Int { flags & 0x80 != 0 ? 3 << (Int(flags & 7) + 1) : 0 }
+    (width, height) = (Int(head[6]) | Int(head[7]) << 8, Int(head[8]) | Int(head[9]) << 8)
+    let shared = bytes.next(table(head[10])) ?? []
+    var first: (left: Int, top: Int, width: Int, height: Int)?
+    var colour: [UInt8] = []
+    var (frames, hasTransparency, isAnimated, hasEnd, isInside) = (0, false, false, false, false)
+    blocks: for _ in 0..<Self.mostBlocks {
+      guard let kind = bytes.next() else { break }
+      isInside = true
+      switch kind {
+      case 0x3b:
+        (hasEnd, isInside) = (true, false)
+        break blocks
+      case 0x21:
+        guard let label = bytes.next() else { break blocks }
+        let body = bytes.blocks()
+        if label == 0xf9, let flags = body?.first { hasTransparency = hasTransparency || flags & 1 != 0 }
+        if label == 0xff, body?.starts(with: "NETSCAPE2.0".utf8) == true { isAnimated = true }
+        if body == nil { break blocks }
+      case 0x2c:
+        guard let place = bytes.next(9) else { break blocks }
+        let own = bytes.next(table(place[8]))
+        func number(_ at: Int) -> Int { Int(place[at]) | Int(place[at + 1]) << 8 }
+        if first == nil {
+          first = (number(0), number(2), number(4), number(6))
+          colour = Array((own?.isEmpty == false ? own ?? [] : shared).prefix(3))
+        }
+        // The least size of a code.
+        guard bytes.next() != nil, bytes.blocks(keeping: 0) != nil else { break blocks }
+        frames += 1
+      default: break blocks
+      }
+      isInside = false
+    }
+    guard let first else { return nil }
+    (frame, firstColour, self.frames, self.hasTransparency) = (first, colour, frames, hasTransparency)
+    isCutOff = !hasEnd && bytes.hasEnded
+    mayLackFrames = isCutOff && (isInside || frames > 1 || isAnimated)
+  }
+
+  /// Whether the first frame leaves a part of the canvas without colour.
+  var isPartial: Bool {
+    !hasTransparency && firstColour.count == 3
+      && (frame.left > 0 || frame.top > 0 || frame.left + frame.width < width
+        || frame.top + frame.height < height)
+  }
+}
+
+/// Bytes of a file one after the other.
+private struct BufferedBytes {
+  private let file: SourceFile
+  private var place: Int
+  private var buffer: [UInt8] = []
+  private var at = 0
+  private(set) var hasEnded = false
+
+  init(_ file: SourceFile, from place: Int) { (self.file, self.place) = (file, place) }
+
+  /// The next byte; nil at the file's end.
+  mutating func next() -> UInt8? {
+    if at == buffer.count {
+      buffer = file.bytes(place, min(1 << 16, file.identity.size - place)) ?? []
+      (place, at) = (place + buffer.count, 0)
+      guard !buffer.isEmpty else {
+        hasEnded = true
+        return nil
+      }
+    }
+    defer { at += 1 }
+    return buffer[at]
+  }
+
+  /// The next bytes; nil if the file does not have as many.
+  mutating func next(_ count: Int) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    for _ in 0..<count {
+      guard let byte = next() else { return nil }
+      bytes.append(byte)
+    }
+    return bytes
+  }
+
+  /// Passes over bytes.
+  ///
+  /// - Returns: whether the file has as many.
+  private mutating func skip(_ count: Int) -> Bool {
+    var left = count
+    while left > 0 {
+      guard next() != nil else { return false }
+      let part = min(left - 1, buffer.count - at)
+      (at, left) = (at + part, left - 1 - part)
+    }
+    return true
+  }
+
+  /// Reads blocks, each behind its length, to the empty one.
+  ///
+  /// - Parameter kept: how many of their bytes are returned at most.
+  /// - Returns: nil if the file ends before.
+  mutating func blocks(keeping kept: Int = 16) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    while let length = next() {
+      if length == 0 { return bytes }
+      let first = min(Int(length), kept - bytes.count)
+      guard let part = next(first), skip(Int(length) - first) else { return nil }
+      bytes += part
+    }
+    return nil
+  }
+}

@@ -1,0 +1,110 @@
+import Imaging
+
+/// Pictures of which libvips 8.14 returns other pixels than their formats' specifications have.
+extension Image {
+  /// Opens a picture by another library than libvips' own loader uses; nil if libvips reads it.
+  ///
+  /// - Throws: if no library reads it.
+  static func misread(path: String, _ loader: String?) throws(ImagingError) -> Image? {
+    switch loader {
+    case "jp2kload":
+      guard let header = JPEG2000Header(path: path), !header.isReadByLibvips else { return nil }
+      return try Image(header, path: path)
+    case "jxlload":
+      guard JPEGXLHeader(path: path)?.isAnimated == true,
+        let frame = JPEGXL.firstFrame(ofFileAt: path), frame.isWhole
+      else { return nil }
+      if JPEGXL.isCutOff(fileAt: path) {
+        frame.image.setFlaw(
+          .init(.truncated, "the JPEG XL file is cut off: frames behind the first are missing"))
+      }
+      return frame.image
+    case "openexrload":
+      guard let file = try? SourceFile(path: path), let header = EXRHeader(file),
+        !header.channels.isEmpty, !header.hasColours
+      else { return nil }
+      throw ImagingError("openexrload", path, message: header.refusal)
+    case "magickload":
+      // libvips ends the process at five channels.
+      guard let file = try? SourceFile(path: path), let start = file.bytes(0, 26),
+        start.starts(with: "8BPS".utf8),
+        start[25] == 4, Int(start[12]) << 8 | Int(start[13]) > 4
+      else { return nil }
+      throw ImagingError(
+        "magickload", path,
+        message:
+          "is a PSD file in CMYK with alpha or spot colours, which is not read here: flatten it, for example "
+          + "with 'convert FILE[0] -alpha off -colorspace sRGB FILE.png'")
+    default: return nil
+    }
+  }
+
+  /// Whether rows have to be read in another order than the file has them.
+  static func needsRandomAccess(path: String, _ loader: String?) -> Bool {
+    loader == "ppmload" && PNMHeader(path: path)?.isFloat == true
+  }
+
+  /// The picture with the pixels that its format says it has.
+  func corrected(of loader: String?, path: String) throws(ImagingError) -> Image {
+    switch loader {
+    case "ppmload": try PNMHeader(path: path).map(corrected) ?? self
+    // Gray colours of a palette: libvips says gray of three equal bands, of which it takes the last two for alpha.
+    case "magickload" where interpretation == "b-w" && bands > 2: try said(toBe: "srgb")
+    case "gifload":
+      if let file = try? SourceFile(path: path), let header = GIFHeader(file), header.isPartial {
+        try filled(header)
+      } else {
+        self
+      }
+    default: self
+    }
+  }
+
+  private func corrected(_ header: PNMHeader) throws(ImagingError) -> Image {
+    if header.isFloat {
+      // PFM has its last row first, and linear light (netpbm.sourceforge.net/doc/pfm.html).
+      let upright = try flippedVertically()
+      let image = try (bands == 1 ? upright.selected(bands: [0, 0, 0]) : upright).said(toBe: "scrgb")
+      image.setDecoderMemory(width * height * bands * 4)
+      return image
+    }
+    if header.greatest == 1 && header.isBitmap { return self }
+    if sampleType == .byte, header.greatest < 255 {
+      return try scaledToBytes(factor: 255 / Double(header.greatest), offset: 0, alpha: 1)
+    }
+    if sampleType == .unsigned16, header.greatest < 65535 {
+      let image = try said(toBe: interpretation)
+      image.setInt(Self.whiteField, header.greatest)
+      return image
+    }
+    return self
+  }
+
+  private static let whiteField = "ziggurat-declared-white"
+
+  /// The value of white that the file declares, if it is less than the greatest of its samples' type.
+  var declaredWhite: Double? { int(Self.whiteField).map(Double.init) }
+
+  /// The first frame of a GIF on a canvas of the first colour of its table, as Pillow has it; libvips leaves it black.
+  private func filled(_ header: GIFHeader) throws(ImagingError) -> Image {
+    let frame = header.frame
+    guard bands == 1 || bands == 3, width == header.width, height == header.height, frame.width > 0,
+      frame.height > 0, frame.left + frame.width <= width, frame.top + frame.height <= height
+    else { return self }
+    let colour = header.firstColour.prefix(bands).map(Double.init)
+    return try area(left: frame.left, top: frame.top, width: frame.width, height: frame.height)
+      .embedded(left: frame.left, top: frame.top, width: width, height: height, background: colour)
+  }
+
+  /// The picture of a PNM file that ends early, with black in place of the rows that are missing.
+  static func netpbmPart(path: String, _ log: DamageLog) throws -> Image? {
+    let file = try SourceFile(path: path)
+    guard let header = PNMHeader(file), let size = header.declaredSize, size > file.identity.size,
+      header.missingRows < header.height
+    else { return nil }
+    log.add(DeclaredEnd.netpbm(header, missingRows: header.missingRows))
+    return try Image(
+      FilledFile(file, byteCount: size), loader: "ppmload",
+      access: header.isFloat ? .random : .sequential, subject: path)
+  }
+}

@@ -1,0 +1,338 @@
+"""Variants of formats that libvips reads otherwise than their specifications have them: the pixels are those of Pillow,
+ImageMagick and librsvg, or the file is refused in one line that says what to do."""
+
+import io
+import json
+import struct
+import subprocess
+from pathlib import Path
+
+import numpy
+from harness import folder, run
+from one_source import OneSource
+from PIL import Image
+
+WIDTH, HEIGHT = 96, 72
+
+
+def picture() -> numpy.ndarray:
+    y, x = numpy.mgrid[0:HEIGHT, 0:WIDTH]
+    return numpy.stack([x * 255 // 95, y * 255 // 71, 128 + (x + y) % 96], -1).astype(numpy.uint8)
+
+
+def encoded(form: str, pixels: numpy.ndarray | Image.Image | None = None, **options) -> bytes:
+    out = io.BytesIO()
+    image = pixels if isinstance(pixels, Image.Image) else Image.fromarray(picture() if pixels is None else pixels)
+    image.save(out, form, **options)
+    return out.getvalue()
+
+
+def converted(source: Path, *options: str) -> numpy.ndarray:
+    """The picture as ImageMagick reads it, in 8 bits."""
+    out = folder("converted") / "out.png"
+    subprocess.run(["convert", source, *options, "-depth", "8", f"PNG24:{out}"], check=True, capture_output=True)
+    return numpy.array(Image.open(out))
+
+
+def gif(frame: tuple[int, int, int, int], background: int, transparent: int | None = None) -> bytes:
+    """A GIF of one frame of the colour 1, whose codes are not compressed."""
+    palette = bytes([10, 20, 30, 40, 200, 60, 70, 80, 90, 1, 2, 3, 9, 9, 9, 255, 0, 0]).ljust(3 * 128, b"\0")
+    data = b"GIF89a" + struct.pack("<HHBBB", 20, 15, 0xF6, background, 0) + palette
+    if transparent is not None:
+        data += b"\x21\xf9\x04" + bytes([1, 0, 0, transparent, 0])
+    codes = bytearray()
+    for _ in range(frame[2] * frame[3]):
+        codes += b"\x80\x01"
+    codes.append(0x81)
+    data += b"," + struct.pack("<HHHHB", *frame, 0) + b"\x07"
+    for at in range(0, len(codes), 255):
+        data += bytes([len(codes[at:at + 255])]) + codes[at:at + 255]
+    return data + b"\0;"
+
+
+def psd(mode: int, planes: list[numpy.ndarray]) -> bytes:
+    height, width = planes[0].shape
+    header = b"8BPS" + struct.pack(">H6xHIIHH", 1, len(planes), height, width, 8, mode) + bytes(12)
+    return header + bytes(2) + b"".join(plane.tobytes() for plane in planes)
+
+
+def exr(channels: dict[str, numpy.ndarray]) -> bytes:
+    """Floats by rows, without compression."""
+    height, width = next(iter(channels.values())).shape
+
+    def field(name: str, kind: str, value: bytes) -> bytes:
+        return name.encode() + b"\0" + kind.encode() + b"\0" + struct.pack("<I", len(value)) + value
+    names = sorted(channels)
+    listed = b"".join(name.encode() + b"\0" + struct.pack("<IIII", 2, 0, 1, 1) for name in names) + b"\0"
+    window = struct.pack("<iiii", 0, 0, width - 1, height - 1)
+    head = b"\x76\x2f\x31\x01\x02\0\0\0" + field("channels", "chlist", listed)
+    head += field("compression", "compression", b"\0") + field("dataWindow", "box2i", window)
+    head += field("displayWindow", "box2i", window) + field("lineOrder", "lineOrder", b"\0")
+    head += field("pixelAspectRatio", "float", struct.pack("<f", 1))
+    head += field("screenWindowCenter", "v2f", struct.pack("<ff", 0, 0))
+    head += field("screenWindowWidth", "float", struct.pack("<f", 1)) + b"\0"
+    size = 8 + 4 * width * len(names)
+    offsets = b"".join(struct.pack("<Q", len(head) + 8 * height + size * y) for y in range(height))
+    rows = b"".join(struct.pack("<iI", y, size - 8) + b"".join(
+        channels[name][y].astype("<f4").tobytes() for name in names) for y in range(height))
+    return head + offsets + rows
+
+
+def with_palette(jp2: bytes, palette: list[tuple[int, int, int]]) -> bytes:
+    """A JPEG 2000 file of one component whose values choose colours (ITU-T T.800, I.5.3.4 and I.5.3.5)."""
+    at = jp2.index(b"jp2h") - 4
+    size = struct.unpack(">I", jp2[at:at + 4])[0]
+    colours = struct.pack(">HB3B", len(palette), 3, 7, 7, 7) + bytes(value for entry in palette for value in entry)
+    boxes = struct.pack(">I", 8 + len(colours)) + b"pclr" + colours
+    boxes += struct.pack(">I", 20) + b"cmap" + b"".join(struct.pack(">HBB", 0, 1, column) for column in range(3))
+    header = jp2[at + 8:at + size].replace(b"colr\x01\0\0" + struct.pack(">I", 17), b"colr\x01\0\0" + struct.pack(">I", 16))
+    return jp2[:at] + struct.pack(">I", size + len(boxes)) + b"jp2h" + header + boxes + jp2[at + size:]
+
+
+class FormatPixels(OneSource):
+    def shown(self, data: bytes, name: str, *options) -> tuple[dict, numpy.ndarray]:
+        """What a build reports, and the pixels."""
+        self.source = folder("source") / name
+        self.source.write_bytes(data)
+        told, archive = self.built(self.source, "--format", "png", *options)
+        tiles = self.tiles(archive)
+        self.assertEqual(list(tiles), [(0, 0)])
+        return told, numpy.array(Image.open(io.BytesIO(tiles[0, 0])))
+
+    def assertNear(self, found: numpy.ndarray, wanted: numpy.ndarray, distance: int = 1):
+        if found.ndim == 3 and wanted.ndim == 2:
+            wanted = wanted[..., None]
+        self.assertLessEqual(numpy.abs(found.astype(int) - wanted.astype(int)).max(), distance)
+
+    def refusal(self, data: bytes, name: str) -> str:
+        source = folder("source") / name
+        source.write_bytes(data)
+        return self.refused(source)
+
+    # Netpbm
+
+    def test_netpbm_is_scaled_to_its_greatest_value(self):
+        rgb = picture()
+        gray = rgb[..., 0]
+        files = {
+            "p6.ppm": b"P6 96 72 100\n" + (rgb // 3).clip(0, 100).astype(numpy.uint8).tobytes(),
+            "p5.pgm": b"P5\n# by hand\n96 72\n7\n" + (gray // 32).tobytes(),
+            "p2.pgm": b"P2\n96 72\n15\n" + b"\n".join(b" ".join(b"%d" % v for v in row) for row in gray // 16),
+            "p1.pbm": b"P1\n# no spaces\n96 72\n" + b"\n".join(
+                b"".join(b"1" if v > 99 else b"0" for v in row) for row in gray),
+        }
+        for name, data in files.items():
+            with self.subTest(name):
+                _, found = self.shown(data, name)
+                image = Image.open(io.BytesIO(data))
+                self.assertNear(found, numpy.array(image.convert("L" if image.mode == "1" else image.mode)))
+
+    def test_netpbm_of_16_bits_is_scaled_to_its_greatest_value(self):
+        values = (picture()[..., 0].astype(int) * 2).astype(">u2")
+        data = b"P5 96 72 1000\n" + values.tobytes()
+        _, found = self.shown(data, "p5.pgm")
+        self.assertNear(found, numpy.array(Image.open(io.BytesIO(data))) / 257)
+        # A window has the file's own values.
+        _, found = self.shown(data, "p5.pgm", "--window", "0,500")
+        self.assertNear(found, (values * 255.0 / 500).clip(0, 255))
+
+    def test_pam_is_read(self):
+        rgba = numpy.dstack([picture(), picture()[..., 1]])
+        head = b"P7\nWIDTH 96\nHEIGHT 72\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n"
+        _, found = self.shown(head + rgba.tobytes(), "a.pam")
+        self.assertTrue((found == rgba).all())
+
+    def test_pfm_is_linear_and_has_its_last_row_first(self):
+        light = ((picture() / 255) ** 2).astype("<f4")
+        for name, head, samples in (("rgb.pfm", b"PF", light), ("gray.pfm", b"Pf", light[..., 1])):
+            with self.subTest(name):
+                told, found = self.shown(head + b"\n96 72\n-1.0\n" + samples[::-1].tobytes(), name)
+                self.assertNear(found, converted(self.source, "-set", "colorspace", "RGB", "-colorspace", "sRGB"))
+                self.assertIn("converted from scrgb to srgb", told["steps"])
+
+    def test_netpbm_without_its_end(self):
+        gray = picture()[..., 0]
+        bits = numpy.packbits(gray > 99, axis=1)
+        files = {
+            "p2.pgm": b"P2\n96 72\n255\n" + b"\n".join(b" ".join(b"%d" % v for v in row) for row in gray),
+            "p4.pbm": b"P4 96 72\n" + bits.tobytes(), "p5.pgm": b"P5 96 72 255\n" + gray.tobytes(),
+            "p6.ppm": b"P6 96 72 255\n" + picture().tobytes(),
+            "rgb.pfm": b"PF\n96 72\n-1.0\n" + (picture() / 255).astype("<f4")[::-1].tobytes(),
+        }
+        for name, data in files.items():
+            with self.subTest(name):
+                told, whole = self.shown(data, name)
+                self.assertNotIn("damage", told)
+                told, part = self.shown(data[:len(data) * 2 // 3], name)
+                self.assertEqual(told["damage"], "truncated")
+                self.assertRegex(told["reason"], r"the PNM file is cut off: 2[45] of 72 rows are missing")
+                rows = slice(26, None) if name == "rgb.pfm" else slice(0, 46)
+                self.assertTrue((part[rows] == whole[rows]).all())
+                self.assertFalse((part == whole).all())
+
+    # JPEG 2000
+
+    def test_jpeg_2000_with_a_palette(self):
+        indices = (picture()[..., 0] // 16).astype(numpy.uint8)
+        palette = [(17 * i, 255 - 13 * i, (i * 71) % 256) for i in range(16)]
+        data = with_palette(encoded("JPEG2000", indices, irreversible=False), palette)
+        _, found = self.shown(data, "palette.jp2")
+        self.assertTrue((found == numpy.array(palette, numpy.uint8)[indices]).all())
+
+    def test_jpeg_2000_in_sycc(self):
+        data = encoded("JPEG2000", irreversible=False, mct=0).replace(
+            b"colr\x01\0\0" + struct.pack(">I", 16), b"colr\x01\0\0" + struct.pack(">I", 18))
+        _, found = self.shown(data, "sycc.jp2")
+        self.assertNear(found, numpy.array(Image.open(io.BytesIO(data))), 2)
+
+    def test_jpeg_2000_with_an_offset(self):
+        for tile in ((128, 128), (32, 32)):
+            data = encoded("JPEG2000", irreversible=False, offset=(7, 5), tile_size=tile)
+            _, found = self.shown(data, "offset.jp2")
+            self.assertTrue((found == numpy.array(Image.open(io.BytesIO(data)))).all())
+
+    # Animations
+
+    def test_the_first_frame_of_an_animated_jpeg_xl(self):
+        place = folder("animation")
+        noise = numpy.random.default_rng(1).integers(0, 256, (2, *picture().shape), numpy.uint8)
+        frames = [Image.fromarray(pixels) for pixels in (picture(), *noise)]
+        frames[0].save(place / "a.png", save_all=True, append_images=frames[1:], duration=100)
+        for name in ("bare", "container"):
+            out = place / f"{name}.jxl"
+            subprocess.run(["cjxl", place / "a.png", out, "-d", "0", f"--container={int(name == 'container')}"],
+                           check=True, capture_output=True)
+            told, found = self.shown(out.read_bytes(), out.name)
+            self.assertTrue((found[..., :3] == picture()).all(), name)
+            self.assertEqual(told["dropped"], ["frames of an animation"])
+            self.assertNotIn("damage", told)
+            data = out.read_bytes()
+            told, found = self.shown(data[:len(data) // 2], out.name)
+            self.assertTrue((found[..., :3] == picture()).all(), name)
+            self.assertEqual(told["damage"], "truncated")
+
+    def test_what_no_frame_of_a_gif_covers(self):
+        for data in (gif((5, 4, 6, 5), 5), gif((5, 4, 6, 5), 0), gif((5, 4, 6, 5), 5, transparent=2)):
+            _, found = self.shown(data, "a.gif")
+            wanted = numpy.array(Image.open(io.BytesIO(data)).convert("RGBA"))
+            if found.shape[2] == 3:
+                self.assertTrue((wanted[..., 3] == 255).all())
+                self.assertTrue((found == wanted[..., :3]).all())
+            else:
+                self.assertTrue((found[..., 3] == wanted[..., 3]).all())
+                self.assertTrue((found[4:9, 5:11] == wanted[4:9, 5:11]).all())
+
+    # Channels and colours
+
+    def test_exr_by_its_channels(self):
+        plane = numpy.linspace(0, 1, WIDTH * HEIGHT, dtype=numpy.float32).reshape(HEIGHT, WIDTH)
+        line = self.refusal(exr({"Z": plane}), "z.exr")
+        self.assertRegex(line, r"without channels R, G, B or Y \(it has Z\): name .*oiiotool FILE --ch Y=Z ")
+        layer = {f"diffuse.{name}": plane for name in "RGB"}
+        self.assertIn("--ch R=diffuse.R,G=diffuse.G,B=diffuse.B -o", self.refusal(exr(layer), "layer.exr"))
+        told, _ = self.shown(exr({**{name: plane for name in "RGB"}, "Z": plane, "id": plane}), "z.exr")
+        self.assertEqual(told["dropped"], ["channels Z, id"])
+        told, _ = self.shown(exr({name: plane for name in "RGB"}), "plain.exr")
+        self.assertNotIn("dropped", told)
+
+    def test_psd_of_two_grays(self):
+        gray = numpy.where(picture()[..., 0] > 99, 255, 0).astype(numpy.uint8)
+        _, found = self.shown(psd(1, [gray]), "a.psd")
+        self.assertNear(found, numpy.array(Image.open(io.BytesIO(psd(1, [gray])))), 0)
+
+    def test_psd_in_cmyk_with_alpha_is_refused(self):
+        gray = picture()[..., 0]
+        self.assertRegex(self.refusal(psd(4, [gray] * 5), "a.psd"), "PSD file in CMYK with alpha .*: flatten it, .*convert")
+        self.shown(psd(4, [gray] * 4), "a.psd")
+
+    # Damage
+
+    def test_ends_that_no_decoder_reports(self):
+        place = folder("made")
+        Image.fromarray(picture()).save(place / "a.png")
+        subprocess.run(["convert", place / "a.png", place / "a.png", place / "a.png", place / "layers.psd"], check=True)
+        for name in ("rle.sgi", "plain.sgi"):
+            subprocess.run(["convert", place / "a.png", "-compress", name[:3].replace("pla", "None"), place / name], check=True)
+        subprocess.run(["vips", "copy", place / "a.png", place / "adam7.png[interlace]"], check=True)
+        frames = [Image.fromarray(numpy.roll(picture(), 9 * i, 1)).quantize(64) for i in range(4)]
+        animation = encoded("GIF", frames[0], save_all=True, append_images=frames[1:])
+        files = {name: (place / name).read_bytes() for name in ("layers.psd", "rle.sgi", "plain.sgi", "adam7.png")}
+        files |= {"a.gif": animation, "a.ico": encoded("ICO", sizes=[(32, 32), (64, 64)], bitmap_format="bmp")}
+        cuts = {"layers.psd": [0.8], "rle.sgi": [0.8], "plain.sgi": [0.5], "adam7.png": [-1, -2], "a.gif": [0.6, -1],
+                "a.ico": [-1]}
+        for name, data in files.items():
+            told, whole = self.shown(data, name)
+            self.assertNotIn("damage", told, name)
+            for cut in cuts[name]:
+                with self.subTest(name, cut=cut):
+                    told, part = self.shown(data[:cut] if cut < 0 else data[:int(len(data) * cut)], name)
+                    self.assertEqual(told["damage"], "truncated")
+                    self.assertIn("file is cut off", told["reason"])
+                    facts = run("inspect", self.source, "--json")
+                    self.assertEqual(json.loads(facts.stdout)["damage"], "truncated", facts.stderr)
+                    refused = run("inspect", self.source, "--fail-on", "truncated")
+                    self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+                    self.assertIn("file is cut off", refused.stderr)
+                    if name in ("adam7.png", "a.gif"):
+                        self.assertTrue((part == whole).all())
+
+    # SVG
+
+    def test_svg_whose_first_bytes_do_not_say_so(self):
+        drawing = ('<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10">'
+                   '<rect width="10" height="10" fill="#4080c0"/></svg>')
+        prefixed = ('<s:svg xmlns:s="http://www.w3.org/2000/svg" width="20" height="10">'
+                    '<s:rect width="10" height="10" fill="#4080c0"/></s:svg>')
+        doctype = '<!DOCTYPE svg [<!ENTITY a "' + "b" * 3000 + '">]>'
+        texts = {
+            "plain": drawing.encode(), "comment": f'<?xml version="1.0"?>\n<!-- {"long " * 600}-->{drawing}'.encode(),
+            "utf16": ('<?xml version="1.0" encoding="UTF-16"?>' + drawing).encode("utf-16"),
+            "prefixed": prefixed.encode(), "doctype": (doctype + drawing).encode(),
+        }
+        wanted = folder("rsvg") / "a.png"
+        (wanted.parent / "a.svg").write_bytes(texts["plain"])
+        subprocess.run(["rsvg-convert", wanted.parent / "a.svg", "-o", wanted], check=True)
+        for name, text in texts.items():
+            with self.subTest(name):
+                _, found = self.shown(text, f"{name}.svg")
+                self.assertTrue((found == numpy.array(Image.open(wanted))).all())
+        self.assertIn("in no format that is read", self.refusal(b"<!-- " + b"x" * 2000 + b"--><html/>", "a.svg"))
+
+    # What is not read
+
+    def test_volumes_and_scans_of_film_are_refused_with_advice(self):
+        header = bytearray(352)
+        header[0:4] = struct.pack("<i", 348)
+        header[40:48] = struct.pack("<hhhh", 3, 96, 72, 1)
+        nifti = bytes(header[:344]) + b"n+1\0" + bytes(100)
+        for data, name, what in (
+                (nifti, "a.nii", "a NIfTI volume"), (bytes(header), "a.hdr", "a little-endian Analyze volume"),
+                (bytes(header[:344]) + b"ni1\0" + bytes(8), "b.hdr", "a NIfTI volume"),
+                (bytes(500), "a.img", "an Analyze or NIfTI volume"),
+                (b"\x1f\x8b\x08\0" + bytes(100), "a.nii.gz", "a NIfTI volume")):
+            with self.subTest(name):
+                self.assertRegex(self.refusal(data, name), rf"is {what}.*: convert it to OME-TIFF, .*bfconvert")
+        cineon = folder("cineon") / "a.cin"
+        Image.fromarray(picture()).save(cineon.parent / "a.png")
+        subprocess.run(["convert", cineon.parent / "a.png", "-colorspace", "Log", cineon], check=True)
+        self.assertRegex(self.refused(cineon), "is a Cineon file, .*convert FILE -colorspace sRGB FILE.png")
+
+    def test_folders_say_why_files_are_passed_over(self):
+        base = folder("scan")
+        for name in ("a.nii.gz", "b.nii", "c.bw", "d.cin", "e.gz"):
+            (base / name).write_bytes(b"\0")
+        Image.fromarray(picture()).save(base / "photo.tif")
+        for name in ("e.lsm", "f.stk"):
+            (base / name).write_bytes((base / "photo.tif").read_bytes())
+        result = run("build", base, "--library", folder("library"), "--verbose", "--json")
+        told = {Path(line["source"]).name: line for line in map(json.loads, result.stdout.splitlines())}
+        self.assertEqual(sorted(name for name, line in told.items() if line["status"] == "built"),
+                         ["e.lsm", "f.stk", "photo.tif"])
+        for name, reason in (("a.nii.gz", "NIfTI.*bfconvert"), ("b.nii", "NIfTI.*bfconvert"),
+                             ("c.bw", "SGI.*name the file"), ("d.cin", "Cineon.*convert"), ("e.gz", "no image by its name")):
+            self.assertRegex(result.stderr, rf"(?m)^.*{base}/{name}.*{reason}")
+
+    def test_a_decoders_words_stand_behind_the_files(self):
+        line = self.refusal(psd(3, [picture()[..., 0]] * 3)[:2000], "a.psd")
+        self.assertNotIn("@ error", line)
+        self.assertRegex(line, r"the PSD file .*\(\w+\)$")
