@@ -23,7 +23,13 @@ extension Image {
       interpretation: bands < 3 ? (isLong ? "grey16" : "b-w") : isLong ? "rgb16" : "srgb")
     if isLong, bits < 16 { generated.declaredBits = bits }
     let pixels = DecodedOnce(width: width, bands: bands * (isLong ? 2 : 1)) { () throws(ImagingError) in
-      var samples = try JPEG2000.picture(path: path, width: width, height: height, bands: bands)
+      var samples: CodedSamples
+      do throws(ImagingError) {
+        samples = try JPEG2000.picture(path: path, width: width, height: height, bands: bands)
+      } catch {
+        throw ImagingError(
+          "jp2kload", path, message: "the JPEG 2000 file cannot be decoded (\(error.message))")
+      }
       if isYCC { samples.convertFromYCC() }
       return try samples.pixels(path: path)
     }
