@@ -6,7 +6,7 @@ package import TileStorage
 package struct MetImages: Sendable {
   /// By the sources' paths.
   private var ids: [String: Set<ImageID>] = [:]
-  /// Images of other sources' ids, by the sources' paths. If one is this source's still, it stays.
+  /// Images whose ids belong to others, by the sources' paths. If one is this source's still, it stays.
   private var refused: [String: Set<ImageID>] = [:]
   /// Sources that failed before their pages were known.
   private var unknown: Set<String> = []
@@ -55,9 +55,11 @@ package struct MetImages: Sendable {
   /// What to keep of a library for these sources.
   func kept(of sources: [SourceScan.Source]) -> Kept {
     var kept = Kept()
+    let scanned = Set(sources.map(\.id))
     for source in sources {
       kept.ids.formUnion(ids[source.path] ?? [])
-      kept.ids.formUnion(refused[source.path] ?? [])
+      // A page whose id another of these sources has is none of the library's images.
+      kept.ids.formUnion((refused[source.path] ?? []).filter { $0 == source.id || !scanned.contains($0) })
       guard ids[source.path] == nil || unknown.contains(source.path) else { continue }
       kept.ids.insert(source.id)
       kept.books[source.id] = source.path.split(separator: "/").last.map(String.init)
