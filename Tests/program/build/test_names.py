@@ -40,9 +40,10 @@ class MovesKilled(MovedTest):
                 self.assertEqual(len(homes), 1, number)
                 self.assertEqual((self.library / f"{homes[0]}.xmp").read_text(), str(number))
             told = self.build()
-            # The record of one that was moved just before the kill may lack its source's new name.
+            # Records of those that were moved just before the kill may lack their sources' new names.
             others = [status for status in told.values() if not status.startswith("moved")]
-            self.assertIn(others, ([], ["reworded"]), told)
+            self.assertLessEqual(set(others), {"reworded"}, told)
+            self.assertLessEqual(len(others), os.cpu_count() or 1, told)
             self.assertEqual(self.ids(), [name(new, number) for number in range(count)])
         with Server(self.library) as server:
             for number in range(count):
