@@ -56,11 +56,12 @@ package enum MetadataCell {
         return message.bytes
       } catch {
         switch error {
-        // Another attempt would be waited for as long again.
-        case .time, .cancelled: throw WordsUnavailable()
+        // Another attempt would be waited for as long again. A killed process that a busy system does not end in time counts
+        // as garbled: that says nothing of the sidecar.
+        case .time, .cancelled, .garbled: throw WordsUnavailable()
         // The server of cells was killed, or somebody chose the cell; no sidecar makes one exit.
         case .unavailable, .exit, .signal(SIGKILL), .signal(SIGTERM): break
-        case .signal, .memory, .garbled:
+        case .signal, .memory:
           crashes += 1
           if crashes == 2 { return [] }
         }
