@@ -8,6 +8,8 @@ final class TIFFCoefficients {
   private let file: TIFFFile
   private let units: TIFFUnitReader
   private let reader: OpaquePointer
+  /// Has the first tile's tables for `invert`, whatever a damaged tile leaves in `reader`.
+  private let inverter: OpaquePointer
   private let writer: OpaquePointer
   /// Of the first tile, as all are.
   private let info: js_info
@@ -18,7 +20,28 @@ final class TIFFCoefficients {
     (self.file, self.mcu) = (file, mcu)
     units = try TIFFUnitReader(file)
     var info = js_info()
-    guard let reader = js_new() else { throw Self.noMemory(file) }
+    let reader = try Self.reader(of: file, units, &info)
+    do throws(BuildError) { inverter = try Self.reader(of: file, units, &info) } catch {
+      js_close(reader)
+      throw error
+    }
+    // The file may have been written over since its header was looked at.
+    guard Int(js_blocks_per_mcu(reader)) == mcu.blocks, Int(info.h.0) * 8 == mcu.width,
+      Int(info.v.0) * 8 == mcu.height, let writer = js_tile_writer_new(&info)
+    else {
+      js_close(reader)
+      js_close(inverter)
+      throw Self.noMemory(file)
+    }
+    (self.reader, self.writer, self.info) = (reader, writer, info)
+    aside = .allocate(capacity: file.unitWidth / mcu.width * mcu.blocks * 64)
+  }
+
+  /// Returns a reader of the first tile's coefficients.
+  private static func reader(
+    of file: TIFFFile, _ units: TIFFUnitReader, _ info: inout js_info
+  ) throws(BuildError) -> OpaquePointer {
+    guard let reader = js_new() else { throw noMemory(file) }
     do throws(BuildError) {
       let data = try units.jpeg(0)
       try JPEGFile.check(file.path, isPart: true) {
@@ -29,19 +52,12 @@ final class TIFFCoefficients {
       js_close(reader)
       throw error
     }
-    // The file may have been written over since its header was looked at.
-    guard Int(js_blocks_per_mcu(reader)) == mcu.blocks, Int(info.h.0) * 8 == mcu.width,
-      Int(info.v.0) * 8 == mcu.height, let writer = js_tile_writer_new(&info)
-    else {
-      js_close(reader)
-      throw Self.noMemory(file)
-    }
-    (self.reader, self.writer, self.info) = (reader, writer, info)
-    aside = .allocate(capacity: file.unitWidth / mcu.width * mcu.blocks * 64)
+    return reader
   }
 
   deinit {
     js_close(reader)
+    js_close(inverter)
     js_tile_writer_free(writer)
     aside.deallocate()
   }
@@ -131,7 +147,7 @@ final class TIFFCoefficients {
     let bases: [UnsafeMutablePointer<UInt8>?] = [planes.0.base, planes.1.base, planes.2.base]
     let strides = [planes.0.stride, planes.1.stride, planes.2.stride]
     js_inverse_dct(
-      reader, blocks, stride, Int32((width + mcu.width - 1) / mcu.width),
+      inverter, blocks, stride, Int32((width + mcu.width - 1) / mcu.width),
       Int32((height + mcu.height - 1) / mcu.height), bases, strides)
   }
 }
