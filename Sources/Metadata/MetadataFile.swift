@@ -58,7 +58,7 @@ final class MetadataFile {
     isThere(pointer) != 0
   }
 
-  /// Of EXIF's bytes, which are a TIFF file; nil where they are none.
+  /// Reads the bytes of EXIF, which are a TIFF file; `nil` if they are not.
   private convenience init?(tiff bytes: [UInt8]) {
     self.init(isSidecar: false) { gexiv2_metadata_open_buf($0, bytes, bytes.count, $1) != 0 }
   }

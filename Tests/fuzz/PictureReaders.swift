@@ -40,10 +40,7 @@ extension FuzzInput {
         do throws(ImagingError) {
           let image = try picture.open()
           guard image.width <= largest / image.height else { continue }
-          let stride = image.width * image.bands
-          let rows = UnsafeMutablePointer<UInt8>.allocate(capacity: stride * image.height)
-          defer { rows.deallocate() }
-          try PixelReader(image).read(rows: image.height, from: 0, to: rows, stride: stride)
+          try readPixels(image)
         } catch {
           precondition(!error.message.isEmpty, "a refusal has a reason")
         }
@@ -53,6 +50,14 @@ extension FuzzInput {
     }
   }
 
+  /// Decodes all pixels of an image of bytes.
+  private func readPixels(_ image: Image) throws(ImagingError) {
+    let stride = image.width * image.bands
+    let rows = UnsafeMutablePointer<UInt8>.allocate(capacity: stride * image.height)
+    defer { rows.deallocate() }
+    try PixelReader(image).read(rows: image.height, from: 0, to: rows, stride: stride)
+  }
+
   func readDICOM() {
     do throws(ImagingError) {
       let path = path
@@ -60,11 +65,7 @@ extension FuzzInput {
       let windows: [DICOMFile.Window?] = [nil, .values, .samples, .ends(.percentile(1), .value(300))]
       for window in windows {
         let windowed = window.map { file.with($0, name: "its own") } ?? file
-        let image = try Image(windowed, path: path)
-        let stride = image.width * image.bands
-        let rows = UnsafeMutablePointer<UInt8>.allocate(capacity: stride * image.height)
-        defer { rows.deallocate() }
-        try PixelReader(image).read(rows: image.height, from: 0, to: rows, stride: stride)
+        try readPixels(Image(windowed, path: path))
       }
     } catch {
       precondition(!error.message.isEmpty, "a refusal has a reason")

@@ -28,7 +28,7 @@ package struct PDFDocument {
   /// Characters of a text, and bytes of the XMP.
   private static let (longestText, mostXMP) = (20_000, 4 << 20)
 
-  /// Nil where the file is no PDF that can be read. A stranger's is read in a cell.
+  /// Reads a document; `nil` if the file is no readable PDF. Untrusted files are read in a sandboxed process.
   package init?(path: String) {
     let read = Self.with(path) { document -> PDFDocument? in
       var read = PDFDocument()

@@ -135,7 +135,7 @@ private final class PDFPainter: Sendable {
   private let page: Mutex<Page?>
   /// Pixels.
   let width, height: Int
-  /// Of the document.
+  /// The number of pages of the document.
   let pageCount: Int
 
   /// Fails if the page cannot be read.

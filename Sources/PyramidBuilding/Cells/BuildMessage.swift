@@ -46,7 +46,7 @@ enum BuildMessage {
     do { return try limits.decode(type, from: message.bytes) } catch { throw .garbled }
   }
 
-  /// Of `pages`, which has numbers alone where it has many values.
+  /// The limits of `pages`: if it has many values, all are numbers.
   private static let pageLimits = JSONLimits(bytes: longestWords, depth: 16, values: 1 << 18)
 
   /// Whether a message of the source's pages is taken.
@@ -119,7 +119,7 @@ struct PagesMessage: Codable {
   let count: Int
   /// Each page's place in the file, counted from 0; nil if that is the page's number.
   private let places: NumberList?
-  /// Of pages that have a transparency mask.
+  /// The places of pages that have a transparency mask.
   private var masks: MaskPlaces? = nil
   /// Pictures that are no pages and are not built, by their names.
   let leftOut: [String]

@@ -31,7 +31,7 @@ struct CarriedBuild {
   private var hasTaken = false
   private var file: ArchiveFile?
   private var writer: (any ArchiveWriter)?
-  private var told: ReceivedParts?
+  private var received: ReceivedParts?
   /// Whether the record of the build was among the parts.
   private var hasRecord = false
   private var deadline: ContinuousClock.Instant
@@ -97,12 +97,12 @@ struct CarriedBuild {
   private mutating func take(_ message: CellMessage) throws(Stop) -> CellBuilder.Answer? {
     switch (message.kind, plan) {
     case (BuildMessage.pages, nil) where work.page == nil:
-      let told = try decode(PagesMessage.self, message)
-      guard told.isPossible, told.count > 1 || builder.isDryRun else { throw .cell(.garbled) }
-      guard builder.allowance?.admits(pages: told.count) ?? true else {
+      let pages = try decode(PagesMessage.self, message)
+      guard pages.isPossible, pages.count > 1 || builder.isDryRun else { throw .cell(.garbled) }
+      guard builder.allowance?.admits(pages: pages.count) ?? true else {
         throw .builder(BuildError(work.source.path, "it has more than \(BuildAllowance.mostPages) pages"))
       }
-      return .pages(told)
+      return .pages(pages)
     case (BuildMessage.plan, nil):
       guard let plan = try decode(PlanMessage.self, message).plan(builder.options) else {
         throw .cell(.garbled)
@@ -156,7 +156,7 @@ struct CarriedBuild {
     }
     if file == nil {
       guard let parts = ReceivedParts(of: plan, within: pool.memoryLimit) else { throw .cell(.garbled) }
-      told = parts
+      received = parts
       try checked { (store) throws(StorageError) in
         writer = try store.makeWriter(
           id: work.source.id, pyramid: plan.pyramid, format: plan.format,
@@ -174,12 +174,12 @@ struct CarriedBuild {
     let isSent = bytes.withUnsafeBytes { checksum(UnsafeRawBufferPointer(rebasing: $0[12...])) == crc }
     let side = plan.pyramid.tileSize + 2 * plan.pyramid.overlap
     guard isSent, bytes.count - 12 <= InputLimit.bytes(ofTileSide: side), index < plan.pyramid.tileCount,
-      told?.insert(tile: Int(index)) == true
+      received?.insert(tile: Int(index)) == true
     else {
       throw .cell(.garbled)
     }
     let most = builder.allowance?.bytes
-    guard told?.grow(by: bytes.count, ofAll: most) == true else { throw overfull }
+    guard received?.grow(by: bytes.count, ofAll: most) == true else { throw overfull }
     try checked { (_) throws(StorageError) in
       try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
         try writer.append(
@@ -190,7 +190,7 @@ struct CarriedBuild {
 
   private mutating func takeEntry(_ bytes: [UInt8]) throws(Stop) {
     guard let writer, let end = bytes.firstIndex(of: 0),
-      let name = String(validating: bytes[..<end], as: UTF8.self), told?.insert(entry: name) == true,
+      let name = String(validating: bytes[..<end], as: UTF8.self), received?.insert(entry: name) == true,
       bytes.count - end - 1 <= InputLimit.entry(name).bytes
     else { throw .cell(.garbled) }
     if name == BuildRecord.entryName {
@@ -200,7 +200,7 @@ struct CarriedBuild {
       hasRecord = true
     }
     let most = builder.allowance?.bytes
-    guard told?.grow(by: bytes.count, ofAll: most) == true else { throw overfull }
+    guard received?.grow(by: bytes.count, ofAll: most) == true else { throw overfull }
     try checked { (_) throws(StorageError) in try writer.append(name, Array(bytes[(end + 1)...])) }
   }
 
@@ -208,7 +208,7 @@ struct CarriedBuild {
   private mutating func finish(_ plan: BuildPlan, _ report: ResultMessage) throws(Stop)
     -> PyramidBuilder.Report
   {
-    guard told == nil || (told?.isWhole == true && hasRecord) else { throw .cell(.garbled) }
+    guard received == nil || (received?.isWhole == true && hasRecord) else { throw .cell(.garbled) }
     try checkSource()
     // It may have grown since the last message, and nothing grows any more once it is taken back.
     func isOverfull() -> Bool {
@@ -269,7 +269,7 @@ final class CellPicture: PictureInWork, @unchecked Sendable {
   // Sendable: what changes is touched under `monitor` only.
   private let monitor = Monitor()
   private let cell: Cell
-  private var told = 0.0
+  private var greatest = 0.0
   private var isEnded = false
   let pixelCount: Double
 
@@ -281,13 +281,13 @@ final class CellPicture: PictureInWork, @unchecked Sendable {
   var progress: Double {
     monitor.lock()
     defer { monitor.unlock() }
-    return told
+    return greatest
   }
 
   func tell(progress: Double) {
     guard progress.isFinite, (0...1).contains(progress) else { return }
     monitor.lock()
-    told = max(told, progress)
+    greatest = max(greatest, progress)
     monitor.unlock()
   }
 

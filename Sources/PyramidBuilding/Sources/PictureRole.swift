@@ -58,7 +58,7 @@ extension PictureRole {
     return nil
   }
 
-  /// The role of which one word of a short description tells, of a picture that is far smaller than another one of its file:
+  /// The role that one word of a short description names, of a picture that is far smaller than another one of its file:
   /// `label: S21-0815`, `Patient label`. Long descriptions are those of scanners, which have words for other things.
   init?(mentionedInDescription text: String) {
     guard text.utf8.count <= Self.longestMention, !text.contains("|") else { return nil }

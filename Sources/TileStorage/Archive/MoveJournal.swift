@@ -93,7 +93,7 @@ package final class MoveJournal {
 
   private static func path(_ library: String) -> String { "\(folder(library))/.exchange" }
 
-  /// Nil if the file is no journal.
+  /// Returns the moves that are left; `nil` if the file is no journal.
   private static func read(_ library: String) -> [Entry]? {
     guard let file = SidecarFile(path: path(library)), file.identity.size <= longest,
       let bytes = try? file.contents(atMost: longest, within: Enclosure(library)), bytes.last == 0

@@ -5,7 +5,7 @@ import Imaging
 /// A TIFF file opened by libtiff, at one of its images. For one thread at a time.
 final class TIFFHandle {
   let pointer: OpaquePointer
-  /// Of the file, which libtiff does not know of a handle that reads through a `TIFFPageView`. The handle keeps it open.
+  /// The descriptor of the file, which the handle keeps open. libtiff has none if it reads through a `TIFFPageView`.
   private let descriptor: Int32
   private let subject: String
   private let messages: Messages

@@ -9,7 +9,7 @@ import Imaging
 final class TIFFPageView: ByteSupply {
   let byteCount: Int
   private let file: SourceFile
-  /// Of the file, open as long as the view lives.
+  /// The descriptor of the file, open as long as the view lives.
   var descriptor: Int32 { file.handle.descriptor }
   /// Bytes that are read in place of the file's own.
   private let changes: [(offset: Int, bytes: [UInt8])]
