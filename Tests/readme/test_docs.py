@@ -1,4 +1,8 @@
-"""docs/ is true: each command in its pages runs, in order, where their pictures are; those for root are tried by `make test-package`."""
+"""The pages below docs/ are true: every command in them runs, every link and option exists.
+
+Each page is a test of its own: `-k commands_of_reference_http_api` runs the commands of docs/reference/http-api.md.
+Blocks for root (`sh as-root`) are run by `make test-package`.
+"""
 
 import re
 import shutil
@@ -15,17 +19,27 @@ from harness import BINARY, ROOT, folder, photo, run  # noqa: E402
 from small_store import SmallStore  # noqa: E402
 from test_pixels import tiff  # noqa: E402
 
-PAGES = sorted((ROOT / "docs").glob("*.md"))
-KINDS = {"sh", "sh as-root", "html", "python", "text"}
+DOCS = ROOT / "docs"
+# The catalogs of DocC are built and checked by `make docs`.
+PAGES = sorted(page for page in DOCS.rglob("*.md") if not any(part.endswith(".docc") for part in page.parts))
+# `sh` and `python` blocks are run; the others are only shown.
+KINDS = {"sh", "sh as-root", "python", "html", "json", "swift", "text"}
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
     return re.findall(r"^```([^\n]+)\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
 
 
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub names them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 class Docs(unittest.TestCase):
     def place(self) -> Path:
-        """The pictures that the pages speak of."""
+        """A folder with the pictures that the pages name, and a home folder."""
         place = folder("docs")
         for name in ("harbour", "INV-0091"):
             photo(place / f"pictures/{name}.jpg", 1600, 1000)
@@ -34,32 +48,36 @@ class Docs(unittest.TestCase):
         values = numpy.linspace(0, 4095, 300 * 200).astype(numpy.uint16).reshape(200, 300)
         tiff(place / "camera.tif", values, description='<OME><Image><Pixels ID="P" PhysicalSizeX="0.5"/></Image></OME>')
         tiff(place / "six-bands.tif", numpy.zeros((50, 60, 6), numpy.uint8))
+        (place / "docs").symlink_to(DOCS)
         (place / "bin").mkdir()
         (place / "bin/ziggurat").symlink_to(BINARY)
         return place
 
-    def test_each_command_runs(self):
+    def run_commands(self, page: Path) -> None:
+        """Runs a page's blocks in their order, in one shell."""
+        script = "set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"
+        for kind, text in blocks(page):
+            if kind == "sh":
+                # A reader waits until the server listens.
+                script += re.sub(r"^(ziggurat serve .*) &$", r"rm -f ready; \1 > ready &\nuntil grep -qs listening ready; do sleep 0.05; done",
+                                 text, flags=re.MULTILINE)
+            if kind == "python":
+                script += f"python3 - <<'PYTHON'\n{text}PYTHON\n"
         store = SmallStore()
         self.addCleanup(store.close)
+        place, port = self.place(), str(free_port())
+        store.objects["scans/2026/f001r.jpg"] = (place / "codex/f001r.jpg").read_bytes()
+        script = script.replace("localhost:8080", f"localhost:{port}").replace("127.0.0.1:9100", f"127.0.0.1:{free_port()}")
+        result = subprocess.run(
+            ["bash", "-c", script], cwd=place, capture_output=True, text=True, timeout=120,
+            env={**store.environment, "PATH": f"{place}/bin:/usr/bin:/bin", "ZIGGURAT_PORT": port, "HOME": str(place), "LANG": "C.UTF-8"})
+        self.assertEqual(result.returncode, 0, f"{result.stdout[-2000:]}{result.stderr[-2000:]}")
+
+    def test_each_page_uses_known_kinds_of_blocks(self):
         self.assertGreater(len(PAGES), 5)
         for page in PAGES:
-            with self.subTest(page.name):
-                script = "set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"
-                for kind, text in blocks(page):
-                    self.assertIn(kind, KINDS)
-                    if kind == "sh":
-                        # Whoever reads it waits until the server listens.
-                        script += re.sub(r"^(ziggurat serve .*) &$", r"rm -f ready; \1 > ready &\nuntil grep -qs listening ready; do sleep 0.05; done",
-                                         text, flags=re.MULTILINE)
-                    if kind == "python":
-                        script += f"python3 - <<'PYTHON'\n{text}PYTHON\n"
-                place, port = self.place(), str(free_port())
-                store.objects["scans/2026/f001r.jpg"] = (place / "codex/f001r.jpg").read_bytes()
-                script = script.replace("localhost:8080", f"localhost:{port}").replace("127.0.0.1:9100", f"127.0.0.1:{free_port()}")
-                result = subprocess.run(
-                    ["bash", "-c", script], cwd=place, capture_output=True, text=True, timeout=120,
-                    env={**store.environment, "PATH": f"{place}/bin:/usr/bin:/bin", "ZIGGURAT_PORT": port, "HOME": str(place), "LANG": "C.UTF-8"})
-                self.assertEqual(result.returncode, 0, f"{result.stdout[-2000:]}{result.stderr[-2000:]}")
+            for kind, _ in blocks(page):
+                self.assertIn(kind, KINDS, page.relative_to(DOCS))
 
     def test_what_root_does_is_what_the_package_brings(self):
         text = "".join(text for page in PAGES for kind, text in blocks(page) if kind == "sh as-root")
@@ -70,25 +88,46 @@ class Docs(unittest.TestCase):
             self.assertTrue((ROOT / "packaging/debian" / unit).exists())
         self.assertIn("$SOURCES", (ROOT / "packaging/debian/ziggurat-build.service").read_text())
 
-    def test_links_lead_somewhere_and_options_are_there(self):
+    def test_links_and_anchors_exist(self):
+        for page in [ROOT / "README.md", *PAGES]:
+            for path, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)", page.read_text()):
+                target = page.parent / path if path else page
+                with self.subTest(page=str(page.relative_to(ROOT)), link=f"{path}#{anchor}"):
+                    self.assertTrue(target.exists())
+                    if anchor and target.suffix == ".md":
+                        self.assertIn(anchor, anchors(target))
+
+    def test_each_page_is_in_the_index(self):
+        index = DOCS / "README.md"
+        linked = {(DOCS / path).resolve() for path in re.findall(r"\]\(([^)#:]+\.md)", index.read_text())}
+        self.assertEqual([str(page.relative_to(DOCS)) for page in PAGES if page != index and page.resolve() not in linked], [])
+
+    def test_options_exist(self):
         options = set()
         for command in re.findall(r"^  ziggurat (\w+)", run("--help").stdout, re.MULTILINE):
             options |= set(re.findall(r"^  (--[a-z-]+)", run("help", command).stdout, re.MULTILINE))
         for page in PAGES:
-            text = page.read_text()
-            for link in re.findall(r"\]\((?!http)([^)#]+)", text):
-                self.assertTrue((page.parent / link).exists(), f"{page.name}: {link}")
             # The element's custom properties begin alike, and are tried by Tests/browser/elsewhere.
-            for option in re.findall(r"`(--(?!ziggurat-)[a-z-]+)", text):
-                self.assertIn(option, options, page.name)
+            for option in re.findall(r"`(--(?!ziggurat-)[a-z-]+)", page.read_text()):
+                self.assertIn(option, options, page.relative_to(DOCS))
 
-    def test_the_page_of_what_a_large_library_takes_is_what_the_model_prints(self):
+    def test_the_scale_page_is_what_the_model_prints(self):
         printed = subprocess.run([ROOT / "Tests/scale/model"], capture_output=True, text=True, check=True).stdout
-        self.assertEqual((ROOT / "docs/scale.md").read_text(), printed)
+        self.assertEqual((DOCS / "explanation/scale.md").read_text(), printed)
 
     def test_the_tools_that_they_use_are_here(self):
         for tool in ("curl", "rsync", "exiftool"):
             self.assertIsNotNone(shutil.which(tool), tool)
+
+
+def commands_of(page: Path):
+    return lambda self: self.run_commands(page)
+
+
+for each in PAGES:
+    if any(kind in ("sh", "python") for kind, _ in blocks(each)):
+        name = re.sub(r"\W", "_", str(each.relative_to(DOCS).with_suffix("")))
+        setattr(Docs, f"test_commands_of_{name}", commands_of(each))
 
 
 if __name__ == "__main__":
