@@ -33,7 +33,7 @@ PAGE = """<!doctype html>
   id: 'viewer', drawer: 'canvas', showNavigationControl: false, tileSources: new URLSearchParams(location.search).get('dzi'),
 })</script></body></html>
 """
-# The two scripts and the first view come side by side, as docs/embedding.md has it.
+# The two scripts and the first view come side by side, as docs/how-to/embed.md has it.
 WITH_SOURCE = PAGE[:PAGE.index("<script>")].replace(
     "<style>", '<link rel="modulepreload" href="/openseadragon/ziggurat-tile-source.js"><style>').replace(
     "<script src", """<script>

@@ -1,4 +1,4 @@
-"""What a page must allow for the element: the policy that docs/embedding.md states, and nothing beyond it."""
+"""What a page must allow for the element: the policy that docs/how-to/embed.md states, and nothing beyond it."""
 
 import re
 import shutil
@@ -20,7 +20,7 @@ class Policies(EmbeddingTest):
         cls.host = served(folder / "photos", pages=bundled())
 
     def test_the_policy_that_is_stated_is_enough(self):
-        text = (ROOT / "docs/embedding.md").read_text()
+        text = (ROOT / "docs/how-to/embed.md").read_text()
         policy, embedder = (re.search(rf"^{name}: (.+)$", text, re.MULTILINE)[1]
                             for name in ("Content-Security-Policy", "Cross-Origin-Embedder-Policy"))
         visit = self.visit(host=self.host)
@@ -37,7 +37,7 @@ class Policies(EmbeddingTest):
         visit.sharp()
 
     def test_parts_events_and_properties_that_are_stated_are_there(self):
-        text = (ROOT / "docs/embedding.md").read_text()
+        text = (ROOT / "docs/how-to/embed.md").read_text()
         sources = "".join(path.read_text() for path in (ROOT / "public").rglob("*") if path.suffix in (".js", ".css"))
         parts = set(re.findall(r"`::part\(([a-z-]+)\)`", text))
         self.assertEqual(parts, set(re.findall(r"part\.add\('([a-z-]+)'\)", sources)))
