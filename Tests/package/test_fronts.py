@@ -14,14 +14,14 @@ from harness import ROOT, photo
 
 PACKAGE = Path(os.environ["PACKAGE"])
 EXAMPLES = "/usr/share/doc/ziggurat/examples"
-PAGE = (ROOT / "docs/fleet.md").read_text()
+PAGE = (ROOT / "docs/how-to/fleet-cache.md").read_text()
 HOST = "images.example.org"
 # The name leads to the machine itself, and its authority is believed.
 CURL = f"curl --silent --show-error --cacert /root/ca.pem --resolve {HOST}:443:127.0.0.1 --resolve {HOST}:80:127.0.0.1 --max-time 30"
 
 
 def steps(first: str) -> str:
-    """The block of docs/fleet.md for root that begins with this."""
+    """The block of docs/how-to/fleet-cache.md for root that begins with this."""
     return next(block for block in re.findall(r"```sh as-root\n(.*?)```", PAGE, re.DOTALL) if block.startswith(first))
 
 

@@ -89,7 +89,7 @@ class Headers(EdgeTest):
                 self.assertEqual(server.get(path)["surrogate-key"], "", path)
 
     def test_keys_cannot_be_computed_without_the_secret(self):
-        """By the description of docs/fleet.md: BLAKE2b of the secret gives the key of SipHash-2-4, whose bytes are the key."""
+        """By the description of docs/how-to/fleet-cache.md: BLAKE2b of the secret gives the key of SipHash-2-4, whose bytes are the key."""
         secret = folder("secret") / "edge-key"
         secret.write_text("0123456789abcdef" * 4 + "\n")
         seed = hashlib.blake2b(digest_size=16, key=bytes.fromhex("0123456789abcdef" * 4), salt=(1).to_bytes(16, "little"),
@@ -134,7 +134,7 @@ class Headers(EdgeTest):
             self.assertEqual(answer["surrogate-key"], server.get("/dzi/codex%2Ff001r.dzi")["surrogate-key"])
 
     def test_the_page_that_tells_of_it_names_the_files_folders(self):
-        page, front, unit = ((ROOT / path).read_text() for path in ("docs/fleet.md", "packaging/nginx-edge.conf", "packaging/edge-purge.service"))
+        page, front, unit = ((ROOT / path).read_text() for path in ("docs/how-to/fleet-cache.md", "packaging/nginx-edge.conf", "packaging/edge-purge.service"))
         cache, keys, credential = re.search(r"edge-purge (/\S+) (/\S+) --key-file %d/(\S+) --listen", unit).groups()
         secret = re.search(rf"^LoadCredential={credential}:(.*)$", unit, re.MULTILINE)[1]
         self.assertIn(f"> {secret})\n", page)
