@@ -33,6 +33,8 @@ class SmallStore:
         self.faults_below: dict[str, list[int]] = {}
         # Called with a handler, status, body and headers before each answer; true if it answered in the handler's place.
         self.spoil = None
+        # Whether a client may make a request: called with method, key and query; all may if it is None.
+        self.allows = None
         # Entity tags that PUT answers with, in turn, instead of the right ones.
         self.wrong_tags: list[str] = []
         # Sizes that lists name instead of the right ones.
@@ -79,7 +81,10 @@ class SmallStore:
                             return self.answer(faults.pop(0))
                 if bucket != store.BUCKET:
                     return self.answer(404)
-                getattr(self, self.command.lower())(key, dict(urllib.parse.parse_qsl(url.query)), body)
+                query = dict(urllib.parse.parse_qsl(url.query, keep_blank_values=True))
+                if store.allows and not store.allows(self.command, key, query):
+                    return self.answer(403)
+                getattr(self, self.command.lower())(key, query, body)
 
             do_GET = do_PUT = do_DELETE = do_HEAD = handle_request
 
@@ -104,7 +109,8 @@ class SmallStore:
                     return self.list(query)
                 body = store.objects.get(key)
                 if body is None:
-                    return self.answer(404)
+                    # Whether an object exists is known to those who may list it.
+                    return self.answer(404 if not store.allows or store.allows("GET", "", {"prefix": key}) else 403)
                 etag = store.etag(body)
                 if self.headers.get("If-Match", etag) != etag:
                     return self.answer(412)
