@@ -79,12 +79,13 @@ class Editor(Actor):
         before = presence.now()
         answer = self.client.ask("PATCH", url, body, If_Match=answer.tag)
         # What was deleted meanwhile cannot be edited.
-        allowed = (200, 412) if presence.now() == before and before[0] == "here" else (200, 404, 412)
-        done = self.records.answer(self.kind, f"PATCH {url}", answer, allowed) and answer.status == 200
+        # 204: the edit is written, but the image cannot be described at present, e.g. if the process that reads the sidecar was killed.
+        allowed = (200, 204, 412) if presence.now() == before and before[0] == "here" else (200, 204, 404, 412)
+        done = self.records.answer(self.kind, f"PATCH {url}", answer, allowed) and answer.status in (200, 204)
         # Where it was deleted, or the disk became full, once its words were written, the answer is not to be had.
         in_doubt = answer.status in (404, 507)
         self.words.set(image, self.name, {count + 1} if done else {count, count + 1} if in_doubt else {count})
-        if done and self.words.counts(json.loads(answer.body)).get(self.name) != count + 1:
+        if answer.status == 200 and done and self.words.counts(json.loads(answer.body)).get(self.name) != count + 1:
             self.records.fault(self.kind, f"the edit is not in its answer: {image}")
 
 
