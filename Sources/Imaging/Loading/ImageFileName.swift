@@ -2,7 +2,7 @@ import TileStorage
 
 /// A format of sources, by the name that documentation and messages use.
 package struct SourceFormat: Hashable, Sendable {
-  /// As README.md lists it.
+  /// The name in docs/reference/formats.md, which Tests/scripts/reference generates from this file.
   package let name: String
   /// The endings of its files' names, in lower case.
   package let endings: [String]
