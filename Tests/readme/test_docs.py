@@ -4,6 +4,8 @@ Each page is a test of its own: `-k commands_of_reference_http_api` runs the com
 Blocks for root (`sh as-root`) are run by `make test-package`.
 """
 
+import json
+import os
 import re
 import shutil
 import subprocess
@@ -15,7 +17,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("pr
 
 import numpy  # noqa: E402
 from fronts import free_port  # noqa: E402
-from harness import BINARY, ROOT, folder, photo, run  # noqa: E402
+from harness import BINARY, ROOT, Server, folder, photo, run, sample_library  # noqa: E402
 from small_store import SmallStore  # noqa: E402
 from test_pixels import tiff  # noqa: E402
 
@@ -70,7 +72,8 @@ class Docs(unittest.TestCase):
         script = script.replace("localhost:8080", f"localhost:{port}").replace("127.0.0.1:9100", f"127.0.0.1:{free_port()}")
         result = subprocess.run(
             ["bash", "-c", script], cwd=place, capture_output=True, text=True, timeout=120,
-            env={**store.environment, "PATH": f"{place}/bin:/usr/bin:/bin", "ZIGGURAT_PORT": port, "HOME": str(place), "LANG": "C.UTF-8"})
+            env={**store.environment, "PATH": f"{place}/bin:/usr/bin:/bin", "ZIGGURAT_PORT": port, "ZIGGURAT_PUBLIC": str(ROOT / "public"),
+                 "HOME": str(place), "LANG": "C.UTF-8"})
         self.assertEqual(result.returncode, 0, f"{result.stdout[-2000:]}{result.stderr[-2000:]}")
 
     def test_each_page_uses_known_kinds_of_blocks(self):
@@ -103,13 +106,55 @@ class Docs(unittest.TestCase):
         self.assertEqual([str(page.relative_to(DOCS)) for page in PAGES if page != index and page.resolve() not in linked], [])
 
     def test_options_exist(self):
-        options = set()
+        # `vips dzsave` has this one.
+        options = {"--skip-blanks"}
         for command in re.findall(r"^  ziggurat (\w+)", run("--help").stdout, re.MULTILINE):
             options |= set(re.findall(r"^  (--[a-z-]+)", run("help", command).stdout, re.MULTILINE))
         for page in PAGES:
             # The element's custom properties begin alike, and are tried by Tests/browser/elsewhere.
             for option in re.findall(r"`(--(?!ziggurat-)[a-z-]+)", page.read_text()):
                 self.assertIn(option, options, page.relative_to(DOCS))
+
+    def test_generated_pages_are_up_to_date(self):
+        result = subprocess.run([ROOT / "Tests/scripts/reference", "--check"], capture_output=True, text=True,
+                                env={**os.environ, "ZIGGURAT": str(BINARY)})
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_the_table_of_requests_is_that_of_openapi(self):
+        document = json.loads((ROOT / "Sources/TileServing/Description/openapi.json").read_text())
+        described = {(method.upper(), path) for path, methods in document["paths"].items()
+                     for method in methods if method in ("get", "post", "put", "patch", "delete")}
+        page = (DOCS / "reference/http-api.md").read_text()
+        self.assertEqual(set(re.findall(r"`(GET|POST|PUT|PATCH|DELETE) (/[^`]+)`", page)), described)
+
+    def test_the_table_of_metrics_is_complete(self):
+        """By the names in the sources; a server prints those of its kind."""
+        sources = "".join(path.read_text() for name in ("TileServing", "Intake", "ImageLibrary") for path in (ROOT / "Sources" / name).rglob("*.swift"))
+        page = (DOCS / "reference/metrics.md").read_text()
+        named = set(re.findall(r"`ziggurat_([a-z_]+)`", page))
+        for name in named - {"last_build_exit_code"}:
+            self.assertRegex(sources, rf'"{name}"|ziggurat_{name}\b')
+        with Server(sample_library(), "--writable") as server:
+            printed = set(re.findall(r"^# TYPE (\S+)", server.get("/metrics").body.decode(), re.MULTILINE))
+        for name in printed:
+            self.assertIn(f"`{name}`", page)
+        figures = re.findall(r"SourceFigure\(\s*\"([a-z_]+)\"", sources)
+        self.assertGreater(len(figures), 8)
+        for name in figures:
+            self.assertIn(f"`ziggurat_{name}`", page)
+
+    def test_the_tables_of_elements_are_those_of_the_code(self):
+        page = (DOCS / "reference/viewer-element.md").read_text()
+        named = set(re.findall(r"`([a-z-]+)(?:=\"[^`]*)?`", "".join(re.findall(r"^\|([^|]+)\|", page, re.MULTILINE))))
+        for path in ("viewer/ziggurat-viewer.js", "compare/ziggurat-compare.js"):
+            attributes = re.search(r"observedAttributes = \[(.*?)\]", (ROOT / "public" / path).read_text())[1]
+            for name in re.findall(r"'([a-z-]+)'", attributes):
+                self.assertIn(name, named, path)
+        sources = "".join(path.read_text() for path in (ROOT / "public").rglob("*.js"))
+        self.assertEqual(set(re.findall(r"`::part\(([a-z-]+)\)`", page)), set(re.findall(r"part\.add\('([a-z-]+)'\)", sources)))
+        events = re.search(r"Events do not bubble: (.+?)\.\n", page, re.DOTALL)[1]
+        self.assertEqual(set(re.findall(r"`([a-z]+)`", events)),
+                         {"open", "viewport", "settle", "complete", "sharp", "page", "chrome", "leave", "error"})
 
     def test_the_scale_page_is_what_the_model_prints(self):
         printed = subprocess.run([ROOT / "Tests/scale/model"], capture_output=True, text=True, check=True).stdout

@@ -1,4 +1,4 @@
-"""What README.md says is true: its example compiles and runs, its commands, options, files and packages exist."""
+"""README.md is true: its commands run, its make targets exist. So are the pages with the Swift example and the packages."""
 
 import os
 import re
@@ -6,10 +6,11 @@ import subprocess
 import sys
 import unittest
 from pathlib import Path
+from urllib.request import urlopen
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "program"))
 
-from harness import ROOT, folder, photo, run  # noqa: E402
+from harness import BINARY, ROOT, folder, photo, run  # noqa: E402
 
 README = (ROOT / "README.md").read_text()
 EXAMPLE = ROOT / "Tests/ReadmeExample/main.swift"
@@ -20,7 +21,8 @@ PACKAGES = [line.split()[:2] for line in (ROOT / "Tests/scripts/debian-packages"
 class Readme(unittest.TestCase):
     def test_the_swift_example_runs(self):
         """As a package of its own it is built by `make test-package`."""
-        self.assertEqual(re.findall(r"```swift\n(.*?)```", README, re.DOTALL), [EXAMPLE.read_text()])
+        page = (ROOT / "docs/reference/swift-libraries.md").read_text()
+        self.assertEqual(re.findall(r"```swift\n(.*?)```", page, re.DOTALL), [EXAMPLE.read_text()])
         place = folder("example")
         photo(place / "photo.jpg", 5120, 2880)
         result = subprocess.run([ROOT / ".build/debug/readme-example"], cwd=place, capture_output=True, text=True,
@@ -32,10 +34,6 @@ class Readme(unittest.TestCase):
         # 1280 of 5120 at twice the fit is scale 0.5: 2560×1440 at that level, a window of 1280×800 in its middle.
         self.assertEqual(len(lines) - 1, 9)
         self.assertTrue(all(line.startswith("12 ") for line in lines[1:]), lines)
-
-    def test_its_files_exist(self):
-        for target in re.findall(r"\]\((?!https?://)([^)#]+)\)", README):
-            self.assertTrue((ROOT / target).exists(), target)
 
     def test_files_and_options_that_security_names_exist(self):
         text = (ROOT / ".github/SECURITY.md").read_text()
@@ -54,19 +52,45 @@ class Readme(unittest.TestCase):
 
     def test_its_make_targets_exist(self):
         targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-        named = set(re.findall(r"(?:^|`|&& |sudo )make ([a-z-]+)", README, re.MULTILINE))
-        self.assertLessEqual({"demo", "test", "bench", "release", "install"}, named)
+        named = re.findall(r"(?:^|`|&& |sudo )make ([a-z-]+)", README, re.MULTILINE)
+        self.assertEqual(named[:2], ["demo", "test"], "the first commands")
+        named = {name for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+                 for name in re.findall(r"(?:^|`|&& |sudo )make ([a-z][a-z-]+)", page.read_text(), re.MULTILINE)}
+        self.assertLessEqual({"demo", "test", "deb", "bench", "release", "install"}, named)
         self.assertEqual(named - targets, set())
 
-    def test_its_commands_and_options_exist(self):
-        names = re.findall(r"^  ziggurat (\w+)", run("help").stdout, re.MULTILINE)
-        helps = {name: run("help", name).stdout for name in names}
-        for command, rest in re.findall(r"^ziggurat (\w+)(.*)", README, re.MULTILINE):
-            self.assertIn(command, helps)
-            for option in re.findall(r"--[a-z-]+", rest.split("#")[0]):
-                self.assertIn(option, helps[command], command)
-        self.assertIn("--base-url", helps["serve"])
+    def test_its_commands_run(self):
+        """`serve` is stopped when it listens, and its address answers."""
+        place = folder("readme")
+        photo(place / "Pictures/photo.jpg", 1600, 1000)
+        (place / "bin").mkdir()
+        (place / "bin/ziggurat").symlink_to(BINARY)
+        environment = {"PATH": f"{place}/bin:/usr/bin:/bin", "HOME": str(place), "ZIGGURAT_PORT": "0", "LANG": "C.UTF-8"}
+        commands = re.findall(r"^ziggurat .*", README, re.MULTILINE)
+        self.assertEqual(commands[0], "ziggurat serve ~/Pictures --build")
+        self.assertEqual(len(commands), 4)
+        for command in commands:
+            with self.subTest(command):
+                if command.startswith("ziggurat serve"):
+                    process = subprocess.Popen(["bash", "-c", f"exec {command}"], cwd=place, env=environment, text=True,
+                                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                    try:
+                        address = re.fullmatch(r"listening on (http://127\.0\.0\.1:\d+/)\n", process.stdout.readline())[1]
+                        with urlopen(f"{address}api/images/photo", timeout=60) as answer:
+                            self.assertEqual(answer.status, 200)
+                    finally:
+                        process.terminate()
+                        process.communicate(timeout=60)
+                else:
+                    result = subprocess.run(["bash", "-c", command], cwd=place, env=environment, capture_output=True, text=True, timeout=60)
+                    self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue((place / "photo/info.json").exists())
 
-    def test_it_names_every_package(self):
+    def test_the_page_of_packages_names_each(self):
+        page = (ROOT / "docs/reference/debian-packages.md").read_text()
         for group, package in PACKAGES:
-            self.assertIn(f"`{package}`", README, group)
+            self.assertIn(f"`{package}`", page, group)
+
+
+if __name__ == "__main__":
+    unittest.main()
