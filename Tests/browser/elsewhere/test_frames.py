@@ -150,11 +150,11 @@ class Frames(PageTest):
 
     def test_the_page_about_embedding_tells_what_the_documents_tell(self):
         page = (ROOT / "public/embed.html").read_text()
-        readme = (ROOT / "public/README.md").read_text()
+        elements = (ROOT / "docs/reference/viewer-element.md").read_text()
         told = (ROOT / "docs/how-to/embed.md").read_text()
         for part in re.findall(r"::part\([a-z-]+\)|--ziggurat-[a-z-]+", told):
             self.assertIn(part, page)
-        for attribute in re.findall(r"^\| `(?:[a-z-]+)[^|]*\|", readme.split("| property or method")[0], re.MULTILINE):
+        for attribute in re.findall(r"^\| `(?:[a-z-]+)[^|]*\|", elements.split("| property or method")[0], re.MULTILINE):
             for name in re.findall(r"`([a-z-]+)", attribute):
                 self.assertIn(name, page)
         events = re.findall(r"`([a-z]+)`", re.search(r"Events: (.+?)\.", told, re.DOTALL)[1])
