@@ -53,6 +53,10 @@ deb: standalone ## the Debian package, .build/ziggurat_VERSION_ARCHITECTURE.deb
 	@$(scripts)/install-packages package
 	@packaging/build-deb $(standalone)
 
+.PHONY: release-files
+release-files: deb ## what a release consists of, .build/release-files: sources, Debian package, pages, checksums; the same bytes for a commit
+	@packaging/release-files .build/release-files "$$(ls -t .build/ziggurat_*.deb | head -n 1)"
+
 .PHONY: test-package
 test-package: deb test-tools ## the package in a fresh Debian 12 without a toolchain, and the library products as a dependency (as root; minutes)
 	@$(use_swift); PACKAGE=$$(ls -t .build/ziggurat_*.deb | head -n 1) .cache/venv/bin/python $(scripts)/python-tests Tests/package
@@ -166,6 +170,13 @@ lint: ## format, long files without a reason, names in the map, undocumented exp
 	    { echo "lint: $$package, which Package.swift names, is not in $(scripts)/debian-packages" >&2; exit 1; }; \
 	done
 	@echo "lint: clean"
+
+SINCE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
+.PHONY: api-changes
+api-changes: ## changes of the library products that break who uses them, since the last tag or SINCE=revision (minutes)
+	@if [ -z '$(SINCE)' ]; then echo "There is no tag yet to compare the library products with: SINCE=REVISION names a commit."; exit; fi; \
+	$(prepare) build; $(use_swift); \
+	swift package diagnose-api-breaking-changes '$(SINCE)' --products TileGeometry --products TileStorage --products PyramidBuilding
 
 .PHONY: docs
 docs: ## the library products' documentation, .build/docs/PRODUCT.doccarchive; each public declaration has some
