@@ -66,6 +66,7 @@ demo: release $(pages)/index.html ## tile PHOTOS=dir (default: Debian's wallpape
 	@[ '$(PHOTOS)' != .cache/photos ] || { $(scripts)/install-packages demo; $(scripts)/wallpapers .cache/photos; }
 	@# Exit code 1: some inputs are no images, each named; the others are worth serving.
 	@$(ziggurat) build '$(PHOTOS)' --library '$(LIBRARY)' || [ $$? -eq 1 ]
+	@echo 'The program is $(ziggurat). Next, try: $(ziggurat) serve ~/Pictures --build; docs/tutorial.md goes on from there.' >&2
 	@exec $(ziggurat) serve '$(LIBRARY)' --host $(HOST) --port $(PORT) --public $(pages)
 
 .PHONY: test
