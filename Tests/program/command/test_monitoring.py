@@ -5,11 +5,15 @@ import re
 import subprocess
 import time
 import unittest
+import urllib.error
+import urllib.parse
+import urllib.request
 from collections.abc import Iterable
 
 import yaml
 
-from harness import ROOT, Server, folder, photo, run
+from fronts import free_port
+from harness import ROOT, Server, folder, photo, run, sample_library
 from upload_client import serve
 
 MONITORING = ROOT / "packaging/monitoring"
@@ -153,6 +157,55 @@ class Rules(unittest.TestCase):
         path.write_text(yaml.safe_dump({"rule_files": [str(MONITORING / "alerts.yaml")], "evaluation_interval": "1m", "tests": tests}))
         result = promtool("test", "rules", path)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+
+class LivePrometheus(unittest.TestCase):
+    def test_prometheus_scrapes_a_server_evaluates_the_rules_and_answers_the_dashboard(self):
+        base, port = folder("prometheus"), free_port()
+        with Server(sample_library()) as server:
+            targets = [{"targets": [f"127.0.0.1:{server.port}"]}]
+            (base / "prometheus.yml").write_text(yaml.safe_dump({
+                "global": {"scrape_interval": "1s", "evaluation_interval": "1s"}, "rule_files": [str(MONITORING / "alerts.yaml")],
+                "scrape_configs": [{"job_name": "ziggurat", "static_configs": targets}]}))
+            with open(base / "log", "wb") as log:
+                prometheus = subprocess.Popen(["prometheus", f"--config.file={base}/prometheus.yml", f"--storage.tsdb.path={base}/data",
+                                               f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
+            self.addCleanup(prometheus.wait)
+            self.addCleanup(prometheus.kill)
+
+            def ask(path: str, **query) -> dict:
+                address = f"http://127.0.0.1:{port}/api/v1/{path}?{urllib.parse.urlencode(query)}"
+                with urllib.request.urlopen(address, timeout=30) as answer:
+                    return json.load(answer)["data"]
+
+            def eventually(question):
+                end = time.monotonic() + 60
+                while True:
+                    self.assertIsNone(prometheus.poll(), (base / "log").read_text()[-2000:])
+                    try:
+                        if found := question():
+                            return found
+                    except (ConnectionError, urllib.error.URLError):
+                        pass
+                    self.assertLess(time.monotonic(), end)
+                    time.sleep(0.2)
+
+            # Rates take two scrapes.
+            eventually(lambda: any(float(each["value"][1]) > 2 for each in ask("query", query='count_over_time(up{job="ziggurat"}[5m])')["result"]))
+            rules = eventually(lambda: (found := [rule for group in ask("rules")["groups"] for rule in group["rules"]])
+                               and all(rule["lastEvaluation"][:4] > "0001" for rule in found) and found)
+            self.assertEqual(len(rules), len(RULES))
+            self.assertEqual([(rule["name"], rule.get("lastError")) for rule in rules if rule["health"] != "ok"], [])
+            # A server of a folder that is well has nothing to report; its disk may be small.
+            self.assertEqual({rule["name"] for rule in rules if rule["alerts"]} - {"ZigguratLibraryDiskFills"}, set())
+            empty = set()
+            for panel, expression in expressions():
+                text = expression.replace("$__rate_interval", "5m").replace("$job", "ziggurat").replace("$instance", ".*")
+                if not ask("query", query=text)["result"] and panel not in {rule["alert"] for rule in RULES}:
+                    empty.add(panel)
+            # Only what such a server has no figures for.
+            self.assertLessEqual(empty, {panel["title"] for panel in BOARD["panels"] if any(
+                re.search("ziggurat_(store|catalog|known|uploads|last_build)_", target["expr"]) for target in panel.get("targets", []))})
 
 
 class Dashboard(unittest.TestCase):
