@@ -1,4 +1,4 @@
-"""The library products are anyone's dependency: README's example is built as a package of its own."""
+"""The library products are anyone's dependency: the example of docs/reference/swift-libraries.md is built as a package of its own."""
 
 import subprocess
 import sys

@@ -66,7 +66,7 @@ class Pruning(CommandTest):
         before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in (base / "library/deep").iterdir()}
         for name in ("a", "b", "deep/c", "deep/d"):
             (base / f"photos/{name}.jpg").unlink()
-        # As README.md has it of archives elsewhere; what is itself a mount cannot be moved at all.
+        # As docs/reference/formats.md has it of archives elsewhere; what is itself a mount cannot be moved at all.
         photo(base / "photos/deep/e.jpg", 60, 41)
         (base / "library/deep").rename(base / "elsewhere")
         (base / "library/deep").mkdir()
