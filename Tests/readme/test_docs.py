@@ -81,6 +81,9 @@ class Docs(unittest.TestCase):
         for page in PAGES:
             for kind, _ in blocks(page):
                 self.assertIn(kind, KINDS, page.relative_to(DOCS))
+            for kind, text in blocks(page):
+                if kind == "json":
+                    json.loads(text)
 
     def test_what_root_does_is_what_the_package_brings(self):
         text = "".join(text for page in PAGES for kind, text in blocks(page) if kind == "sh as-root")
@@ -155,6 +158,34 @@ class Docs(unittest.TestCase):
         events = re.search(r"Events do not bubble: (.+?)\.\n", page, re.DOTALL)[1]
         self.assertEqual(set(re.findall(r"`([a-z]+)`", events)),
                          {"open", "viewport", "settle", "complete", "sharp", "page", "chrome", "leave", "error"})
+
+    def test_the_table_of_metadata_has_each_field_that_is_read(self):
+        page = (DOCS / "reference/metadata.md").read_text()
+        sources = "".join((ROOT / f"Sources/Metadata/ImageMetadata+{name}.swift").read_text() for name in ("Embedded", "Rights"))
+        fields = set(re.findall(r'"((?:Xmp|Iptc|Exif|Png)\.[A-Za-z0-9.]+)"', sources))
+        self.assertGreater(len(fields), 40)
+        for field in fields:
+            self.assertIn(f"PNG `{field[4:]}`" if field.startswith("Png.") else f"`{field}`", page)
+
+    def test_the_page_of_book_json_has_each_member(self):
+        page = (DOCS / "reference/book-json.md").read_text()
+        members = re.search(r"enum Key: String, CodingKey, CaseIterable \{\n(.*?)\n  \}", (ROOT / "Sources/Metadata/BookDescription.swift").read_text(), re.DOTALL)[1]
+        table = "".join(re.findall(r"^\|([^|]+)\|", page, re.MULTILINE))
+        # `built` is written by builds only.
+        self.assertEqual(set(re.findall(r"`(\w+)`", table)), set(re.findall(r"\w+", members)) - {"case", "built"})
+
+    def test_the_table_of_exit_codes_is_complete(self):
+        page = (DOCS / "reference/signals-and-exit-codes.md").read_text()
+        codes = re.findall(r"ExitCode\(number: (\d+)\)", (ROOT / "Sources/ziggurat/Commands/Command.swift").read_text())
+        self.assertEqual(re.findall(r"^\| (\d+) \|", page, re.MULTILINE), codes)
+
+    def test_the_defaults_in_the_table_of_limits_are_those_of_the_program(self):
+        """Compared as numbers: the help has pixels where the page has megapixels."""
+        options = dict(re.findall(r"^  (--[a-z-]+) (\d+) ", run("help", "serve").stdout, re.MULTILINE))
+        rows = re.findall(r"^\| `(--[a-z-]+)` \| (\d[\d,]*) ?(megapixels)?", (DOCS / "reference/limits.md").read_text(), re.MULTILINE)
+        self.assertGreater(len(rows), 10)
+        for option, number, unit in rows:
+            self.assertEqual(int(number.replace(",", "")) * (1_000_000 if unit else 1), int(options[option]), option)
 
     def test_the_scale_page_is_what_the_model_prints(self):
         printed = subprocess.run([ROOT / "Tests/scale/model"], capture_output=True, text=True, check=True).stdout
