@@ -13,7 +13,7 @@ extension BuildOptions {
     Option(
       "format", "jpeg",
       help: "of the tiles: \(TileFormat.names), or auto: webp for images with alpha, else jpeg"),
-    Option("fidelity", "auto", help: "exact, fast, lossless or auto: how near to the source, see the README"),
+    Option("fidelity", "auto", help: "exact, fast, lossless or auto: how near to the source"),
     Option("quality", "80", help: "of lossy tiles, 1 to 100"),
     Option("subsampling", "auto", help: "of JPEG tiles: 420, 444, or auto: 444 from quality 90 on"),
     Option(
