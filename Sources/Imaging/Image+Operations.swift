@@ -117,9 +117,10 @@ extension Image {
       "extract_band", subject, ["in": .image(self), "band": .int(first), "n": .int(count)])
   }
 
-  /// Those bands in that order, counted from 0: one as gray, three as red, green and blue.
+  /// Returns these bands in this order, counted from 0: one as gray, three as red, green and blue. Floats have no range that
+  /// their colour space gives.
   package func picked(bands picked: [Int]) throws(ImagingError) -> Image {
-    let depth = sampleType == .byte ? 0 : 1
+    let depth = sampleType == .byte || floatingPoint != nil ? 0 : 1
     return try selected(bands: picked).said(
       toBe: picked.count == 1 ? ["b-w", "grey16"][depth] : ["srgb", "rgb16"][depth])
   }

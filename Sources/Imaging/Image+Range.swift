@@ -163,6 +163,18 @@ extension Image {
     return spread
   }
 
+  /// Returns linear light with the values of the first `colours` bands moved so that `low` becomes 0 and `high` 1.
+  package func light(from low: Double, to high: Double, colours: Int) throws(ImagingError) -> Image {
+    let factor = 1 / (high - low)
+    return try Operation.run(
+      "linear", subject,
+      [
+        "in": .image(self), "a": .doubles((0..<bands).map { $0 < colours ? factor : 1 }),
+        "b": .doubles((0..<bands).map { $0 < colours ? -low * factor : 0 }),
+      ]
+    ).said(toBe: interpretation)
+  }
+
   /// Every value × `factor` + `offset`, as unsigned bytes, clipped; those of alpha, if there is one, × `alpha`.
   package func scaledToBytes(factor: Double, offset: Double, alpha: Double) throws(ImagingError) -> Image {
     let colours = bands - (hasAlpha ? 1 : 0)

@@ -31,6 +31,7 @@ struct ColourMarks {
     if loader == "pngload", let file = try? PNGFile(path: path) {
       image.setNotes(of: file)
       var colours = file.colours
+      if colours.isStandardRGB || colours.codePoints != nil { image.setStatesWhite() }
       if !hasProfile {
         if colours.hasProfile, image.profileFault == nil {
           image.setProfileFault("embedded profile ignored: it is damaged, or not for such pixels")
@@ -102,6 +103,7 @@ extension Image {
       image.removeProfile()
       image.setProfileFault(fault)
     }
+    if let loader, ["heifload", "jp2kload", "jxlload"].contains(loader) { image.setStatesWhite() }
     let marks = ColourMarks.of(image, path: path, heif)
     if let profile = marks.profile { image.setProfile(profile) }
     if let words = marks.words { image.setString(ColourMarks.field, words) }
@@ -151,11 +153,21 @@ extension Image {
     }
   }
 
+  private static let whiteField = "ziggurat-states-white"
   private static let alphaField = "ziggurat-alpha"
   private static let flawField = "ziggurat-flaw"
   private static let animationField = "ziggurat-png-animation"
   private static let labelsField = "ziggurat-png-labels"
   private static let unshownField = "ziggurat-heif-unshown"
+
+  fileprivate func setStatesWhite() { setInt(Self.whiteField, 1) }
+
+  /// Whether the file states which value of samples of more than 8 bits is white: by a profile or other marks of its colour
+  /// space, by a number of bits per sample below that of the samples' type, or by its format, if that always does so.
+  var statesWhite: Bool {
+    hasField(Self.whiteField) || embeddedProfile != nil
+      || hasDeclaredBits && (sampleRange.map { $0.upperBound - $0.lowerBound < 65535 } ?? false)
+  }
 
   /// Keeps what is known of a PNG file beside its colours; of an image that nobody else has.
   fileprivate func setNotes(of file: PNGFile) {

@@ -40,6 +40,15 @@ public enum SampleWindow: Hashable, Sendable {
       if case .value(let value) = self { value } else { found ?? 0 }
     }
 
+    /// The same end in samples that were inverted.
+    /// - Parameter mirror: the sum of each sample and the file's own.
+    fileprivate func mirrored(_ mirror: Double) -> Self {
+      switch self {
+      case .value(let value): .value(mirror - value)
+      case .percentile(let share): .percentile(100 - share)
+      }
+    }
+
     fileprivate var share: Double? { if case .percentile(let share) = self { share } else { nil } }
   }
 
@@ -107,44 +116,46 @@ extension SampleWindow.End {
 }
 
 extension VipsSource {
-  /// An image of which the values in the window fill the range of 16-bit samples; the image itself where its
-  /// values are not to be moved.
+  /// Returns the image with the values of the window spread over the range of 16-bit samples. Linear light stays linear
+  /// light, from 0 to 1. Without a window to apply it returns the image itself.
   ///
-  /// Where nothing was asked for, integers that leave their type's upper bits unused are spread, as those of cameras of
-  /// 10, 12 or 14 bits would be next to black; told, as all that is done to every pixel. Floats are `inBytes`' then.
+  /// Without `--window`, integers whose type's upper bits are unused, as those of cameras of 10, 12 or 14 bits, are spread
+  /// from their least to their greatest value, unless the file states what white is. Floats are left to `inBytes`.
   static func windowed(
     _ image: Image, _ options: BuildOptions, _ steps: inout [String],
     _ open: () throws(ImagingError) -> Image
   ) throws(ImagingError) -> Image {
     let (type, whole) = (image.sampleType, image.sampleRange)
+    let isLight = image.interpretation == "scrgb"
     guard type != .byte,
-      ["grey16", "rgb16", "b-w", "srgb", "rgb", "multiband"].contains(image.interpretation)
+      isLight || ["grey16", "rgb16", "b-w", "srgb", "rgb", "multiband"].contains(image.interpretation)
     else { return image }
     let colours = image.bands - (image.hasAlpha ? 1 : 0)
     var range: (least: Double, greatest: Double)
     switch (options.window, whole) {
-    case (.range(let low, let high), _): range = try ends(low, high, colours, open)
+    case (.range(let low, let high), _):
+      let (low, high) = image.mirror.map { (high.mirrored($0), low.mirrored($0)) } ?? (low, high)
+      range = try ends(low, high, colours, open)
     case (.full, _) where image.declaredWhite != nil, (nil, _) where image.declaredWhite != nil:
       range = (0, image.declaredWhite ?? 0)
     case (.full, let whole?): range = (whole.lowerBound, whole.upperBound)
-    // Who has channels gives each its own; others are refused before.
+    // Stacks apply one window to each channel; for other images several windows are refused before.
     case (.full, nil), (nil, nil), (.channels, _): return image
     case (.auto, _): range = try Image.range(ofFirst: colours, open)
     case (nil, let whole?):
-      guard let found = try open().rangeWithoutTopBit(ofFirst: colours) else {
-        range = (whole.lowerBound, whole.upperBound)
-        break
-      }
-      range = found
+      range = (whole.lowerBound, whole.upperBound)
+      if !image.statesWhite, let found = try open().rangeWithoutTopBit(ofFirst: colours) { range = found }
     }
-    // Of a picture of one value the range is what its type and its alpha have.
+    // A picture of one value gets the range that its type or its alpha has.
     if let whole, image.hasDeclaredBits || image.hasAlpha, range.greatest <= range.least {
       range = (whole.lowerBound, whole.upperBound)
     }
-    // What 16 bits hold anyway, or a picture of one value.
+    // 16-bit samples that fill their range, or have one value, stay as they are.
     if type == .unsigned16, range == (0, 65535) || range.greatest <= range.least { return image }
     guard range.greatest > range.least, (range.greatest - range.least).isFinite else { return image }
-    steps.append("values from \(text(range.least)) to \(text(range.greatest)) spread from black to white")
+    let told = image.mirror.map { ($0 - range.least, $0 - range.greatest) } ?? range
+    steps.append("values from \(text(told.0)) to \(text(told.1)) spread from black to white")
+    if isLight { return try image.light(from: range.least, to: range.greatest, colours: colours) }
     return try image.spread(from: range.least, to: range.greatest, colours: colours).black(whereNaNIn: image)
   }
 

@@ -185,7 +185,10 @@ extension VipsSource {
       steps.append("converted from \(image.interpretation) to srgb, \(intent.name)")
       image = try image.convertedFromLab(intent: intent.name)
     }
-    if image.interpretation == "scrgb" { try tellClipping(image, &steps, open) }
+    // A window clips as it was asked to.
+    if image.interpretation == "scrgb", [nil, .full].contains(options.window) {
+      try tellClipping(image, &steps, open)
+    }
     let isGray = image.bands < 3 && ["b-w", "grey16"].contains(image.interpretation)
     let space = isGray ? "b-w" : "srgb"
     if image.interpretation != space {

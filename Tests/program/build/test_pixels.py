@@ -5,12 +5,15 @@ import json
 import struct
 import unittest
 import zipfile
+import zlib
 from pathlib import Path
 
+import imagecodecs
 import numpy
+import tifffile
 from harness import CommandTest, folder, run
 from pdf import pictured_pdf
-from PIL import Image
+from PIL import Image, ImageCms
 
 
 def tiff(path: Path, pixels: numpy.ndarray, photometric: int = 1, description: str = "") -> Path:
@@ -217,6 +220,71 @@ class Samples(Pixels):
                 found, steps = self.levels(tiff(place / "a.tif", self.ramp(kind, low, high)))
                 self.assertGreater(len(found), min(200, high - low - 1))
                 self.assertIn(f"values from {told} spread from black to white", steps)
+
+    def test_windows_of_linear_light_and_of_inverted_gray(self):
+        place = folder("windows")
+        values = self.ramp(numpy.float32, 0, 5000, 3)
+        shares = numpy.clip((values - 1000) / 3000, 0, 1)
+        # sRGB's transfer function, IEC 61966-2-1.
+        exact = numpy.where(shares <= 0.0031308, 12.92 * shares, 1.055 * shares ** (1 / 2.4) - 0.055) * 255
+        told, archive = self.built(tiff(place / "light.tif", values, 2), "--format", "png", "--window", "1000,4000")
+        self.assertLessEqual(numpy.abs(self.pixels(archive).astype(float) - exact).max(), 1.01)
+        self.assertIn("values from 1000 to 4000 spread from black to white", told["steps"])
+        self.assertFalse([step for step in told["steps"] if "above 1" in step])
+        # White is the least value: the file's own numbers are the window's.
+        for kind in (numpy.uint16, numpy.int16, numpy.uint32):
+            for options in (["--window", "1000,4000"], ["--window", "p20,p80"]):
+                with self.subTest(kind=kind, options=options):
+                    values = self.ramp(kind, 0, 5000)
+                    exact = numpy.clip((4000 - values.astype(float)) / 3000, 0, 1) * 255
+                    told, archive = self.built(tiff(place / "inverted.tif", values, 0), "--format", "png", *options)
+                    self.assertLessEqual(numpy.abs(self.pixels(archive).astype(float) - exact).max(), 1.01)
+                    if options[1][0] != "p":
+                        self.assertIn("values from 4000 to 1000 spread from black to white", told["steps"])
+
+    def test_bands_of_floats(self):
+        place = folder("floats")
+        shares = numpy.stack([self.ramp(numpy.float64, 0, 255), 255 - self.ramp(numpy.float64, 0, 255)] * 2 +
+                             [self.ramp(numpy.float64, 0, 255)], axis=2)
+        for kind in (numpy.float16, numpy.float32, numpy.float64):
+            for white in (1, 255, 5100):
+                with self.subTest(kind=kind, white=white):
+                    source = tiff(place / "five.tif", (shares * white / 255).astype(kind))
+                    for chosen in ("3,2,1", "2"):
+                        _, archive = self.built(source, "--format", "png", "--bands", chosen)
+                        shown = numpy.atleast_3d(self.pixels(archive)).astype(float)
+                        exact = shares[..., [int(band) - 1 for band in chosen.split(",")]]
+                        self.assertLessEqual(numpy.abs(shown[..., :exact.shape[2]] - exact).max(), 1.2)
+
+    def test_a_dark_picture_stays_dark_where_the_file_states_what_is_white(self):
+        place = folder("dark")
+        shares = self.ramp(numpy.float64, 0, 255, 3) / 255 * 0.45
+        whole = (shares * 65535).round().astype(">u2")
+
+        def chunk(name: bytes, data: bytes) -> bytes:
+            return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+        rows = b"".join(b"\0" + row.tobytes() for row in whole)
+        header = chunk(b"IHDR", struct.pack(">IIBBBBB", 256, 200, 16, 2, 0, 0, 0))
+        profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+        for name, colours in (("srgb", chunk(b"sRGB", b"\0")), ("cicp", chunk(b"cICP", bytes([1, 13, 0, 1]))),
+                              ("icc", chunk(b"iCCP", b"p\0\0" + zlib.compress(profile)))):
+            (place / f"{name}.png").write_bytes(b"\x89PNG\r\n\x1a\n" + header + colours + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+        tifffile.imwrite(place / "icc.tif", whole.astype("<u2"), photometric="rgb", iccprofile=profile)
+        (place / "ten.avif").write_bytes(imagecodecs.avif_encode(
+            (shares * 1023).round().astype(numpy.uint16), level=100, bitspersample=10, pixelformat="444", primaries=1, transfer=13, matrix=1))
+        bits = numpy.unpackbits((shares * 4095).round().astype(">u2").view(numpy.uint8).reshape(200, 256 * 3, 2), axis=2)[:, :, 4:]
+        packed = numpy.packbits(bits.reshape(200, -1), axis=1).tobytes()
+        tags = [(256, 4, 256), (257, 4, 200), (259, 3, 1), (262, 3, 2), (277, 3, 3), (278, 4, 200), (279, 4, len(packed))]
+        entries = sorted([(tag, struct.pack("<HHII", tag, kind, 1, value)) for tag, kind, value in tags]
+                         + [(258, struct.pack("<HHII", 258, 3, 3, 8)), (273, struct.pack("<HHII", 273, 4, 1, 14))])
+        (place / "twelve.tif").write_bytes(b"II*\0" + struct.pack("<I", 14 + len(packed)) + struct.pack("<HHH", 12, 12, 12) + packed
+                                           + struct.pack("<H", len(entries)) + b"".join(entry for _, entry in entries) + bytes(4))
+        for source in sorted(place.iterdir()):
+            with self.subTest(source.name):
+                _, archive = self.built(source, "--format", "png")
+                shown = self.pixels(archive).astype(float)
+                self.assertLessEqual(numpy.abs(shown - shares * 255).max(), 3 if source.suffix == ".avif" else 1.1)
 
     def test_alpha_stays_what_it_is(self):
         pixels = self.ramp(numpy.uint16, 0, 4095, 4)

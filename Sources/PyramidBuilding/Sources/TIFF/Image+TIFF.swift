@@ -54,6 +54,9 @@ extension Image {
         isOwn ? upright : try Image(tiff: path, access: .sequential, page: page)
       }
       image = try image.invertedGray(open)
+    } else if tags.photometric == PHOTOMETRIC_MINISWHITE, let range = image.sampleRange {
+      // libvips has inverted it.
+      image.setMirror(range.lowerBound + range.upperBound)
     }
     if !keepsBands, !image.hasAlpha, let mask {
       image = try image.withAlpha(Self.mask(path: path, access: access, directory: mask))
@@ -129,14 +132,25 @@ extension Image {
   ///
   /// - Parameter open: the same image, not read yet.
   private func invertedGray(_ open: () throws(ImagingError) -> Image) throws(ImagingError) -> Image {
+    let top: Double
     if let range = sampleRange {
-      return try inverted(first: 1, top: range.lowerBound + range.upperBound)
+      top = range.lowerBound + range.upperBound
+    } else {
+      // Floats have the range that they are shown with.
+      let (least, greatest) = try Image.range(ofFirst: 1, open)
+      top = least < 0 || greatest > 255 ? least + greatest : greatest > 1 ? 255 : 1
     }
-    // Floats have the range that they are shown with.
-    let (least, greatest) = try Image.range(ofFirst: 1, open)
-    let top = least < 0 || greatest > 255 ? least + greatest : greatest > 1 ? 255 : 1
-    return try inverted(first: 1, top: top)
+    let inverted = try inverted(first: 1, top: top)
+    inverted.setMirror(top)
+    return inverted
   }
+
+  private static let mirrorField = "ziggurat-mirror"
+
+  private func setMirror(_ sum: Double) { setString(Self.mirrorField, "\(sum)") }
+
+  /// The sum of each sample and the file's own, if white is the file's least value and the samples were inverted.
+  var mirror: Double? { string(Self.mirrorField).flatMap(Double.init) }
 
   private func taking(_ choice: TIFFTags.Choice, isOwn: Bool) throws(ImagingError) -> Image {
     var image = self
