@@ -23,6 +23,35 @@ class Description(unittest.TestCase):
         self.assertIn({"$ref": "#/components/parameters/width"}, taken)
         self.assertEqual(document["components"]["parameters"]["width"]["schema"]["maximum"], 1234)
 
+    def test_everything_is_described(self):
+        """Each schema, member, parameter and operation has a description in whole sentences, each optional parameter a default or an
+        example."""
+        with Server(sample_library()) as server:
+            document = json.loads(server.get("/openapi.json").body)
+
+        def members(name: str, schema: dict):
+            yield name, schema
+            for member, inner in schema.get("properties", {}).items():
+                yield from members(f"{name}.{member}", inner)
+            if isinstance(schema.get("items"), dict):
+                for member, inner in schema["items"].get("properties", {}).items():
+                    yield from members(f"{name}[].{member}", inner)
+
+        found = [each for name, schema in document["components"]["schemas"].items() for each in members(name, schema)]
+        parameters = [each for path in document["paths"].values() for operation in path.values() if isinstance(operation, dict)
+                      for each in operation.get("parameters", [])] + list(document["components"]["parameters"].values())
+        found += [(each["name"], each) for each in parameters if "$ref" not in each]
+        self.assertGreater(len(found), 150)
+        for name, each in found:
+            self.assertRegex(each.get("description", ""), r"^[A-Z0-9`CSS].*[.]$", name)
+        for each in parameters:
+            if "$ref" not in each and not each.get("required") and each["name"] != "cursor":
+                self.assertTrue({"example"} & set(each) or "default" in each["schema"], each["name"])
+        for path, item in document["paths"].items():
+            for operation in item.values():
+                if isinstance(operation, dict):
+                    self.assertRegex(operation["summary"], r"^[A-Z][a-z]+s .*\.$", path)
+
 
 if __name__ == "__main__":
     unittest.main()
