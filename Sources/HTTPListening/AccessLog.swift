@@ -7,15 +7,19 @@ import TileServing
 package final class AccessLog: Sendable {
   /// The form of a line.
   package enum Style: String, Sendable, CaseIterable {
-    /// For people: the time, client, method, path with query, status, bytes, seconds.
+    /// For people: the time, client, method, path with query, status, bytes, seconds, and in quotation marks, as nginx's
+    /// `combined` has them, the Referer, the User-Agent, and the reason of a 5xx.
     case text
-    /// For programs: an object with the same keys.
+    /// For programs: an object with the same keys; those that a request does not have are left out.
     case json
     case none
   }
 
   /// Bytes of lines that wait to be written at most: a reader that has stopped must not fill the memory.
   private static let mostPending = 16 << 20
+
+  /// Bytes of a header field in a line at most: clients choose what they send.
+  private static let longestField = 512
 
   /// The destination of lines.
   private struct Destination {
@@ -106,6 +110,10 @@ package final class AccessLog: Sendable {
     let target: (path: String, query: String)
     let status: Int
     let bytes: Int
+    /// The address of the page that the request comes from.
+    let referer: String?
+    /// The name of the client's program.
+    let userAgent: String?
     /// The reason for a status of 500 and more.
     let reason: String?
   }
@@ -117,6 +125,7 @@ package final class AccessLog: Sendable {
     let (client, status, bytes) = (entry.client, entry.status, entry.bytes)
     let (method, path) = (Self.escaped(entry.method), Self.escaped(entry.target.path))
     let query = Self.escaped(entry.target.query)
+    let (referer, userAgent) = (entry.referer.map(Self.field), entry.userAgent.map(Self.field))
     let fraction = String(microseconds % 1_000_000)
     let seconds =
       "\(microseconds / 1_000_000)." + String(repeating: "0", count: 6 - fraction.count) + fraction
@@ -125,12 +134,16 @@ package final class AccessLog: Sendable {
     case .text:
       line =
         "\(time) \(client) \(method) \(path)\(query.isEmpty ? "" : "?\(query)") \(status) \(bytes) \(seconds)"
+        + " \"\(referer ?? "-")\" \"\(userAgent ?? "-")\""
         + (entry.reason.map { " \"\(Self.escaped($0))\"" } ?? "")
     case .json:
       line =
         "{\"time\":\"\(time)\",\"client\":\"\(client)\",\"method\":\"\(method)\","
         + "\"path\":\"\(path)\",\"query\":\"\(query)\",\"status\":\(status),\"bytes\":\(bytes),"
-        + "\"seconds\":\(seconds)" + (entry.reason.map { ",\"reason\":\"\(Self.escaped($0))\"" } ?? "") + "}"
+        + "\"seconds\":\(seconds)"
+        + (referer.map { ",\"referer\":\"\($0)\"" } ?? "")
+        + (userAgent.map { ",\"user_agent\":\"\($0)\"" } ?? "")
+        + (entry.reason.map { ",\"reason\":\"\(Self.escaped($0))\"" } ?? "") + "}"
     }
     line.append("\n")
     let isTaken = pending.withLock { pending in
@@ -195,16 +208,29 @@ package final class AccessLog: Sendable {
     metrics.lostLogLines.wrappingAdd(lines, ordering: .relaxed)
   }
 
-  /// Methods and paths are logged as sent; what could end or forge a line, or move a terminal's cursor,
-  /// is escaped as in JSON.
+  /// Returns the value of a header field, cut and escaped.
+  private static func field(_ value: String) -> String {
+    guard value.utf8.count > longestField else { return escaped(value) }
+    return escaped(String(decoding: value.utf8.prefix(longestField), as: UTF8.self)) + "…"
+  }
+
+  /// Text is logged as sent. What could end or forge a line, move a terminal's cursor or change the order of its
+  /// characters is escaped as in JSON.
   private static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
       switch scalar.value {
       case 0x22, 0x5c: result += "\\\(scalar)"
-      case 0..<0x20, 0x7f..<0xa0:
-        result += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
-      default: result.unicodeScalars.append(scalar)
+      case 0x20..<0x7f: result.unicodeScalars.append(scalar)
+      default:
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator:
+          for unit in UTF16.encode(scalar)! {
+            let digits = String(unit, radix: 16)
+            result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+          }
+        default: result.unicodeScalars.append(scalar)
+        }
       }
     }
     return result

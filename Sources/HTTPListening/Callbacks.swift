@@ -164,7 +164,12 @@ func note(
   let shown = target.logged(showsWords: context.site.logsWords)
   let entry = AccessLog.Entry(
     client: context.origin(of: connection)?.description ?? "-", method: method, target: shown.target,
-    status: status, bytes: bytes, reason: shown.isWhole ? reason : nil)
+    status: status, bytes: bytes,
+    referer: header(connection, "Referer").map {
+      LoggedReferer(UnsafeRawBufferPointer(start: $0, count: strlen($0))).text
+    },
+    userAgent: header(connection, "User-Agent").map { String(cString: $0) },
+    reason: shown.isWhole ? reason : nil)
   deadline(connection)?._withUnsafeGuaranteedRef { $0.logged = entry }
 }
 

@@ -54,7 +54,7 @@ class AccessLog(unittest.TestCase):
             self.assertRegex(entry["time"], MOMENT)
         lines, _ = self.logged("text", asked)
         for line, target, entry in zip(lines, asked, entries, strict=True):
-            self.assertRegex(line, r"^\S+Z 127\.0\.0\.1 GET \S+ \d+ \d+ \d+\.\d{6}$")
+            self.assertRegex(line, r'^\S+Z 127\.0\.0\.1 GET \S+ \d+ \d+ \d+\.\d{6} "-" "-"$')
             self.assertEqual(line.split(" ")[3:6], [target, str(entry["status"]), str(entry["bytes"])])
 
     def test_the_seconds_are_those_of_the_metrics(self):
@@ -112,7 +112,35 @@ class AccessLog(unittest.TestCase):
         self.assertEqual(len(lines), len(asked))
         for line in lines:
             self.assertNotRegex(line, r"[\x00-\x1f\x7f-\x9f]")
-            self.assertEqual(len(line.split(" ")), 7)
+            self.assertEqual(len(line.split(" ")), 9)
+
+    def test_referer_and_user_agent_are_logged_as_nginx_logs_them(self):
+        def sent(referer: str | bytes, agent: str | bytes) -> bytes:
+            fields = b"".join(name + b": " + (value.encode() if isinstance(value, str) else value) + b"\r\n"
+                              for name, value in ((b"Referer", referer), (b"user-agent", agent)) if value)
+            return b"GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" % TILE.encode() + fields + b"\r\n"
+
+        long = "x" * 2000
+        asked = [sent("https://example.org/page", "Mozilla/5.0 (X11; Linux x86_64)"), sent("", "curl/8"), sent("https://example.org/", ""),
+                 sent(f"https://user:{SECRET}@example.org/a?q={SECRET}#{SECRET}", "a"), sent(f"http://localhost/view/~/{SECRET}", "a"),
+                 sent(b'https://example.org/"\\\x7f\xc2\x85', 'a" 200 "b\\\t\u202e\u2028\u200b'), sent(f"https://example.org/{long}", long),
+                 sent("https://example.org/é", b"caf\xe9")]
+        expected = [("https://example.org/page", "Mozilla/5.0 (X11; Linux x86_64)"), (None, "curl/8"), ("https://example.org/", None),
+                    ("https://example.org/a?*", "a"), ("http://localhost/view/~", "a"),
+                    ('https://example.org/"\\\x7f\x85', 'a" 200 "b\\\t\u202e\u2028\u200b'),
+                    (f"https://example.org/{long}"[:512] + "…", long[:512] + "…"), ("https://example.org/é", "caf\ufffd")]
+        lines, _ = self.logged("json", asked)
+        self.assertEqual([(entry.get("referer"), entry.get("user_agent")) for entry in map(json.loads, lines)], expected)
+        texts, _ = self.logged("text", asked)
+        self.assertEqual(len(texts), len(asked))
+        for line, (referer, agent) in zip(texts, expected, strict=True):
+            self.assertEqual(line.count("\u202e"), 0)
+            # The same escapes as in JSON.
+            fields = re.search(r'"((?:[^"\\]|\\.)*)" "((?:[^"\\]|\\.)*)"$', line)
+            self.assertEqual([json.loads(f'"{field}"') for field in fields.groups()], [referer or "-", agent or "-"])
+        for line in lines + texts:
+            self.assertNotRegex(line, "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202e\u200b]")
+            self.assertNotIn(SECRET, line)
 
     def test_a_line_tells_when_it_was_and_whose_request(self):
         asked = [f"GET {TILE} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {forwarded}\r\nConnection: close\r\n\r\n".encode()
