@@ -1,99 +1,148 @@
-/// One tile of a viewport's coverage.
+/// One tile of the coverage of a viewport.
 public struct CoveredTile: Hashable, Sendable {
-  /// Which tile of the pyramid it is.
+  /// The position of the tile in the pyramid.
   public let address: TileAddress
-  /// The pixels the tile holds, overlap included, in the space of its level.
+  /// The pixels that the tile holds, overlap included, in level space.
   public let source: PixelRect
-  /// Where these pixels stand in viewport space, CSS pixels, before the picture is mirrored and turned about the
+  /// The place of these pixels in viewport space, in CSS pixels, before the picture is mirrored and rotated about the
   /// viewport's centre.
   public let target: Rect
-  /// Whether the tile lies outside the visible area and was asked for by a margin.
+  /// Whether the tile lies outside the visible area and is included because of a margin.
   public let isPrefetch: Bool
+
+  init(address: TileAddress, source: PixelRect, target: Rect, isPrefetch: Bool) {
+    (self.address, self.source, self.target, self.isPrefetch) = (address, source, target, isPrefetch)
+  }
 }
 
-/// Which tiles a viewport shows: exactly those whose area meets the visible area. A tile that only
-/// touches an edge is not among them.
+/// The tiles that a viewport shows: exactly those whose area meets the visible area. A tile that only touches an
+/// edge is not included.
 ///
 /// Level pixel j covers image pixels [j·2^k, (j+1)·2^k), k = topLevel − level, cut at the image's edge.
+///
+/// No function traps, and none needs memory or time beyond what `limit` says, however large image and viewport are.
 public struct Coverage: Sendable {
-  /// The image's levels and tiles.
+  /// The levels and tiles of the image.
   public let pyramid: Pyramid
   /// The window onto the image.
   public let viewport: Viewport
-  /// The coarsest level at least as fine as scale × device pixel ratio asks for, among those to be had.
+  /// The coarsest available level that is at least as fine as scale × device pixel ratio requires.
   public let level: Int
-  /// The box around what is seen of the image, image space; nil where nothing is.
+  /// The box around the visible part of the image, image space; `nil` if nothing is visible.
   public let visible: Rect?
   private let area: VisibleArea
   private let coarsest: Int
 
-  /// Chooses the level for the viewport's scale.
+  /// The default of the largest number of tiles in a result: 65,536.
+  public static var defaultLimit: Int { 1 << 16 }
+  /// The largest margin, in tiles; a larger one counts as this.
+  public static var maximumMargin: Int { 1024 }
+
+  /// Chooses the level for the scale of a viewport.
   ///
   /// - Parameters:
-  ///   - pyramid: the image's levels and tiles.
+  ///   - pyramid: the levels and tiles of the image.
   ///   - viewport: the window onto the image.
-  ///   - devicePixelRatio: device pixels per CSS pixel, above 0.
-  ///   - coarsest: the coarsest level whose tiles can be had.
+  ///   - devicePixelRatio: device pixels per CSS pixel; a value that is not finite and above 0 counts as 1.
+  ///   - coarsest: the coarsest level whose tiles are available, clamped to the levels of the pyramid.
   public init(pyramid: Pyramid, viewport: Viewport, devicePixelRatio: Double = 1, coarsest: Int = 0) {
     self.pyramid = pyramid
     self.viewport = viewport
-    self.coarsest = coarsest
-    level = max(coarsest, pyramid.level(forScale: viewport.scale * devicePixelRatio))
+    self.coarsest = min(max(coarsest, 0), pyramid.topLevel)
+    let ratio = devicePixelRatio > 0 && devicePixelRatio.isFinite ? devicePixelRatio : 1
+    level = max(self.coarsest, pyramid.level(forScale: viewport.scale * ratio))
     area = VisibleArea(viewport)
     visible = area.bounds(on: pyramid.imageSize)
   }
 
-  /// The covering tiles of `level`, then those of the `margin` rings around them; each group
-  /// nearest the viewport's centre first, by the tile's middle, then by row and column.
+  /// Returns the tiles of `level` that meet the visible area, then those of the `margin` rings around them. Each group
+  /// is sorted by the distance of the tile's middle from the viewport's centre, then by row and column.
   ///
-  /// - Parameter margin: rings of tiles around the visible area to fetch ahead; not negative.
-  public func tiles(margin: Int = 0) -> [CoveredTile] {
-    precondition(margin >= 0, "a margin is not negative")
-    let grid = CoveredRows(pyramid: pyramid, level: level, area: area, visible: visible)
-    return sorted(grid, prefetch: false) + (margin > 0 ? sorted(grid.ring(margin), prefetch: true) : [])
+  /// - Parameters:
+  ///   - margin: rings of tiles around the visible area to fetch ahead, clamped to `0...maximumMargin`.
+  ///   - limit: the largest number of tiles. If there are more, the rings are left out; if the visible tiles alone are
+  ///     more, those of a block of rows and columns around the viewport's centre are returned.
+  public func tiles(margin: Int = 0, limit: Int = defaultLimit) -> [CoveredTile] {
+    let (core, all) = sets(margin: margin, limit: limit)
+    return sorted(core, prefetch: false) + (margin > 0 ? sorted(all, without: core, prefetch: true) : [])
   }
 
-  /// The tiles of every coarser level that meet the visible area, coarsest level first.
-  public func fallbackTiles() -> [CoveredTile] {
+  /// Returns the tiles of `level` that meet the visible area, with those of the `margin` rings around them, in the
+  /// order of rows and columns. Unlike `tiles(margin:limit:)` it needs memory for the rows only.
+  ///
+  /// - Parameter margin: rings of tiles around the visible area, clamped to `0...maximumMargin`.
+  public func tileSet(margin: Int = 0) -> TileSet {
+    tileSet(ofLevel: level).widened(by: min(margin, Self.maximumMargin), in: pyramid)
+  }
+
+  /// Returns the tiles of every coarser level that meet the visible area, coarsest level first.
+  ///
+  /// - Parameter limit: the largest number of tiles. The levels share it from the coarsest on; of a level that exceeds
+  ///   the rest, the tiles of a block of rows and columns around the viewport's centre are returned.
+  public func fallbackTiles(limit: Int = defaultLimit) -> [CoveredTile] {
     var tiles: [CoveredTile] = []
     for coarser in coarsest..<level {
-      let grid = CoveredRows(pyramid: pyramid, level: coarser, area: area, visible: visible)
-      tiles += sorted(grid, prefetch: false)
+      tiles += sorted(narrowed(tileSet(ofLevel: coarser), to: limit - tiles.count), prefetch: false)
     }
     return tiles
   }
 
-  /// The finest tile that shows the whole image, where it is coarser than `level` and something is visible.
+  /// The finest tile that shows the whole image, if it is coarser than `level` and something is visible.
   public var overviewTile: CoveredTile? {
     let single = pyramid.finestSingleTileLevel
     guard visible != nil, single < level, single >= coarsest else { return nil }
     return tile(level: single, 0, 0, false)
   }
 
-  /// How many tiles `tiles(margin:)` would give at most, without making them.
+  /// Returns the number of tiles that `tiles(margin:limit:)` finds without a limit.
   ///
-  /// - Parameter margin: rings of tiles around the visible area.
-  public func count(margin: Int = 0) -> Int {
-    let grid = CoveredRows(pyramid: pyramid, level: level, area: area, visible: visible)
-    return grid.count + (margin > 0 ? grid.ring(margin).count : 0)
+  /// - Parameter margin: rings of tiles around the visible area, clamped to `0...maximumMargin`.
+  public func count(margin: Int = 0) -> Int { tileSet(margin: margin).count }
+
+  /// Returns the visible tiles, and all tiles with those of the margin, as far as a limit allows.
+  func sets(margin: Int, limit: Int) -> (core: TileSet, all: TileSet) {
+    let visible = tileSet(ofLevel: level)
+    let all = visible.widened(by: min(margin, Self.maximumMargin), in: pyramid)
+    if all.count <= limit { return (visible, all) }
+    let core = narrowed(visible, to: limit)
+    return (core, core)
   }
 
-  private func sorted(_ grid: CoveredRows, prefetch: Bool) -> [CoveredTile] {
+  private func tileSet(ofLevel level: Int) -> TileSet {
+    TileSet(pyramid: pyramid, level: level, area: area, visible: visible, center: viewport.imageCenter)
+  }
+
+  private func narrowed(_ set: TileSet, to limit: Int) -> TileSet {
+    let cell = Double(pyramid.tileSize) / pyramid.scale(ofLevel: set.level)
     let center = viewport.imageCenter
-    // What is moved about by the sort is small: the tiles are made afterwards.
+    return set.narrowed(to: limit, around: Point(x: center.x / cell, y: center.y / cell))
+  }
+
+  private func sorted(_ set: TileSet, without core: TileSet? = nil, prefetch: Bool) -> [CoveredTile] {
+    let center = viewport.imageCenter
+    // The sort moves small values; the tiles are created afterwards.
     var places: [(distance: Double, row: Int, column: Int)] = []
-    places.reserveCapacity(grid.count)
-    grid.visit { column, row in
-      let image = grid.imageRect(column: column, row: row)
-      let dx = image.x + image.width / 2 - center.x
-      let dy = image.y + image.height / 2 - center.y
-      places.append((dx * dx + dy * dy, row, column))
+    places.reserveCapacity(core == nil ? set.count : 0)
+    for address in set {
+      if let core, core.contains(address) { continue }
+      let middle = area(of: address).center
+      let (dx, dy) = (middle.x - center.x, middle.y - center.y)
+      places.append((dx * dx + dy * dy, address.row, address.column))
     }
     places.sort(by: <)
-    return places.map { tile(level: grid.level, $0.column, $0.row, prefetch) }
+    return places.map { tile(level: set.level, $0.column, $0.row, prefetch) }
   }
 
-  private func tile(level: Int, _ column: Int, _ row: Int, _ prefetch: Bool) -> CoveredTile {
+  /// Returns the area of a tile without overlap, image space, cut at the image's edge.
+  private func area(of address: TileAddress) -> Rect {
+    let cell = Double(pyramid.tileSize) / pyramid.scale(ofLevel: address.level)
+    let (left, top) = (Double(address.column) * cell, Double(address.row) * cell)
+    let right = min(left + cell, Double(pyramid.imageSize.width))
+    let bottom = min(top + cell, Double(pyramid.imageSize.height))
+    return Rect(x: left, y: top, width: right - left, height: bottom - top)
+  }
+
+  func tile(level: Int, _ column: Int, _ row: Int, _ prefetch: Bool) -> CoveredTile {
     let size = pyramid.size(ofLevel: level)
     let (x, width) = pyramid.span(column, size.width)
     let (y, height) = pyramid.span(row, size.height)

@@ -1,32 +1,34 @@
-/// The extent of an image, a level or a tile, in whole pixels; both sides are at least 1.
+/// The size of an image, a level or a tile in whole pixels. Both sides are at least 1.
 public struct PixelSize: Hashable, Sendable {
-  /// The extent from left to right, at least 1.
+  /// The extent from left to right in pixels, at least 1.
   public let width: Int
-  /// The extent from top to bottom, at least 1.
+  /// The extent from top to bottom in pixels, at least 1.
   public let height: Int
 
-  /// A size of whole pixels; nil unless both sides are at least 1.
+  /// Creates a size in whole pixels.
+  ///
+  /// Returns `nil` unless both sides are at least 1.
   public init?(width: Int, height: Int) {
     guard width >= 1, height >= 1 else { return nil }
     (self.width, self.height) = (width, height)
   }
 
-  /// For sides known to be at least 1.
+  /// Creates a size from sides that are known to be at least 1.
   init(unchecked width: Int, _ height: Int) { (self.width, self.height) = (width, height) }
 }
 
-/// A rectangle of whole pixels; the space (image, level) is in the name of what holds it.
+/// A rectangle of whole pixels in image space or level space, as the property that holds it says.
 public struct PixelRect: Hashable, Sendable {
-  /// Pixels between the space's left edge and the rectangle's.
+  /// The distance in pixels from the left edge of the space to the left edge of the rectangle.
   public let x: Int
-  /// Pixels between the space's top edge and the rectangle's.
+  /// The distance in pixels from the top edge of the space to the top edge of the rectangle.
   public let y: Int
-  /// The extent from left to right, in pixels.
+  /// The extent from left to right in pixels.
   public let width: Int
-  /// The extent from top to bottom, in pixels.
+  /// The extent from top to bottom in pixels.
   public let height: Int
 
-  /// A rectangle by its top-left corner and its extent; nothing is checked.
+  /// Creates a rectangle from its top-left corner and its size. The values are stored unchecked.
   public init(x: Int, y: Int, width: Int, height: Int) {
     (self.x, self.y, self.width, self.height) = (x, y, width, height)
   }

@@ -1,15 +1,19 @@
-/// A point; the space (image, content, viewport) is in the name of what holds it.
+/// A point in image space, content space or viewport space, as the parameter or property that holds it says.
 public struct Point: Hashable, Sendable {
-  /// The distance from the left, growing to the right.
+  /// The distance from the left edge of the space. It grows to the right.
   public var x: Double
-  /// The distance from the top, growing downwards.
+  /// The distance from the top edge of the space. It grows downwards.
   public var y: Double
 
-  /// A point by its two coordinates.
+  /// Creates a point from its coordinates. The values are stored unchecked.
   public init(x: Double, y: Double) { (self.x, self.y) = (x, y) }
+
+  /// Whether both coordinates are finite.
+  var isFinite: Bool { x.isFinite && y.isFinite }
 }
 
-/// A rectangle with real edges; the space (image, content, viewport) is in the name of what holds it.
+/// A rectangle with fractional edges in image space, content space or viewport space, as the parameter or
+/// property that holds it says.
 public struct Rect: Hashable, Sendable {
   /// The left edge.
   public var x: Double
@@ -20,11 +24,17 @@ public struct Rect: Hashable, Sendable {
   /// The extent from top to bottom.
   public var height: Double
 
-  /// A rectangle by its top-left corner and its extent; nothing is checked.
+  /// Creates a rectangle from its top-left corner and its size. The values are stored unchecked.
   public init(x: Double, y: Double, width: Double, height: Double) {
     (self.x, self.y, self.width, self.height) = (x, y, width, height)
   }
 
   /// The empty rectangle at the origin.
-  public static let zero = Rect(x: 0, y: 0, width: 0, height: 0)
+  public static var zero: Rect { Rect(x: 0, y: 0, width: 0, height: 0) }
+
+  /// The point in the middle of the rectangle, in the rectangle's space.
+  public var center: Point { Point(x: x + width / 2, y: y + height / 2) }
+
+  /// Whether all four values are finite.
+  var isFinite: Bool { x.isFinite && y.isFinite && width.isFinite && height.isFinite }
 }

@@ -1,20 +1,24 @@
-/// One number per tile: level by level from level 0, row by row, column by column.
+/// A number for each tile: level by level from level 0, row by row, column by column.
 extension Pyramid {
-  /// The index of the first tile of `level`.
+  /// Returns the index of the first tile of a level.
+  ///
+  /// - Parameter level: clamped to `0...levelCount`; the index after the last tile belongs to `levelCount`.
   public func firstIndex(ofLevel level: Int) -> Int {
     var index = 0
-    for lower in 0..<level { index += columns(ofLevel: lower) * rows(ofLevel: lower) }
+    for lower in 0..<min(max(level, 0), levelCount) {
+      index += columns(ofLevel: lower) * rows(ofLevel: lower)
+    }
     return index
   }
 
-  /// The tile's index, or nil outside the pyramid. Inverse of `address(at:)`.
+  /// Returns the index of a tile, or `nil` outside the pyramid. Inverse of `address(at:)`.
   public func index(of address: TileAddress) -> Int? {
     guard contains(address) else { return nil }
     return firstIndex(ofLevel: address.level) + address.row * columns(ofLevel: address.level)
       + address.column
   }
 
-  /// The tile at `index`, or nil outside 0..<tileCount. Inverse of `index(of:)`.
+  /// Returns the tile with an index, or `nil` outside `0..<tileCount`. Inverse of `index(of:)`.
   public func address(at index: Int) -> TileAddress? {
     guard index >= 0, index < tileCount else { return nil }
     var rest = index

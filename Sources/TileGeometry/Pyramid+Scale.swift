@@ -1,8 +1,10 @@
 extension Pyramid {
-  /// The coarsest level whose pixels are at least as fine as `scale` asks for;
-  /// full resolution for every scale above 1/2.
+  /// Returns the coarsest level whose pixels are at least as fine as a scale requires.
   ///
-  /// - Parameter scale: device pixels per image pixel, above 0.
+  /// Every scale above 1/2, and a scale that is not a number, gives full resolution; a scale of 0 or less gives
+  /// level 0.
+  ///
+  /// - Parameter scale: device pixels per image pixel.
   public func level(forScale scale: Double) -> Int {
     var level = topLevel
     var levelScale = 1.0
@@ -13,7 +15,9 @@ extension Pyramid {
     return level
   }
 
-  /// Level pixels per image pixel, exactly 2^(level − topLevel).
+  /// Returns the number of level pixels per image pixel along a side, exactly 2^(level − topLevel).
+  ///
+  /// - Parameter level: clamped to `0...topLevel`.
   public func scale(ofLevel level: Int) -> Double {
     Double(sign: .plus, exponent: -shift(ofLevel: level), significand: 1)
   }

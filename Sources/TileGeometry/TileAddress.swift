@@ -1,14 +1,14 @@
-/// Where a tile stands in a pyramid, counted as Deep Zoom counts: level 0 is 1×1 pixel,
-/// the last level is full resolution, column and row start at the top left.
+/// The position of a tile in a pyramid, in the numbering of Deep Zoom: level 0 has 1×1 pixel, the last level has
+/// full resolution, and columns and rows start at 0 in the top-left corner.
 public struct TileAddress: Hashable, Sendable {
-  /// The level, 0 the coarsest.
+  /// The level. Level 0 is the coarsest.
   public let level: Int
-  /// The column, 0 at the left.
+  /// The column. Column 0 is at the left edge.
   public let column: Int
-  /// The row, 0 at the top.
+  /// The row. Row 0 is at the top edge.
   public let row: Int
 
-  /// An address, whether or not a pyramid has such a tile.
+  /// Creates an address. The values are stored unchecked; `Pyramid.contains(_:)` says whether such a tile exists.
   public init(level: Int, column: Int, row: Int) {
     self.level = level
     self.column = column

@@ -1,28 +1,26 @@
-/// A rotation by any angle, clockwise as screens have it (y grows downwards), after an optional
-/// mirroring left to right; about the origin.
+/// A rotation by any angle about the origin, after an optional mirroring left to right.
 ///
-/// Sine and cosine are our own: they are exact at quarter turns, need no import, and the viewer
-/// does the same arithmetic, so that both agree to the last bit.
+/// Angles are degrees clockwise on a screen, where y grows downwards, as of `rotate()` in CSS.
+///
+/// Sine and cosine are computed here: they are exact at quarter turns, need no C library, and agree with the
+/// viewer's JavaScript to the last bit.
 public struct Turn: Hashable, Sendable {
-  /// Degrees clockwise, in 0..<360.
+  /// The angle in degrees clockwise, in `0..<360`.
   public let degrees: Double
-  /// Whether the picture is mirrored left to right before it is turned.
+  /// Whether the picture is mirrored left to right before it is rotated.
   public let isFlipped: Bool
   /// The cosine of the angle.
   public let cosine: Double
   /// The sine of the angle.
   public let sine: Double
 
-  /// A turn by an angle, which is brought into 0..<360.
+  /// Creates a rotation. The angle is reduced to `0..<360`.
   ///
   /// - Parameters:
-  ///   - degrees: clockwise; any finite angle.
+  ///   - degrees: the angle in degrees clockwise; an angle that is not finite counts as 0.
   ///   - isFlipped: whether the picture is mirrored left to right first.
   public init(degrees: Double, isFlipped: Bool = false) {
-    precondition(degrees.isFinite, "an angle is finite")
-    var angle = degrees.truncatingRemainder(dividingBy: 360)
-    if angle < 0 { angle += 360 }
-    if angle >= 360 { angle = 0 }
+    let angle = Self.reduced(degrees)
     self.degrees = angle
     self.isFlipped = isFlipped
     let quarter = Int(angle / 90 + 0.5)
@@ -36,31 +34,53 @@ public struct Turn: Hashable, Sendable {
     }
   }
 
-  /// The turn that leaves a picture as it is.
+  /// The rotation by 0° without mirroring.
   public static let none = Turn(degrees: 0)
 
-  /// Whether a picture stays as it is, neither turned nor mirrored.
+  /// Whether the picture is neither rotated nor mirrored.
   public var isIdentity: Bool { degrees == 0 && !isFlipped }
 
-  /// A point from before the turn to after it, both relative to the centre. Inverse of `undo`.
+  /// Whether the angle is a multiple of 90°.
+  var isQuarter: Bool { sine == 0 || cosine == 0 }
+
+  /// Rotates a point. The point is relative to the centre of rotation. Inverse of `undo(_:)`.
   public func apply(_ point: Point) -> Point {
     let x = isFlipped ? -point.x : point.x
     return Point(x: x * cosine - point.y * sine, y: x * sine + point.y * cosine)
   }
 
-  /// A point from after the turn to before it, both relative to the centre. Inverse of `apply`.
+  /// Rotates a point back. The point is relative to the centre of rotation. Inverse of `apply(_:)`.
   public func undo(_ point: Point) -> Point {
     let x = point.x * cosine + point.y * sine
     return Point(x: isFlipped ? -x : x, y: point.y * cosine - point.x * sine)
   }
 
-  /// The sides of the box around a turned `width` × `height` rectangle.
+  /// Returns the sides of the smallest upright box around a rotated rectangle of `width` × `height`.
   public func bounds(_ width: Double, _ height: Double) -> (width: Double, height: Double) {
     let (c, s) = (abs(cosine), abs(sine))
     return (width * c + height * s, width * s + height * c)
   }
 
-  /// Taylor series for |radians| ≤ π/4, where the last terms are below 2^-60.
+  /// Returns an angle modulo 360, exactly; 0 if it is not finite.
+  ///
+  /// `truncatingRemainder` would require `fmod` of the C library. Each subtraction here is exact: the angle is
+  /// below twice the multiple of 360 that is subtracted.
+  private static func reduced(_ degrees: Double) -> Double {
+    guard degrees.isFinite else { return 0 }
+    var rest = degrees.magnitude
+    if rest >= 360 {
+      // 360 is between 2^8 and 2^9.
+      var multiple = 360 * Double(sign: .plus, exponent: Int(rest.exponent) - 8, significand: 1)
+      while multiple >= 360 {
+        if rest >= multiple { rest -= multiple }
+        multiple /= 2
+      }
+    }
+    let angle = degrees < 0 ? 360 - rest : rest
+    return angle >= 360 ? 0 : angle
+  }
+
+  /// Returns sine and cosine by their Taylor series for |radians| ≤ π/4, where the last terms are below 2^-60.
   private static func series(_ radians: Double) -> (sine: Double, cosine: Double) {
     let square = radians * radians
     var sine = 1.0

@@ -1,51 +1,73 @@
-/// How a viewport takes its scale from the image.
-public enum Fit: String, Hashable, Sendable, CaseIterable {
-  /// The whole image is seen.
+/// The ways in which an image fits a viewport.
+public enum Fit: Hashable, Sendable, CaseIterable {
+  /// The whole image is visible.
   case contain
-  /// The whole viewport is filled.
+  /// The image fills the whole viewport.
   case cover
   /// The image is as wide as the viewport.
   case width
-  /// One image pixel is one CSS pixel.
+  /// An image pixel has the size of a CSS pixel.
   case none
 }
 
-/// The least and the greatest scale a viewer allows, CSS pixels per image pixel.
+/// The smallest and the largest scale that a viewer permits, in CSS pixels per image pixel.
 public struct ScaleLimits: Hashable, Sendable {
-  /// The least scale, above 0.
+  /// The smallest scale in CSS pixels per image pixel, above 0.
   public let minimum: Double
-  /// The greatest scale, not below `minimum`.
+  /// The largest scale in CSS pixels per image pixel, not below `minimum`.
   public let maximum: Double
 
-  /// Limits as given; nil unless 0 < minimum ≤ maximum and both are finite.
+  /// Creates limits from two scales in CSS pixels per image pixel.
+  ///
+  /// Returns `nil` unless `minimum` ≤ `maximum` and both are within `Viewport.scales`.
   public init?(minimum: Double, maximum: Double) {
-    guard minimum > 0, minimum <= maximum, maximum.isFinite else { return nil }
+    guard minimum >= Viewport.scales.lowerBound, minimum <= maximum, maximum <= Viewport.scales.upperBound
+    else { return nil }
     self.minimum = minimum
     self.maximum = maximum
   }
 
-  /// A viewer's usual limits: from fit-contain to 16 times that, or to full resolution where that is more.
-  public init(containing image: PixelSize, width: Double, height: Double, turn: Turn = .none) {
-    minimum = Viewport.scale(.contain, image: image, width: width, height: height, turn: turn)
-    maximum = max(1, 16 * minimum)
+  /// Creates the usual limits of a viewer: from the scale that shows the whole image to a multiple of it, or to full
+  /// resolution if that is larger.
+  ///
+  /// - Parameters:
+  ///   - image: the size of the image at full resolution.
+  ///   - width: the width of the window in CSS pixels, clamped to `Viewport.sides`.
+  ///   - height: the height of the window in CSS pixels, clamped to `Viewport.sides`.
+  ///   - turn: the rotation of the picture.
+  ///   - insets: CSS pixels from the window's edges that are kept free.
+  ///   - magnification: the multiple; a value below 1 or not a number counts as 1.
+  public init(
+    containing image: PixelSize, width: Double, height: Double, turn: Turn = .none, insets: Insets = .zero,
+    magnification: Double = 16
+  ) {
+    let viewport = Viewport(
+      fitting: image, .contain, width: width, height: height, turn: turn, insets: insets)
+    minimum = viewport.scale
+    let multiple = magnification.clamped(to: 1...Viewport.scales.upperBound, orIfNaN: 1)
+    maximum = min(max(1, multiple * minimum), Viewport.scales.upperBound)
   }
 
-  /// The allowed scale that is nearest to `scale`.
-  public func limit(_ scale: Double) -> Double { min(max(scale, minimum), maximum) }
+  /// Returns the permitted scale that is nearest to `scale`. A scale that is not a number becomes `minimum`.
+  ///
+  /// - Parameter scale: CSS pixels per image pixel.
+  public func limit(_ scale: Double) -> Double { scale.clamped(to: minimum...maximum, orIfNaN: minimum) }
 }
 
 extension Viewport {
-  /// The scale at which the image, turned, fits a window as asked.
+  /// Returns the scale at which an image, rotated, fits a window, in CSS pixels per image pixel within `scales`.
   ///
   /// - Parameters:
-  ///   - fit: how the image takes the window's size.
-  ///   - image: full resolution.
-  ///   - width: of the window, CSS pixels.
-  ///   - height: of the window, CSS pixels.
-  ///   - turn: how the picture is mirrored and turned.
+  ///   - fit: the way in which the image fits the window.
+  ///   - image: the size of the image at full resolution.
+  ///   - width: the width of the window in CSS pixels. A value that is not above 0 counts as the smallest side.
+  ///   - height: the height of the window in CSS pixels. A value that is not above 0 counts as the smallest side.
+  ///   - turn: the rotation of the picture.
   public static func scale(
     _ fit: Fit, image: PixelSize, width: Double, height: Double, turn: Turn = .none
   ) -> Double {
+    let width = width.clamped(to: sides, orIfNaN: sides.lowerBound)
+    let height = height.clamped(to: sides, orIfNaN: sides.lowerBound)
     let (imageWidth, imageHeight) = (Double(image.width), Double(image.height))
     switch fit {
     case .none: return 1
@@ -60,12 +82,22 @@ extension Viewport {
     }
   }
 
-  /// A window with the image's middle in its own, scaled as `fit` says.
-  public init(fitting image: PixelSize, _ fit: Fit, width: Double, height: Double, turn: Turn = .none) {
-    let scale = Self.scale(fit, image: image, width: width, height: height, turn: turn)
-    self.init(
-      width: width, height: height, scale: scale,
-      x: (Double(image.width) * scale - width) / 2, y: (Double(image.height) * scale - height) / 2,
-      turn: turn)
+  /// Creates a viewport with the middle of the image in the middle of the area within the insets.
+  ///
+  /// - Parameters:
+  ///   - image: the size of the image at full resolution.
+  ///   - fit: the way in which the image fits that area.
+  ///   - width: the width of the window in CSS pixels, clamped to `sides`.
+  ///   - height: the height of the window in CSS pixels, clamped to `sides`.
+  ///   - turn: the rotation and mirroring of the picture.
+  ///   - insets: CSS pixels from the window's edges that are kept free.
+  public init(
+    fitting image: PixelSize, _ fit: Fit, width: Double, height: Double, turn: Turn = .none,
+    insets: Insets = .zero
+  ) {
+    self.init(width: width, height: height, scale: 1, x: 0, y: 0, turn: turn)
+    let area = area(within: insets)
+    scale = Self.scale(fit, image: image, width: area.width, height: area.height, turn: turn)
+    self = placing(Point(x: Double(image.width) / 2, y: Double(image.height) / 2), at: area.center)
   }
 }

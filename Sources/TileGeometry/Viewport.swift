@@ -1,44 +1,77 @@
-/// A window onto an image: its size in CSS pixels, the scale, and where it stands.
+/// A window onto an image: its size, the zoom scale, the content offset and the rotation of the picture.
 ///
-/// Content space is the image scaled by `scale`; `x`, `y` say where the viewport's top-left corner
-/// stands there before the picture is turned. The turn is about the viewport's centre.
+/// Three coordinate spaces occur. In all of them y grows downwards.
+/// - *Image space* has one unit per pixel of the image at full resolution; its origin is the image's top-left corner.
+/// - *Content space* is image space times `scale`, in CSS pixels, before the picture is rotated.
+/// - *Viewport space* is what is seen, in CSS pixels from the top-left corner of the window, after rotation.
+///
+/// `x` and `y` are the content offset as of `UIScrollView.contentOffset`: the position of the viewport's top-left
+/// corner in content space, before the rotation. The picture is rotated about the centre of the viewport.
+///
+/// The values of a viewport are always finite and within `sides`, `scales` and `offsets`. An assignment outside of
+/// them is clamped; an assignment of a value that is not a number is ignored. No function of a viewport traps.
 public struct Viewport: Hashable, Sendable {
-  /// The window's width in CSS pixels, above 0.
-  public var width: Double
-  /// The window's height in CSS pixels, above 0.
-  public var height: Double
-  /// The zoom in CSS pixels per image pixel, above 0; 1 is full resolution.
-  public var scale: Double
-  /// The content offset from the left in CSS pixels, a scroll view's: negative before the content's edge.
-  public var x: Double
-  /// The content offset from the top in CSS pixels, a scroll view's: negative before the content's edge.
-  public var y: Double
-  /// How the picture is mirrored and turned about the viewport's centre.
+  /// The width of the window in CSS pixels.
+  public var width: Double {
+    didSet { width = width.clamped(to: Self.sides, orIfNaN: oldValue) }
+  }
+  /// The height of the window in CSS pixels.
+  public var height: Double {
+    didSet { height = height.clamped(to: Self.sides, orIfNaN: oldValue) }
+  }
+  /// The zoom scale in CSS pixels per image pixel. At 1 an image pixel has the size of a CSS pixel.
+  public var scale: Double {
+    didSet { scale = scale.clamped(to: Self.scales, orIfNaN: oldValue) }
+  }
+  /// The content offset from the left in CSS pixels. It is negative if the viewport begins left of the content.
+  public var x: Double {
+    didSet { x = x.clamped(to: Self.offsets, orIfNaN: oldValue) }
+  }
+  /// The content offset from the top in CSS pixels. It is negative if the viewport begins above the content.
+  public var y: Double {
+    didSet { y = y.clamped(to: Self.offsets, orIfNaN: oldValue) }
+  }
+  /// The rotation and mirroring of the picture about the viewport's centre.
   public var turn: Turn
 
-  /// A window by its size, its scale and its content offset.
+  /// The permitted sides of a viewport in CSS pixels: 2^-32 to 2^32.
+  public static var sides: ClosedRange<Double> { 0x1p-32...0x1p32 }
+  /// The permitted scales in CSS pixels per image pixel: 2^-128 to 2^128.
+  public static var scales: ClosedRange<Double> { 0x1p-128...0x1p128 }
+  /// The permitted content offsets in CSS pixels: ±2^256.
+  public static var offsets: ClosedRange<Double> { -0x1p256...0x1p256 }
+
+  /// Creates a viewport.
   ///
-  /// - Precondition: width, height and scale are above 0.
+  /// Values outside `sides`, `scales` and `offsets` are clamped. A side that is not a number counts as the smallest
+  /// one, a scale as 1, an offset as 0.
+  ///
+  /// - Parameters:
+  ///   - width: the width of the window in CSS pixels.
+  ///   - height: the height of the window in CSS pixels.
+  ///   - scale: CSS pixels per image pixel.
+  ///   - x: the content offset from the left in CSS pixels.
+  ///   - y: the content offset from the top in CSS pixels.
+  ///   - turn: the rotation and mirroring of the picture about the viewport's centre.
   public init(width: Double, height: Double, scale: Double, x: Double, y: Double, turn: Turn = .none) {
-    precondition(width > 0 && height > 0 && scale > 0, "a viewport has a positive size and scale")
-    self.width = width
-    self.height = height
-    self.scale = scale
-    self.x = x
-    self.y = y
+    self.width = width.clamped(to: Self.sides, orIfNaN: Self.sides.lowerBound)
+    self.height = height.clamped(to: Self.sides, orIfNaN: Self.sides.lowerBound)
+    self.scale = scale.clamped(to: Self.scales, orIfNaN: 1)
+    self.x = x.clamped(to: Self.offsets, orIfNaN: 0)
+    self.y = y.clamped(to: Self.offsets, orIfNaN: 0)
     self.turn = turn
   }
 
-  /// The image point in the middle of the viewport; the turn leaves it where it is.
+  /// The image point at the centre of the viewport, image space. The rotation does not move it.
   public var imageCenter: Point { Point(x: (x + width / 2) / scale, y: (y + height / 2) / scale) }
 
-  /// A point from viewport space, as seen, to image space. Inverse of `viewportPoint(ofImage:)`.
+  /// Converts a point from viewport space to image space. Inverse of `viewportPoint(ofImage:)`.
   public func imagePoint(ofViewport point: Point) -> Point {
     let flat = unturned(point)
     return Point(x: (x + flat.x) / scale, y: (y + flat.y) / scale)
   }
 
-  /// A point from image space to viewport space, as seen. Inverse of `imagePoint(ofViewport:)`.
+  /// Converts a point from image space to viewport space. Inverse of `imagePoint(ofViewport:)`.
   public func viewportPoint(ofImage point: Point) -> Point {
     let flat = Point(x: point.x * scale - x, y: point.y * scale - y)
     if turn.isIdentity { return flat }
@@ -46,51 +79,10 @@ public struct Viewport: Hashable, Sendable {
     return Point(x: turned.x + width / 2, y: turned.y + height / 2)
   }
 
-  /// A point as seen, where it would stand if the picture were neither turned nor mirrored.
+  /// Converts a point from viewport space to where it would be if the picture were not rotated.
   func unturned(_ point: Point) -> Point {
     if turn.isIdentity { return point }
     let flat = turn.undo(Point(x: point.x - width / 2, y: point.y - height / 2))
     return Point(x: flat.x + width / 2, y: flat.y + height / 2)
-  }
-
-  /// The same window at another scale, the image point under `anchor` staying under it.
-  ///
-  /// - Parameters:
-  ///   - newScale: CSS pixels per image pixel, above 0.
-  ///   - anchor: viewport space, as seen; nil is the viewport's centre.
-  public func scaled(to newScale: Double, about anchor: Point? = nil) -> Viewport {
-    if newScale == scale { return self }
-    let point = anchor.map(unturned) ?? Point(x: width / 2, y: height / 2)
-    var result = self
-    result.scale = newScale
-    result.x = (x + point.x) / scale * newScale - point.x
-    result.y = (y + point.y) / scale * newScale - point.y
-    return result
-  }
-
-  /// The same window with `center`, image space, in its middle.
-  public func centered(on center: Point) -> Viewport {
-    var result = self
-    result.x = center.x * scale - width / 2
-    result.y = center.y * scale - height / 2
-    return result
-  }
-
-  /// The same window moved as little as leaves no gap: an axis on which the content is smaller
-  /// than the viewport is centred, on a larger one the viewport stays inside the content.
-  public func clamped(to image: PixelSize) -> Viewport {
-    let bounds = turn.bounds(width, height)
-    var result = self
-    result.x = Self.clamp(x, window: width, reach: bounds.width, content: Double(image.width) * scale)
-    result.y = Self.clamp(y, window: height, reach: bounds.height, content: Double(image.height) * scale)
-    return result
-  }
-
-  /// - Parameter reach: the extent of the turned viewport along a content axis, about the window's middle.
-  private static func clamp(_ offset: Double, window: Double, reach: Double, content: Double) -> Double {
-    if content <= reach { return (content - window) / 2 }
-    let first = (reach - window) / 2
-    let last = content - (reach + window) / 2
-    return min(max(offset, first), last)
   }
 }

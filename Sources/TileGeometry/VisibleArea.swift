@@ -1,15 +1,15 @@
-/// The part of image space that a viewport shows: a rectangle, turned or not.
+/// The part of image space that a viewport shows: a rectangle, rotated or not.
 struct VisibleArea {
-  /// Four corners in image space, in order around the area.
+  /// The four corners in image space, in order around the area.
   private let corners: (Point, Point, Point, Point)
-  /// Edges in image space where the area is not turned, or by quarter turns only.
+  /// The edges in image space if the area is rotated by a multiple of 90°.
   private let upright: (left: Double, top: Double, right: Double, bottom: Double)?
 
   init(_ viewport: Viewport) {
     let (width, height, scale) = (viewport.width, viewport.height, viewport.scale)
-    if viewport.turn.degrees.truncatingRemainder(dividingBy: 90) == 0 {
+    if viewport.turn.isQuarter {
       let lies = viewport.turn.cosine == 0
-      // Half the difference is exactly 0 without a quarter turn: the edges are then x / scale, unrounded.
+      // Half the difference is exactly 0 unless the sides are swapped: the edges are then x / scale, unrounded.
       let shift = lies ? (width - height) / 2 : 0
       let (left, top) = (viewport.x + shift, viewport.y - shift)
       let (seenWidth, seenHeight) = lies ? (height, width) : (width, height)
@@ -27,7 +27,7 @@ struct VisibleArea {
     )
   }
 
-  /// The rows' direction: lowest and highest y of the area within the band of `x`.
+  /// Returns the lowest and the highest y of the area within a band of x, image space.
   func verticalExtent(from low: Double, to high: Double) -> (low: Double, high: Double)? {
     if let upright {
       return upright.left < high && upright.right > low ? (upright.top, upright.bottom) : nil
@@ -35,7 +35,7 @@ struct VisibleArea {
     return extent(from: low, to: high, along: { $0.x }, of: { $0.y })
   }
 
-  /// The columns' direction: lowest and highest x of the area within the band of `y`.
+  /// Returns the lowest and the highest x of the area within a band of y, image space.
   func horizontalExtent(from low: Double, to high: Double) -> (low: Double, high: Double)? {
     if let upright {
       return upright.top < high && upright.bottom > low ? (upright.left, upright.right) : nil
@@ -43,7 +43,7 @@ struct VisibleArea {
     return extent(from: low, to: high, along: { $0.y }, of: { $0.x })
   }
 
-  /// What of the area lies on the image: the box around it, or nil where nothing does.
+  /// Returns the box around the part of the area that lies on the image, or `nil` if there is none.
   func bounds(on image: PixelSize) -> Rect? {
     let (width, height) = (Double(image.width), Double(image.height))
     guard let across = horizontalExtent(from: 0, to: height), let down = verticalExtent(from: 0, to: width)
@@ -54,8 +54,10 @@ struct VisibleArea {
     return Rect(x: left, y: top, width: right - left, height: bottom - top)
   }
 
-  /// A convex area cut to a band is convex, so its shadow on the other axis is one interval, and a
-  /// tile in that band meets the area exactly where it meets the interval.
+  /// Returns the interval that the area within a band covers on the other axis.
+  ///
+  /// A convex area cut to a band is convex, so that its projection on the other axis is one interval: a tile in that
+  /// band meets the area if and only if it meets the interval.
   private func extent(
     from low: Double, to high: Double, along: (Point) -> Double, of across: (Point) -> Double
   ) -> (low: Double, high: Double)? {
