@@ -1,19 +1,30 @@
-// Sources/TileGeometry, word for word: what each value means stands there.
+// Sources/TileGeometry, function by function; Tests/Fixtures compares both. Where Swift clamps a value, the constructor here throws.
 
 import { Turn } from './turn.js'
-import { fitScale } from './fit.js'
+import { fitScale, limited } from './fit.js'
+import { inverseRubberBand, rubberBand } from './rubber-band.js'
 
+/** @typedef {import('./types.js').Extent} Extent */
 /** @typedef {import('./types.js').Fit} Fit */
+/** @typedef {import('./types.js').Insets} Insets */
+/** @typedef {import('./types.js').Limits} Limits */
+/** @typedef {import('./types.js').PermittedOffsets} PermittedOffsets */
 /** @typedef {import('./types.js').Point} Point */
+/** @typedef {import('./types.js').Rect} Rect */
 /** @typedef {import('./types.js').Size} Size */
 /** @typedef {{ width: number, height: number, scale: number, x: number, y: number, turn?: Turn }} Parts */
+/** @typedef {(distance: number, room: number) => number} Bend */
+/** @typedef {{ anchor?: Point, insets?: Insets }} Rest the point of the window whose image point stays while the scale changes, the centre if absent; and the insets */
 
-/**
- * The part of an image that a window shows: its size, the scale and its offset in the scaled image, then turned about the
- * window's middle.
- */
+/** The octaves by which a scale never exceeds its limits while it is pulled. */
+const OCTAVES = 1
+
+/** A window onto an image: its size, the zoom scale, the content offset, and the rotation about its centre. */
 export class Viewport {
-  /** @param {Parts} parts sizes and offset in CSS pixels, the scale in CSS pixels per image pixel */
+  /**
+   * @param {Parts} parts sizes and offset in CSS pixels, the scale in CSS pixels per image pixel
+   * @throws {RangeError} if a side or the scale is not above 0, or an offset is not finite
+   */
   constructor({ width, height, scale, x, y, turn = new Turn() }) {
     if (!(width > 0 && height > 0 && scale > 0 && Number.isFinite(x + y))) {
       throw new RangeError(`not a viewport: ${width}×${height} at ${scale}, ${x}, ${y}`)
@@ -27,22 +38,22 @@ export class Viewport {
   }
 
   /**
-   * The viewport that shows an image whole, or as the fit has it, in the middle.
+   * Returns the viewport with the middle of the image in the middle of the area within the insets.
    * @param {Size} image pixels
-   * @param {Fit} fit
+   * @param {Fit} fit the way in which the image fits that area
    * @param {Size} window CSS pixels
    * @param {Turn} [turn]
+   * @param {Insets} [insets]
    */
-  static fitting(image, fit, window, turn = new Turn()) {
-    const { width, height } = window
-    const scale = fitScale(fit, image, window, turn)
-    const x = (image.width * scale - width) / 2
-    const y = (image.height * scale - height) / 2
-    return new Viewport({ width, height, scale, x, y, turn })
+  static fitting(image, fit, window, turn = new Turn(), insets) {
+    const frame = new Viewport({ width: window.width, height: window.height, scale: 1, x: 0, y: 0, turn })
+    const area = frame.area(insets)
+    return frame.with({ scale: fitScale(fit, image, area, turn) })
+      .placing({ x: image.width / 2, y: image.height / 2 }, area.center)
   }
 
   /**
-   * The same but for some parts.
+   * Returns the viewport with some parts changed.
    * @param {Partial<Parts>} parts
    */
   with(parts) { return new Viewport({ ...this, ...parts }) }
@@ -66,7 +77,7 @@ export class Viewport {
   }
 
   /**
-   * The image point shown at a point of the window.
+   * Converts a point from viewport space to image space.
    * @param {Point} point CSS pixels
    * @returns {Point} image pixels
    */
@@ -76,7 +87,7 @@ export class Viewport {
   }
 
   /**
-   * Where an image point is shown, the inverse of `imagePoint`.
+   * Converts a point from image space to viewport space, the inverse of `imagePoint`.
    * @param {Point} point image pixels
    * @returns {Point} CSS pixels
    */
@@ -88,7 +99,7 @@ export class Viewport {
   }
 
   /**
-   * A point of the window as if the picture were upright.
+   * Converts a point of the window to where it would be if the picture were not rotated.
    * @param {Point} point CSS pixels
    * @returns {Point}
    */
@@ -99,9 +110,9 @@ export class Viewport {
   }
 
   /**
-   * At another scale; what is at the anchor, or in the middle, stays there.
+   * Returns the viewport at another scale. The image point under the anchor stays under it.
    * @param {number} scale
-   * @param {Point} [anchor] CSS pixels
+   * @param {Point} [anchor] CSS pixels; the centre if absent
    */
   scaled(scale, anchor) {
     if (scale === this.scale) return this
@@ -114,7 +125,7 @@ export class Viewport {
   }
 
   /**
-   * With an image point in the middle.
+   * Returns the viewport with an image point at its centre.
    * @param {Point} center image pixels
    */
   centered(center) {
@@ -125,7 +136,7 @@ export class Viewport {
   }
 
   /**
-   * With an image point at a point of the window.
+   * Returns the viewport moved so that an image point is seen at a point of the window.
    * @param {Point} image image pixels
    * @param {Point} point CSS pixels
    */
@@ -135,36 +146,151 @@ export class Viewport {
   }
 
   /**
-   * Without a gap where the image is larger than the window, in the middle where it is smaller.
-   * @param {Size} image pixels
+   * Returns the viewport in another size of the window. The scale and the image point at the centre of the area within the insets stay.
+   * @param {Partial<Size>} window CSS pixels
+   * @param {Insets} [insets]
    */
-  clamped(image) {
-    const { across, down } = this.offsets(image)
-    return this.with({
-      x: Math.min(Math.max(this.x, across.first), across.last),
-      y: Math.min(Math.max(this.y, down.first), down.last),
-    })
+  resized({ width = this.width, height = this.height }, insets) {
+    if (width === this.width && height === this.height) return this
+    const resized = this.with({ width, height })
+    return resized.placing(this.imagePoint(this.area(insets).center), resized.area(insets).center)
   }
 
   /**
-   * The offsets without a gap, first and last of each axis.
-   * @param {Size} image pixels
+   * Returns the viewport zoomed to a rectangle of the image: rotated, it is as large as the area within the insets allows, and lies in
+   * its middle. An empty rectangle is centred at the present scale. The result is not clamped to the image.
+   * @param {Rect} rect image pixels
+   * @param {Limits} [limits] the permitted scales
+   * @param {Insets} [insets]
    */
-  offsets(image) {
-    const reach = this.turn.bounds(this.width, this.height)
+  zoomed(rect, limits, insets) {
+    const area = this.area(insets)
+    const seen = this.turn.bounds(Math.abs(rect.width), Math.abs(rect.height))
+    const wanted = Math.min(seen.width > 0 ? area.width / seen.width : Infinity, seen.height > 0 ? area.height / seen.height : Infinity)
+    const scale = wanted < Infinity ? wanted : this.scale
+    return this.with({ scale: limits ? limited(scale, limits) : scale }).placing({ x: rect.x + rect.width / 2, y: rect.y + rect.height / 2 }, area.center)
+  }
+
+  /**
+   * Returns size and middle of the part of the window within the insets, CSS pixels. Where they leave nothing it is the middle between
+   * them.
+   * @param {Insets} insets
+   * @returns {Size & { center: Point }}
+   */
+  area({ top = 0, left = 0, bottom = 0, right = 0 } = {}) {
     return {
-      across: range(this.width, reach.width, image.width * this.scale),
-      down: range(this.height, reach.height, image.height * this.scale),
+      width: Math.max(this.width - left - right, 0), height: Math.max(this.height - top - bottom, 0),
+      center: { x: (left + (this.width - right)) / 2, y: (top + (this.height - bottom)) / 2 },
     }
+  }
+
+  /**
+   * Returns the content offsets that leave no gap beside the image at this scale and rotation. An axis on which the image is smaller
+   * than the area within the insets permits a single offset, at which it is centred.
+   * @param {Size} image pixels
+   * @param {Insets} [insets]
+   * @returns {PermittedOffsets}
+   */
+  permittedOffsets(image, insets) {
+    const area = this.area(insets)
+    const reach = this.turn.bounds(area.width, area.height)
+    const shift = this.turn.undo({ x: area.center.x - this.width / 2, y: area.center.y - this.height / 2 })
+    return {
+      x: permitted(this.width, reach.width, shift.x, image.width * this.scale),
+      y: permitted(this.height, reach.height, shift.y, image.height * this.scale),
+    }
+  }
+
+  /**
+   * Returns the viewport moved as little as possible to a permitted offset.
+   * @param {Size} image pixels
+   * @param {Insets} [insets]
+   */
+  clamped(image, insets) {
+    const { x, y } = this.permittedOffsets(image, insets)
+    return this.with({ x: nearest(this.x, x), y: nearest(this.y, y) })
+  }
+
+  /**
+   * Returns the viewport at which a pan or a zoom comes to an end: the nearest permitted scale, then the nearest permitted offset.
+   * @param {Size} image pixels
+   * @param {Limits} limits the permitted scales
+   * @param {Rest} rest
+   */
+  settled(image, limits, { anchor, insets } = {}) {
+    return this.scaled(limited(this.scale, limits), anchor).clamped(image, insets)
+  }
+
+  /**
+   * Returns the viewport to show while fingers ask for this one: within its limits unchanged, past them with the resistance of a rubber
+   * band. The scale follows in octaves, with a room of one; then the offset on each axis, with the room of the window's side.
+   * @param {Size} image pixels
+   * @param {Limits} limits the permitted scales
+   * @param {Rest & { isZooming?: boolean }} rest while zooming, an axis that permits a single offset is centred at once, so that nothing
+   *   jumps afterwards
+   */
+  rubberBanded(image, limits, { anchor, insets, isZooming = false } = {}) {
+    return movedPast(scaledPast(this, limits, anchor, rubberBand), image, insets, isZooming, rubberBand)
+  }
+
+  /**
+   * Returns the viewport that fingers would have to ask for, for this one to be shown: the inverse of `rubberBanded`.
+   * @param {Size} image pixels
+   * @param {Limits} limits the permitted scales
+   * @param {Rest} rest
+   */
+  withoutRubberBand(image, limits, { anchor, insets } = {}) {
+    return scaledPast(movedPast(this, image, insets, false, inverseRubberBand), limits, anchor, inverseRubberBand)
   }
 }
 
 /**
- * @param {number} window
- * @param {number} reach
- * @param {number} content
+ * @param {number} value
+ * @param {Extent} extent
  */
-function range(window, reach, content) {
-  if (content <= reach) return { first: (content - window) / 2, last: (content - window) / 2 }
-  return { first: (reach - window) / 2, last: content - (reach + window) / 2 }
+function nearest(value, { low, high }) { return Math.min(Math.max(value, low), high) }
+
+/**
+ * @param {number} window
+ * @param {number} reach the extent of the rotated area within the insets along the axis
+ * @param {number} shift from the middle of the window to the middle of that area
+ * @param {number} content
+ * @returns {Extent}
+ */
+function permitted(window, reach, shift, content) {
+  if (content <= reach) {
+    const only = (content - window) / 2 - shift
+    return { low: only, high: only }
+  }
+  const low = (reach - window) / 2 - shift
+  return { low, high: Math.max(low, content - (reach + window) / 2 - shift) }
+}
+
+/**
+ * @param {Viewport} viewport
+ * @param {Limits} limits
+ * @param {Point | undefined} anchor
+ * @param {Bend} bend
+ */
+function scaledPast(viewport, limits, anchor, bend) {
+  const inside = limited(viewport.scale, limits)
+  const octaves = Math.log2(viewport.scale / inside)
+  return octaves === 0 ? viewport : viewport.scaled(inside * 2 ** bend(octaves, OCTAVES), anchor)
+}
+
+/**
+ * @param {Viewport} viewport
+ * @param {Size} image
+ * @param {Insets | undefined} insets
+ * @param {boolean} centering
+ * @param {Bend} bend
+ */
+function movedPast(viewport, image, insets, centering, bend) {
+  const offsets = viewport.permittedOffsets(image, insets)
+  const axis = (/** @type {number} */ offset, /** @type {Extent} */ { low, high }, /** @type {number} */ room) => {
+    if (centering && low === high) return low
+    const inside = nearest(offset, { low, high })
+    return offset === inside ? offset : inside + bend(offset - inside, room)
+  }
+  return viewport.with({ x: axis(viewport.x, offsets.x, viewport.width), y: axis(viewport.y, offsets.y, viewport.height) })
 }

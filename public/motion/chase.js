@@ -1,5 +1,3 @@
-import { settled } from './limits.js'
-
 const LAG = 60 // ms to 1/e
 
 /** The point is that of the first turn of the wheel: steps add up to no drift. */
@@ -10,7 +8,7 @@ export class Chase {
   }
 
   view(scale) {
-    return settled(this.from.with({ scale }).placing(this.point, this.anchor), this.image, this.limits, this.anchor)
+    return this.from.with({ scale }).placing(this.point, this.anchor).settled(this.image, this.limits, { anchor: this.anchor })
   }
 
   get destination() { return this.view(this.wanted) }

@@ -10,9 +10,9 @@ export class Glide {
   constructor(position, velocity, range) {
     this.position = position
     this.velocity = velocity
-    const outside = position < range.first || position > range.last
-    const forward = outside ? position > range.last : velocity > 0
-    const edge = forward ? range.last : range.first
+    const outside = position < range.low || position > range.high
+    const forward = outside ? position > range.high : velocity > 0
+    const edge = forward ? range.high : range.low
     const part = velocity === 0 ? Infinity : (edge - position) / (velocity * FADE)
     this.met = outside ? 0 : part < 1 ? -FADE * Math.log(1 - part) : Infinity
     this.edge = edge
@@ -40,11 +40,11 @@ export class Glide {
 /** The way of a viewport that was thrown: across and down each a `Glide` within what the image offers. */
 export class Throw {
   constructor(viewport, velocity, image, start) {
-    const { across, down } = viewport.offsets(image)
+    const offsets = viewport.permittedOffsets(image)
     this.viewport = viewport
     this.start = start
-    this.x = new Glide(viewport.x, velocity.x, across)
-    this.y = new Glide(viewport.y, velocity.y, down)
+    this.x = new Glide(viewport.x, velocity.x, offsets.x)
+    this.y = new Glide(viewport.y, velocity.y, offsets.y)
   }
 
   get destination() { return this.viewport.with({ x: this.x.destination, y: this.y.destination }) }

@@ -1,4 +1,4 @@
-import { rubber } from '../motion/limits.js'
+import { rubberBand } from '../geometry/rubber-band.js'
 import { openSource } from '../sources/open.js'
 import { fetchTile } from '../tiles/fetch.js'
 import { make } from '../viewer/element.js'
@@ -82,7 +82,7 @@ export class Pager {
   pull(pull) {
     const { left, right } = this.neighbours
     const free = pull === 0 || (pull > 0 ? left : right)
-    this.move(free ? pull : rubber(pull, this.width))
+    this.move(free ? pull : rubberBand(pull, this.width))
   }
 
   move(offset) {

@@ -5,7 +5,6 @@ import { bearing, mean, spread } from '../gestures/fingers.js'
 import { Chase } from '../motion/chase.js'
 import { Flight } from '../motion/flight.js'
 import { Throw } from '../motion/glide.js'
-import { relaxed, settled, stretched } from '../motion/limits.js'
 import { isStrip } from './states.js'
 
 const FLIGHT = 260 // ms
@@ -84,8 +83,8 @@ export class Camera {
     const { viewport } = this
     const kept = this.kept === 'none' ? null : this.kept
     const fit = kept ?? (viewport.scale <= this.limits.minimum * 1.0001 && 'contain')
-    this.viewport = viewport.with(parts)
-    this.viewport = fit ? this.fitted(fit) : this.settle(this.viewport.centered(viewport.imageCenter))
+    this.viewport = viewport.with({ turn: parts.turn ?? viewport.turn }).resized(parts)
+    this.viewport = fit ? this.fitted(fit) : this.settle(this.viewport)
   }
 
   /** Back to where another camera of the same image was, if in another window: to its fit, or with the same middle. */
@@ -97,10 +96,7 @@ export class Camera {
   }
 
   /** A region of the image, in its pixels, as large as the window allows. */
-  showRegion({ x, y, width, height }) {
-    const scale = fitScale('contain', { width, height }, this.window, this.viewport.turn)
-    this.show(this.viewport.with({ scale }).centered({ x: x + width / 2, y: y + height / 2 }))
-  }
+  showRegion(rect) { this.show(this.viewport.zoomed(rect)) }
 
   /** CSS pixels per image pixel; of the original size one image pixel is one of the device's. */
   scaleOf(fit) {
@@ -115,7 +111,7 @@ export class Camera {
     return viewport.with({ scale }).centered(center).clamped(this.image)
   }
 
-  settle(viewport, anchor) { return settled(viewport, this.image, this.limitsFor(viewport.turn), anchor) }
+  settle(viewport, anchor) { return viewport.settled(this.image, this.limitsFor(viewport.turn), { anchor }) }
 
   show(viewport) {
     this.stop()
@@ -173,7 +169,7 @@ export class Camera {
   grab(points, pull = 0) {
     this.stop()
     const middle = mean(points)
-    const within = relaxed(this.viewport, this.image, this.limits, middle)
+    const within = this.viewport.withoutRubberBand(this.image, this.limits, { anchor: middle })
     const past = within.turn.undo({ x: pull, y: 0 })
     const start = within.with({ x: within.x - past.x, y: within.y - past.y })
     // Fingers leave one by one: the spring is about the middle they had.
@@ -199,7 +195,7 @@ export class Camera {
     }
     wanted = wanted.placing(hold.image, middle)
     if (points.length === 1 && this.options.paging) wanted = this.pulled(wanted)
-    this.viewport = stretched(wanted, this.image, this.limitsFor(wanted.turn), middle, points.length === 2)
+    this.viewport = wanted.rubberBanded(this.image, this.limitsFor(wanted.turn), { anchor: middle, isZooming: points.length === 2 })
   }
 
   pulled(wanted) {
@@ -293,7 +289,7 @@ export class Camera {
     this.quick ??= { from: this.viewport, anchor }
     const { from } = this.quick
     const wanted = from.scaled(from.scale * 2 ** (travel / QUICK_ZOOM), anchor)
-    this.viewport = stretched(wanted, this.image, this.limits, anchor, true)
+    this.viewport = wanted.rubberBanded(this.image, this.limits, { anchor, isZooming: true })
   }
 }
 

@@ -31,8 +31,8 @@ test('a throw slows down, ends within its range, and comes back where it oversho
   const next = random(2)
   for (let round = 0; round < 2000; round += 1) {
     const first = next() * 1000 - 500
-    const range = { first, last: first + (round % 4 === 0 ? 0 : next() * 3000) }
-    const start = first - 200 + next() * (range.last - first + 400)
+    const range = { low: first, high: first + (round % 4 === 0 ? 0 : next() * 3000) }
+    const start = first - 200 + next() * (range.high - first + 400)
     const glide = new Glide(start, (next() - 0.5) * 12, range)
     assert.ok(Math.abs(glide.at(0).position - start) < 1e-9)
     let [time, last] = [0, glide.at(0)]
@@ -43,7 +43,7 @@ test('a throw slows down, ends within its range, and comes back where it oversho
       last = now
     }
     assert.ok(last.done, 'it ends')
-    assert.ok(last.position >= range.first && last.position <= range.last)
+    assert.ok(last.position >= range.low && last.position <= range.high)
     assert.ok(Math.abs(last.position - glide.destination) < 1, `${last.position} for ${glide.destination}`)
   }
 })

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultLimits } from '../../../public/geometry/fit.js'
 import { Turn } from '../../../public/geometry/turn.js'
+import { inverseRubberBand, rubberBand } from '../../../public/geometry/rubber-band.js'
 import { Viewport } from '../../../public/geometry/viewport.js'
-import { relaxed, rubber, settled, stretched, unrubber } from '../../../public/motion/limits.js'
 import { close, random } from '../numbers.mjs'
 
 function* wishes(count, seed) {
@@ -25,56 +25,56 @@ function* wishes(count, seed) {
 test('rubber gives way less and less, never further than its room, and the same both ways', () => {
   let last = 0
   for (let pull = 1; pull < 1e6; pull *= 1.3) {
-    const stretch = rubber(pull, 800)
+    const stretch = rubberBand(pull, 800)
     assert.ok(stretch > last && stretch < 800 && stretch < pull)
-    assert.equal(rubber(-pull, 800), -stretch)
-    if (stretch < 790) assert.ok(close(unrubber(stretch, 800), pull, 1e-6))
+    assert.equal(rubberBand(-pull, 800), -stretch)
+    if (stretch < 790) assert.ok(close(inverseRubberBand(stretch, 800), pull, 1e-6))
     last = stretch
   }
 })
 
 test('what settles is within the limits, and settling again changes nothing', () => {
   for (const { viewport, image, limits, anchor } of wishes(3000, 1)) {
-    const rest = settled(viewport, image, limits, anchor)
+    const rest = viewport.settled(image, limits, { anchor })
     assert.ok(rest.scale >= limits.minimum && rest.scale <= limits.maximum)
-    const { across, down } = rest.offsets(image)
-    assert.ok(rest.x >= across.first && rest.x <= across.last && rest.y >= down.first && rest.y <= down.last)
-    const again = settled(rest, image, limits, anchor)
+    const { x, y } = rest.permittedOffsets(image)
+    assert.ok(rest.x >= x.low && rest.x <= x.high && rest.y >= y.low && rest.y <= y.high)
+    const again = rest.settled(image, limits, { anchor })
     assert.ok(again.scale === rest.scale && again.x === rest.x && again.y === rest.y)
   }
 })
 
 test('within the limits nothing stretches: the picture follows the fingers exactly', () => {
   for (const { viewport, image, limits, anchor } of wishes(3000, 2)) {
-    const rest = settled(viewport, image, limits, anchor)
-    const shown = stretched(rest, image, limits, anchor, true)
+    const rest = viewport.settled(image, limits, { anchor })
+    const shown = rest.rubberBanded(image, limits, { anchor, isZooming: true })
     assert.ok(shown.x === rest.x && shown.y === rest.y && shown.scale === rest.scale)
   }
 })
 
 test('past a limit the picture gives way by less than was asked, and never by more than its room', () => {
   for (const { viewport, image, limits, anchor } of wishes(3000, 3)) {
-    const shown = stretched(viewport, image, limits, anchor, false)
+    const shown = viewport.rubberBanded(image, limits, { anchor })
     assert.ok(shown.scale > limits.minimum / 2 && shown.scale < limits.maximum * 2)
-    const { across, down } = shown.offsets(image)
-    assert.ok(shown.x > across.first - viewport.width && shown.x < across.last + viewport.width)
-    assert.ok(shown.y > down.first - viewport.height && shown.y < down.last + viewport.height)
+    const { x, y } = shown.permittedOffsets(image)
+    assert.ok(shown.x > x.low - viewport.width && shown.x < x.high + viewport.width)
+    assert.ok(shown.y > y.low - viewport.height && shown.y < y.high + viewport.height)
   }
 })
 
 test('a picture smaller than the window is centred while it is zoomed', () => {
   for (const { viewport, image, limits, anchor } of wishes(1500, 4)) {
-    const shown = stretched(viewport.with({ scale: limits.minimum * 0.7 }), image, limits, anchor, true)
-    const { across, down } = shown.offsets(image)
-    if (across.first === across.last) assert.equal(shown.x, across.first)
-    if (down.first === down.last) assert.equal(shown.y, down.first)
+    const shown = viewport.with({ scale: limits.minimum * 0.7 }).rubberBanded(image, limits, { anchor, isZooming: true })
+    const { x, y } = shown.permittedOffsets(image)
+    if (x.low === x.high) assert.equal(shown.x, x.low)
+    if (y.low === y.high) assert.equal(shown.y, y.low)
   }
 })
 
 test('a picture caught while it is stretched does not jump', () => {
   for (const { viewport, image, limits, anchor } of wishes(2000, 5)) {
-    const shown = stretched(viewport, image, limits, anchor, false)
-    const again = stretched(relaxed(shown, image, limits, anchor), image, limits, anchor, false)
+    const shown = viewport.rubberBanded(image, limits, { anchor })
+    const again = shown.withoutRubberBand(image, limits, { anchor }).rubberBanded(image, limits, { anchor })
     assert.ok(close(again.scale, shown.scale, 1e-6))
     assert.ok(Math.hypot(again.x - shown.x, again.y - shown.y) < 0.5 || shown.scale !== viewport.scale)
   }
