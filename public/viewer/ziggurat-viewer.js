@@ -127,6 +127,7 @@ export class ZigguratViewer extends Steered {
   /** @returns {any} What is open, with its description in `details`, or null. */
   get source() { return this.#stage.source }
 
+  /** @returns {boolean} Whether the view is at rest and nothing more is loaded. */
   get isComplete() { return this.#stage.isComplete }
 
   get isSharp() { return this.isComplete && !this.missingTiles }

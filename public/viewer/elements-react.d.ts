@@ -1,0 +1,20 @@
+// For React 19 and later, whose JSX namespace is its own: import './viewer/elements-react'
+
+import type { DetailedHTMLProps, HTMLAttributes } from 'react'
+import type { ZigguratViewer, ZigguratViewerAttributes, ZigguratViewerEventMap, ZigguratZoom, ZigguratZoomAttributes, ZigguratZoomEventMap } from './elements'
+
+/** Events of a custom element as properties: `onsettle` for `settle`. */
+export type EventProperties<Map> = { [Type in keyof Map & string as `on${Type}`]?: ((event: Map[Type]) => void) | undefined }
+
+/** The properties of an element of React with the attributes and events of a custom element. */
+export type CustomElementProperties<Element, Attributes, Events> = DetailedHTMLProps<HTMLAttributes<Element>, Element>
+  & Attributes & EventProperties<Events> & { [data: `data-${string}`]: unknown }
+
+declare module 'react' {
+  namespace JSX {
+    interface IntrinsicElements {
+      'ziggurat-viewer': CustomElementProperties<ZigguratViewer, ZigguratViewerAttributes, ZigguratViewerEventMap>
+      'ziggurat-zoom': CustomElementProperties<ZigguratZoom, ZigguratZoomAttributes, ZigguratZoomEventMap>
+    }
+  }
+}
