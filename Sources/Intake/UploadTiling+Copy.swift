@@ -79,9 +79,9 @@ extension UploadTiling {
       }
     }
     var bytes: [UInt8]?
-    if copy.straightening == 0, JoinedTiles.mayJoin(copy.part, turned: copy.wholeTurn, of: archive) {
+    if copy.straightening == 0, JoinedTiles.mayJoin(copy.part, rotated: copy.rotation, of: archive) {
       // Tiles that are not alike are drawn.
-      bytes = try? cutter.render(.joined(copy.part, copy.wholeTurn), of: archive, until: cancellation)
+      bytes = try? cutter.render(.joined(copy.part, copy.rotation), of: archive, until: cancellation)
     }
     if bytes != nil { options.fidelity = .lossless } else { options.quality = Self.quality }
     let file = try PartialFile(destination: path)
@@ -97,7 +97,7 @@ extension UploadTiling {
     var task = RenderTask.viewport(copy.window, devicePixelRatio: 1, .png)
     if copy.straightening == 0, let size = PixelSize(width: copy.width, height: copy.height) {
       var picture = Picture(region: copy.part, size: size, format: .png)
-      (picture.isMirrored, picture.rotation) = (copy.isFlipped, copy.wholeTurn.degrees)
+      (picture.isMirrored, picture.rotation) = (copy.isFlipped, copy.rotation.degrees)
       task = .picture(picture)
     }
     do throws(RenderError) { return try cutter.render(task, of: archive, until: cancellation) } catch {

@@ -185,7 +185,7 @@
     }
   }
 
-  extension Turn: Codable {
+  extension Rotation: Codable {
     private enum CodingKeys: String, CodingKey { case rotation, flip }
 
     /// Decodes `{"rotation", "flip"}`, 0° and `false` if absent; throws `DecodingError` unless the angle is finite.
@@ -194,7 +194,7 @@
       let degrees = try values.decodeIfPresent(Double.self, forKey: .rotation) ?? 0
       let isFlipped = try values.decodeIfPresent(Bool.self, forKey: .flip) ?? false
       self = try decoder.valid(
-        degrees.isFinite ? Turn(degrees: degrees, isFlipped: isFlipped) : nil, "the angle is not finite")
+        degrees.isFinite ? Rotation(degrees: degrees, isFlipped: isFlipped) : nil, "the angle is not finite")
     }
 
     /// Encodes `{"rotation", "flip"}`: degrees clockwise, and whether the picture is mirrored first.
@@ -219,7 +219,7 @@
       try self.init(
         width: value(.width, Self.sides), height: value(.height, Self.sides),
         scale: value(.scale, Self.scales), x: value(.x, Self.offsets), y: value(.y, Self.offsets),
-        turn: Turn(from: decoder))
+        rotation: Rotation(from: decoder))
     }
 
     /// Encodes `{"width", "height", "scale", "x", "y", "rotation", "flip"}`.
@@ -230,7 +230,7 @@
       try values.encode(scale, forKey: .scale)
       try values.encode(x, forKey: .x)
       try values.encode(y, forKey: .y)
-      try turn.encode(to: encoder)
+      try rotation.encode(to: encoder)
     }
   }
 

@@ -33,8 +33,8 @@ extension Viewport {
   ///   - insets: CSS pixels from the viewport's edges at which the image may end.
   public func permittedOffsets(on image: PixelSize, insets: Insets = .zero) -> PermittedOffsets {
     let area = area(within: insets)
-    let reach = turn.bounds(area.width, area.height)
-    let shift = turn.undo(Point(x: area.center.x - width / 2, y: area.center.y - height / 2))
+    let reach = rotation.bounds(area.width, area.height)
+    let shift = rotation.undo(Point(x: area.center.x - width / 2, y: area.center.y - height / 2))
     return PermittedOffsets(
       x: Self.offsets(
         window: width, reach: reach.width, shift: shift.x, content: Double(image.width) * scale),

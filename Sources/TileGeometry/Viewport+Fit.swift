@@ -34,15 +34,16 @@ public struct ScaleLimits: Hashable, Sendable {
   ///   - image: the size of the image at full resolution.
   ///   - width: the width of the window in CSS pixels, clamped to `Viewport.sides`.
   ///   - height: the height of the window in CSS pixels, clamped to `Viewport.sides`.
-  ///   - turn: the rotation of the picture.
+  ///   - rotation: the rotation of the picture.
   ///   - insets: CSS pixels from the window's edges that are kept free.
   ///   - magnification: the multiple; a value below 1 or not a number counts as 1.
   public init(
-    containing image: PixelSize, width: Double, height: Double, turn: Turn = .none, insets: Insets = .zero,
+    containing image: PixelSize, width: Double, height: Double, rotation: Rotation = .none,
+    insets: Insets = .zero,
     magnification: Double = 16
   ) {
     let viewport = Viewport(
-      fitting: image, .contain, width: width, height: height, turn: turn, insets: insets)
+      fitting: image, .contain, width: width, height: height, rotation: rotation, insets: insets)
     minimum = viewport.scale
     let multiple = magnification.clamped(to: 1...Viewport.scales.upperBound, orIfNaN: 1)
     maximum = min(max(1, multiple * minimum), Viewport.scales.upperBound)
@@ -62,9 +63,9 @@ extension Viewport {
   ///   - image: the size of the image at full resolution.
   ///   - width: the width of the window in CSS pixels. A value that is not above 0 counts as the smallest side.
   ///   - height: the height of the window in CSS pixels. A value that is not above 0 counts as the smallest side.
-  ///   - turn: the rotation of the picture.
+  ///   - rotation: the rotation of the picture.
   public static func scale(
-    _ fit: Fit, image: PixelSize, width: Double, height: Double, turn: Turn = .none
+    _ fit: Fit, image: PixelSize, width: Double, height: Double, rotation: Rotation = .none
   ) -> Double {
     let width = width.clamped(to: sides, orIfNaN: sides.lowerBound)
     let height = height.clamped(to: sides, orIfNaN: sides.lowerBound)
@@ -72,12 +73,12 @@ extension Viewport {
     switch fit {
     case .none: return 1
     case .contain:
-      let seen = turn.bounds(imageWidth, imageHeight)
+      let seen = rotation.bounds(imageWidth, imageHeight)
       return min(width / seen.width, height / seen.height)
     case .width:
-      return width / turn.bounds(imageWidth, imageHeight).width
+      return width / rotation.bounds(imageWidth, imageHeight).width
     case .cover:
-      let reach = turn.bounds(width, height)
+      let reach = rotation.bounds(width, height)
       return max(reach.width / imageWidth, reach.height / imageHeight)
     }
   }
@@ -89,15 +90,15 @@ extension Viewport {
   ///   - fit: the way in which the image fits that area.
   ///   - width: the width of the window in CSS pixels, clamped to `sides`.
   ///   - height: the height of the window in CSS pixels, clamped to `sides`.
-  ///   - turn: the rotation and mirroring of the picture.
+  ///   - rotation: the rotation and mirroring of the picture.
   ///   - insets: CSS pixels from the window's edges that are kept free.
   public init(
-    fitting image: PixelSize, _ fit: Fit, width: Double, height: Double, turn: Turn = .none,
+    fitting image: PixelSize, _ fit: Fit, width: Double, height: Double, rotation: Rotation = .none,
     insets: Insets = .zero
   ) {
-    self.init(width: width, height: height, scale: 1, x: 0, y: 0, turn: turn)
+    self.init(width: width, height: height, scale: 1, x: 0, y: 0, rotation: rotation)
     let area = area(within: insets)
-    scale = Self.scale(fit, image: image, width: area.width, height: area.height, turn: turn)
+    scale = Self.scale(fit, image: image, width: area.width, height: area.height, rotation: rotation)
     self = placing(Point(x: Double(image.width) / 2, y: Double(image.height) / 2), at: area.center)
   }
 }

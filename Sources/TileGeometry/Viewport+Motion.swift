@@ -7,7 +7,7 @@ extension Viewport {
   public func scaled(to newScale: Double, about anchor: Point? = nil) -> Viewport {
     let newScale = newScale.clamped(to: Self.scales, orIfNaN: scale)
     if newScale == scale { return self }
-    let point = anchor.map(unturned) ?? Point(x: width / 2, y: height / 2)
+    let point = anchor.map(unrotated) ?? Point(x: width / 2, y: height / 2)
     var result = self
     result.scale = newScale
     result.x = (x + point.x) / scale * newScale - point.x
@@ -31,7 +31,7 @@ extension Viewport {
   ///   - imagePoint: a point in image space.
   ///   - point: a point in viewport space. A coordinate of either that is not a number changes nothing on its axis.
   public func placing(_ imagePoint: Point, at point: Point) -> Viewport {
-    let flat = unturned(point)
+    let flat = unrotated(point)
     var result = self
     result.x = imagePoint.x * scale - flat.x
     result.y = imagePoint.y * scale - flat.y
@@ -67,7 +67,7 @@ extension Viewport {
   public func zoomed(to rectangle: Rect, limits: ScaleLimits? = nil, insets: Insets = .zero) -> Viewport {
     guard rectangle.isFinite else { return self }
     let area = area(within: insets)
-    let seen = turn.bounds(rectangle.width.magnitude, rectangle.height.magnitude)
+    let seen = rotation.bounds(rectangle.width.magnitude, rectangle.height.magnitude)
     var result = self
     // An axis on which the rectangle has no extent does not limit the scale.
     let across = seen.width > 0 ? area.width / seen.width : .infinity

@@ -32,7 +32,7 @@ public struct Viewport: Hashable, Sendable {
     didSet { y = y.clamped(to: Self.offsets, orIfNaN: oldValue) }
   }
   /// The rotation and mirroring of the picture about the viewport's centre.
-  public var turn: Turn
+  public var rotation: Rotation
 
   /// The permitted sides of a viewport in CSS pixels: 2^-32 to 2^32.
   public static var sides: ClosedRange<Double> { 0x1p-32...0x1p32 }
@@ -52,14 +52,15 @@ public struct Viewport: Hashable, Sendable {
   ///   - scale: CSS pixels per image pixel.
   ///   - x: the content offset from the left in CSS pixels.
   ///   - y: the content offset from the top in CSS pixels.
-  ///   - turn: the rotation and mirroring of the picture about the viewport's centre.
-  public init(width: Double, height: Double, scale: Double, x: Double, y: Double, turn: Turn = .none) {
+  ///   - rotation: the rotation and mirroring of the picture about the viewport's centre.
+  public init(width: Double, height: Double, scale: Double, x: Double, y: Double, rotation: Rotation = .none)
+  {
     self.width = width.clamped(to: Self.sides, orIfNaN: Self.sides.lowerBound)
     self.height = height.clamped(to: Self.sides, orIfNaN: Self.sides.lowerBound)
     self.scale = scale.clamped(to: Self.scales, orIfNaN: 1)
     self.x = x.clamped(to: Self.offsets, orIfNaN: 0)
     self.y = y.clamped(to: Self.offsets, orIfNaN: 0)
-    self.turn = turn
+    self.rotation = rotation
   }
 
   /// The image point at the centre of the viewport, image space. The rotation does not move it.
@@ -67,22 +68,22 @@ public struct Viewport: Hashable, Sendable {
 
   /// Converts a point from viewport space to image space. Inverse of `viewportPoint(ofImage:)`.
   public func imagePoint(ofViewport point: Point) -> Point {
-    let flat = unturned(point)
+    let flat = unrotated(point)
     return Point(x: (x + flat.x) / scale, y: (y + flat.y) / scale)
   }
 
   /// Converts a point from image space to viewport space. Inverse of `imagePoint(ofViewport:)`.
   public func viewportPoint(ofImage point: Point) -> Point {
     let flat = Point(x: point.x * scale - x, y: point.y * scale - y)
-    if turn.isIdentity { return flat }
-    let turned = turn.apply(Point(x: flat.x - width / 2, y: flat.y - height / 2))
-    return Point(x: turned.x + width / 2, y: turned.y + height / 2)
+    if rotation.isIdentity { return flat }
+    let rotated = rotation.apply(Point(x: flat.x - width / 2, y: flat.y - height / 2))
+    return Point(x: rotated.x + width / 2, y: rotated.y + height / 2)
   }
 
   /// Converts a point from viewport space to where it would be if the picture were not rotated.
-  func unturned(_ point: Point) -> Point {
-    if turn.isIdentity { return point }
-    let flat = turn.undo(Point(x: point.x - width / 2, y: point.y - height / 2))
+  func unrotated(_ point: Point) -> Point {
+    if rotation.isIdentity { return point }
+    let flat = rotation.undo(Point(x: point.x - width / 2, y: point.y - height / 2))
     return Point(x: flat.x + width / 2, y: flat.y + height / 2)
   }
 }

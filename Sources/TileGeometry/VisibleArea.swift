@@ -7,8 +7,8 @@ struct VisibleArea {
 
   init(_ viewport: Viewport) {
     let (width, height, scale) = (viewport.width, viewport.height, viewport.scale)
-    if viewport.turn.isQuarter {
-      let lies = viewport.turn.cosine == 0
+    if viewport.rotation.isQuarter {
+      let lies = viewport.rotation.cosine == 0
       // Half the difference is exactly 0 unless the sides are swapped: the edges are then x / scale, unrounded.
       let shift = lies ? (width - height) / 2 : 0
       let (left, top) = (viewport.x + shift, viewport.y - shift)

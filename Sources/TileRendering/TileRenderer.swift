@@ -62,8 +62,8 @@ package final class TileRenderer: Sendable {
     case .cut(let rectangle, let level, let size, let format):
       try render(
         rectangle, level: level, paddedTo: size, as: format, of: archive, until: cancellation)
-    case .joined(let rectangle, let turn):
-      try JoinedTiles(archive, cancellation).jpeg(of: rectangle, turned: turn)
+    case .joined(let rectangle, let rotation):
+      try JoinedTiles(archive, cancellation).jpeg(of: rectangle, rotated: rotation)
     case .tile(let address, let format):
       try transcode(address, of: archive, to: format, until: cancellation)
     }

@@ -29,8 +29,8 @@ package struct PictureCopy: Codable, Hashable, Sendable {
   /// The part, image space.
   package var part: PixelRect { PixelRect(x: x, y: y, width: width, height: height) }
 
-  /// All that the picture is mirrored and turned by.
-  package var wholeTurn: Turn { Turn(degrees: Double(turn) + straightening, isFlipped: isFlipped) }
+  /// The whole rotation of the picture, mirroring and straightening included.
+  package var rotation: Rotation { Rotation(degrees: Double(turn) + straightening, isFlipped: isFlipped) }
 
   /// The window that shows the part alone, one pixel a pixel.
   package var window: Viewport {
@@ -38,7 +38,7 @@ package struct PictureCopy: Codable, Hashable, Sendable {
     let (width, height) = (Double(width), Double(height))
     return Viewport(
       width: isUpright ? width : height, height: isUpright ? height : width, scale: 1, x: 0, y: 0,
-      turn: wholeTurn
+      rotation: rotation
     ).centered(on: Point(x: Double(x) + width / 2, y: Double(y) + height / 2))
   }
 

@@ -28,7 +28,7 @@ struct CodingTests {
     try Self.check(
       Insets(top: 1, left: -2, bottom: 3, right: 4), #"{"bottom":3,"left":-2,"right":4,"top":1}"#)
     try Self.check(TileAddress(level: 5, column: 6, row: 7), #"{"column":6,"level":5,"row":7}"#)
-    try Self.check(Turn(degrees: 90, isFlipped: true), #"{"flip":true,"rotation":90}"#)
+    try Self.check(Rotation(degrees: 90, isFlipped: true), #"{"flip":true,"rotation":90}"#)
     try Self.check(ScaleLimits(minimum: 0.5, maximum: 2)!, #"{"maximum":2,"minimum":0.5}"#)
     try Self.check(
       Pyramid(imageSize: PixelSize(width: 30, height: 20)!, tileSize: 8, overlap: 1)!,
@@ -36,7 +36,7 @@ struct CodingTests {
     try Self.check(
       PermittedOffsets(x: -1...2, y: 3...3), #"{"x":{"high":2,"low":-1},"y":{"high":3,"low":3}}"#)
     try Self.check(
-      Viewport(width: 300, height: 200, scale: 0.5, x: -1, y: 2, turn: Turn(degrees: 30)),
+      Viewport(width: 300, height: 200, scale: 0.5, x: -1, y: 2, rotation: Rotation(degrees: 30)),
       #"{"flip":false,"height":200,"rotation":30,"scale":0.5,"width":300,"x":-1,"y":2}"#)
     try Self.check(Fit.allCases, #"["contain","cover","width","none"]"#)
     let pyramid = Pyramid(imageSize: PixelSize(width: 8, height: 8)!, tileSize: 8)!
@@ -50,7 +50,7 @@ struct CodingTests {
   @Test("what may be absent is its default")
   func defaults() throws {
     #expect(try Self.decode(Insets.self, "{}") == .zero)
-    #expect(try Self.decode(Turn.self, "{}") == .none)
+    #expect(try Self.decode(Rotation.self, "{}") == .none)
     let viewport = try Self.decode(Viewport.self, #"{"width":1,"height":2,"scale":3,"x":4,"y":5}"#)
     #expect(viewport == Viewport(width: 1, height: 2, scale: 3, x: 4, y: 5))
     let pyramid = try Self.decode(Pyramid.self, #"{"width":9,"height":9,"tileSize":4}"#)
@@ -75,7 +75,7 @@ struct CodingTests {
     refused(Insets.self, #"{"top":"nan"}"#)
     refused(Insets.self, #"{"left":1e10}"#)
     refused(TileAddress.self, #"{"level":-1,"column":0,"row":0}"#)
-    refused(Turn.self, #"{"rotation":"-inf"}"#)
+    refused(Rotation.self, #"{"rotation":"-inf"}"#)
     refused(ScaleLimits.self, #"{"minimum":0,"maximum":1}"#)
     refused(ScaleLimits.self, #"{"minimum":2,"maximum":1}"#)
     refused(PermittedOffsets.self, #"{"x":{"low":2,"high":1},"y":{"low":0,"high":1}}"#)

@@ -2,7 +2,7 @@ import TestSupport
 import TileGeometry
 
 /// Which tiles meet a viewport, by brute force: every tile near the window is tried by itself against
-/// the turned window, two rectangles that meet exactly where none of their four directions separates
+/// the rotated window, two rectangles that meet exactly where none of their four directions separates
 /// them. In wider arithmetic, and with no code of the geometry but the values that come in.
 struct CoverageOracle {
   enum Verdict {
@@ -37,7 +37,7 @@ struct CoverageOracle {
     let scale = Wide(viewport.scale)
     half = (Wide(viewport.width) / 2 / scale, Wide(viewport.height) / 2 / scale)
     center = (Wide(viewport.x) / scale + half.across, Wide(viewport.y) / scale + half.down)
-    // What is seen to the right of the centre lay, before the turn, where turning back puts it.
+    // What is seen to the right of the centre lay, before the rotation, where turning back puts it.
     let (sine, cosine) = wideSineCosine(degrees: degrees)
     let mirror: Wide = isFlipped ? -1 : 1
     across = (cosine * mirror, -sine)

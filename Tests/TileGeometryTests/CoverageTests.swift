@@ -24,7 +24,7 @@ private struct Scene: CustomStringConvertible {
       default: random.number(-400, 400)
       }
     isFlipped = random.sometimes(3)
-    let turn = Turn(degrees: degrees, isFlipped: isFlipped)
+    let rotation = Rotation(degrees: degrees, isFlipped: isFlipped)
     let (width, height) = (random.number(1, 1200).rounded(), random.number(1, 900).rounded())
     ratio = random.pick([1, 1, 1.5, 2, 3])
     margin = random.sometimes(6) ? 1 + random.below(3) : 0
@@ -34,9 +34,9 @@ private struct Scene: CustomStringConvertible {
     let (imageWidth, imageHeight) = (Double(image.width), Double(image.height))
     if random.sometimes(5) {
       let fit = random.pick(Fit.allCases)
-      viewport = Viewport(fitting: image, fit, width: width, height: height, turn: turn)
+      viewport = Viewport(fitting: image, fit, width: width, height: height, rotation: rotation)
     } else {
-      viewport = Viewport(width: width, height: height, scale: scale, x: 0, y: 0, turn: turn)
+      viewport = Viewport(width: width, height: height, scale: scale, x: 0, y: 0, rotation: rotation)
       switch random.below(4) {
       case 0:
         let center = Point(x: random.number(0, imageWidth), y: random.number(0, imageHeight))

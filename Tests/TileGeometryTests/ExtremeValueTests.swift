@@ -17,7 +17,7 @@ struct ExtremeValueTests {
   private static func isValid(_ viewport: Viewport) -> Bool {
     Viewport.sides.contains(viewport.width) && Viewport.sides.contains(viewport.height)
       && Viewport.scales.contains(viewport.scale) && Viewport.offsets.contains(viewport.x)
-      && Viewport.offsets.contains(viewport.y) && (0..<360).contains(viewport.turn.degrees)
+      && Viewport.offsets.contains(viewport.y) && (0..<360).contains(viewport.rotation.degrees)
   }
 
   @Test("every function of a viewport is total", arguments: 0..<10)
@@ -30,10 +30,10 @@ struct ExtremeValueTests {
     }
     for _ in 0..<3000 {
       let image = random.pick(images)
-      let turn = Turn(degrees: number(), isFlipped: random.sometimes(2))
+      let rotation = Rotation(degrees: number(), isFlipped: random.sometimes(2))
       let insets = Insets(top: number(), left: number(), bottom: number(), right: number())
       var viewport = Viewport(
-        width: number(), height: number(), scale: number(), x: number(), y: number(), turn: turn)
+        width: number(), height: number(), scale: number(), x: number(), y: number(), rotation: rotation)
       #expect(Self.isValid(viewport))
       let before = viewport
       switch random.below(5) {
@@ -45,7 +45,7 @@ struct ExtremeValueTests {
       }
       #expect(Self.isValid(viewport), "\(before)")
       let limits = ScaleLimits(
-        containing: image, width: number(), height: number(), turn: turn, insets: insets,
+        containing: image, width: number(), height: number(), rotation: rotation, insets: insets,
         magnification: number())
       #expect(limits.minimum > 0 && limits.minimum <= limits.maximum && limits.maximum.isFinite)
       #expect((limits.minimum...limits.maximum).contains(limits.limit(number())))
@@ -64,7 +64,7 @@ struct ExtremeValueTests {
         viewport.rubberBanded(
           on: image, limits: limits, insets: insets, about: anchor, isZooming: random.sometimes(2)),
         viewport.withoutRubberBand(on: image, limits: limits, insets: insets, about: anchor),
-        Viewport(fitting: image, fit, width: number(), height: number(), turn: turn, insets: insets),
+        Viewport(fitting: image, fit, width: number(), height: number(), rotation: rotation, insets: insets),
       ]
       for (index, result) in results.enumerated() {
         #expect(
@@ -74,7 +74,7 @@ struct ExtremeValueTests {
       _ = viewport.viewportPoint(ofImage: point())
       #expect(
         Viewport.scales.contains(
-          Viewport.scale(fit, image: image, width: number(), height: number(), turn: turn)))
+          Viewport.scale(fit, image: image, width: number(), height: number(), rotation: rotation)))
     }
   }
 
@@ -105,10 +105,11 @@ struct ExtremeValueTests {
       #expect(Pyramid.halved(integer(), times: integer()) >= 1)
       var viewport = Viewport(
         width: number(), height: number(), scale: number(), x: number(), y: number(),
-        turn: Turn(degrees: number(), isFlipped: random.sometimes(2)))
+        rotation: Rotation(degrees: number(), isFlipped: random.sometimes(2)))
       if random.sometimes(2) {
         viewport = Viewport(
-          fitting: size, random.pick(Fit.allCases), width: number(), height: number(), turn: viewport.turn)
+          fitting: size, random.pick(Fit.allCases), width: number(), height: number(),
+          rotation: viewport.rotation)
       }
       let coverage = Coverage(
         pyramid: pyramid, viewport: viewport, devicePixelRatio: number(), coarsest: integer())
@@ -155,16 +156,16 @@ struct ExtremeValueTests {
     for _ in 0..<20_000 {
       let angle = Double(bitPattern: random.next())
       guard angle.isFinite else {
-        #expect(Turn(degrees: angle) == .none)
+        #expect(Rotation(degrees: angle) == .none)
         continue
       }
       var wanted = angle.truncatingRemainder(dividingBy: 360)
       if wanted < 0 { wanted += 360 }
       if wanted >= 360 { wanted = 0 }
-      #expect(Turn(degrees: angle).degrees == wanted, "\(angle), seed \(SplitMix.runSeed)")
+      #expect(Rotation(degrees: angle).degrees == wanted, "\(angle), seed \(SplitMix.runSeed)")
     }
     for quarter in -9...9 {
-      #expect(Turn(degrees: Double(quarter) * 90).degrees == Double(((quarter % 4) + 4) % 4) * 90)
+      #expect(Rotation(degrees: Double(quarter) * 90).degrees == Double(((quarter % 4) + 4) % 4) * 90)
     }
   }
 }

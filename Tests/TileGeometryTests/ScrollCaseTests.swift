@@ -68,7 +68,7 @@ struct ScrollCaseTests {
       func check(_ result: Viewport, _ place: ScrollCases.Place, _ what: String) {
         let agrees =
           Self.near(result.scale, place.scale, 0) && Self.near(result.x, place.x, size)
-          && Self.near(result.y, place.y, size) && result.turn == viewport.turn
+          && Self.near(result.y, place.y, size) && result.rotation == viewport.rotation
         #expect(agrees, "case \(number), \(what): \(result), not \(place)")
       }
       let permitted = viewport.permittedOffsets(on: image, insets: insets)
@@ -95,7 +95,8 @@ struct ScrollCaseTests {
       check(resized, answer.resized, "resized")
       if let place = answer.fitting {
         let fitting = Viewport(
-          fitting: image, each.fit, width: viewport.width, height: viewport.height, turn: viewport.turn,
+          fitting: image, each.fit, width: viewport.width, height: viewport.height,
+          rotation: viewport.rotation,
           insets: insets)
         check(fitting, place, "fitting")
       }

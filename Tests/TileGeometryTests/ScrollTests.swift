@@ -14,16 +14,16 @@ struct ScrollTests {
 
     init(_ random: inout SplitMix) {
       image = PixelSize(width: random.side(bits: 20), height: random.side(bits: 20))!
-      let turn = Turn(
+      let rotation = Rotation(
         degrees: random.sometimes(2) ? Double(random.below(4)) * 90 : random.number(0, 360),
         isFlipped: random.sometimes(3))
       let (width, height) = (random.number(1, 2000), random.number(1, 2000))
-      limits = ScaleLimits(containing: image, width: width, height: height, turn: turn)
+      limits = ScaleLimits(containing: image, width: width, height: height, rotation: rotation)
       let scale = limits.minimum * pow(limits.maximum / limits.minimum, random.number(-0.4, 1.4))
       viewport = Viewport(
         width: width, height: height, scale: scale,
         x: random.number(-0.5, 1.5) * Double(image.width) * scale,
-        y: random.number(-0.5, 1.5) * Double(image.height) * scale, turn: turn)
+        y: random.number(-0.5, 1.5) * Double(image.height) * scale, rotation: rotation)
       func inset() -> Double { random.sometimes(2) ? 0 : random.number(-50, 200) }
       insets = Insets(top: inset(), left: inset(), bottom: inset(), right: inset())
       if random.sometimes(2) { anchor = Point(x: random.number(0, width), y: random.number(0, height)) }
@@ -177,7 +177,9 @@ struct ScrollTests {
       let viewport = scene.viewport
       let small = viewport.resized(width: 10, height: 777, insets: scene.insets)
       #expect(
-        (small.width, small.height, small.scale, small.turn) == (10, 777, viewport.scale, viewport.turn))
+        (small.width, small.height, small.scale, small.rotation) == (
+          10, 777, viewport.scale, viewport.rotation
+        ))
       let back = small.resized(width: viewport.width, height: viewport.height, insets: scene.insets)
       let slack = Self.rounding(scene)
       #expect((back.x - viewport.x).magnitude <= slack && (back.y - viewport.y).magnitude <= slack)

@@ -35,9 +35,9 @@ struct TouchingEdgesTests {
   func outside(degrees: Double) throws {
     let image = PixelSize(width: 1024, height: 1024)!
     let pyramid = try #require(Pyramid(imageSize: image, tileSize: 256))
-    let turn = Turn(degrees: degrees)
+    let rotation = Rotation(degrees: degrees)
     for (x, y) in [(-100.0, 300.0), (1024, 300), (300, -100), (300, 1024), (-100, -100), (1024, 1024)] {
-      let viewport = Viewport(width: 100, height: 100, scale: 1, x: x, y: y, turn: turn)
+      let viewport = Viewport(width: 100, height: 100, scale: 1, x: x, y: y, rotation: rotation)
       let coverage = Coverage(pyramid: pyramid, viewport: viewport)
       #expect(coverage.visible == nil)
       #expect(coverage.tiles(margin: 3).isEmpty)
@@ -50,7 +50,7 @@ struct TouchingEdgesTests {
     let pyramid = try #require(Pyramid(imageSize: PixelSize(width: 2048, height: 2048)!, tileSize: 256))
     // Upright it would hold columns 1…6 of row 3; lying it holds rows 1…6 of column 3.
     let viewport = Viewport(
-      width: 1536, height: 256, scale: 1, x: 128, y: 896, turn: Turn(degrees: 90))
+      width: 1536, height: 256, scale: 1, x: 128, y: 896, rotation: Rotation(degrees: 90))
     let tiles = Coverage(pyramid: pyramid, viewport: viewport).tiles()
     #expect(Set(tiles.map(\.address.column)) == [3])
     #expect(tiles.map(\.address.row).sorted() == [1, 2, 3, 4, 5, 6])
@@ -63,7 +63,7 @@ struct TouchingEdgesTests {
       for degrees in [0.0, 33, 90] {
         for (x, y) in [(1e15, 0.0), (-1e15, 0), (0, 1e15), (0, -1e15), (1e15, -1e15)] {
           let viewport = Viewport(
-            width: 32768, height: 32768, scale: scale, x: x, y: y, turn: Turn(degrees: degrees))
+            width: 32768, height: 32768, scale: scale, x: x, y: y, rotation: Rotation(degrees: degrees))
           let coverage = Coverage(pyramid: pyramid, viewport: viewport)
           let extent = 2_147_483_648 * scale + 65536
           if extent < 1e15 { #expect(coverage.count(margin: 64) == 0) }

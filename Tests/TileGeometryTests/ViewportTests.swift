@@ -14,7 +14,7 @@ struct ViewportTests {
         width: random.number(1, 4000), height: random.number(1, 4000), scale: scale,
         x: random.number(-1000, Double(image.width) * scale),
         y: random.number(-1000, Double(image.height) * scale),
-        turn: Turn(degrees: degrees, isFlipped: random.sometimes(3)))
+        rotation: Rotation(degrees: degrees, isFlipped: random.sometimes(3)))
       return (image, viewport)
     }
   }
@@ -49,11 +49,11 @@ struct ViewportTests {
     #expect(viewport.viewportPoint(ofImage: Point(x: 1200, y: 800)) == Point(x: 0, y: 0))
     #expect(viewport.imageCenter == Point(x: 3760, y: 2400))
     // Turned a quarter clockwise, what was left of the middle is above it.
-    var turned = viewport
-    turned.turn = Turn(degrees: 90)
-    #expect(turned.viewportPoint(ofImage: Point(x: 3760 - 40, y: 2400)) == Point(x: 640, y: 390))
-    turned.turn = Turn(degrees: 0, isFlipped: true)
-    #expect(turned.viewportPoint(ofImage: Point(x: 3760 - 40, y: 2400)) == Point(x: 650, y: 400))
+    var rotated = viewport
+    rotated.rotation = Rotation(degrees: 90)
+    #expect(rotated.viewportPoint(ofImage: Point(x: 3760 - 40, y: 2400)) == Point(x: 640, y: 390))
+    rotated.rotation = Rotation(degrees: 0, isFlipped: true)
+    #expect(rotated.viewportPoint(ofImage: Point(x: 3760 - 40, y: 2400)) == Point(x: 650, y: 400))
   }
 
   @Test("zooming leaves the image point under the anchor where it is, and back again is where it was")
@@ -77,7 +77,7 @@ struct ViewportTests {
     }
   }
 
-  @Test("centring puts the image point in the middle, turned or not")
+  @Test("centring puts the image point in the middle, rotated or not")
   func centered() {
     for (image, viewport) in Self.scenes(500) {
       let point = Point(x: Double(image.width) / 3, y: Double(image.height) / 7)
@@ -98,9 +98,9 @@ struct ViewportTests {
       let rounding = Self.rounding(viewport) + Self.rounding(clamped)
       let again = clamped.clamped(to: image)
       #expect(Self.near(Point(x: again.x, y: again.y), Point(x: clamped.x, y: clamped.y), rounding))
-      #expect((clamped.scale, clamped.turn) == (viewport.scale, viewport.turn))
-      // The box around the turned window, content space.
-      let seen = viewport.turn.bounds(viewport.width, viewport.height)
+      #expect((clamped.scale, clamped.rotation) == (viewport.scale, viewport.rotation))
+      // The box around the rotated window, content space.
+      let seen = viewport.rotation.bounds(viewport.width, viewport.height)
       for (offset, before, window, reach, content) in [
         (clamped.x, viewport.x, viewport.width, seen.width, Double(image.width) * viewport.scale),
         (clamped.y, viewport.y, viewport.height, seen.height, Double(image.height) * viewport.scale),
@@ -124,17 +124,17 @@ struct ViewportTests {
     }
   }
 
-  private static let fitTable: [(fit: Fit, turn: Double, scale: Double, x: Double, y: Double)] = [
+  private static let fitTable: [(fit: Fit, rotation: Double, scale: Double, x: Double, y: Double)] = [
     (.contain, 0, 0.25, 0, -10), (.cover, 0, 0.3, 20, 0), (.width, 0, 0.25, 0, -10), (.none, 0, 1, 300, 140),
     (.contain, 90, 0.15, -40, -30), (.width, 90, 0.5, 100, 40), (.cover, 90, 0.5, 100, 40),
     (.contain, 180, 0.25, 0, -10), (.none, 270, 1, 300, 140),
   ]
 
   @Test("fits of 800×400 in 200×120", arguments: fitTable)
-  func fits(_ row: (fit: Fit, turn: Double, scale: Double, x: Double, y: Double)) {
+  func fits(_ row: (fit: Fit, rotation: Double, scale: Double, x: Double, y: Double)) {
     let image = PixelSize(width: 800, height: 400)!
     let viewport = Viewport(
-      fitting: image, row.fit, width: 200, height: 120, turn: Turn(degrees: row.turn))
+      fitting: image, row.fit, width: 200, height: 120, rotation: Rotation(degrees: row.rotation))
     #expect((viewport.scale - row.scale).magnitude <= 1e-15)
     #expect((viewport.x - row.x).magnitude <= 1e-12)
     #expect((viewport.y - row.y).magnitude <= 1e-12)
@@ -143,9 +143,9 @@ struct ViewportTests {
   @Test("contain shows all of the image and touches two edges; cover leaves no corner empty")
   func fitLaws() {
     for (image, viewport) in Self.scenes(2000) {
-      let (width, height, turn) = (viewport.width, viewport.height, viewport.turn)
+      let (width, height, rotation) = (viewport.width, viewport.height, viewport.rotation)
       let (imageWidth, imageHeight) = (Double(image.width), Double(image.height))
-      let contained = Viewport(fitting: image, .contain, width: width, height: height, turn: turn)
+      let contained = Viewport(fitting: image, .contain, width: width, height: height, rotation: rotation)
       let corners = [(0, 0), (imageWidth, 0), (imageWidth, imageHeight), (0, imageHeight)].map {
         contained.viewportPoint(ofImage: Point(x: $0.0, y: $0.1))
       }
@@ -159,7 +159,7 @@ struct ViewportTests {
       #expect(
         box.right - box.left >= width - slack || box.bottom - box.top >= height - slack,
         "seed \(SplitMix.runSeed)")
-      let covering = Viewport(fitting: image, .cover, width: width, height: height, turn: turn)
+      let covering = Viewport(fitting: image, .cover, width: width, height: height, rotation: rotation)
       let unit = 1e-9 * max(imageWidth, imageHeight)
       var gaps: [Double] = []
       for (x, y) in [(0, 0), (width, 0), (width, height), (0, height)] {

@@ -46,7 +46,8 @@ struct RenderRequestTests {
       .picture(coarse),
       .viewport(
         Viewport(
-          width: 120, height: 90, scale: 0.6, x: -7.5, y: 12, turn: Turn(degrees: 40, isFlipped: true)),
+          width: 120, height: 90, scale: 0.6, x: -7.5, y: 12, rotation: Rotation(degrees: 40, isFlipped: true)
+        ),
         devicePixelRatio: 1.5, .png),
       .cut(
         PixelRect(x: 3, y: 5, width: 130, height: 140), level: 9,
@@ -75,20 +76,21 @@ struct RenderRequestTests {
   func joining() throws {
     let archive = try RenderTests.archive(TemporaryFolder(), format: .jpeg)
     let part = PixelRect(x: 112, y: 16, width: 160, height: 304)
-    for turn in [Turn.none, Turn(degrees: 270, isFlipped: true)] {
-      #expect(JoinedTiles.mayJoin(part, turned: turn, of: archive))
-      let task = RenderTask.joined(part, turn)
+    for rotation in [Rotation.none, Rotation(degrees: 270, isFlipped: true)] {
+      #expect(JoinedTiles.mayJoin(part, rotated: rotation, of: archive))
+      let task = RenderTask.joined(part, rotation)
       #expect(
         try Keeper(archive).render(task, by: TileRenderer()) == TileRenderer().render(task, of: archive))
     }
     let uneven = PixelRect(x: 112, y: 16, width: 161, height: 304)
-    #expect(JoinedTiles.mayJoin(uneven, turned: .none, of: archive))
+    #expect(JoinedTiles.mayJoin(uneven, rotated: .none, of: archive))
     let shifted = PixelRect(x: 113, y: 16, width: 160, height: 304)
-    for (part, turn) in [(uneven, Turn(degrees: 90)), (shifted, .none), (part, Turn(degrees: 1))] {
-      #expect(!JoinedTiles.mayJoin(part, turned: turn, of: archive))
+    for (part, rotation) in [(uneven, Rotation(degrees: 90)), (shifted, .none), (part, Rotation(degrees: 1))]
+    {
+      #expect(!JoinedTiles.mayJoin(part, rotated: rotation, of: archive))
     }
     let png = try RenderTests.archive(TemporaryFolder(), format: .png)
-    #expect(!JoinedTiles.mayJoin(part, turned: .none, of: png))
+    #expect(!JoinedTiles.mayJoin(part, rotated: .none, of: png))
     #expect(throws: RenderError.self) { try TileRenderer().render(.joined(part, .none), of: png) }
   }
 

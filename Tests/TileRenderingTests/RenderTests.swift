@@ -185,8 +185,8 @@ struct RenderTests {
     #expect(Self.difference(half, level) <= 2)
     for quarter in 1...3 {
       for flip in [false, true] {
-        let turn = Turn(degrees: Double(quarter) * 90, isFlipped: flip)
-        let ours = try shown(Viewport(width: 160, height: 160, scale: 1, x: 200, y: 150, turn: turn))
+        let rotation = Rotation(degrees: Double(quarter) * 90, isFlipped: flip)
+        let ours = try shown(Viewport(width: 160, height: 160, scale: 1, x: 200, y: 150, rotation: rotation))
         let steps =
           [["crop", "200", "150", "160", "160"]] + (flip ? [["flip", "horizontal"]] : [])
           + [["rot", "d\(quarter * 90)"]]

@@ -36,10 +36,10 @@ import TileGeometry
 
 let image = PixelSize(width: 20_000, height: 15_000)!
 let limits = ScaleLimits(containing: image, width: 1280, height: 800)
-var viewport = Viewport(fitting: image, .contain, width: 1280, height: 800, turn: Turn(degrees: 390))
+var viewport = Viewport(fitting: image, .contain, width: 1280, height: 800, rotation: Rotation(degrees: 390))
 viewport = viewport.scaled(to: 5 * viewport.scale).rubberBanded(on: image, limits: limits)
 let coverage = Coverage(pyramid: Pyramid(imageSize: image, tileSize: 512)!, viewport: viewport)
-print(coverage.changes(from: nil, margin: 1).added.count, coverage.level, viewport.turn.degrees)
+print(coverage.changes(from: nil, margin: 1).added.count, coverage.level, viewport.rotation.degrees)
 """
 # Libraries of the C library and of Swift's, which come with the toolchain or are part of every system that has Swift.
 SYSTEM = re.compile(r"libc\.so|libm\.so|libgcc_s\.so|ld-linux|libpthread\.so|libdl\.so|libstdc\+\+\.so|libswift\w+\.so")
@@ -52,8 +52,8 @@ public func tiles(
   guard let size = PixelSize(width: Int(width), height: Int(height)),
     let pyramid = Pyramid(imageSize: size, tileSize: 256)
   else { return -1 }
-  let viewport = Viewport(width: 800, height: 600, scale: scale, x: x, y: y, turn: Turn(degrees: degrees))
-  let limits = ScaleLimits(containing: size, width: 800, height: 600, turn: viewport.turn)
+  let viewport = Viewport(width: 800, height: 600, scale: scale, x: x, y: y, rotation: Rotation(degrees: degrees))
+  let limits = ScaleLimits(containing: size, width: 800, height: 600, rotation: viewport.rotation)
   let settled = viewport.rubberBanded(on: size, limits: limits).settled(on: size, limits: limits)
   let coverage = Coverage(pyramid: pyramid, viewport: settled)
   let changes = coverage.changes(from: Coverage(pyramid: pyramid, viewport: viewport), margin: 1)

@@ -119,7 +119,7 @@ struct IIIFImageRequest: Hashable {
     let box =
       rotation == 0
       ? (width: Double(picture.size.width), height: Double(picture.size.height))
-      : Turn(degrees: rotation).bounds(Double(picture.size.width), Double(picture.size.height))
+      : Rotation(degrees: rotation).bounds(Double(picture.size.width), Double(picture.size.height))
     let most = PictureLimits.side(of: format)
     guard box.width <= Double(most), box.height <= Double(most) else {
       throw TileRefusal("\(format.fileExtension) holds \(most) pixels along a side")

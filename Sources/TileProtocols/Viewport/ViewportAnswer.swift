@@ -83,8 +83,8 @@ package struct ViewportAnswer {
       text.member("y", viewport.y)
       text.member("minScale", limits.minimum)
       text.member("maxScale", limits.maximum)
-      text.member("rotation", viewport.turn.degrees)
-      text.member("flip", viewport.turn.isFlipped)
+      text.member("rotation", viewport.rotation.degrees)
+      text.member("flip", viewport.rotation.isFlipped)
       text.key("visible")
       write(coverage.visible ?? .zero, &text)
     }

@@ -17,7 +17,7 @@ package struct ViewportQuery: Hashable, Sendable {
   package var minScale: Double?
   package var maxScale: Double?
   package var clamp = false
-  package var turn = Turn.none
+  package var rotation = Rotation.none
   package var devicePixelRatio = 1.0
   package var margin = 0
   package var fallback = false
@@ -69,7 +69,7 @@ package struct ViewportQuery: Hashable, Sendable {
       values.refuse("minScale", values["minScale"], "at most maxScale, which is \(maxScale)")
     }
     clamp = values.flag("clamp")
-    turn = Turn(degrees: values.number("rotation", -1e6...1e6) ?? 0, isFlipped: values.flag("flip"))
+    rotation = Rotation(degrees: values.number("rotation", -1e6...1e6) ?? 0, isFlipped: values.flag("flip"))
     devicePixelRatio = values.number("dpr", 0.1...8) ?? 1
     margin = Int(values.wholeNumber("margin", 0...64) ?? 0)
     fallback = values.flag("fallback")
@@ -85,10 +85,10 @@ package struct ViewportQuery: Hashable, Sendable {
   /// given; their defaults limit what `zoom` reaches and, with `clamp`, a given scale, but never `fit`.
   /// Where a limit changes the scale, the image point at the anchor stays (the middle without one).
   package func viewport(on image: PixelSize) -> (viewport: Viewport, limits: ScaleLimits) {
-    let standard = ScaleLimits(containing: image, width: width, height: height, turn: turn)
+    let standard = ScaleLimits(containing: image, width: width, height: height, rotation: rotation)
     let limits = limits(standard)
     var viewport = Viewport(
-      fitting: image, fit ?? .contain, width: width, height: height, turn: turn)
+      fitting: image, fit ?? .contain, width: width, height: height, rotation: rotation)
     if let scale {
       viewport.scale = scale
       (viewport.x, viewport.y) = (0, 0)

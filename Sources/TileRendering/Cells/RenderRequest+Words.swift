@@ -53,13 +53,14 @@ extension RenderTask {
       ]
     case .viewport(let view, let ratio, _):
       words += [1, format, bits(view.width), bits(view.height), bits(view.scale), bits(view.x), bits(view.y)]
-      words += [bits(view.turn.degrees), view.turn.isFlipped ? 1 : 0, bits(ratio)]
+      words += [bits(view.rotation.degrees), view.rotation.isFlipped ? 1 : 0, bits(ratio)]
     case .cut(let part, let level, let size, _):
       words += [2, format, part.x, part.y, part.width, part.height, level, size.width, size.height]
     case .tile(let address, _): words += [3, format, address.level, address.column, address.row]
-    case .joined(let part, let turn):
+    case .joined(let part, let rotation):
       words += [
-        4, format, part.x, part.y, part.width, part.height, bits(turn.degrees), turn.isFlipped ? 1 : 0,
+        4, format, part.x, part.y, part.width, part.height, bits(rotation.degrees),
+        rotation.isFlipped ? 1 : 0,
       ]
     }
   }
@@ -92,7 +93,7 @@ extension RenderTask {
       guard number(2) > 0, number(3) > 0, number(4) > 0, number(7).isFinite else { return nil }
       let view = Viewport(
         width: number(2), height: number(3), scale: number(4), x: number(5), y: number(6),
-        turn: Turn(degrees: number(7), isFlipped: own[8] == 1))
+        rotation: Rotation(degrees: number(7), isFlipped: own[8] == 1))
       self = .viewport(view, devicePixelRatio: number(9), format)
     case 2:
       guard let size = PixelSize(width: own[7], height: own[8]) else { return nil }
@@ -100,7 +101,7 @@ extension RenderTask {
     case 3: self = .tile(TileAddress(level: own[2], column: own[3], row: own[4]), format)
     case 4:
       guard number(6).isFinite else { return nil }
-      self = .joined(rectangle(2), Turn(degrees: number(6), isFlipped: own[7] == 1))
+      self = .joined(rectangle(2), Rotation(degrees: number(6), isFlipped: own[7] == 1))
     default: return nil
     }
   }

@@ -20,20 +20,22 @@ package struct JoinedTiles {
   /// libjpeg's longest side, pixels.
   private static let longestSide = 65_500
 
-  /// Whether a part of the image begins and, where it is turned, ends on borders of blocks, so that it is a JPEG of the
+  /// Whether a part of the image begins and, if it is rotated, ends on borders of blocks, so that it is a JPEG of the
   /// tiles' own coefficients unless the tiles differ among themselves.
   ///
   /// - Parameters:
   ///   - rectangle: image space, inside the image.
-  ///   - turn: what the part is mirrored and turned by afterwards.
-  package static func mayJoin(_ rectangle: PixelRect, turned turn: Turn, of archive: TileArchive) -> Bool {
+  ///   - rotation: the mirroring and rotation of the part afterwards.
+  package static func mayJoin(_ rectangle: PixelRect, rotated rotation: Rotation, of archive: TileArchive)
+    -> Bool
+  {
     let pyramid = archive.pyramid
     func isOnBorder(_ number: Int) -> Bool { number % widestBlock == 0 }
     guard archive.format == .jpeg, pyramid.overlap == 0, isOnBorder(pyramid.tileSize),
-      operation(turn) != nil, max(rectangle.width, rectangle.height) <= longestSide
+      operation(rotation) != nil, max(rectangle.width, rectangle.height) <= longestSide
     else { return false }
     return isOnBorder(rectangle.x) && isOnBorder(rectangle.y)
-      && (turn.isIdentity || isOnBorder(rectangle.width) && isOnBorder(rectangle.height))
+      && (rotation.isIdentity || isOnBorder(rectangle.width) && isOnBorder(rectangle.height))
   }
 
   /// Coefficients of the part, as they come together.
@@ -53,9 +55,9 @@ package struct JoinedTiles {
   /// The file's bytes.
   ///
   /// - Parameter rectangle: image space, inside the image.
-  func jpeg(of rectangle: PixelRect, turned turn: Turn) throws(RenderError) -> [UInt8] {
+  func jpeg(of rectangle: PixelRect, rotated rotation: Rotation) throws(RenderError) -> [UInt8] {
     let pyramid = archive.pyramid
-    guard Self.mayJoin(rectangle, turned: turn, of: archive) else { throw Self.unlike }
+    guard Self.mayJoin(rectangle, rotated: rotation, of: archive) else { throw Self.unlike }
     guard let reader = js_new() else { throw Self.noMemory }
     defer { js_close(reader) }
     let side = pyramid.tileSize
@@ -86,7 +88,7 @@ package struct JoinedTiles {
         &bytes,
         &count, $0)
     }
-    return try Self.turned(UnsafeBufferPointer(start: bytes, count: count), turn)
+    return try Self.rotated(UnsafeBufferPointer(start: bytes, count: count), rotation)
   }
 
   /// Reads the tile's header and readies the reader for its coefficients.
@@ -168,9 +170,9 @@ package struct JoinedTiles {
 
   // MARK: Turning
 
-  /// Nil where the turn is by no quarters.
-  private static func operation(_ turn: Turn) -> TJXOP? {
-    switch (turn.degrees, turn.isFlipped) {
+  /// `nil` unless the angle is a multiple of 90°.
+  private static func operation(_ rotation: Rotation) -> TJXOP? {
+    switch (rotation.degrees, rotation.isFlipped) {
     case (0, false): TJXOP_NONE
     case (90, false): TJXOP_ROT90
     case (180, false): TJXOP_ROT180
@@ -183,10 +185,10 @@ package struct JoinedTiles {
     }
   }
 
-  private static func turned(
-    _ jpeg: UnsafeBufferPointer<UInt8>, _ turn: Turn
+  private static func rotated(
+    _ jpeg: UnsafeBufferPointer<UInt8>, _ rotation: Rotation
   ) throws(RenderError) -> [UInt8] {
-    guard !turn.isIdentity, let operation = operation(turn) else { return Array(jpeg) }
+    guard !rotation.isIdentity, let operation = operation(rotation) else { return Array(jpeg) }
     guard let turner = tjInitTransform() else { throw noMemory }
     defer { tjDestroy(turner) }
     var transform = tjtransform()

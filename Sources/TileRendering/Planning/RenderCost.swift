@@ -42,7 +42,7 @@ extension RenderTask {
   private func encodedPixels(in archive: TileArchive) -> Int {
     switch self {
     case .picture(let picture):
-      let box = Turn(degrees: picture.rotation)
+      let box = Rotation(degrees: picture.rotation)
         .bounds(Double(picture.size.width), Double(picture.size.height))
       return Int(box.width * box.height)
     case .viewport(let viewport, let ratio, _):

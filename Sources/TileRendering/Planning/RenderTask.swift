@@ -14,7 +14,7 @@ package enum RenderTask: Hashable, Sendable {
   case cut(PixelRect, level: Int, paddedTo: PixelSize, PictureFormat)
   /// A part of the image, as a JPEG of what its JPEG tiles hold: nothing is decoded to pixels and encoded again. For those
   /// that `JoinedTiles.mayJoin` says may be.
-  case joined(PixelRect, Turn)
+  case joined(PixelRect, Rotation)
   /// A tile in any format.
   case tile(TileAddress, PictureFormat)
 

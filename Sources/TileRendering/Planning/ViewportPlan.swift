@@ -51,10 +51,11 @@ struct ViewportPlan {
       let point = viewport.viewportPoint(ofImage: Point(x: x * unit, y: y * unit))
       return Point(x: point.x * ratio, y: point.y * ratio)
     }
-    let turn = viewport.turn
-    let mirror = turn.isFlipped ? -1.0 : 1.0
+    let rotation = viewport.rotation
+    let mirror = rotation.isFlipped ? -1.0 : 1.0
     matrix = (
-      mirror * turn.cosine * scale, -turn.sine * scale, mirror * turn.sine * scale, turn.cosine * scale
+      mirror * rotation.cosine * scale, -rotation.sine * scale, mirror * rotation.sine * scale,
+      rotation.cosine * scale
     )
     let origin = device(Double(rectangle?.x ?? 0), Double(rectangle?.y ?? 0))
     offset = (origin.x, origin.y)

@@ -84,7 +84,7 @@ extension Router {
     let (viewport, _) = query.viewport(on: archive.pyramid.imageSize)
     return rendering(
       "viewport \(viewport.width),\(viewport.height),\(viewport.scale),\(viewport.x),\(viewport.y),"
-        + "\(viewport.turn.degrees),\(viewport.turn.isFlipped),\(ratio).\(ending)",
+        + "\(viewport.rotation.degrees),\(viewport.rotation.isFlipped),\(ratio).\(ending)",
       .viewport(viewport, devicePixelRatio: ratio, format), archive,
       failure: .problem(500, "Unreadable", "the picture cannot be made from the image's tiles"))
   }

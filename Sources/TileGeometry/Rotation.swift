@@ -4,7 +4,7 @@
 ///
 /// Sine and cosine are computed here: they are exact at quarter turns, need no C library, and agree with the
 /// viewer's JavaScript to the last bit.
-public struct Turn: Hashable, Sendable {
+public struct Rotation: Hashable, Sendable {
   /// The angle in degrees clockwise, in `0..<360`.
   public let degrees: Double
   /// Whether the picture is mirrored left to right before it is rotated.
@@ -35,7 +35,7 @@ public struct Turn: Hashable, Sendable {
   }
 
   /// The rotation by 0° without mirroring.
-  public static let none = Turn(degrees: 0)
+  public static let none = Rotation(degrees: 0)
 
   /// Whether the picture is neither rotated nor mirrored.
   public var isIdentity: Bool { degrees == 0 && !isFlipped }
