@@ -7,7 +7,7 @@ enum Ziggurat {
   static var commands: [any Command.Type] {
     [
       BuildCommand.self, ServeCommand.self, TilesCommand.self, InspectCommand.self, VerifyCommand.self,
-      ExportCommand.self, IndexCommand.self, PlanCommand.self, ReportCommand.self,
+      ExportCommand.self, ReindexCommand.self, PlanCommand.self, ReportCommand.self,
       CatalogCommand.self, SpaceCommand.self, ManCommand.self, CompletionsCommand.self,
     ]
   }
@@ -17,8 +17,12 @@ enum Ziggurat {
     let environment = ProcessInfo.processInfo.environment
     ProcessArguments.hidePasswords()
     do {
-      exit(try run(words, environment).number)
+      let code = try run(words, environment)
+      Output.release()
+      exit(code.number)
     } catch {
+      // One line says what is wrong, and nothing else.
+      Output.discard()
       Output.error(error.description)
       exit(ExitCode.usage.number)
     }
@@ -35,32 +39,46 @@ enum Ziggurat {
       Output.result("ziggurat \(version)\n")
       return .success
     case "--help", "-h", "help":
-      Output.result(try rest.first.map { (name) throws(UsageError) in try command(name).help } ?? overview)
+      let name = rest.first { !$0.hasPrefix("-") }
+      Output.result(
+        try name.map { (name) throws(UsageError) in
+          Help.text(of: try command(name), listsAll: rest.contains("--all"))
+        } ?? overview)
       return .success
     default:
       let command = try command(first)
-      if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
-        Output.result(command.help)
+      let options = rest.prefix { $0 != "--" }
+      if options.contains(where: { $0 == "--help" || $0 == "-h" }) {
+        Output.result(Help.text(of: command, listsAll: options.contains("--all")))
         return .success
       }
       for line in misspelt(environment) { Output.note(line) }
-      return try command.run(
-        Arguments(rest, command: first, options: command.options, environment: environment))
+      let arguments = try Arguments(rest, command: command, environment: environment)
+      for line in arguments.warnings { Output.hold(line) }
+      return try command.run(arguments)
     }
   }
 
+  /// Returns a command by its name, or by the name that it had in earlier releases.
   static func command(_ name: String) throws(UsageError) -> any Command.Type {
     if let command = commands.first(where: { $0.name == name }) { return command }
-    let near = nearest(name, commands.map { $0.name }).map { "; did you mean '\($0)'?" }
-    throw UsageError("unknown command '\(name)'" + (near ?? "; see 'ziggurat --help'"))
+    if let command = commands.first(where: { $0.formerName == name }) {
+      Output.hold(Arguments.renamed("'\(name)'", "'\(command.name)'"))
+      return command
+    }
+    throw .unknown("command", name, near: nearest(name, commands.map { $0.name }), help: "ziggurat --help")
   }
 
-  /// A line for each variable that begins as options' do and is none of them, of whatever command.
+  /// Returns a line for each variable that begins as options' do and sets no option of any command.
   static func misspelt(_ environment: [String: String]) -> [String] {
-    let known = commands.flatMap { $0.options.map(\.environmentName) }
-    return environment.keys.filter { $0.hasPrefix("ZIGGURAT_") && !known.contains($0) }.sorted().map {
-      "the environment's \($0) is no option"
-        + (nearest($0, known).map { "; did you mean \($0)?" } ?? " of any command")
+    let options = commands.flatMap { $0.options }
+    let known = options.filter { !$0.isHidden }.map(\.environmentName)
+    let taken = Set(
+      options.map(\.environmentName)
+        + options.compactMap { $0.former.map { Option.environmentName($0.name) } })
+    return environment.keys.filter { $0.hasPrefix("ZIGGURAT_") && !taken.contains($0) }.sorted().map {
+      "the environment variable \($0) sets no option"
+        + (nearest($0, known).map { "; did you mean \($0)?" } ?? "")
     }
   }
 

@@ -9,11 +9,17 @@ import Testing
     Option("quality", "80", help: ""),
     Option("jobs", "N", help: ""), Option("quiet", help: ""), Option("json", help: ""),
     Option("min-scale", "S", help: ""), Option("max-scale", "S", help: ""),
-    Option("name", "NAME", isList: true, help: ""), Option("depth", "N", needs: "json", help: ""),
+    Option("name", "NAME", isList: true, help: ""), Option("depth", "N", requires: "json", help: ""),
+    Option("cache-size", .megabytes, was: "cache-memory", help: ""),
+    Option("names", "NAME", isList: true, was: "titles", help: ""),
+    Option("public-files", was: "offer", help: ""),
+    Option(
+      "no-uploads", was: Option.FormerName("uploads", values: ["yes": "false", "no": "true"]), help: ""),
+    Option("config", "FILE", help: ""),
   ]
 
   private func parse(_ words: [String], _ environment: [String: String] = [:]) throws -> Arguments {
-    try Arguments(words, command: "build", options: Self.options, environment: environment)
+    try Arguments(words, command: BuildCommand.self, options: Self.options, environment: environment)
   }
 
   private func complaint(_ words: [String], _ environment: [String: String] = [:]) -> String? {
@@ -60,24 +66,24 @@ import Testing
     (["-quiet"], "unknown option '-quiet'; did you mean '--quiet'?"),
     (["--Quiet"], "unknown option '--Quiet'; did you mean '--quiet'?"),
     (["---quiet"], "unknown option '---quiet'; did you mean '--quiet'?"),
-    (["--colour"], "unknown option '--colour'; see 'ziggurat help build'"),
-    (["-j"], "unknown option '-j'; see 'ziggurat help build'"),
-    (["--=5"], "unknown option '--'; see 'ziggurat help build'"),
-    (["--é"], "unknown option '--é'; see 'ziggurat help build'"),
+    (["--colour"], "unknown option '--colour' (see 'ziggurat help build')"),
+    (["-j"], "unknown option '-j' (see 'ziggurat help build')"),
+    (["--=5"], "unknown option '--' (see 'ziggurat help build')"),
+    (["--é"], "unknown option '--é' (see 'ziggurat help build')"),
   ])
-  func `an unknown option is told with the one that was meant`(words: [String], message: String) {
+  func `an unknown option is reported with the one that was meant`(words: [String], message: String) {
     #expect(complaint(words) == message)
   }
 
   @Test(arguments: [
-    (["--jobs"], "option '--jobs' needs a value: --jobs N"),
-    (["a", "--quiet", "--library"], "option '--library' needs a value: --library DIR"),
-    (["--quiet=true"], "option '--quiet' takes no value"), (["--quiet="], "option '--quiet' takes no value"),
-    (["--jobs", "1", "--jobs", "2"], "option '--jobs' is given twice"),
-    (["--jobs=1", "--jobs", "1"], "option '--jobs' is given twice"),
-    (["--quiet", "--quiet"], "option '--quiet' is given twice"),
+    (["--jobs"], "--jobs requires a value: --jobs N"),
+    (["a", "--quiet", "--library"], "--library requires a value: --library DIR"),
+    (["--quiet=true"], "--quiet does not take a value"), (["--quiet="], "--quiet does not take a value"),
+    (["--jobs", "1", "--jobs", "2"], "--jobs cannot be given twice"),
+    (["--jobs=1", "--jobs", "1"], "--jobs cannot be given twice"),
+    (["--quiet", "--quiet"], "--quiet cannot be given twice"),
   ])
-  func `a missing, needless or second value is told`(words: [String], message: String) {
+  func `a missing, needless or second value is reported`(words: [String], message: String) {
     #expect(complaint(words) == message)
   }
 
@@ -107,10 +113,10 @@ import Testing
     #expect(try parse(["--quiet"], ["ZIGGURAT_QUIET": text]).flag("quiet"))
   }
 
-  @Test func `a flag that is neither is told by its name in the environment`() throws {
+  @Test func `an invalid flag is reported by its name in the environment`() throws {
     let arguments = try parse([], ["ZIGGURAT_QUIET": "maybe"])
     let error = #expect(throws: UsageError.self) { try arguments.flag("quiet") }
-    #expect(error?.description == "ZIGGURAT_QUIET is 'maybe'; it takes true or false")
+    #expect(error?.description == "invalid value 'maybe' for ZIGGURAT_QUIET (expected true or false)")
   }
 
   @Test(arguments: [("1", 1), ("100", 100), ("080", 80), ("+7", 7)])
@@ -122,38 +128,40 @@ import Testing
     "0", "101", "-1", "", " 5", "5 ", "5.0", "1e1", "0x10", "eighty", "99999999999999999999", "٨٠", "NaN",
     "1_0",
   ])
-  func `a number that is none or out of range is told with the range`(text: String) throws {
-    let reason = "is '\(text)'; it takes a whole number from 1 to 100"
+  func `an invalid number is reported with the range`(text: String) throws {
     let given = try parse(["--quality=\(text)"])
     let error = #expect(throws: UsageError.self) { try given.int("quality", in: 1...100) }
-    #expect(error?.description == "--quality \(reason)")
+    #expect(
+      error?.description == "invalid value '\(text)' for --quality (expected a whole number from 1 to 100)")
     let set = try parse([], ["ZIGGURAT_QUALITY": text])
     let other = #expect(throws: UsageError.self) { try set.int("quality", in: 1...100) }
-    #expect(other?.description == "ZIGGURAT_QUALITY \(reason)")
+    #expect(
+      other?.description
+        == "invalid value '\(text)' for ZIGGURAT_QUALITY (expected a whole number from 1 to 100)")
   }
 
-  /// In the environment it waits for the command that has the other one.
-  @Test func `what means nothing alone is a mistake on the command line`() {
-    #expect(complaint(["--depth", "3"]) == "--depth has no meaning without --json")
+  /// In the environment it may be meant for another command.
+  @Test func `an option without the one that it requires is an error on the command line`() {
+    #expect(complaint(["--depth", "3"]) == "--depth requires --json")
     #expect(complaint(["--depth", "3", "--json"]) == nil)
     #expect(complaint(["--depth", "3"], ["ZIGGURAT_JSON": "1"]) == nil)
     #expect(complaint([], ["ZIGGURAT_DEPTH": "3"]) == nil)
   }
 
-  @Test func `what a command cannot do without`() throws {
+  @Test func `a missing option or operand is reported`() throws {
     let none = try parse([])
     #expect(try none.int("quality", in: 1...100) == nil)
     for empty in [none, try parse(["--library="]), try parse([], ["ZIGGURAT_LIBRARY": ""])] {
       let error = #expect(throws: UsageError.self) { try empty.required("library") }
-      #expect(error?.description == "option '--library' is missing; see 'ziggurat help build'")
+      #expect(error?.description == "missing option --library (see 'ziggurat help build')")
     }
     #expect(try parse(["--library", "x"]).required("library") == "x")
-    #expect(try parse(["x"]).onlyOperand("the archive") == "x")
-    let missing = #expect(throws: UsageError.self) { try none.onlyOperand("the archive") }
-    #expect(missing?.description == "the archive is missing; see 'ziggurat help build'")
+    #expect(try parse(["x"]).onlyOperand("archive") == "x")
+    let missing = #expect(throws: UsageError.self) { try none.onlyOperand("archive") }
+    #expect(missing?.description == "missing archive (usage: ziggurat build SOURCE… --library DIR)")
     let two = try parse(["x", "y"])
-    let spare = #expect(throws: UsageError.self) { try two.onlyOperand("the archive") }
-    #expect(spare?.description == "unexpected 'y' behind the archive")
+    let spare = #expect(throws: UsageError.self) { try two.onlyOperand("archive") }
+    #expect(spare?.description == "unexpected argument 'y' after the archive")
   }
 
   @Test(
@@ -165,16 +173,56 @@ import Testing
     #expect(nearest(word, Ziggurat.commands.map { $0.name }) == near)
   }
 
-  @Test func `help names every option of every command with its place in the environment`() {
-    for command in Ziggurat.commands {
-      #expect(command.help.hasPrefix("usage: ziggurat \(command.name) "))
-      for option in command.options {
-        #expect(command.help.contains("--\(option.name) "))
-        #expect(!option.help.isEmpty)
-        #expect(option.environmentName.allSatisfy { $0.isUppercase || $0 == "_" })
-      }
-      #expect(Set(command.options.map(\.name)).count == command.options.count)
-      #expect(command.help.split(separator: "\n").allSatisfy { $0.count <= 120 }, "\(command.help)")
-    }
+  @Test(arguments: [
+    (["--cache-memory", "64"], "cache-size", "64", "--cache-memory is now called --cache-size"),
+    (["--cache-memory=64"], "cache-size", "64", "--cache-memory is now called --cache-size"),
+    (["--offer"], "public-files", "true", "--offer is now called --public-files"),
+    (["--uploads", "no"], "no-uploads", "true", "--uploads is now called --no-uploads"),
+    (["--uploads=yes"], "no-uploads", "false", "--uploads is now called --no-uploads"),
+    (["--titles", "a", "--titles", "b", "--names", "c"], "names", "a,b,c", "--titles is now called --names"),
+    (["--names", "a", "--titles=b", "--titles=c"], "names", "a,b,c", "--titles is now called --names"),
+  ])
+  func `a former name works with one warning`(words: [String], name: String, value: String, warning: String)
+    throws
+  {
+    let arguments = try parse(words)
+    #expect(arguments.string(name) == value)
+    #expect(arguments.warnings == [warning + " (the old name works until 2.0)"])
+  }
+
+  @Test func `a former name works in the environment, after the present one`() throws {
+    let former = try parse([], ["ZIGGURAT_CACHE_MEMORY": "64", "ZIGGURAT_UPLOADS": "no"])
+    #expect(former.string("cache-size") == "64")
+    #expect(try former.flag("no-uploads"))
+    #expect(former.spelled("cache-size") == "ZIGGURAT_CACHE_MEMORY")
+    #expect(
+      former.warnings == [
+        "ZIGGURAT_CACHE_MEMORY is now called ZIGGURAT_CACHE_SIZE (the old name works until 2.0)",
+        "ZIGGURAT_UPLOADS is now called ZIGGURAT_NO_UPLOADS (the old name works until 2.0)",
+      ])
+    let both = try parse([], ["ZIGGURAT_CACHE_MEMORY": "64", "ZIGGURAT_CACHE_SIZE": "65"])
+    #expect(both.string("cache-size") == "65")
+    #expect(both.warnings == [])
+    let given = try parse(["--cache-size", "66"], ["ZIGGURAT_CACHE_MEMORY": "64"])
+    #expect(given.string("cache-size") == "66")
+  }
+
+  @Test func `an error names the option as it was given`() throws {
+    #expect(complaint(["--cache-memory", "1", "--cache-size", "1"]) == "--cache-size cannot be given twice")
+    #expect(complaint(["--uploads", "x"]) == "invalid value 'x' for --uploads (expected no or yes)")
+    #expect(complaint(["--uploads"]) == "--uploads requires a value: --uploads no|yes")
+    let arguments = try parse(["--cache-memory", "x"])
+    let error = #expect(throws: UsageError.self) { try arguments.quantity("cache-size", in: 0...1 << 40) }
+    #expect(
+      error?.description
+        == "invalid value 'x' for --cache-memory (expected 0 to 1TB, or a plain number of MB)")
+  }
+
+  @Test func `a quantity takes a unit, and without one has the option's`() throws {
+    #expect(try parse(["--cache-size", "64"]).quantity("cache-size", in: 0...1 << 40) == 64 << 20)
+    #expect(try parse(["--cache-size", "64KB"]).quantity("cache-size", in: 0...1 << 40) == 64 << 10)
+    #expect(try parse([]).quantity("cache-size", in: 0...1 << 40) == nil)
+    let large = try parse(["--cache-size", "2TB"])
+    #expect(throws: UsageError.self) { try large.quantity("cache-size", in: 0...1 << 40) }
   }
 }

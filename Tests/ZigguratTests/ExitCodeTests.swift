@@ -10,8 +10,9 @@ import Testing
 @Suite struct ExitCodeTests {
   @Test(arguments: [
     (["--version"], "ziggurat \(Ziggurat.version)\n"), (["version"], "ziggurat \(Ziggurat.version)\n"),
-    (["help", "tiles"], TilesCommand.help), (["tiles", "--help"], TilesCommand.help),
-    (["build", "x", "-h"], BuildCommand.help),
+    (["help", "tiles"], Help.text(of: TilesCommand.self)),
+    (["tiles", "--help"], Help.text(of: TilesCommand.self)),
+    (["build", "x", "-h"], Help.text(of: BuildCommand.self)),
   ])
   func `what was asked for is on stdout, 0`(words: [String], output: String) throws {
     let outcome = try Program.run(words)
@@ -208,7 +209,7 @@ import Testing
     try FolderTree.make(folder("library"))
     let process = Process()
     process.executableURL = URL(fileURLWithPath: Program.path)
-    process.arguments = ["serve", folder("library"), "--port", "0", "--public", folder("library")]
+    process.arguments = ["serve", folder("library"), "--port", "0", "--webroot", folder("library")]
     let output = try folder.write("output", [])
     process.standardOutput = FileHandle(forWritingAtPath: output)
     process.standardError = FileHandle.nullDevice

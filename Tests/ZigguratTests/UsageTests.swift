@@ -5,59 +5,66 @@ import Testing
   @Test(
     arguments: [
       ([], nil), (["biuld"], "unknown command 'biuld'; did you mean 'build'?"),
-      (["x"], "unknown command 'x'; see 'ziggurat --help'"),
-      (["help", "x"], "unknown command 'x'; see 'ziggurat --help'"),
-      (["build"], "the source is missing: ziggurat build SOURCE… --library DIR"),
-      (["build", "x"], "option '--library' is missing; see 'ziggurat help build'"),
+      (["x"], "unknown command 'x' (see 'ziggurat --help')"),
+      (["help", "x"], "unknown command 'x' (see 'ziggurat --help')"),
+      (["build"], "missing source (usage: ziggurat build SOURCE… --library DIR)"),
+      (["build", "x"], "missing option --library (see 'ziggurat help build')"),
       (
         ["build", "x", "--library", "/nowhere", "--tile-size", "513"],
-        "--tile-size is '513'; it takes an even number"
+        "invalid value '513' for --tile-size (expected an even number)"
       ),
       (
         ["build", "x", "--library", "/nowhere", "--tile-size", "1"],
-        "--tile-size is '1'; it takes a whole number from 64 to 8192"
+        "invalid value '1' for --tile-size (expected a whole number from 64 to 8192)"
       ),
       (
         ["build", "x", "--library", "/nowhere", "--format", "bmp"],
-        "--format is 'bmp'; it takes jpeg, png, webp, avif, jxl or auto"
+        "invalid value 'bmp' for --format (expected jpeg, png, webp, avif, jxl or auto)"
       ),
       (
         ["build", "x", "--library", "/nowhere", "--fidelity", "best"],
-        "--fidelity is 'best'; it takes exact, fast, lossless or auto"
+        "invalid value 'best' for --fidelity (expected exact, fast, lossless or auto)"
       ),
       (
         ["build", "x", "--library", "/nowhere", "--background", "1,2,256"],
-        "--background is '1,2,256'; it takes red,green,blue, each 0 to 255"
+        "invalid value '1,2,256' for --background (expected R,G,B, each from 0 to 255)"
       ),
-      (["serve"], "the library's folder is missing; see 'ziggurat help serve'"),
-      (["serve", "x", "--port", "65536"], "--port is '65536'; it takes a whole number from 0 to 65535"),
+      (["serve"], "missing library folder (usage: ziggurat serve DIR|ARCHIVE|s3://BUCKET/PREFIX)"),
+      (
+        ["serve", "x", "--port", "65536"],
+        "invalid value '65536' for --port (expected a whole number from 0 to 65535)"
+      ),
       (
         ["serve", "x", "--base-url", "x"],
-        "--base-url is 'x'; it takes a URL such as https://example.org/images"
+        "invalid value 'x' for --base-url (expected a URL such as https://example.org/images)"
       ),
-      (["tiles"], "the archive is missing; see 'ziggurat help tiles'"),
-      (["tiles", "x"], "option '--viewport' is missing; see 'ziggurat help tiles'"),
+      (
+        ["tiles"],
+        "missing archive (usage: ziggurat tiles ARCHIVE --viewport 1280x800 [--scale 0.25] [--offset 300,200])"
+      ),
+      (["tiles", "x"], "missing option --viewport (see 'ziggurat help tiles')"),
       (
         ["tiles", "x", "--viewport", "axbxc"],
-        "--viewport is 'axbxc'; it takes WIDTHxHEIGHT, such as 1280x800"
+        "invalid value 'axbxc' for --viewport (expected WIDTHxHEIGHT, such as 1280x800)"
       ),
       (
-        ["tiles", "x", "--viewport", "5x5", "--offset", "1"], "--offset is '1'; it takes X,Y, such as 300,200"
+        ["tiles", "x", "--viewport", "5x5", "--offset", "1"],
+        "invalid value '1' for --offset (expected X,Y, such as 300,200)"
       ),
-      (["inspect"], "the archive or image is missing; see 'ziggurat help inspect'"),
-      (["verify", "a", "b"], "unexpected 'b' behind the library or archive"),
-      (["export", "x", "--output", "y"], "option '--layout' is missing; see 'ziggurat help export'"),
+      (["inspect"], "missing archive or image (usage: ziggurat inspect ARCHIVE|SOURCE)"),
+      (["verify", "a", "b"], "unexpected argument 'b' after the library or archive"),
+      (["export", "x", "--output", "y"], "missing option --layout (see 'ziggurat help export')"),
       (
         ["export", "x", "--output", "y", "--layout", "dzi"],
-        "--layout is 'dzi'; it takes dz, zoomify, xyz or iiif3"
+        "invalid value 'dzi' for --layout (expected dz, zoomify, xyz or iiif3)"
       ),
       (
         ["export", "x", "--output", "y", "--layout", "xyz", "--overlap", "1"],
-        "--overlap goes with --layout dz only"
+        "--overlap requires --layout dz"
       ),
       (
         ["export", "x", "--output", "y", "--layout", "zoomify", "--format", "png"],
-        "--format is 'png'; zoomify has jpeg only"
+        "invalid value 'png' for --format (expected jpeg for zoomify)"
       ),
     ] as [([String], String?)])
   func `wrong usage is one line on stderr, 2`(words: [String], message: String?) throws {
@@ -68,11 +75,14 @@ import Testing
   }
 
   @Test(arguments: [
-    ("ZIGGURAT_VIEWPORT=axbxc", "ZIGGURAT_VIEWPORT is 'axbxc'; it takes WIDTHxHEIGHT, such as 1280x800"),
-    ("ZIGGURAT_OFFSET=1", "ZIGGURAT_OFFSET is '1'; it takes X,Y, such as 300,200"),
-    ("ZIGGURAT_FLIP=x", "ZIGGURAT_FLIP is 'x'; it takes true or false"),
+    (
+      "ZIGGURAT_VIEWPORT=axbxc",
+      "invalid value 'axbxc' for ZIGGURAT_VIEWPORT (expected WIDTHxHEIGHT, such as 1280x800)"
+    ),
+    ("ZIGGURAT_OFFSET=1", "invalid value '1' for ZIGGURAT_OFFSET (expected X,Y, such as 300,200)"),
+    ("ZIGGURAT_FLIP=x", "invalid value 'x' for ZIGGURAT_FLIP (expected true or false)"),
   ])
-  func `a bad value is told by the name it came under`(variable: String, message: String) throws {
+  func `a bad value is reported by the name it came under`(variable: String, message: String) throws {
     let given = variable.contains("VIEWPORT") ? [] : ["--viewport", "5x5"]
     let outcome = try Program.run(["tiles", "x"] + given, environment: [variable])
     #expect(outcome.code == 2)

@@ -1,21 +1,27 @@
 import Catalog
 import Files
+import HTTPMessages
 
 enum CatalogCommand: Command {
   static let name = "catalog"
   static let usage = "migrate|check postgresql://USER@HOST/DATABASE"
-  static let summary = "Make or check the tables that servers share as their catalog."
+  static let summary = "Make or check the tables of a shared catalog."
   static let options: [Option] = []
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
-    guard arguments.operands.count == 2 else { throw UsageError("it is: ziggurat catalog \(usage)") }
+    guard arguments.operands.count > 1 else {
+      throw arguments.missing(arguments.operands.isEmpty ? "action" : "URL")
+    }
+    // A third operand may hold a password.
+    guard arguments.operands.count == 2 else { throw .needlessValue("ziggurat catalog \(usage)") }
     let (action, address) = (arguments.operands[0], arguments.operands[1])
     guard Catalog.isPostgreSQL(address) else {
-      // Not told: what is no such URL may hold a password anywhere.
-      throw UsageError("a shared catalog is a URL, postgresql://USER@HOST/DATABASE")
+      // The value is not shown: it may hold a password.
+      throw .requires("ziggurat catalog", "a URL of the form postgresql://USER@HOST/DATABASE")
     }
     guard ["migrate", "check"].contains(action) else {
-      throw UsageError("'\(action)' is neither migrate nor check")
+      throw .unknown(
+        "action", action, near: nearest(action, ["migrate", "check"]), help: "ziggurat help catalog")
     }
     do throws(StorageError) {
       return try action == "migrate" ? migrate(address) : check(address)

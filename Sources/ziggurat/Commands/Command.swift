@@ -1,6 +1,8 @@
 /// A verb of the command line.
 protocol Command {
   static var name: String { get }
+  /// The name that the command had in earlier releases. It works until 2.0, with a warning.
+  static var formerName: String? { get }
   /// The operands, as the help shows them: `SOURCE… --library DIR`.
   static var usage: String { get }
   static var summary: String { get }
@@ -26,15 +28,5 @@ struct ExitCode: Equatable {
 }
 
 extension Command {
-  static var help: String {
-    var text = "usage: ziggurat \(name) \(usage)\n\n\(summary)\n"
-    if options.isEmpty { return text }
-    text += "\noptions:\n"
-    let heads = options.map(\.head)
-    let width = (heads.map(\.count).max() ?? 0) + 2
-    for (head, option) in zip(heads, options) {
-      text += "  " + head + String(repeating: " ", count: width - head.count) + option.help + "\n"
-    }
-    return text + "\nEvery option can also be set in the environment, as ZIGGURAT_<OPTION>.\n"
-  }
+  static var formerName: String? { nil }
 }

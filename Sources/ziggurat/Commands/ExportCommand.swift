@@ -7,25 +7,24 @@ enum ExportCommand: Command {
   static let name = "export"
   static let usage = "ARCHIVE|LIBRARY|s3://BUCKET/PREFIX… --layout dz|zoomify|xyz|iiif3 --output DIR"
   static let summary =
-    "Folders of tiles for web servers that know nothing of tiles: of one archive DIR, of several or a library DIR/ID."
+    "Write static tile trees for plain web servers: DIR for one archive, DIR/ID for several or a library."
   static let options = [
-    Option("layout", "dz|zoomify|xyz|iiif3", help: "how the files are named"),
-    Option("output", "DIR", help: "the folder to make; it appears when it is complete"),
-    Option("tile-size", "N", help: "level pixels (default: the archive's; zoomify: 256)"),
-    Option("overlap", "N", help: "level pixels that tiles reach into each other; dz only"),
+    Option("layout", "LAYOUT", help: "Naming of the files: dz, zoomify, xyz or iiif3"),
+    Option("output", "DIR", help: "Folder to make; it appears when it is complete"),
+    Option("tile-size", "N", default: "the archive's; zoomify: 256", help: "Side of a tile in level pixels"),
+    Option("overlap", "N", help: "Overlap of neighbouring tiles in level pixels; dz only"),
+    Option("format", "FORMAT", default: "the archive's", help: "Tile format: \(TileFormat.names)"),
+    Option("quality", "N", default: "80", help: "Quality of tiles that are encoded again, 1 to 100"),
     Option(
-      "format", TileFormat.allCases.map(\.name).joined(separator: "|"),
-      help: "of the tiles (default: the archive's)"),
-    Option("quality", "80", help: "of tiles that have to be encoded anew, 1 to 100"),
-    Option("background", "R,G,B", help: "behind transparency and beyond the image's edge (255,255,255)"),
-    Option("base-url", "URL", help: "where DIR will be seen: goes into info.json and tilejson.json"),
-    Option("force", help: "replace what is at the output"),
-    Option("quiet", help: "say nothing but failures"),
+      "background", "R,G,B", default: "255,255,255", help: "Colour behind transparency and beyond the image"),
+    Option("base-url", "URL", help: "Public URL of DIR, for info.json and tilejson.json"),
+    Option("force", help: "Replace an existing output"),
+    Option("quiet", help: "Report failures only"),
   ]
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
     guard !arguments.operands.isEmpty else {
-      throw UsageError("the archive is missing: ziggurat export \(usage)")
+      throw arguments.missing("archive")
     }
     let output = try arguments.required("output")
     let options = try exportOptions(arguments)
@@ -82,23 +81,20 @@ enum ExportCommand: Command {
   }
 
   private static func exportOptions(_ arguments: Arguments) throws(UsageError) -> ExportOptions {
-    let name = try arguments.required("layout")
-    guard let layout = ExportLayout(rawValue: name) else {
-      throw UsageError("\(arguments.spelled("layout")) is '\(name)'; it takes dz, zoomify, xyz or iiif3")
+    guard let layout = ExportLayout(rawValue: try arguments.required("layout")) else {
+      throw arguments.invalid("layout", expected: "dz, zoomify, xyz or iiif3")
     }
     var options = ExportOptions(layout: layout)
     options.tileSize = try arguments.int("tile-size", in: ExportOptions.tileSizes)
     options.overlap = try arguments.int("overlap", in: 0...ExportOptions.tileSizes.upperBound)
     if options.overlap != nil, layout != .deepZoom {
-      throw UsageError("\(arguments.spelled("overlap")) goes with --layout dz only")
+      throw .requires(arguments.spelled("overlap"), "--layout dz")
     }
-    if let name = arguments.string("format") {
-      guard let format = TileFormat(fileExtension: name) else {
-        throw UsageError(
-          "\(arguments.spelled("format")) is '\(name)'; it takes one of \(TileFormat.names)")
-      }
+    if let format = try arguments.value(
+      "format", expected: TileFormat.names, { TileFormat(fileExtension: $0) })
+    {
       guard layout != .zoomify || format == .jpeg else {
-        throw UsageError("\(arguments.spelled("format")) is '\(name)'; zoomify has jpeg only")
+        throw arguments.invalid("format", expected: "jpeg for zoomify")
       }
       options.format = format
     }

@@ -8,12 +8,11 @@ enum InspectCommand: Command {
   static let usage = "ARCHIVE|SOURCE"
   static let summary = "Size, levels, tiles, format, colour, pages and origin, at a glance."
   static let options =
-    [Option("json", help: "as a JSON object")] + BuildOptions.arguments + [
-      SecretFile.pdfPasswordOption
-    ]
+    [Option("json", isCommon: true, help: "Write a JSON object")] + BuildOptions.arguments
+    + [SecretFile.pdfPasswordOption].grouped(.stacks)
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
-    let path = try arguments.onlyOperand("the archive or image")
+    let path = try arguments.onlyOperand("archive or image")
     let options = try BuildOptions(arguments)
     if let code = ProgramCells.start(options, takesUncommon: true) { return code }
     let pdfPassword = try SecretFile.pdfPassword(arguments)

@@ -2,7 +2,7 @@
 enum ManCommand: Command {
   static let name = "man"
   static let usage = "[COMMAND]"
-  static let summary = "A manual page for `man -l -`: of a command, or of all."
+  static let summary = "Print a manual page of a command, or of all, for `man -l -`."
   static let options: [Option] = []
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
@@ -19,13 +19,13 @@ enum ManCommand: Command {
 enum CompletionsCommand: Command {
   static let name = "completions"
   static let usage = "bash|zsh|fish"
-  static let summary = "A script by which a shell completes commands and options."
+  static let summary = "Print a script by which a shell completes commands and options."
   static let options: [Option] = []
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
-    let name = try arguments.onlyOperand("the shell")
+    let name = try arguments.onlyOperand("shell")
     guard let shell = Completions(rawValue: name) else {
-      throw UsageError("there are no completions for '\(name)'; there are for bash, zsh and fish")
+      throw .invalid(name, for: "the shell", expected: "bash, zsh or fish")
     }
     Output.result(shell.script)
     return .success

@@ -7,38 +7,33 @@ import ObjectStore
 import TileServing
 import TileStorage
 
-enum IndexCommand: Command {
-  static let name = "index"
+enum ReindexCommand: Command {
+  static let name = "reindex"
+  static let formerName: String? = "index"
   static let usage = "DIR|s3://BUCKET/PREFIX"
-  static let summary = "Make a library's catalog anew from its archives alone."
+  static let summary = "Rebuild a library's catalog from its archives."
   static let options = [
+    Option("plan", "FILE", help: "Plan whose shards were built: records the sources of the images"),
+    Option("journal-dir", "DIR", requires: "plan", was: "reports", help: "Folder of the shards' journals"),
     Option(
-      "plan", "FILE", help: "a plan that parts were built of: what came from its sources is written down"),
-    Option("reports", "DIR", needs: "plan", help: "the reports of who built them"),
-    Option(
-      "sweep",
-      help:
-        "of a library in an object store: mark archives that no image has, and remove those marked two days ago"
-    ),
-    Option(
-      "catalog", "URL",
-      help: "of a library in an object store: bring the listing that its servers share to what it holds, too"),
+      "gc", was: "sweep",
+      help: "Mark archives without images in an object store, and remove those marked two days ago"),
+    Option("catalog", "URL", help: "Shared catalog of a library in an object store, which is updated, too"),
   ]
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
-    let folder = try arguments.onlyOperand("the library's folder")
-    let (plan, reports) = (arguments.string("plan"), arguments.string("reports"))
+    let folder = try arguments.onlyOperand("library folder")
+    let (plan, reports) = (arguments.string("plan"), arguments.string("journal-dir"))
     let shared = arguments.string("catalog")
     if shared != nil, !ObjectLibrary.isMeant(by: folder) {
-      throw UsageError("--catalog goes with a library in an object store; a folder has a catalog of its own")
+      throw .requires("--catalog", "a library in an object store; a folder has a catalog of its own")
     }
     if let shared { try ServedLibrary.check(catalog: shared) }
-    let sweeps = try arguments.flag("sweep")
+    let sweeps = try arguments.flag("gc")
     if sweeps, !ObjectLibrary.isMeant(by: folder) {
-      throw UsageError(
-        "--sweep goes with a library in an object store; a folder has no archives without images")
+      throw .requires(arguments.spelled("gc"), "a library in an object store")
     }
-    if plan != nil, reports == nil { throw UsageError("--plan has no meaning without --reports") }
+    if plan != nil, reports == nil { throw .requires("--plan", "--journal-dir") }
     if let code = ProgramCells.start() { return code }
     Interruption.listen()
     do throws(StorageError) {

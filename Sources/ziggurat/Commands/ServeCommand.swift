@@ -14,49 +14,91 @@ enum ServeCommand: Command {
   static let name = "serve"
   static let usage = "DIR|ARCHIVE|s3://BUCKET/PREFIX"
   static let summary = "Serve a library over HTTP, to viewers and to programs."
-  static let options =
-    [
-      Option("host", "127.0.0.1", help: "addresses to listen on, with commas between; 0.0.0.0,:: for all"),
-      Option("port", "8080", help: "0 picks a free one"),
-      Option("space", help: "serve the private space that a password opens, on this machine alone"),
-      PasswordPrompt.optionOfSpace,
-      Option(
-        "spaces", "auto", help: "visitors may unlock private spaces: yes, no, or auto: once there are any"),
-      Option("session-idle", "1800", help: "seconds until a session that is not used ends"),
-      Option("session-longest", "43200", help: "seconds until any session ends"),
-      WriteAccess.options[0], WriteAccess.options[1], WriteAccess.options[2],
-      Option("public", "DIR", help: "the viewer's files (default: found beside the program)"),
-      Option(
-        "base-url", "URL|auto", help: "public URL in front of every path; auto: as trusted proxies state it"),
-      Option(
-        "log", "none",
-        help: "a line on stderr per answer, with path, status and seconds: text, json or none"),
-      Option("threads", "N", help: "event loops (default: all cores)"),
-      Option(
-        "render-threads", "N",
-        help: "threads that render pictures, twice while some take long (default: all cores)"),
-      Option(
-        "render-queue", "64",
-        help: "pictures that may wait; more are answered 503, of the client that has most"),
-      Option("render-timeout", "30", help: "seconds until a picture must be made; later it is answered 503"),
-      Option("cache-memory", "128", help: "MB of rendered pictures and decoded tiles"),
-      Option("max-pixels", "50000000", help: "of a rendered picture; of a tif 0.55 of it, of a gif 0.38"),
-      Option("max-viewport", "32768", help: "CSS pixels along a side of a viewport query's window"),
-      Option("max-url", "4096", help: "bytes of a URL's path and query; longer ones are answered 414"),
-      Option("max-header", "8", help: "KB of a request's headers together; larger ones are answered 431"),
-      Option("max-connections", "4096", help: "in all"),
-      Option(
-        "max-connections-per-address", "1024",
-        help: "of one address or IPv6 /64; behind a trusted proxy: requests at a time"),
-      Option("request-timeout", "20", help: "seconds until a request must be whole"),
-      Option("answer-timeout", "300", help: "seconds until its answer must be taken"),
-      Option("idle-timeout", "15", help: "seconds that a connection may be idle"),
-    ] + ServedLibrary.options + ServeBuild.options + SiteOptions.options + ListenOptions.options
-    + DoorOptions.options
-    + UploadOptions.options
+  static let options: [Option] = [
+    [ConfigFile.option], networkOptions, pagesOptions, spacesOptions, logsOptions, renderingOptions,
+    limitsOptions, ServedLibrary.options, ServeBuild.options, SiteOptions.options, ListenOptions.options,
+    DoorOptions.options, WriteAccess.options, UploadOptions.options,
+  ].flatMap { $0 }
+
+  private static let networkOptions = [
+    Option(
+      "host", "ADDRESS,…", default: "127.0.0.1", isCommon: true,
+      help: "Addresses to listen on; 0.0.0.0,:: for all"),
+    Option("port", "N", default: "8080", isCommon: true, help: "Port to listen on; 0 picks a free one"),
+    Option(
+      "base-url", "URL", isCommon: true,
+      help: "Public URL of the server behind a proxy; auto takes it from the headers of trusted proxies"),
+    Option("threads", "N", default: "all cores", help: "Number of event loops"),
+  ].grouped(.network)
+
+  private static let pagesOptions = [
+    Option(
+      "webroot", "DIR", default: "installed with the program", was: "public",
+      help: "Folder of the viewer's pages and scripts")
+  ].grouped(.pages)
+
+  private static let spacesOptions = [
+    Option("space", help: "Serve the private space that a password opens, on this machine only"),
+    PasswordPrompt.optionOfSpace,
+    Option(
+      "private-spaces", "MODE", default: "auto", was: "spaces",
+      help: "Offer visitors to unlock private spaces: yes, no, or auto: once the library has one"),
+    Option("session-idle", .seconds, default: "30m", help: "Time after which an unused session ends"),
+    Option(
+      "session-max-age", .seconds, default: "12h", was: "session-longest",
+      help: "Time after which any session ends"),
+  ].grouped(.spaces)
+
+  private static let logsOptions = [
+    Option(
+      "log", "FORMAT", default: "none", isCommon: true,
+      help: "Access log on stderr, a line per response: text, json or none")
+  ].grouped(.logs)
+
+  private static let renderingOptions = [
+    Option(
+      "render-threads", "N", default: "all cores",
+      help: "Threads that render images; twice as many while some renders are slow"),
+    Option(
+      "render-queue", "N", default: "64",
+      help: "Maximum number of waiting renders; the client with most gets 503 beyond it"),
+    Option(
+      "render-timeout", .seconds, default: "30s",
+      help: "Time after which an unfinished render is answered 503"),
+    Option(
+      "cache-size", .megabytes, default: "128MB", was: "cache-memory",
+      help: "Memory for rendered images and decoded tiles"),
+    Option(
+      "max-pixels", .pixels, default: "50MP",
+      help: "Maximum size of a rendered image; 0.55 of it for tif, 0.38 for gif"),
+    Option(
+      "max-viewport-side", "N", default: "32768", was: "max-viewport",
+      help: "Maximum side of the window of a viewport query in CSS pixels"),
+  ].grouped(.rendering)
+
+  private static let limitsOptions = [
+    Option(
+      "max-url-length", .bytes, default: "4KB", was: "max-url",
+      help: "Maximum length of a URL's path and query; longer ones are answered 414"),
+    Option(
+      "max-header-size", .kilobytes, default: "8KB", was: "max-header",
+      help: "Maximum size of a request's headers; larger ones are answered 431"),
+    Option("max-connections", "N", default: "4096", help: "Maximum number of connections"),
+    Option(
+      "max-connections-per-address", "N", default: "1024",
+      help:
+        "Maximum number of connections of one address or IPv6 /64; behind a trusted proxy, of requests at a time"
+    ),
+    Option(
+      "request-timeout", .seconds, default: "20s", help: "Time in which a client must send its request"),
+    Option(
+      "response-timeout", .seconds, default: "5m", was: "answer-timeout",
+      help: "Time in which a client must read its response"),
+    Option("idle-timeout", .seconds, default: "15s", help: "Time after which an idle connection is closed"),
+  ].grouped(.limits)
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
-    let operand = try arguments.onlyOperand("the library's folder")
+    let operand = try arguments.onlyOperand("library folder")
     let handed: [HandedSocket]
     do { handed = try HandedSocket.all(ProcessInfo.processInfo.environment) } catch {
       Output.error(error.description)
@@ -70,25 +112,23 @@ enum ServeCommand: Command {
     let port = try arguments.int("port", in: 0...65535) ?? 8080
     let cores = ProcessInfo.processInfo.activeProcessorCount
     let threads = try arguments.int("threads", in: 1...256) ?? cores
-    let openLimit = try arguments.int("open-archives", in: 1...1_000_000) ?? 512
-    let storeMemory = (try arguments.int("store-memory", in: 1...1_000_000) ?? 256) << 20
+    let openLimit = try arguments.int("max-open-archives", in: 1...1_000_000) ?? 512
+    let storeMemory = try arguments.quantity("object-cache-size", in: 1 << 20...1 << 40) ?? 256 << 20
     let isForwarded = arguments.string("base-url") == "auto"
     let base = isForwarded ? "" : try ServerURL.read("base-url", arguments) ?? ""
     var rendering = RenderOptions()
     rendering.threads = try arguments.int("render-threads", in: 1...256) ?? cores
     rendering.queue = try arguments.int("render-queue", in: 1...100_000) ?? rendering.queue
-    if let seconds = try arguments.int("render-timeout", in: 1...3600) { rendering.timeout = Double(seconds) }
-    rendering.pixels = try arguments.int("max-pixels", in: 10_000...1_000_000_000) ?? rendering.pixels
-    if let megabytes = try arguments.int("cache-memory", in: 0...1_000_000) {
-      rendering.cacheBytes = megabytes << 20
-    }
+    rendering.timeout =
+      try arguments.quantity("render-timeout", in: 1...3600).map(Double.init) ?? rendering.timeout
+    rendering.pixels = try arguments.quantity("max-pixels", in: 10_000...1_000_000_000) ?? rendering.pixels
+    rendering.cacheBytes = try arguments.quantity("cache-size", in: 0...1 << 40) ?? rendering.cacheBytes
     var limits = try limits(arguments)
     let identity = try SiteOptions.read(arguments)
-    let viewportSide = try arguments.int("max-viewport", in: 1...32768) ?? 32768
-    let logName = arguments.string("log") ?? "none"
-    guard let log = AccessLog.Style(rawValue: logName) else {
-      throw UsageError("\(arguments.spelled("log")) is '\(logName)'; it takes text, json or none")
-    }
+    let viewportSide = try arguments.int("max-viewport-side", in: 1...32768) ?? 32768
+    let log =
+      try arguments.value("log", expected: "text, json or none") { AccessLog.Style(rawValue: $0) }
+      ?? AccessLog.Style.none
     let uploadFolder = UploadOptions.folder(folder, arguments)
     let takesUploads = try arguments.flag("writable") && uploadFolder != nil
     if let code = ProgramCells.start(takesUncommon: build != nil, builds: build != nil || takesUploads) {
@@ -101,22 +141,23 @@ enum ServeCommand: Command {
     if isPrivate {
       let given = handed.compactMap { if case .address(let host, _) = $0.place { host } else { nil } }
       if let host = (hosts + given).first(where: { !["127.0.0.1", "::1", "localhost"].contains($0) }) {
-        let what = hosts.contains(host) ? "--host" : "a socket that was handed over"
-        throw UsageError("--space is served on this machine alone; \(what) is '\(host)'")
+        let what = hosts.contains(host) ? "--host" : "a socket of systemd at"
+        throw .conflict("--space", "\(what) \(host), which other machines can reach")
       }
-      guard log == .none else { throw UsageError("--space and --log do not go together: a log names images") }
+      // A log names images.
+      guard log == .none else { throw .conflict("--space", "--log") }
       SpaceDoor.forbidTemporaryFiles()
       do { space = try SpaceDoor.open(folder, arguments) } catch { return error.exitCode }
     }
     var access = Access()
-    access.sessions.idle = try arguments.int("session-idle", in: 1...86_400) ?? access.sessions.idle
+    access.sessions.idle = try arguments.quantity("session-idle", in: 1...86_400) ?? access.sessions.idle
     access.sessions.absolute =
-      try arguments.int("session-longest", in: 1...604_800) ?? access.sessions.absolute
+      try arguments.quantity("session-max-age", in: 1...604_800) ?? access.sessions.absolute
     try DoorOptions.read(arguments, base: base, listening: hosts, into: &access)
     let places = try ListenOptions(arguments, hosts: hosts, handed: handed.map(\.place), into: &access)
     let spaces = PrivateSpaces(library: folder)
     let offer = try SpaceOffer(arguments)
-    if offer == .always, isPrivate { throw UsageError("--space and --spaces do not go together") }
+    if offer == .always, isPrivate { throw .conflict("--space", arguments.spelled("private-spaces")) }
     if offer != .never, !isPrivate {
       // A space may be made at any time.
       SpaceDoor.forbidTemporaryFiles()
@@ -127,9 +168,10 @@ enum ServeCommand: Command {
     }
     let token = try WriteAccess.read(arguments, into: &access)
     let uploadLimits = takesUploads ? try UploadOptions.read(arguments) : nil
-    if isPrivate, access.isWritable { throw UsageError("--space and --writable do not go together") }
-    if isPrivate, arguments.string("audit") != nil {
-      throw UsageError("--space and --audit do not go together: of private pictures nothing is written down")
+    if isPrivate, access.isWritable { throw .conflict("--space", "--writable") }
+    // Nothing is written down about private images.
+    if isPrivate, arguments.string("audit-log") != nil {
+      throw .conflict("--space", arguments.spelled("audit-log"))
     }
     do { try DoorOptions.openAudit(arguments, into: &access) } catch {
       Output.error(error.description)
@@ -154,7 +196,7 @@ enum ServeCommand: Command {
     }
     DescriptorRelief.shared.report { Output.error($0) }
     if let code = build?.run(signals) { return code }
-    let viewer = arguments.string("public") ?? PublicFolder.find()
+    let viewer = arguments.string("webroot") ?? PublicFolder.find()
     let listener: HTTPListener
     let library: Library
     let site: Site
@@ -258,27 +300,26 @@ enum ServeCommand: Command {
     case ifThere
 
     init(_ arguments: Arguments) throws(UsageError) {
-      switch arguments.string("spaces") ?? "auto" {
+      switch arguments.string("private-spaces") ?? "auto" {
       case "auto": self = .ifThere
       case "yes": self = .always
       case "no": self = .never
-      case let other:
-        throw UsageError("\(arguments.spelled("spaces")) is '\(other)'; it takes yes, no or auto")
+      default: throw arguments.invalid("private-spaces", expected: "yes, no or auto")
       }
     }
   }
 
   private static func limits(_ arguments: Arguments) throws(UsageError) -> HTTPListener.Limits {
     var limits = HTTPListener.Limits()
-    limits.urlLength = try arguments.int("max-url", in: 256...1 << 20) ?? limits.urlLength
-    if let kilobytes = try arguments.int("max-header", in: 2...1024) { limits.headerSize = kilobytes << 10 }
+    limits.urlLength = try arguments.quantity("max-url-length", in: 256...1 << 20) ?? limits.urlLength
+    limits.headerSize = try arguments.quantity("max-header-size", in: 2 << 10...1 << 20) ?? limits.headerSize
     limits.connections = try arguments.int("max-connections", in: 1...1_000_000) ?? limits.connections
     limits.connectionsPerAddress =
       try arguments.int("max-connections-per-address", in: 1...1_000_000) ?? limits.connectionsPerAddress
     let seconds = 1...86_400
-    limits.requestDeadline = try arguments.int("request-timeout", in: seconds) ?? limits.requestDeadline
-    limits.answerDeadline = try arguments.int("answer-timeout", in: seconds) ?? limits.answerDeadline
-    limits.idleTimeout = try arguments.int("idle-timeout", in: seconds) ?? limits.idleTimeout
+    limits.requestDeadline = try arguments.quantity("request-timeout", in: seconds) ?? limits.requestDeadline
+    limits.answerDeadline = try arguments.quantity("response-timeout", in: seconds) ?? limits.answerDeadline
+    limits.idleTimeout = try arguments.quantity("idle-timeout", in: seconds) ?? limits.idleTimeout
     return limits
   }
 
@@ -295,12 +336,9 @@ enum ServeCommand: Command {
   }
 
   private static func hosts(_ arguments: Arguments) throws(UsageError) -> [String] {
-    guard let text = arguments.string("host") else { return ["127.0.0.1"] }
-    let hosts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-    guard !hosts.contains(""), Set(hosts).count == hosts.count else {
-      throw UsageError(
-        "\(arguments.spelled("host")) is '\(text)'; it takes different addresses with commas between")
-    }
-    return hosts
+    try arguments.value("host", expected: "different addresses with commas between") { text in
+      let hosts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+      return hosts.contains("") || Set(hosts).count < hosts.count ? nil : hosts
+    } ?? ["127.0.0.1"]
   }
 }

@@ -22,8 +22,8 @@ enum ServeStart {
       let reason = StorageError("", errno: errno).reason
       Output.note("\(Output.oneLine(uploads)) cannot be written: \(reason); changes and uploads will fail")
     }
-    if isWritable, uploads == nil { Output.note("no uploads are taken: there is no --upload-folder DIR") }
-    let noPage = "the viewer's files are not beside the program: there is no page at / without --public DIR"
+    if isWritable, uploads == nil { Output.note("uploads are refused: --upload-dir is not given") }
+    let noPage = "the viewer's files were not found: there is no page at / without --webroot DIR"
     if tellsCount, count > 0 || uploads != nil {
       let page = viewer.map { "the page is from \($0)" } ?? noPage
       Output.note("serving \(Output.count(count, "image")) of \(Output.oneLine(folder)); \(page)")

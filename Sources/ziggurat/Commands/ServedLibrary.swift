@@ -7,20 +7,24 @@ import ObjectStore
 import PrivateSpaces
 import TileStorage
 
-/// What a server is given to serve: a library's folder, one archive, a private space, or a library in an object store.
+/// The library that a server serves: a folder, one archive, a private space, or a library in an object store.
 enum ServedLibrary {
   static let options = [
-    Option("open-archives", "512", help: "archives kept open, the least recently used closed first"),
-    Option("store-memory", "256", help: "of a library in an object store: MB of tiles that were read"),
+    Option(
+      "max-open-archives", "N", default: "512", was: "open-archives",
+      help: "Maximum number of archives kept open; the least recently used is closed first"),
+    Option(
+      "object-cache-size", .megabytes, default: "256MB", was: "store-memory",
+      help: "Memory for tiles that were read from an object store"),
     Option(
       "catalog", "URL",
-      help: "the list that servers share, postgresql://USER@HOST/DATABASE: 'ziggurat catalog'"),
+      help: "Shared catalog, postgresql://USER@HOST/DATABASE, made by 'ziggurat catalog migrate'"),
     Option(
-      "own-url", "URL", needs: "catalog",
-      help: "where others are sent with changes, while this server is the one that writes"),
-  ]
+      "advertise-url", "URL", requires: "catalog", was: "own-url",
+      help: "URL of this server for other servers, which redirect changes to the one that writes"),
+  ].grouped(.library)
 
-  /// What cannot be read is told now.
+  /// Opens the library. A library that cannot be read is reported now.
   static func open(
     _ place: String, _ space: PrivateSpace?, openLimit: Int, storeMemory: Int, _ arguments: Arguments
   ) throws(StorageError) -> (library: Library, bucket: ObjectLibrary?) {
@@ -37,7 +41,7 @@ enum ServedLibrary {
       }
       // Nobody is sent to a server that takes no changes.
       let isWritable = (try? arguments.flag("writable")) ?? false
-      let ownURL = isWritable ? arguments.string("own-url") ?? "" : ""
+      let ownURL = isWritable ? arguments.string("advertise-url") ?? "" : ""
       let catalog = try Catalog(
         postgreSQL: address, library: name, ownURL: ownURL.hasSuffix("/") ? String(ownURL.dropLast()) : ownURL
       )
@@ -54,52 +58,47 @@ enum ServedLibrary {
 
   static func check(catalog address: String) throws(UsageError) {
     guard Catalog.isPostgreSQL(address) else {
-      // Not told: what is no such URL may hold a password anywhere.
-      throw UsageError("--catalog takes a URL, postgresql://USER@HOST/DATABASE")
+      // The value is not shown: it may hold a password.
+      throw .requires("--catalog", "a URL of the form postgresql://USER@HOST/DATABASE")
     }
   }
 
-  /// Refuses what goes with folders alone.
+  /// Refuses options that the kind of the library excludes.
   static func check(_ place: String, _ arguments: Arguments) throws(UsageError) {
     let isBucket = ObjectLibrary.isMeant(by: place)
     let isShared = isBucket && arguments.string("catalog") != nil
     if try arguments.flag("writable"), !isShared, isBucket || SingleArchive(path: place) != nil {
-      let what = isBucket ? "lies in an object store" : "is one archive"
-      throw UsageError(
-        "'\(place)' \(what), which is not \(arguments.spelled("writable")); a library's folder is, and one with --catalog"
-      )
+      let what = isBucket ? "a library in an object store without --catalog" : "one archive"
+      throw .conflict(arguments.spelled("writable"), "\(what): \(place)")
     }
-    _ = try ServerURL.read("own-url", arguments)
-    if let uploads = arguments.string("upload-folder") {
+    _ = try ServerURL.read("advertise-url", arguments)
+    if let uploads = arguments.string("upload-dir") {
       guard isShared else {
-        throw UsageError(
-          "--upload-folder is for a library in an object store; a folder has its uploads in itself")
+        throw .requires(arguments.spelled("upload-dir"), "a library in an object store and --catalog")
       }
       var status = stat()
       guard stat(uploads, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-        throw UsageError("--upload-folder: there is no folder '\(uploads)'")
+        throw arguments.invalid("upload-dir", expected: "an existing folder")
       }
-      if try arguments.flag("keep-sources") {
-        throw UsageError("--keep-sources is for a library's folder: a store has archives alone")
+      if try arguments.flag("keep-originals") {
+        throw .conflict(arguments.spelled("keep-originals"), "a library in an object store")
       }
     }
     if let address = arguments.string("catalog") {
       try check(catalog: address)
       if try arguments.flag("space") || !isBucket {
-        throw UsageError(
-          "--catalog is for a library in an object store; a folder has a catalog of its own, as one archive and a private space"
-        )
+        throw .requires("--catalog", "a library in an object store; others have a catalog of their own")
       }
     }
     guard isBucket else { return }
-    // A sweep, which knows nothing of what was deleted here, may remove its archives after two days.
-    if let hours = try arguments.int("keep-deleted", in: 0...87_600), hours > 48 {
-      throw UsageError(
-        "--keep-deleted is at most 48 hours for a library in an object store: 'index --sweep' removes archives then"
-      )
+    // Garbage collection knows nothing of what was deleted here, and may remove its archives after two days.
+    if let seconds = try arguments.quantity("keep-deleted", in: 0...315_360_000), seconds > 48 * 3600 {
+      throw arguments.invalid(
+        "keep-deleted",
+        expected: "at most 48 hours for an object store, where 'reindex --gc' removes archives")
     }
     if try arguments.flag("space") {
-      throw UsageError("--space and an object store do not go together: a private space is a folder's")
+      throw .conflict("--space", "a library in an object store")
     }
   }
 }

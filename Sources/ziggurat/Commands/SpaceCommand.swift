@@ -14,31 +14,31 @@ enum SpaceCommand: Command {
 
   static let name = "space"
   static let usage = "create|passwd|rekey|list|move|lock DIR [ID…]"
-  static let summary = "Make a private space, change its password or key, list it, move pictures, lock all."
+  static let summary = "Make a private space, change its password or key, list it, move images, lock all."
   static let options = [
     PasswordPrompt.option,
     Option(
       "new-password-file", "FILE",
-      help: "of passwd: its first line is the new password; of move: the other space's; - is stdin"),
-    Option("to", "space", help: "of move: space, library or other-space"),
-    Option("yes", help: "of rekey: change the key without asking whether"),
-    Option("json", help: "of list: one JSON object a line per image"),
+      help: "File whose first line is the new password (passwd) or the other space's (move); - is stdin"),
+    Option("to", "PLACE", default: "space", help: "Target of move: space, library or other-space"),
+    Option("yes", help: "Change the key without confirmation (rekey)"),
+    Option("json", help: "Write one JSON object per image and line (list)"),
   ]
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
     guard let word = arguments.operands.first else {
-      throw UsageError("what to do is missing: ziggurat space \(usage)")
+      throw arguments.missing("action")
     }
     guard let verb = Verb(rawValue: word) else {
-      let near = nearest(word, Verb.allCases.map(\.rawValue)).map { "; did you mean '\($0)'?" }
-      throw UsageError("unknown '\(word)'" + (near ?? "; it takes create, passwd, rekey, list, move or lock"))
+      throw .unknown(
+        "action", word, near: nearest(word, Verb.allCases.map(\.rawValue)), help: "ziggurat help space")
     }
     if let code = ProgramCells.start() { return code }
     guard arguments.operands.count > 1 else {
-      throw UsageError("the library's folder is missing: ziggurat space \(word) DIR")
+      throw arguments.missing("library folder", usage: "\(word) DIR")
     }
     guard arguments.operands.count == 2 || verb == .move else {
-      throw UsageError("unexpected '\(arguments.operands[2])' behind the library's folder")
+      throw .spareOperand(arguments.operands[2], after: "library folder")
     }
     let library = arguments.operands[1]
     let asJSON = try arguments.flag("json")

@@ -21,19 +21,16 @@ struct SpaceMove {
 
   init(_ arguments: Arguments, library: String, ids: [String]) throws(UsageError) {
     (self.arguments, self.library) = (arguments, library)
-    let name = arguments.string("to") ?? "space"
-    guard let target = Target(rawValue: name) else {
-      throw UsageError("\(arguments.spelled("to")) is '\(name)'; it takes space, library or other-space")
-    }
-    self.target = target
-    guard !ids.isEmpty else {
-      throw UsageError("the pictures' ids are missing: ziggurat space move DIR ID…")
-    }
+    target =
+      try arguments.value("to", expected: "space, library or other-space") { Target(rawValue: $0) } ?? .space
+    guard !ids.isEmpty else { throw arguments.missing("image id", usage: "move DIR ID…") }
     var images: [ImageID] = []
     for text in ids {
       // As the page has them, or as the space does.
       let own = target == .space ? text : ImageID.unmarked(text) ?? text
-      guard let id = ImageID(own), !id.isHidden else { throw UsageError("'\(own)' is no picture's id") }
+      guard let id = ImageID(own), !id.isHidden else {
+        throw .invalid(own, for: "ID…", expected: "an image id")
+      }
       images.append(id)
     }
     self.ids = images

@@ -15,8 +15,7 @@ struct SpaceRekeying {
     isCertain = try arguments.flag("yes")
     // Before a password is asked for.
     guard isCertain || isatty(STDIN_FILENO) == 1 else {
-      throw UsageError(
-        "a change of the key must be confirmed, and there is no terminal to ask on; give --yes")
+      throw .requires("ziggurat space rekey", "--yes without a terminal")
     }
   }
 

@@ -5,27 +5,27 @@ import TileStorage
 enum TilesCommand: Command {
   static let name = "tiles"
   static let usage = "ARCHIVE --viewport 1280x800 [--scale 0.25] [--offset 300,200]"
-  static let summary = "Which tiles cover a viewport: the server's answer, offline, as JSON."
+  static let summary = "List the tiles that cover a viewport, as JSON, like the server's viewport query."
   static let options = [
-    Option("viewport", "WxH", help: "the window, CSS pixels"),
-    Option("scale", "S", help: "CSS pixels per image pixel (default: the image fits)"),
-    Option("offset", "X,Y", help: "where the window's corner stands in the scaled image"),
-    Option("fit", "MODE", help: "contain, cover, width or none"),
-    Option("center", "X,Y", help: "image point in the middle, instead of --offset"),
-    Option("anchor", "X,Y", help: "window point that --zoom keeps in its place"),
-    Option("zoom", "FACTOR", help: "zoom about the anchor"),
-    Option("min-scale", "S", help: "the least scale"),
-    Option("max-scale", "S", help: "the greatest scale"),
-    Option("clamp", help: "leave no gap at the edges, centre what is smaller"),
-    Option("rotation", "DEGREES", help: "turn clockwise about the window's middle"),
-    Option("flip", help: "mirror left to right, before turning"),
-    Option("dpr", "1", help: "device pixels per CSS pixel"),
-    Option("margin", "0", help: "rings of tiles beyond the edge"),
-    Option("fallback", help: "also the coarser tiles of the same area"),
+    Option("viewport", "WxH", help: "Size of the viewport in CSS pixels"),
+    Option("scale", "S", default: "the image fits", help: "Scale in CSS pixels per image pixel"),
+    Option("offset", "X,Y", help: "Position of the viewport's corner in the scaled image"),
+    Option("fit", "MODE", help: "Fit of the image: contain, cover, width or none"),
+    Option("center", "X,Y", help: "Image point in the centre, instead of --offset"),
+    Option("anchor", "X,Y", help: "Viewport point that --zoom keeps in its place"),
+    Option("zoom", "FACTOR", help: "Zoom about the anchor"),
+    Option("min-scale", "S", help: "Minimum scale"),
+    Option("max-scale", "S", help: "Maximum scale"),
+    Option("clamp", help: "Leave no gap at the edges, and centre a smaller image"),
+    Option("rotation", "DEGREES", help: "Rotation clockwise about the viewport's centre"),
+    Option("flip", help: "Mirror left to right, before the rotation"),
+    Option("dpr", "N", default: "1", help: "Device pixels per CSS pixel"),
+    Option("margin", "N", default: "0", help: "Rings of tiles beyond the edge"),
+    Option("fallback", help: "Include the coarser tiles of the same area"),
   ]
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
-    let path = try arguments.onlyOperand("the archive")
+    let path = try arguments.onlyOperand("archive")
     let query = try query(arguments)
     let archive: TileArchive
     do {
@@ -38,7 +38,7 @@ enum TilesCommand: Command {
       let answer = try ViewportAnswer(query, id: archive.name, archive: archive)
       Output.result(String(decoding: answer.json, as: UTF8.self) + "\n")
       return .success
-    } catch { throw UsageError(error.description) }
+    } catch { throw .outside(path, error.description) }
   }
 
   /// The same parameters by the same checks as over HTTP.
@@ -46,15 +46,12 @@ enum TilesCommand: Command {
     let window = try arguments.required("viewport")
     let sides = window.split(separator: "x", omittingEmptySubsequences: false).map(String.init)
     guard sides.count == 2 else {
-      throw UsageError(
-        "\(arguments.spelled("viewport")) is '\(window)'; it takes WIDTHxHEIGHT, such as 1280x800")
+      throw arguments.invalid("viewport", expected: "WIDTHxHEIGHT, such as 1280x800")
     }
     var parameters = [(name: "width", value: sides[0]), (name: "height", value: sides[1])]
     if let offset = arguments.string("offset") {
       let parts = offset.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-      guard parts.count == 2 else {
-        throw UsageError("\(arguments.spelled("offset")) is '\(offset)'; it takes X,Y, such as 300,200")
-      }
+      guard parts.count == 2 else { throw arguments.invalid("offset", expected: "X,Y, such as 300,200") }
       parameters += [("x", parts[0]), ("y", parts[1])]
     }
     let names = [
@@ -71,8 +68,8 @@ enum TilesCommand: Command {
     do {
       return try ViewportQuery(parameters)
     } catch {
-      guard case .parameter(let name) = error.errors[0].place else { throw UsageError("\(error)") }
-      throw UsageError("\(option(of: name, arguments)): \(error.errors[0].detail)")
+      guard case .parameter(let name) = error.errors[0].place else { throw .outside("tiles", "\(error)") }
+      throw .outside(option(of: name, arguments), error.errors[0].detail)
     }
   }
 

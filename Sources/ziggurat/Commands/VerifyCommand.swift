@@ -13,31 +13,30 @@ import TileStorage
 enum VerifyCommand: Command {
   static let name = "verify"
   static let usage = "DIR|ARCHIVE|s3://BUCKET/PREFIX"
-  static let summary = "Read every tile back; one line per fault, exit code 1 where there is any."
+  static let summary = "Read every tile; report a line per error, and end with code 1 if there is one."
   static let options = [
     Option(
       "repair",
-      help: "rebuild a library's damaged or missing archives; without a source, remove missing ones"),
-    Option("space", help: "of the private space that a password opens, instead of what lies open"),
+      help: "Rebuild damaged or missing archives from their sources; missing ones without source are removed"),
+    Option("space", help: "Verify the private space that a password opens, instead of the library"),
     PasswordPrompt.optionOfSpace,
-    Option("jobs", "N", help: "threads (default: all cores)"),
-    Option("json", help: "one JSON object a line per fault on stdout"),
-    Option("quiet", help: "say nothing but faults"),
+    Option("jobs", "N", default: "all cores", help: "Number of threads"),
+    Option("json", help: "Write one JSON object per error and line to stdout"),
+    Option("quiet", help: "Report errors only"),
   ]
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
-    let path = try arguments.onlyOperand("the library or archive")
+    let path = try arguments.onlyOperand("library or archive")
     let jobs = try arguments.int("jobs", in: 1...1024) ?? ProcessInfo.processInfo.activeProcessorCount
     let asJSON = try arguments.flag("json")
     let isQuiet = try arguments.flag("quiet")
     let repairs = try arguments.flag("repair")
     let isOfSpace = try arguments.flag("space")
-    if repairs, isOfSpace { throw UsageError("--repair and --space do not go together") }
+    if repairs, isOfSpace { throw .conflict("--repair", "--space") }
     let isBucket = ObjectLibrary.isMeant(by: path)
     if isBucket, repairs || isOfSpace {
-      throw UsageError(
-        "--repair and --space are for folders: in a store 'ziggurat build --force' writes anew what is damaged"
-      )
+      throw .conflict(
+        repairs ? "--repair" : "--space", "an object store; 'ziggurat build --force' rebuilds archives")
     }
     if let code = ProgramCells.start() { return code }
     // By their bytes: texts that differ in how their accents are composed are the same, files of such names are not.

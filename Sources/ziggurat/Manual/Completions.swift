@@ -1,4 +1,4 @@
-/// Scripts by which shells complete commands and options, made of the commands' own lists.
+/// Scripts by which shells complete commands and options, made from the commands' own lists.
 enum Completions: String, CaseIterable {
   case bash, zsh, fish
 
@@ -24,7 +24,7 @@ enum Completions: String, CaseIterable {
 
     """
       + Ziggurat.commands.map { command in
-        "      \(command.name)) words='\((command.options.map { "--\($0.name)" } + ["--help"]).joined(separator: " "))' ;;\n"
+        "      \(command.name)) words='\((command.visibleOptions.map { "--\($0.name)" } + ["--help"]).joined(separator: " "))' ;;\n"
       }.joined() + """
             esac
           fi
@@ -53,7 +53,7 @@ enum Completions: String, CaseIterable {
         """
       + Ziggurat.commands.map { command in
         "\(command.name))\n  shift words; ((CURRENT--))\n  _arguments \\\n"
-          + command.options.map { option in
+          + command.visibleOptions.map { option in
             let text = option.help.replacing("[", with: "(").replacing("]", with: ")").replacing(
               ":", with: ",")
             let value = option.value.map { ":\($0.replacing(":", with: " ")):_files" } ?? ""
@@ -68,7 +68,7 @@ enum Completions: String, CaseIterable {
     "complete -c ziggurat -n __fish_use_subcommand -f -a help -d 'a command'\\''s options'\n"
       + Ziggurat.commands.map { command in
         "complete -c ziggurat -n __fish_use_subcommand -f -a \(command.name) -d \(quoted(command.summary))\n"
-          + command.options.map { option in
+          + command.visibleOptions.map { option in
             let value = option.value == nil || option.isValueOptional ? "" : " -r"
             return
               "complete -c ziggurat -n '__fish_seen_subcommand_from \(command.name)' -l \(option.name)\(value) "

@@ -1,4 +1,4 @@
-/// Pages for `man`, made of the commands' own words: no option can be missing in them.
+/// Pages for `man`, made from the commands' own options: none can be missing.
 enum ManualPage {
   /// `ziggurat(1)`.
   static func overview() -> String {
@@ -15,12 +15,25 @@ enum ManualPage {
     head("ziggurat\\-\(escaped(command.name))", line(command.summary))
       + ".SH SYNOPSIS\n.B ziggurat \(escaped(command.name))\n\(line(command.usage))\n[\\fIoptions\\fR]\n"
       + ".SH DESCRIPTION\n\(line(command.summary))\n"
-      + (command.options.isEmpty ? "" : ".SH OPTIONS\n")
-      + command.options.map { option in
-        let value = option.value.map { option.isValueOptional ? " [=\($0)]" : " \($0)" } ?? ""
-        return ".TP\n\\fB\\-\\-\(escaped(option.name))\\fR\(escaped(value))\n\(line(option.help))\n"
-      }.joined()
+      + sections(of: command.visibleOptions)
       + environment + exitCodes + ".SH SEE ALSO\n.BR ziggurat (1)\n"
+  }
+
+  /// Returns a section with a part for each group, the common options first.
+  private static func sections(of options: [Option]) -> String {
+    let groups = Option.Group.allCases.map { group in options.filter { $0.group == group } }
+      .filter { !$0.isEmpty }
+    let parts = groups.map { group in
+      (groups.count > 1 ? ".SS \(group[0].group.rawValue)\n" : "")
+        + (group.filter(\.isCommon) + group.filter { !$0.isCommon }).map(entry).joined()
+    }
+    let quantities = options.contains { $0.unit != nil } ? ".PP\n\(line(Help.quantities))\n" : ""
+    return options.isEmpty ? "" : ".SH OPTIONS\n" + parts.joined() + quantities
+  }
+
+  private static func entry(_ option: Option) -> String {
+    let value = option.value.map { option.isValueOptional ? " [=\($0)]" : " \($0)" } ?? ""
+    return ".TP\n\\fB\\-\\-\(escaped(option.name))\\fR\(escaped(value))\n\(line(option.help))\n"
   }
 
   private static func head(_ name: String, _ summary: String) -> String {
@@ -30,7 +43,8 @@ enum ManualPage {
 
   private static let environment = """
     .SH ENVIRONMENT
-    Each option can also be set as \\fBZIGGURAT_\\fIOPTION\\fR, in capitals and with underscores; the command line wins.
+    Each option can also be set as \\fBZIGGURAT_\\fIOPTION\\fR, in capitals and with underscores. The command line wins over
+    the environment, and the environment over the file of \\fB\\-\\-config\\fR.
 
     """
   private static let exitCodes = """
@@ -38,11 +52,11 @@ enum ManualPage {
     .IP 0
     All done.
     .IP 1
-    Some inputs failed, each told in one line; the rest is done.
+    Some inputs failed, each reported in one line; the rest is done.
     .IP 2
     Wrong usage.
     .IP 75
-    A fault that a retry may mend: the disk is full, the storage is away.
+    An error that a retry may resolve: the disk is full, the storage is unreachable.
     .IP 130
     Interrupted.
 

@@ -1,26 +1,33 @@
 import HTTPMessages
 
-/// A command's options and operands, parsed once; the command line wins over the environment.
+/// A command's options and operands, parsed once. The command line wins over the environment, and the environment over
+/// the file of `--config`.
 struct Arguments {
-  let operands: [String]
-  private let values: [String: String]
-  private let command: String
-  /// Options whose value the environment gave.
-  private let fromEnvironment: Set<String>
+  private(set) var operands: [String] = []
+  /// A line for each option that was given by the name of an earlier release.
+  private(set) var warnings: [String] = []
+  private var values: [String: String] = [:]
+  /// The name by which each option was given, for messages.
+  private var spellings: [String: String] = [:]
+  private let options: [Option]
+  private let command: any Command.Type
 
   /// - Parameters:
-  ///   - words: after the command's name. `--name value`, `--name=value`, `--` ends the options.
-  ///   - environment: of the process.
+  ///   - words: the arguments after the command's name. `--name value`, `--name=value`; `--` ends the options.
+  ///   - environment: the environment of the process.
   init(
-    _ words: [String], command: String, options: [Option], environment: [String: String]
+    _ words: [String], command: any Command.Type, environment: [String: String]
   ) throws(UsageError) {
-    var values: [String: String] = [:]
+    try self.init(words, command: command, options: command.options, environment: environment)
+  }
+
+  init(
+    _ words: [String], command: any Command.Type, options: [Option], environment: [String: String]
+  ) throws(UsageError) {
+    (self.options, self.command) = (options, command)
     var operands: [String] = []
-    for option in options {
-      if let value = environment[option.environmentName] { values[option.name] = value }
-    }
-    var rest = words[...]
     var given: Set<String> = []
+    var rest = words[...]
     while let word = rest.popFirst() {
       if word == "--" {
         operands += rest
@@ -31,93 +38,195 @@ struct Arguments {
         continue
       }
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      let name = parts[0].hasPrefix("--") ? String(parts[0].dropFirst(2)) : ""
-      guard let option = options.first(where: { $0.name == name }) else {
-        throw Self.unknown(String(parts[0]), command, options)
+      let spelling = String(parts[0])
+      guard spelling.hasPrefix("--"), let found = Self.find(String(spelling.dropFirst(2)), in: options) else {
+        throw Self.unknown(spelling, command, options)
       }
-      let isFirst = given.insert(name).inserted
-      guard isFirst || option.isList else { throw UsageError("option '--\(name)' is given twice") }
-      if let placeholder = option.value {
+      let option = found.option
+      let isFirst = given.insert(option.name).inserted
+      guard isFirst || option.isList else { throw .repeated(spelling) }
+      if let placeholder = found.former?.values?.keys.sorted().joined(separator: "|") ?? option.value {
         let bare = option.isValueOptional ? "true" : nil
         guard let value = parts.count == 2 ? String(parts[1]) : bare ?? rest.popFirst() else {
-          throw UsageError("option '--\(name)' needs a value: --\(name) \(placeholder)")
+          throw .noValue(spelling, placeholder: placeholder)
         }
-        values[name] = isFirst ? value : values[name, default: ""] + "," + value
+        try set(found, value, spelling: spelling, isFirst: isFirst)
       } else {
-        guard parts.count == 1 else { throw UsageError("option '--\(name)' takes no value") }
-        values[name] = "true"
+        guard parts.count == 1 else { throw .needlessValue(spelling) }
+        try set(found, "true", spelling: spelling, isFirst: true)
       }
+      warn(found, spelling, "--" + option.name)
+    }
+    self.operands = operands
+    try addEnvironment(environment, besides: given)
+    if let path = values["config"], options.contains(where: { $0.name == "config" }) {
+      try addFile(ConfigFile(path: path))
     }
     for option in options where given.contains(option.name) {
-      guard let other = option.needs, values[other] == nil else { continue }
-      throw UsageError("--\(option.name) has no meaning without --\(other)")
+      guard let other = option.required, values[other] == nil else { continue }
+      throw .requires(spelled(option.name), "--" + other)
     }
-    self.values = values
-    self.operands = operands
-    self.command = command
-    fromEnvironment = Set(values.keys).subtracting(given)
   }
 
+  /// An option, and its former name if it was found by that.
+  private typealias Found = (option: Option, former: Option.FormerName?)
+
+  private static func find(_ name: String, in options: [Option]) -> Found? {
+    for option in options {
+      if option.name == name { return (option, nil) }
+      if let former = option.former, former.name == name { return (option, former) }
+    }
+    return nil
+  }
+
+  private mutating func set(
+    _ found: Found, _ value: String, spelling: String, isFirst: Bool
+  ) throws(UsageError) {
+    var value = value
+    if let translations = found.former?.values {
+      guard let present = translations[value] else {
+        throw .invalid(value, for: spelling, expected: translations.keys.sorted().joined(separator: " or "))
+      }
+      value = present
+    }
+    let name = found.option.name
+    values[name] = isFirst ? value : values[name, default: ""] + "," + value
+    if isFirst { spellings[name] = spelling }
+  }
+
+  private mutating func warn(_ found: Found, _ former: String, _ present: String) {
+    let line = Self.renamed(former, present)
+    if found.former != nil, !warnings.contains(line) { warnings.append(line) }
+  }
+
+  /// Returns the line about a name of an earlier release.
+  static func renamed(_ former: String, _ present: String) -> String {
+    "\(former) is now called \(present) (the old name works until 2.0)"
+  }
+
+  private mutating func addEnvironment(
+    _ environment: [String: String], besides given: Set<String>
+  ) throws(UsageError) {
+    for option in options {
+      let former = option.former.map { ($0, Option.environmentName($0.name)) }
+      let present = environment[option.environmentName]
+      if present == nil, let (name, spelling) = former, let value = environment[spelling] {
+        warn((option, name), spelling, option.environmentName)
+        if !given.contains(option.name) {
+          try set((option, name), value, spelling: spelling, isFirst: true)
+        }
+      } else if let present, !given.contains(option.name) {
+        try set((option, nil), present, spelling: option.environmentName, isFirst: true)
+      }
+    }
+  }
+
+  /// Options of other commands are ignored, as in the environment: one file serves all commands.
+  private mutating func addFile(_ file: ConfigFile) throws(UsageError) {
+    let known = Ziggurat.commands.flatMap { $0.options }.filter { $0.name != "config" && !$0.isHidden }
+    var seen: Set<String> = []
+    let before = Set(values.keys)
+    for setting in file.settings {
+      guard known.contains(where: { $0.name == setting.name }) else {
+        let former = known.first { $0.former?.name == setting.name }
+        throw .unknownKey(
+          setting.name, at: setting.place, near: former?.name ?? nearest(setting.name, known.map(\.name)))
+      }
+      guard let option = options.first(where: { $0.name == setting.name }) else { continue }
+      let isFirst = seen.insert(option.name).inserted
+      let spelling = "\(option.name) in \(setting.place)"
+      guard isFirst || option.isList else { throw .repeated(spelling) }
+      if before.contains(option.name) { continue }
+      try set((option, nil), setting.value, spelling: spelling, isFirst: isFirst)
+    }
+  }
+
+  /// Returns the option as it was given: `--tile-size`, `ZIGGURAT_TILE_SIZE`, or its line in a file.
+  func spelled(_ name: String) -> String { spellings[name] ?? "--" + name }
+
+  /// Returns an error about the value of an option that was given.
+  func invalid(_ name: String, expected: String) -> UsageError {
+    .invalid(values[name] ?? "", for: spelled(name), expected: expected)
+  }
+
+  private static func unknown(
+    _ spelling: String, _ command: any Command.Type, _ options: [Option]
+  ) -> UsageError {
+    let name = spelling.drop { $0 == "-" }
+    let near = nearest(String(name), options.filter { !$0.isHidden }.map(\.name))
+    return .unknown(
+      "option", spelling, near: near.map { "--" + $0 }, help: "ziggurat help \(command.name)")
+  }
+}
+
+/// The values of options.
+extension Arguments {
   func string(_ name: String) -> String? { values[name] }
 
-  /// A flag; in the environment `1`, `true`, `yes` set it and `0`, `false`, `no` or nothing do not.
+  /// Whether a flag is set. In the environment and in files `1`, `true` and `yes` set it; `0`, `false`, `no` and
+  /// nothing do not.
   func flag(_ name: String) throws(UsageError) -> Bool {
     switch values[name]?.lowercased() {
     case nil, "", "0", "false", "no": return false
     case "1", "true", "yes": return true
-    case let other?: throw UsageError("\(spelled(name)) is '\(other)'; it takes true or false")
+    default: throw invalid(name, expected: "true or false")
     }
+  }
+
+  /// Returns what `parse` makes of the value; nil if the option is not given.
+  ///
+  /// - Parameter expected: the values that `parse` takes.
+  func value<Value>(
+    _ name: String, expected: String, _ parse: (String) -> Value?
+  ) throws(UsageError) -> Value? {
+    guard let text = values[name] else { return nil }
+    guard let value = parse(text) else { throw invalid(name, expected: expected) }
+    return value
   }
 
   func int(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
-    guard let text = values[name] else { return nil }
-    guard let number = Int(text), range.contains(number) else {
-      throw UsageError(
-        "\(spelled(name)) is '\(text)'; it takes a whole number from \(range.lowerBound) to \(range.upperBound)"
-      )
+    try value(name, expected: "a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
+      Int(text).flatMap { range.contains($0) ? $0 : nil }
     }
-    return number
   }
 
-  /// `red,green,blue`, each 0 to 255.
+  /// Returns bytes, seconds or pixels.
+  func quantity(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
+    guard let unit = options.first(where: { $0.name == name })?.unit else {
+      preconditionFailure("--\(name) is no quantity")
+    }
+    return try value(name, expected: unit.quantity.expectation(range, in: unit)) { text in
+      Quantity.value(of: text, in: unit).flatMap { range.contains($0) ? $0 : nil }
+    }
+  }
+
+  /// Returns `R,G,B`, each from 0 to 255.
   func colour(_ name: String) throws(UsageError) -> [Int]? {
-    guard let text = values[name] else { return nil }
-    let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
-    let colour = parts.compactMap { $0 }.filter { (0...255).contains($0) }
-    guard parts.count == 3, colour.count == 3 else {
-      throw UsageError("\(spelled(name)) is '\(text)'; it takes red,green,blue, each 0 to 255")
+    try value(name, expected: "R,G,B, each from 0 to 255") { text in
+      let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
+      let colour = parts.compactMap { $0 }.filter { (0...255).contains($0) }
+      return parts.count == 3 && colour.count == 3 ? colour : nil
     }
-    return colour
-  }
-
-  /// The option as it was given: `--tile-size`, or `ZIGGURAT_TILE_SIZE` from the environment.
-  func spelled(_ name: String) -> String {
-    fromEnvironment.contains(name) ? Option(name, help: "").environmentName : "--" + name
   }
 
   func required(_ name: String) throws(UsageError) -> String {
     guard let value = values[name], !value.isEmpty else {
-      throw UsageError("option '--\(name)' is missing; see 'ziggurat help \(command)'")
+      throw .noOption("--" + name, of: command.name)
     }
     return value
   }
 
-  /// The one operand that the command takes.
-  func onlyOperand(_ what: String) throws(UsageError) -> String {
-    guard let first = operands.first else {
-      throw UsageError("\(what) is missing; see 'ziggurat help \(command)'")
-    }
-    guard operands.count == 1 else {
-      throw UsageError("unexpected '\(operands[1])' behind \(what)")
-    }
+  /// Returns the only operand of the command.
+  func onlyOperand(_ noun: String) throws(UsageError) -> String {
+    guard let first = operands.first else { throw missing(noun) }
+    guard operands.count == 1 else { throw .spareOperand(operands[1], after: noun) }
     return first
   }
 
-  private static func unknown(_ word: String, _ command: String, _ options: [Option]) -> UsageError {
-    let name = word.drop { $0 == "-" }
-    if let near = nearest(String(name), options.map(\.name)) {
-      return UsageError("unknown option '\(word)'; did you mean '--\(near)'?")
-    }
-    return UsageError("unknown option '\(word)'; see 'ziggurat help \(command)'")
+  /// Returns an error about an operand that is missing.
+  ///
+  /// - Parameter usage: the operands; nil for those of the command.
+  func missing(_ noun: String, usage: String? = nil) -> UsageError {
+    .noOperand(noun, usage: "\(command.name) \(usage ?? command.usage)")
   }
 }

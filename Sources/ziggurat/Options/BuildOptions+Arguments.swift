@@ -2,125 +2,121 @@ import PyramidBuilding
 import TileStorage
 
 extension TileFormat {
-  /// What the command line takes: `jpeg, png`.
+  /// The names that the command line takes: `jpeg, png`.
   static var names: String { allCases.map(\.name).joined(separator: ", ") }
 }
 
 extension BuildOptions {
-  /// Those that decide by which way a source's pixels come to its tiles.
-  static let arguments = [
-    Option("tile-size", "512", help: "level pixels along a tile's side, even"),
+  /// Options of builds that decide how the pixels of a source become tiles.
+  static let arguments: [Option] = [
+    tilesOptions, imagesOptions, stacksOptions,
+  ].flatMap { $0 }
+
+  private static let tilesOptions = [
     Option(
-      "format", "jpeg",
-      help: "of the tiles: \(TileFormat.names), or auto: webp for images with alpha, else jpeg"),
-    Option("fidelity", "auto", help: "exact, fast, lossless or auto: how near to the source"),
-    Option("quality", "80", help: "of lossy tiles, 1 to 100"),
-    Option("subsampling", "auto", help: "of JPEG tiles: 420, 444, or auto: 444 from quality 90 on"),
+      "tile-size", "N", default: "512", isCommon: true, help: "Side of a tile in level pixels, an even number"
+    ),
     Option(
-      "intent", "perceptual",
-      help: "of conversions to sRGB by ICC profiles: perceptual, relative, saturation or absolute"),
+      "format", "FORMAT", default: "jpeg", isCommon: true,
+      help: "Tile format: \(TileFormat.names), or auto: webp for images with alpha, else jpeg"),
+    Option("quality", "N", default: "80", isCommon: true, help: "Quality of lossy tiles, 1 to 100"),
     Option(
-      "profile", "srgb", help: "srgb converts; keep leaves RGB and gray as they are, with it in every tile"),
-    Option("linear", help: "shrink in linear light: fine bright detail keeps its brightness"),
+      "fidelity", "MODE", default: "auto",
+      help: "Fidelity to the source: exact, fast, lossless (reuse DCT coefficients) or auto"),
     Option(
-      "downsample", "auto",
-      help:
-        "how levels shrink: mean, nearest, mode; auto: mode for label images, else mean"),
+      "subsampling", "MODE", default: "auto",
+      help: "Chroma subsampling of JPEG tiles: 420, 444, or auto: 444 from quality 90 on"),
     Option(
-      "dpi", "auto",
-      help: "resolution of PDF and SVG; auto (default): of a PDF page that of its scan, or 300"),
-    Option("size", "N", help: "pixels along the longer side of SVG (default: as large as it says)"),
+      "intent", "INTENT", default: "perceptual",
+      help: "Rendering intent of ICC conversions: perceptual, relative, saturation or absolute"),
     Option(
-      "window", "LOW,HIGH",
-      help:
-        "black and white of more than 8 bits, 0,4095 or p0.5,p99.5; or auto, full; / between channels"),
+      "profile", "MODE", default: "srgb",
+      help: "Colour profile: srgb converts; keep stores the profile of RGB and gray images in every tile"),
+    Option("linear-light", was: "linear", help: "Shrink in linear light, which preserves fine bright detail"),
     Option(
-      "bands", "R,G,B", help: "which of a picture's bands are shown, counted from 1: three, or one as gray"),
+      "downsample", "MODE", default: "auto",
+      help: "Reduction of levels: mean, nearest, mode, or auto: mode for label images, else mean"),
     Option(
-      "channels", "LIST",
-      help:
-        "channels of a stack by numbers from 1 or \"names\" (default: all, of over 7 the first 7)"),
-    Option("scene", "N", help: "image of an OME-TIFF that has several, or all, each as a page (default 1)"),
-    Option("depth", "N", help: "plane of a stack in depth, counted from 1 (default: the middle one)"),
-    Option("time", "N", help: "time point of a stack, counted from 1 (default 1)"),
+      "background", "R,G,B", default: "255,255,255", isCommon: true, help: "Colour behind transparent pixels"),
+  ].grouped(.tiles)
+
+  private static let imagesOptions = [
     Option(
-      "raw", "camera",
-      help: "of RAW files: camera (developed from the sensor) or preview (the camera's full-size JPEG)"),
+      "window", "LOW,HIGH", default: "the values in use",
+      help: "Black and white points above 8 bits: 0,4095, p0.5,p99.5, auto or full; / between channels"),
+    Option("bands", "R,G,B", help: "Bands to show, counted from 1: three for R,G,B or one for gray"),
     Option(
-      "associated", help: "of slides also label, macro and thumbnail, as ID/label, …: labels show names"),
+      "raw", "MODE", default: "camera",
+      help: "RAW files: camera develops the sensor data, preview takes the embedded JPEG"),
+    Option("associated", help: "Include label, macro and thumbnail of slides as ID/label, …"),
     Option(
-      "fail-on", "none",
-      help: "damage that refuses a source: none, truncated, error (lost pixels) or warning (any)"),
-    Option("background", "R,G,B", help: "what transparent pixels are laid over (255,255,255)"),
-  ]
+      "fail-on", "DAMAGE", default: "none",
+      help: "Damage that rejects a source: none, truncated, error (lost pixels) or warning (any)"),
+  ].grouped(.images)
+
+  private static let stacksOptions = [
+    Option(
+      "channels", "LIST", default: "all, or the first 7 of more",
+      help: "Channels of a stack, by number from 1 or by \"name\""),
+    Option("scene", "N", default: "1", help: "Image of a multi-image OME-TIFF; all makes each a page"),
+    Option("depth", "N", default: "the middle one", help: "Plane of a stack in depth, counted from 1"),
+    Option("time", "N", default: "1", help: "Time point of a stack, counted from 1"),
+    Option(
+      "dpi", "N", default: "auto",
+      help: "Resolution of PDF and SVG; auto takes the scan's of a PDF page, or 300"),
+    Option("size", "N", default: "its own size", help: "Longer side of an SVG in pixels"),
+  ].grouped(.stacks)
 
   init(_ arguments: Arguments) throws(UsageError) {
     self.init()
     if let size = try arguments.int("tile-size", in: Self.tileSizes) {
-      guard size % 2 == 0 else {
-        throw UsageError("\(arguments.spelled("tile-size")) is '\(size)'; it takes an even number")
-      }
+      guard size % 2 == 0 else { throw arguments.invalid("tile-size", expected: "an even number") }
       self.tileSize = size
     }
-    if let name = arguments.string("format") {
-      self.choosesFormat = name == "auto"
-      if !self.choosesFormat {
-        guard let format = TileFormat(fileExtension: name) else {
-          throw UsageError(
-            "\(arguments.spelled("format")) is '\(name)'; it takes \(TileFormat.names) or auto")
-        }
-        self.format = format
-      }
+    if arguments.string("format") == "auto" {
+      self.choosesFormat = true
+    } else if let format = try arguments.value(
+      "format", expected: "\(TileFormat.names) or auto", { TileFormat(fileExtension: $0) })
+    {
+      (self.format, self.choosesFormat) = (format, false)
     }
-    if let name = arguments.string("fidelity") {
-      guard let fidelity = Fidelity(name: name) else {
-        throw UsageError(
-          "\(arguments.spelled("fidelity")) is '\(name)'; it takes exact, fast, lossless or auto")
-      }
+    if let fidelity = try arguments.value(
+      "fidelity", expected: "exact, fast, lossless or auto", { Fidelity(name: $0) })
+    {
       self.fidelity = fidelity
     }
     if let quality = try arguments.int("quality", in: 1...100) { self.quality = quality }
-    if let name = arguments.string("subsampling") {
-      guard let subsampling = Subsampling(name: name) else {
-        throw UsageError("\(arguments.spelled("subsampling")) is '\(name)'; it takes auto, 420 or 444")
-      }
+    if let subsampling = try arguments.value(
+      "subsampling", expected: "auto, 420 or 444", { Subsampling(name: $0) })
+    {
       self.subsampling = subsampling
     }
-    if let name = arguments.string("intent") {
-      guard let intent = RenderingIntent(name: name) else {
-        throw UsageError(
-          "\(arguments.spelled("intent")) is '\(name)'; it takes perceptual, relative, saturation or absolute"
-        )
-      }
+    if let intent = try arguments.value(
+      "intent", expected: "perceptual, relative, saturation or absolute", { RenderingIntent(name: $0) })
+    {
       self.intent = intent
     }
-    self.shrinksLinearly = try arguments.flag("linear")
-    if let name = arguments.string("downsample") {
-      guard let downsampling = Downsampling(name: name) else {
-        throw UsageError(
-          "invalid value '\(name)' for \(arguments.spelled("downsample")) (expected auto, mean, nearest or mode)"
-        )
-      }
+    self.shrinksLinearly = try arguments.flag("linear-light")
+    if let downsampling = try arguments.value(
+      "downsample", expected: "auto, mean, nearest or mode", { Downsampling(name: $0) })
+    {
       self.downsampling = downsampling
     }
     if self.shrinksLinearly, self.picksPixels {
-      throw UsageError("--linear cannot be used with --downsample \(self.downsampling.name)")
+      throw .conflict(arguments.spelled("linear-light"), "--downsample \(self.downsampling.name)")
     }
-    if let name = arguments.string("profile") {
-      guard ["srgb", "keep"].contains(name) else {
-        throw UsageError("\(arguments.spelled("profile")) is '\(name)'; it takes srgb or keep")
-      }
-      self.keepsProfile = name == "keep"
+    if let keeps = try arguments.value(
+      "profile", expected: "srgb or keep", { ["srgb": false, "keep": true][$0] })
+    {
+      self.keepsProfile = keeps
     }
+    // Only the curve of sRGB is known.
     if self.shrinksLinearly, self.keepsProfile {
-      throw UsageError("--linear and --profile keep do not go together: only sRGB's curve is known")
+      throw .conflict(arguments.spelled("linear-light"), "--profile keep")
     }
-    if let name = arguments.string("fail-on") {
-      guard let failOn = FailOn(name: name) else {
-        throw UsageError(
-          "invalid value '\(name)' for \(arguments.spelled("fail-on")) "
-            + "(expected none, truncated, error or warning)")
-      }
+    if let failOn = try arguments.value(
+      "fail-on", expected: "none, truncated, error or warning", { FailOn(name: $0) })
+    {
       self.failOn = failOn
     }
     try setDrawing(arguments)
@@ -129,52 +125,40 @@ extension BuildOptions {
 }
 
 extension BuildOptions {
-  /// Those that decide what a source's pixels are.
+  /// Reads the options that decide what the pixels of a source are.
   private mutating func setDrawing(_ arguments: Arguments) throws(UsageError) {
     if arguments.string("dpi") != "auto" { resolution = try arguments.int("dpi", in: 1...10_000) }
     vectorSide = try arguments.int("size", in: 1...1_000_000)
-    if resolution != nil, vectorSide != nil { throw UsageError("--dpi and --size do not go together") }
-    if let name = arguments.string("window") {
-      guard let window = SampleWindow(name: name) else {
-        throw UsageError(
-          "invalid value '\(name)' for \(arguments.spelled("window")) (expected auto, full, or LOW,HIGH, "
-            + "as 0,4095 or p0.5,p99.5; several with / between, for channels)")
-      }
+    if resolution != nil, vectorSide != nil { throw .conflict("--dpi", "--size") }
+    if let window = try arguments.value(
+      "window",
+      expected: "auto, full, or LOW,HIGH, as 0,4095 or p0.5,p99.5; several with / between, for channels",
+      { SampleWindow(name: $0) })
+    {
       self.window = window
     }
-    if let text = arguments.string("channels") {
-      guard text.utf8.count <= 1 << 16, let parts = ChannelNames.list(text) else {
-        throw UsageError(
-          "invalid value '\(text)' for \(arguments.spelled("channels")) (expected names or numbers, as DAPI,2)"
-        )
-      }
-      channels = parts
-    }
-    if let name = arguments.string("raw") {
-      guard let choice = RawChoice(rawValue: name) else {
-        throw UsageError(
-          "invalid value '\(name)' for \(arguments.spelled("raw")) (expected camera or preview)")
-      }
+    channels =
+      try arguments.value("channels", expected: "names or numbers, as DAPI,2") { text in
+        text.utf8.count <= 1 << 16 ? ChannelNames.list(text) : nil
+      } ?? channels
+    if let choice = try arguments.value(
+      "raw", expected: "camera or preview", { RawChoice(rawValue: $0) })
+    {
       raw = choice
     }
-    if let name = arguments.string("scene") {
-      guard let scene = SceneChoice(name: name) else {
-        throw UsageError(
-          "invalid value '\(name)' for \(arguments.spelled("scene")) (expected a number from 1, or all)")
-      }
+    if let scene = try arguments.value(
+      "scene", expected: "a number from 1, or all", { SceneChoice(name: $0) })
+    {
       self.scene = scene
     }
     depth = try arguments.int("depth", in: 1...1_000_000)
     time = try arguments.int("time", in: 1...1_000_000)
     keepsAssociated = try arguments.flag("associated")
-    if let text = arguments.string("bands") {
-      let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
-      let bands = parts.compactMap { $0 }.filter { (1...1000).contains($0) }
-      guard parts.count == bands.count, [1, 3].contains(bands.count) else {
-        throw UsageError(
-          "\(arguments.spelled("bands")) is '\(text)'; it takes one number or three, counted from 1")
-      }
-      self.bands = bands
-    }
+    bands =
+      try arguments.value("bands", expected: "one number or three, counted from 1") { text in
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
+        let bands = parts.compactMap { $0 }.filter { (1...1000).contains($0) }
+        return parts.count == bands.count && [1, 3].contains(bands.count) ? bands : nil
+      } ?? bands
   }
 }

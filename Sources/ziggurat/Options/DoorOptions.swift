@@ -3,76 +3,78 @@ import Foundation
 import TileServing
 import TileStorage
 
-/// Who is let in, by what stands in front of the server and by what browsers tell.
+/// Options of network security: proxies, names, sites, and the audit log.
 enum DoorOptions {
-  static let options = [
+  static let options: [Option] = [
+    networkOptions, changesOptions, logsOptions,
+  ].flatMap { $0 }
+
+  private static let networkOptions = [
     Option(
-      "trusted-proxy", "CIDR,…", isList: true,
-      help: "proxies whose Forwarded headers count; or unix, none (with --base-url: local)"),
+      "trusted-proxy", "CIDR,…", default: "none; with --base-url: local", isList: true, isCommon: true,
+      help: "Proxies whose Forwarded headers are used; unix or none"),
     Option(
       "allow-host", "NAME,…", isList: true,
-      help: "more names to be asked by at private addresses: *.example.org, * for all"),
+      help: "Additional Host names to accept on private addresses: *.example.org, or * for all"),
     Option(
-      "allow-origin", "*", isList: true,
-      help: "sites whose pages may read, and with the token write: https://example.org, none"),
+      "allow-origin", "ORIGIN,…", default: "*", isList: true,
+      help: "Sites whose pages may read, and with the token write: https://example.org, or none"),
     Option(
-      "frame-ancestors", "*", isList: true,
-      help: "sites whose pages may frame a picture: https://example.org, self, none"),
+      "frame-ancestors", "SITE,…", default: "*", isList: true,
+      help: "Sites whose pages may frame an image: https://example.org, self or none"),
+  ].grouped(.network)
+
+  private static let changesOptions = [
     Option(
-      "offer-originals",
-      help: "everybody may download what --keep-sources kept, with all that it tells"),
+      "public-originals", was: "offer-originals",
+      help: "Let everybody download the files that --keep-originals has kept, with all their metadata")
+  ].grouped(.changes)
+
+  private static let logsOptions = [
     Option(
-      "audit", "FILE",
-      help: "a line of JSON in FILE for each login, change and upload; SIGHUP opens it anew"),
-  ]
+      "audit-log", "FILE", was: "audit",
+      help: "Write a JSON line to FILE for each login, change and upload; SIGHUP reopens it")
+  ].grouped(.logs)
 
   /// - Parameters:
-  ///   - base: `--base-url`, or nothing.
+  ///   - base: the value of `--base-url`, or nothing.
   ///   - listening: names and addresses that are listened on.
   static func read(
     _ arguments: Arguments, base: String, listening: [String], into access: inout Access
   ) throws(UsageError) {
     access.proxies =
-      try value(
-        arguments, "trusted-proxy", TrustedProxies.init,
-        "addresses and ranges such as 10.0.0.0/8 or 2001:db8::/32, unix, or none")
+      try arguments.value(
+        "trusted-proxy",
+        expected: "addresses and ranges with commas between, as 10.0.0.0/8,2001:db8::/32, or unix or none",
+        TrustedProxies.init)
       ?? (arguments.string("base-url") == nil ? .none : .local)
     access.readsForwardedBase = arguments.string("base-url") == "auto"
     let hosts = HostNames(own: names(base, listening))
     access.hosts =
-      try value(
-        arguments, "allow-host", hosts.adding, "names such as images.example.org or *.example.org, or *")
+      try arguments.value(
+        "allow-host", expected: "names with commas between, as images.example.org,*.example.org, or *",
+        hosts.adding)
       ?? hosts
     access.origins =
-      try value(
-        arguments, "allow-origin", AllowedOrigins.init,
-        "origins such as https://example.org:8443, or * or none alone")
+      try arguments.value(
+        "allow-origin", expected: "origins with commas between, as https://example.org:8443, or * or none",
+        AllowedOrigins.init)
       ?? .any
-    access.offersOriginals = try arguments.flag("offer-originals")
+    access.offersOriginals = try arguments.flag("public-originals")
     access.frames =
-      try value(
-        arguments, "frame-ancestors", FrameAncestors.init,
-        "self, sites such as https://example.org or https://*.example.org, or * or none alone")
+      try arguments.value(
+        "frame-ancestors",
+        expected: "self or sites with commas between, as https://*.example.org, or * or none",
+        FrameAncestors.init)
   }
 
-  /// Opens the audit log, where there is to be one.
+  /// Opens the audit log, if there is one.
   static func openAudit(_ arguments: Arguments, into access: inout Access) throws(StorageError) {
-    guard let path = arguments.string("audit") else { return }
+    guard let path = arguments.string("audit-log") else { return }
     access.audit = try AuditLog(path: path) { Output.error($0) }
   }
 
-  /// - Parameter kind: what the option takes, for who gave something else.
-  private static func value<Value>(
-    _ arguments: Arguments, _ name: String, _ parse: (String) -> Value?, _ kind: String
-  ) throws(UsageError) -> Value? {
-    guard let text = arguments.string(name) else { return nil }
-    guard let value = parse(text) else {
-      throw UsageError("\(arguments.spelled(name)) is '\(text)'; it takes \(kind), with commas between")
-    }
-    return value
-  }
-
-  /// What this server is called: where it is listened on, by the public URL, and as a machine.
+  /// Returns the names of this server: of its listeners, its public URL and its machine.
   private static func names(_ base: String, _ listening: [String]) -> [String] {
     var names = listening
     if let host = URL(string: base)?.host { names.append(host) }

@@ -3,28 +3,41 @@ import ImageLibrary
 import ObjectStore
 import TileServing
 
-/// Where a server listens besides its host and port, and where it writes what it answered.
+/// The listeners of a server besides its host and port, its log, and the shared caches in front of it.
 struct ListenOptions {
-  static let options = [
+  static let options: [Option] = [
+    networkOptions, logsOptions, cachesOptions,
+  ].flatMap { $0 }
+
+  private static let networkOptions = [
     Option(
       "listen", "unix:PATH", isList: true,
-      help: "sockets of the file system, in place of --host and --port unless these are given"),
+      help: "Unix sockets to listen on, instead of --host and --port unless these are given"),
     Option(
-      "metrics-listen", "ADDRESS:PORT",
-      help: "answer /metrics there alone, and not where everybody asks"),
-    Option("log-file", "FILE", help: "write the lines of --log there; SIGHUP opens it anew"),
+      "metrics-listen", "ADDRESS:PORT", isCommon: true,
+      help: "Address of a separate listener for /metrics, which is then answered there only"),
+  ].grouped(.network)
+
+  private static let logsOptions = [
     Option(
-      "edge",
-      help: "a shared cache in front may keep answers for two seconds, and forgets by keys"),
+      "log-file", "FILE", default: "stderr", isCommon: true,
+      help: "File for the lines of --log; SIGHUP reopens it")
+  ].grouped(.logs)
+
+  private static let cachesOptions = [
     Option(
-      "edge-purge", "URL", isList: true,
-      help: "caches that are asked (PURGE) to forget images which are gone; implies --edge"),
+      "shared-cache", was: "edge",
+      help: "Let a shared cache in front keep responses for two seconds, and purge them by surrogate keys"),
     Option(
-      "edge-key-file", "FILE",
-      help: "secret of servers and caches, 64 hex digits (default DIR/.ziggurat-edge-key)"),
+      "purge-url", "URL,…", isList: true, was: "edge-purge",
+      help: "Caches to send PURGE requests to when images are gone; implies --shared-cache"),
     Option(
-      "tile-max-age", "0", help: "seconds that a tile may be kept unasked, whose URL names no generation"),
-  ]
+      "purge-key-file", "FILE", default: "DIR/.ziggurat-edge-key", was: "edge-key-file",
+      help: "Secret of servers and caches, 64 hexadecimal digits"),
+    Option(
+      "tile-max-age", .seconds, default: "0",
+      help: "Cache lifetime of tiles whose URL names no generation"),
+  ].grouped(.caches)
 
   /// Empty where sockets of the file system, or such as listen already, stand in their place.
   let hosts: [String]
@@ -41,8 +54,7 @@ struct ListenOptions {
     if let text = arguments.string("listen") {
       for word in text.split(separator: ",", omittingEmptySubsequences: false) {
         guard word.hasPrefix("unix:"), word.count > 5 else {
-          throw UsageError(
-            "\(arguments.spelled("listen")) is '\(text)'; it takes unix:PATH, with commas between")
+          throw arguments.invalid("listen", expected: "unix:PATH, several with commas between")
         }
         paths.append(String(word.dropFirst(5)))
       }
@@ -54,10 +66,10 @@ struct ListenOptions {
     let isOfFiles = handed.allSatisfy { if case .path = $0 { true } else { false } }
     monitors = try Self.monitors(arguments)
     access.hidesMetrics = monitors != nil
-    access.tileMaxAge = try arguments.int("tile-max-age", in: 0...31_536_000) ?? 0
+    access.tileMaxAge = try arguments.quantity("tile-max-age", in: 0...31_536_000) ?? 0
     logFile = arguments.string("log-file")
     if logFile != nil, arguments.string("log") ?? "none" == "none" {
-      throw UsageError("--log-file has no meaning without --log text or --log json")
+      throw .requires(arguments.spelled("log-file"), "--log text or --log json")
     }
     // Who has a socket of the file system has it for a proxy.
     if self.hosts.isEmpty, isOfFiles, arguments.string("trusted-proxy") == nil,
@@ -67,12 +79,12 @@ struct ListenOptions {
     }
   }
 
-  /// What goes, and is better told of; nil of nothing.
+  /// Returns a warning about options that are valid and risky; nil if there are none.
   static func advice(_ arguments: Arguments) throws(UsageError) -> String? {
     guard try isBehindEdge(arguments), arguments.string("base-url") == nil else { return nil }
     return
-      "without --base-url addresses in answers are made of what a visitor says that the host is called, and a shared cache "
-      + "gives them to others"
+      "without --base-url, URLs in responses contain the Host header of the client, and a shared cache "
+      + "serves them to others"
   }
 
   /// Hosts that are listened on, each with its port.
@@ -92,22 +104,22 @@ struct ListenOptions {
     _ arguments: Arguments, of library: Library, at place: String
   ) throws(UsageError) -> (caches: [EdgeCache], key: EdgeKey)? {
     guard try isBehindEdge(arguments) else { return nil }
-    let file = arguments.string("edge-key-file")
+    let file = arguments.string("purge-key-file")
     // Servers of one bucket share no folder in which they could all write.
     if file == nil, library.isForeign || library.isInMemory {
-      throw UsageError(
-        "--edge requires --edge-key-file unless a library's folder is served; 'openssl rand -hex 32' prints a key"
-      )
+      throw .requires(
+        arguments.spelled("shared-cache"),
+        "--purge-key-file unless a library's folder is served ('openssl rand -hex 32' prints a key)")
     }
     let key = try SecretFile.edgeKey(file, library: place)
     return (try caches(arguments, key), key)
   }
 
-  /// Refuses what goes with what everybody may see alone.
+  /// Refuses options that are for public images only.
   static func check(_ arguments: Arguments) throws(UsageError) {
     guard try isBehindEdge(arguments) else {
-      if arguments.string("edge-key-file") != nil {
-        throw UsageError("\(arguments.spelled("edge-key-file")) requires --edge or --edge-purge")
+      if arguments.string("purge-key-file") != nil {
+        throw .requires(arguments.spelled("purge-key-file"), "--shared-cache or --purge-url")
       }
       return
     }
@@ -116,22 +128,21 @@ struct ListenOptions {
       _ = try caches(arguments, EdgeKey.make())
       return
     }
-    throw UsageError("--space and --edge do not go together: nothing private is kept by caches")
+    throw .conflict("--space", "--shared-cache")
   }
 
   /// Whether a shared cache stands in front of the server.
   private static func isBehindEdge(_ arguments: Arguments) throws(UsageError) -> Bool {
-    try arguments.flag("edge") || arguments.string("edge-purge") != nil
+    try arguments.flag("shared-cache") || arguments.string("purge-url") != nil
   }
 
   private static func caches(_ arguments: Arguments, _ key: EdgeKey) throws(UsageError) -> [EdgeCache] {
-    guard let text = arguments.string("edge-purge") else { return [] }
+    guard let text = arguments.string("purge-url") else { return [] }
     let words = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     let caches = words.compactMap { EdgeCache($0, key: key.text) }
     guard caches.count == words.count else {
-      throw UsageError(
-        "\(arguments.spelled("edge-purge")) is '\(text)'; it takes addresses such as http://127.0.0.1:6081/, with "
-          + "commas between")
+      throw arguments.invalid(
+        "purge-url", expected: "URLs such as http://127.0.0.1:6081/, several with commas between")
     }
     return caches
   }
@@ -146,8 +157,7 @@ struct ListenOptions {
     guard !bare.isEmpty, bare == host ? !bare.contains(":") : true, let port = Int(parts.last ?? ""),
       (0...65535).contains(port)
     else {
-      throw UsageError(
-        "\(arguments.spelled("metrics-listen")) is '\(text)'; it takes ADDRESS:PORT, such as 127.0.0.1:9100")
+      throw arguments.invalid("metrics-listen", expected: "ADDRESS:PORT, such as 127.0.0.1:9100")
     }
     return (bare, port)
   }

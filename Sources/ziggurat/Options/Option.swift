@@ -1,41 +1,120 @@
-/// One `--name value` or `--flag` that a command takes; each can also be set as `ZIGGURAT_<NAME>`.
+/// One `--name value` or `--flag` that a command takes; each can also be set as `ZIGGURAT_<NAME>`, and in a file of
+/// `--config` by commands that take that.
 struct Option {
+  /// A section of the help.
+  enum Group: String, CaseIterable {
+    case general = "General"
+    case network = "Network"
+    case library = "Library"
+    case pages = "Pages"
+    case changes = "Changes and uploads"
+    case spaces = "Private spaces"
+    case tiles = "Tiles"
+    case images = "Images"
+    case stacks = "Stacks and documents"
+    case sources = "Sources"
+    case runs = "Run"
+    case plans = "Plans and shards"
+    case rendering = "Rendering"
+    case limits = "Limits"
+    case caches = "Caches"
+    case logs = "Logs"
+    case output = "Output"
+  }
+
+  /// A name of an earlier release. It works until 2.0, with a warning.
+  struct FormerName: ExpressibleByStringLiteral {
+    let name: String
+    /// The present value for each value that the former option took; nil if they are the same.
+    let values: [String: String]?
+
+    init(stringLiteral name: String) { (self.name, values) = (name, nil) }
+
+    init(_ name: String, values: [String: String]) { (self.name, self.values) = (name, values) }
+  }
+
   let name: String
-  /// What stands for the value in the help, or nil for a flag.
+  /// The placeholder of the value in the help; nil for a flag.
   let value: String?
-  let help: String
-  /// Whether it may be given several times, which is the same as once with commas between.
+  /// The unit of a plain number; nil if the value is no quantity.
+  let unit: Quantity.Unit?
+  /// Whether the option may be given several times, which is the same as once with commas between.
   let isList: Bool
   /// Whether it is a flag that may be given a value, as `--flag=value`.
   let isValueOptional: Bool
-  /// The option without which this one has no meaning; given alone on the command line it is a mistake.
-  let needs: String?
+  /// The option that this one requires; given without it on the command line it is an error.
+  let required: String?
+  let former: FormerName?
+  /// Whether the short help lists the option.
+  let isCommon: Bool
+  /// Whether the option is for the program itself, and in no help.
+  let isHidden: Bool
+  var group = Group.general
+  private let summary: String
+  private let defaultValue: String?
 
-  init(_ name: String, _ value: String? = nil, isList: Bool = false, needs: String? = nil, help: String) {
-    (self.name, self.value, self.help, self.isList) = (name, value, help, isList)
-    (self.needs, isValueOptional) = (needs, false)
+  /// - Parameters:
+  ///   - value: the placeholder of the value; nil for a flag.
+  ///   - defaultValue: the default, as the help shows it.
+  ///   - former: the name that the option had.
+  ///   - help: what the option sets, from a noun or a verb on, without unit and default.
+  init(
+    _ name: String, _ value: String? = nil, default defaultValue: String? = nil, isList: Bool = false,
+    requires required: String? = nil, was former: FormerName? = nil, isCommon: Bool = false,
+    isHidden: Bool = false, help: String
+  ) {
+    (self.name, self.value, unit, isValueOptional) = (name, value, nil, false)
+    (self.defaultValue, self.isList, self.required, self.former) = (defaultValue, isList, required, former)
+    (self.isCommon, self.isHidden, summary) = (isCommon, isHidden, help)
   }
 
-  init(_ name: String, optional value: String, help: String) {
-    (self.name, self.value, self.help, isList, isValueOptional) = (name, value, help, false, true)
-    needs = nil
+  /// Creates an option that takes a size, a duration or a number of pixels.
+  ///
+  /// - Parameter unit: the unit of a plain number.
+  init(
+    _ name: String, _ unit: Quantity.Unit, default defaultValue: String? = nil,
+    requires required: String? = nil, was former: FormerName? = nil, isCommon: Bool = false, help: String
+  ) {
+    (self.name, value, self.unit, isValueOptional) = (name, unit.quantity.placeholder, unit, false)
+    (self.defaultValue, isList, self.required, self.former) = (defaultValue, false, required, former)
+    (self.isCommon, isHidden, summary) = (isCommon, false, help)
   }
 
-  /// As the help shows it.
+  init(_ name: String, optional value: String, isCommon: Bool = false, help: String) {
+    (self.name, self.value, unit, isValueOptional) = (name, value, nil, true)
+    (defaultValue, isList, required, former) = (nil, false, nil, nil)
+    (self.isCommon, isHidden, summary) = (isCommon, false, help)
+  }
+
+  /// The option's text in the help: what it sets, its unit and its default.
+  var help: String {
+    let notes = [
+      unit.map { "in \($0.name)" }, defaultValue.map { "default\($0.contains(" ") ? ":" : "") \($0)" },
+    ].compactMap { $0 }
+    return notes.isEmpty ? summary : "\(summary) (\(notes.joined(separator: ", ")))"
+  }
+
+  /// The option and its value, as the help shows them.
   var head: String {
     guard let value else { return "--\(name)" }
     return isValueOptional ? "--\(name) [=\(value)]" : "--\(name) \(value)"
   }
 
-  /// `tile-size` is `ZIGGURAT_TILE_SIZE` in the environment.
-  var environmentName: String {
+  /// `ZIGGURAT_TILE_SIZE` for `tile-size`.
+  var environmentName: String { Self.environmentName(name) }
+
+  static func environmentName(_ name: String) -> String {
     "ZIGGURAT_" + name.uppercased().replacing("-", with: "_")
   }
 }
 
-/// A mistake on the command line: one line that says what is wrong and how to mend it. Exit code 2.
-struct UsageError: Error, CustomStringConvertible {
-  let description: String
-
-  init(_ description: String) { self.description = description }
+extension [Option] {
+  /// Returns the options as a section of the help.
+  func grouped(_ group: Option.Group) -> [Option] {
+    map {
+      var option = $0
+      option.group = group
+      return option
+    }
+  }
 }

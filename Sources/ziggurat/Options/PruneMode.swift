@@ -1,18 +1,18 @@
-/// How far a build may go in removing what is in its sources no more.
+/// How far a build may go when it removes archives whose sources are gone.
 enum PruneMode {
   case nothing
-  /// What looks like an accident is told and left undone.
+  /// Nothing is removed if much at once would be, which is reported.
   case careful
   case all
 
   static let options = [
     Option(
-      "prune", optional: "all",
-      help: "move what came from these sources and is gone from them to the trash; all: also much at once"),
+      "prune", optional: "all", isCommon: true,
+      help: "Move archives whose sources are gone to the trash; =all also if much is gone at once"),
     Option(
-      "keep-deleted", "HOURS", needs: "prune",
-      help: "with --prune: empty the trash of what went longer ago (default: never)"),
-  ]
+      "keep-deleted", .hours, default: "for ever", requires: "prune",
+      help: "Lifetime of archives in the trash"),
+  ].grouped(.library)
 
   init(_ arguments: Arguments) throws(UsageError) {
     if arguments.string("prune") == "all" {
@@ -20,8 +20,7 @@ enum PruneMode {
       return
     }
     do throws(UsageError) { self = try arguments.flag("prune") ? .careful : .nothing } catch {
-      throw UsageError(
-        "\(arguments.spelled("prune")) is '\(arguments.string("prune") ?? "")'; it takes all, or no value")
+      throw arguments.invalid("prune", expected: "all, or no value")
     }
   }
 }

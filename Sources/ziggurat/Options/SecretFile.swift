@@ -7,7 +7,7 @@ enum SecretFile {
   /// Returns the first line of a file, up to 299 bytes.
   static func line(_ path: String) throws(UsageError) -> String {
     guard let file = fopen(path, "re") else {
-      throw UsageError("cannot read \(path): \(String(cString: strerror(errno)).lowercased())")
+      throw .cannot("read \(path)", String(cString: strerror(errno)).lowercased())
     }
     defer { fclose(file) }
     var line = [CChar](repeating: 0, count: 300)
@@ -17,14 +17,14 @@ enum SecretFile {
   }
 
   static let pdfPasswordOption = Option(
-    "pdf-password-file", "FILE", help: "file whose first line is the password of encrypted PDFs")
+    "pdf-password-file", "FILE", help: "File whose first line is the password of encrypted PDFs")
 
   /// Returns the password of `--pdf-password-file`; nil without that option.
   static func pdfPassword(_ arguments: Arguments) throws(UsageError) -> String? {
     guard let path = arguments.string("pdf-password-file") else { return nil }
     let password = try line(path)
     guard !password.isEmpty else {
-      throw UsageError("cannot read a password: the first line of \(path) is empty")
+      throw .cannot("read a password", "the first line of \(path) is empty")
     }
     return password
   }
@@ -32,20 +32,20 @@ enum SecretFile {
   /// Returns the key that servers share with the caches in front of them.
   ///
   /// - Parameters:
-  ///   - path: of `--edge-key-file`; nil for the library's own file, made at first use, in which servers of one folder
+  ///   - path: the value of `--purge-key-file`; nil for the library's own file, made at first use, in which servers of one folder
   ///     find the same key.
   ///   - library: the library's folder.
   static func edgeKey(_ path: String?, library: String) throws(UsageError) -> EdgeKey {
     let file = path ?? "\(library)/.ziggurat-edge-key"
     if path == nil, access(file, F_OK) != 0 {
       do throws(StorageError) { try makeEdgeKey(file, library: library) } catch {
-        throw UsageError("\(error.description); name a key with --edge-key-file")
+        throw .outside("--purge-key-file is required", error.description)
       }
     }
     guard let key = EdgeKey(try line(file)) else {
-      throw UsageError(
-        "invalid key in \(file) (expected 64 lowercase hexadecimal digits, such as 'openssl rand -hex 32' prints)"
-      )
+      throw .cannot(
+        "use \(file)",
+        "invalid key (expected 64 lowercase hexadecimal digits, as 'openssl rand -hex 32' prints)")
     }
     return key
   }

@@ -1,16 +1,15 @@
 import Foundation
 import TileServing
 
-/// An address of a server as options name it: where visitors reach it, or other servers' visitors.
+/// An address of a server in options, by which clients reach it.
 enum ServerURL {
-  /// Nil where the option is not given.
+  /// Returns nil if the option is not given.
   static func read(_ option: String, _ arguments: Arguments) throws(UsageError) -> String? {
     guard let text = arguments.string(option) else { return nil }
     guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host != nil,
       url.query == nil, url.fragment == nil, url.user == nil, url.password == nil, BasePath(of: text).isPlain
     else {
-      throw UsageError(
-        "\(arguments.spelled(option)) is '\(text)'; it takes a URL such as https://example.org/images")
+      throw arguments.invalid(option, expected: "a URL such as https://example.org/images")
     }
     return text
   }

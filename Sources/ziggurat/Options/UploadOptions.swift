@@ -2,64 +2,64 @@ import ObjectStore
 import TileStorage
 import Uploading
 
-/// What a server takes as uploads.
+/// Options of uploads to a server.
 enum UploadOptions {
   static let options = [
-    Option("uploads", "yes", help: "with --writable: take uploads: yes or no"),
     Option(
-      "upload-folder", "DIR", needs: "writable",
-      help: "of s3://…: where uploads are until they are images; this server's own"
-    ),
-    Option("upload-size", "4096", needs: "writable", help: "MB of one uploaded file"),
+      "no-uploads", requires: "writable",
+      was: Option.FormerName("uploads", values: ["yes": "false", "no": "true"]),
+      help: "Refuse uploads; other changes are accepted"),
     Option(
-      "upload-pixels", "2000", needs: "writable",
-      help: "megapixels of one uploaded picture, all its pages together"),
+      "upload-dir", "DIR", requires: "writable", was: "upload-folder",
+      help: "Folder of this server for unfinished uploads to a library in an object store"),
     Option(
-      "upload-count", "1000", needs: "writable", help: "uploads that may wait to be finished or tiled, in all"
-    ),
+      "max-upload-size", .megabytes, default: "4GB", requires: "writable", was: "upload-size",
+      help: "Maximum size of an uploaded file"),
     Option(
-      "upload-types", "all", needs: "writable",
-      help: "of jpeg,png,webp,tiff,gif,avif,heif,jxl,jp2,raw; told by content, not by name"
-    ),
-    Option("upload-expiry", "86400", needs: "writable", help: "seconds that an unfinished upload is kept"),
+      "max-upload-megapixels", .megapixels, default: "2000MP", requires: "writable", was: "upload-pixels",
+      help: "Maximum number of pixels of an uploaded image, all its pages together"),
     Option(
-      "upload-memory", "604800", needs: "writable", help: "seconds that a client can ask how its upload ended"
-    ),
+      "max-uploads", "N", default: "1000", requires: "writable", was: "upload-count",
+      help: "Maximum number of uploads that are unfinished or wait for a build"),
     Option(
-      "keep-sources", needs: "writable",
-      help: "keep uploaded files beside their archives, for who may write to download"),
-  ]
+      "upload-types", "TYPE,…", default: "all", requires: "writable",
+      help: "Accepted types, detected by content: \(types)"),
+    Option(
+      "upload-ttl", .seconds, default: "24h", requires: "writable", was: "upload-expiry",
+      help: "Lifetime of an unfinished upload"),
+    Option(
+      "upload-history", .seconds, default: "7d", requires: "writable", was: "upload-memory",
+      help: "Lifetime of the status of a finished upload"),
+    Option(
+      "keep-originals", requires: "writable", was: "keep-sources",
+      help: "Keep uploaded files beside their archives; clients that may write can download them"),
+  ].grouped(.changes)
 
-  /// Where they are received; nil where they cannot be.
+  private static var types: String { ImageSignature.allCases.map(\.rawValue).joined(separator: ",") }
+
+  /// Returns the folder that receives uploads; nil if none can be received.
   static func folder(_ library: String, _ arguments: Arguments) -> String? {
-    arguments.string("upload-folder") ?? (ObjectLibrary.isMeant(by: library) ? nil : library)
+    arguments.string("upload-dir") ?? (ObjectLibrary.isMeant(by: library) ? nil : library)
   }
 
-  /// Nil where none are taken.
+  /// Returns the limits of uploads; nil if uploads are refused.
   static func read(_ arguments: Arguments) throws(UsageError) -> UploadLimits? {
     var limits = UploadLimits()
-    if let size = try arguments.int("upload-size", in: 1...(1 << 22)) { limits.bytes = size << 20 }
-    if let pixels = try arguments.int("upload-pixels", in: 1...1_000_000) {
-      limits.pixels = pixels * 1_000_000
-    }
-    limits.count = try arguments.int("upload-count", in: 1...1_000_000) ?? limits.count
-    limits.expiry = try arguments.int("upload-expiry", in: 1...31_536_000) ?? limits.expiry
-    limits.memory = try arguments.int("upload-memory", in: 1...31_536_000) ?? limits.memory
-    limits.keepsSources = try arguments.flag("keep-sources")
-    if let types = arguments.string("upload-types"), types != "all" {
-      let kinds = types.split(separator: ",").map { ImageSignature(rawValue: String($0)) }
-      guard !kinds.isEmpty, !kinds.contains(nil) else {
-        let all = ImageSignature.allCases.map(\.rawValue).joined(separator: ",")
-        throw UsageError(
-          "\(arguments.spelled("upload-types")) is '\(types)'; it takes all, or some of \(all)")
+    limits.bytes = try arguments.quantity("max-upload-size", in: 1 << 20...1 << 42) ?? limits.bytes
+    limits.pixels =
+      try arguments.quantity("max-upload-megapixels", in: 1_000_000...1_000_000_000_000) ?? limits.pixels
+    limits.count = try arguments.int("max-uploads", in: 1...1_000_000) ?? limits.count
+    limits.expiry = try arguments.quantity("upload-ttl", in: 1...31_536_000) ?? limits.expiry
+    limits.memory = try arguments.quantity("upload-history", in: 1...31_536_000) ?? limits.memory
+    limits.keepsSources = try arguments.flag("keep-originals")
+    if arguments.string("upload-types") != "all" {
+      let kinds = try arguments.value("upload-types", expected: "all, or some of \(types)") { text in
+        let kinds = text.split(separator: ",").map { ImageSignature(rawValue: String($0)) }
+        return kinds.isEmpty || kinds.contains(nil) ? nil : Set(kinds.compactMap { $0 })
       }
-      limits.kinds = Set(kinds.compactMap { $0 })
+      limits.kinds = kinds ?? limits.kinds
     }
-    let isWritable = try arguments.flag("writable")
-    switch arguments.string("uploads") ?? "yes" {
-    case "yes": return isWritable ? limits : nil
-    case "no": return nil
-    case let other: throw UsageError("\(arguments.spelled("uploads")) is '\(other)'; it takes yes or no")
-    }
+    let refuses = try arguments.flag("no-uploads")
+    return try arguments.flag("writable") && !refuses ? limits : nil
   }
 }

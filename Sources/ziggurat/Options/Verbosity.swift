@@ -1,4 +1,4 @@
-/// How much a build tells of the images that went well; what failed is told always.
+/// How much a build reports about images that succeeded. Failures are always reported.
 enum Verbosity: Comparable {
   case failures
   /// And one line at the end.
@@ -8,18 +8,16 @@ enum Verbosity: Comparable {
   case everything
 
   static let options = [
-    Option("summary", help: "one line at the end, and one for each failure: for cron"),
-    Option("quiet", help: "say nothing but failures"),
-    Option("verbose", help: "also report unchanged images, and files in folders that are no images"),
-  ]
+    Option("summary", isCommon: true, help: "Report one line at the end, and one for each failure: for cron"),
+    Option("quiet", isCommon: true, help: "Report failures only"),
+    Option("verbose", help: "Also report unchanged images, and files in folders that are no images"),
+  ].grouped(.output)
 
-  /// Of `--quiet` and `--summary` together the line at the end is left.
+  /// With `--quiet` and `--summary` together, the line at the end is reported.
   init(_ arguments: Arguments) throws(UsageError) {
     let (sums, isQuiet) = (try arguments.flag("summary"), try arguments.flag("quiet"))
     let isVerbose = try arguments.flag("verbose")
-    if isVerbose, sums || isQuiet {
-      throw UsageError("--verbose and --\(sums ? "summary" : "quiet") do not go together")
-    }
+    if isVerbose, sums || isQuiet { throw .conflict("--verbose", sums ? "--summary" : "--quiet") }
     self = sums ? .summary : isQuiet ? .failures : isVerbose ? .everything : .changes
   }
 }

@@ -1,12 +1,14 @@
 import Catalog
 import Foundation
 import HTTPMessages
+import Synchronization
 
 /// Results go to stdout, everything else to stderr, whole lines at a time.
 enum Output {
   /// A result that cannot be written was not given: the process ends with the code of a fault that a
   /// retry may mend.
   static func result(_ text: String) {
+    release()
     guard !write(text, to: STDOUT_FILENO) else { return }
     error("cannot write the result: " + String(cString: strerror(errno)))
     exit(ExitCode.temporary.number)
@@ -22,7 +24,10 @@ enum Output {
   }
 
   /// Text for a terminal, as it is.
-  static func terminal(_ text: String) { _ = write(text, to: STDERR_FILENO) }
+  static func terminal(_ text: String) {
+    release()
+    _ = write(text, to: STDERR_FILENO)
+  }
 
   /// `1 tile`, `2 tiles`.
   static func count(_ number: Int, _ noun: String) -> String {
@@ -35,9 +40,30 @@ enum Output {
   }
 
   /// A line for people.
-  static func note(_ line: String) { _ = write(line + "\n", to: STDERR_FILENO) }
+  static func note(_ line: String) {
+    release()
+    _ = write(line + "\n", to: STDERR_FILENO)
+  }
 
   static func error(_ line: String) { note("ziggurat: " + oneLine(AddressSecrets.redacted(line))) }
+
+  /// Lines that wait for the first output, so that a usage error can discard them.
+  private static let held = Mutex<[String]>([])
+
+  /// Holds a line for people back until something else is written.
+  static func hold(_ line: String) { held.withLock { $0.append(oneLine(line)) } }
+
+  /// Writes the lines that are held back.
+  static func release() {
+    let lines = held.withLock { lines in
+      defer { lines = [] }
+      return lines
+    }
+    for line in lines { _ = write(line + "\n", to: STDERR_FILENO) }
+  }
+
+  /// Forgets the lines that are held back.
+  static func discard() { held.withLock { $0 = [] } }
 
   /// Names of files and entries may hold line feeds and what moves a terminal's cursor.
   static func oneLine(_ text: String) -> String {

@@ -12,15 +12,15 @@ enum PasswordFailure: Error {
 /// Asks for passwords: from the terminal without echo, or a line each of a file or of stdin. Never from the
 /// command line or the environment, which other processes can read.
 struct PasswordPrompt {
-  /// For commands that are about spaces alone.
-  static let option = option(needs: nil)
-  /// For those that take `--space`.
-  static let optionOfSpace = option(needs: "space")
+  /// The option of commands that are about spaces alone.
+  static let option = option(requires: nil)
+  /// The option of commands that take `--space`.
+  static let optionOfSpace = option(requires: "space")
 
-  private static func option(needs: String?) -> Option {
+  private static func option(requires required: String?) -> Option {
     Option(
-      "password-file", "FILE", needs: needs,
-      help: "its first line is the password; - is stdin (default: asks)")
+      "password-file", "FILE", default: "ask on the terminal", requires: required,
+      help: "File whose first line is the password of a private space; - is stdin")
   }
 
   /// The path, `-` for stdin, or nil for the terminal, if stdin is one.

@@ -1,33 +1,40 @@
 import TileServing
 
-/// Who may write to a library that is served.
+/// The right to write to a library that is served.
 enum WriteAccess {
   static let options = [
-    Option("writable", help: "take changes and uploads from who has the token, printed at the start"),
     Option(
-      "token-file", "FILE", needs: "writable",
-      help: "the token is this file's first line, 16 to 256 characters"),
-    Option("keep-deleted", "24", needs: "writable", help: "hours that deleted images can be restored"),
-  ]
+      "writable", isCommon: true,
+      help: "Accept changes and uploads from clients with the token, which is printed at the start"),
+    Option(
+      "token-file", "FILE", requires: "writable", isCommon: true,
+      help: "File whose first line is the token, 16 to 256 characters"),
+    Option(
+      "keep-deleted", .hours, default: "24h", requires: "writable",
+      help: "Time in which deleted images can be restored"),
+  ].grouped(.changes)
 
   /// Sets who may write.
-  /// - Returns: what the printed address carries behind `#`, where the token is a new one.
+  ///
+  /// - Returns: the token that the printed address carries after `#`, if it is a new one.
   static func read(_ arguments: Arguments, into access: inout Access) throws(UsageError) -> String? {
     guard try arguments.flag("writable") else {
       if arguments.string("token-file") != nil {
-        throw UsageError("\(arguments.spelled("token-file")) has no meaning without --writable")
+        throw .requires(arguments.spelled("token-file"), "--writable")
       }
       return nil
     }
     access.isWritable = true
-    if let hours = try arguments.int("keep-deleted", in: 0...87_600) { access.keepsDeleted = hours * 3600 }
+    access.keepsDeleted =
+      try arguments.quantity("keep-deleted", in: 0...315_360_000) ?? access.keepsDeleted
     guard let path = arguments.string("token-file") else {
       let (token, text) = AccessToken.make()
       access.token = token
       return text
     }
     guard let token = AccessToken(try SecretFile.line(path)) else {
-      throw UsageError("the first line of \(path) is no token: 16 to 256 characters without spaces")
+      throw .cannot(
+        "use \(path)", "invalid token in its first line (expected 16 to 256 characters without spaces)")
     }
     access.token = token
     return nil

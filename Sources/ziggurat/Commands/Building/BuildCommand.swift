@@ -9,50 +9,59 @@ enum BuildCommand: Command {
   static let name = "build"
   static let usage = "SOURCE… --library DIR"
   static let summary = "Tile images, folders (searched to any depth) or globs into a library."
-  /// How sources are called.
+  /// Options that decide which images a source has, and their ids.
   static let sourceOptions = [
     Option(
-      "book",
-      help: "each folder of page scans is one book: its images are the pages ID/NAME, in natural order"),
-    Option("prefix", "NAME", help: "what all ids begin with, NAME/…: for a second source of one library"),
+      "book", isCommon: true,
+      help: "Make each folder of page scans one book, with its images as the pages ID/NAME in natural order"),
+    Option("prefix", "NAME", help: "Prefix of all ids, NAME/…: for a second source of one library"),
     Option(
-      "follow-links",
-      help: "follow links that lead out of a source folder (default: pass them over and report them)"),
-  ]
-  static let options =
-    [
-      Option("library", "DIR", help: "where the archives go, made if missing; or s3://BUCKET/PREFIX")
-    ] + BuildOptions.arguments + [SecretFile.pdfPasswordOption] + sourceOptions + PlannedBuild.options + [
-      Option("jobs", "N", help: "threads (default: all cores)"),
-      Option(
-        "memory-limit", "MB", help: "for all images in work together (default: a quarter of the machine's)"),
-      Option("image-timeout", "SECONDS", help: "that one image may take (default: 600)"),
-      Option(
-        "mend", "FILE",
-        help:
-          "build anew the images of FILE alone: JSON of ids and sources' digests; -: stdin"
-      ),
-      Option("keep-old", help: "leave as it is what this version of the program alone would build otherwise"),
-      Option("force", help: "build again what is there and unchanged"),
-      Option("take-ownership", help: "replace images of other sources that have the same ids"),
-      Option(
-        "known-failures", "MODE",
-        help: "report or ignore failures that an earlier build of the same source reported (default report)"
-      ),
-      PruneMode.options[0], PruneMode.options[1],
-      Option("watch", help: "then stay, and build what is added or changed until Ctrl-C"),
-      Option("space", help: "seal the archives into the private space that a password opens"),
-      PasswordPrompt.optionOfSpace,
-      Option("dry-run", help: "tell what would be done and do nothing"),
-      Option("json", help: "one JSON object a line per image on stdout"),
-      Option(
-        "metrics-file", "FILE",
-        help: "file for the outcome of the build, for node_exporter's textfile collector"),
-    ] + Verbosity.options
+      "follow-links", help: "Follow links that lead out of a source folder, which are otherwise reported"),
+  ].grouped(.sources)
+  static let options: [Option] = [
+    [ConfigFile.option], libraryOptions, BuildOptions.arguments,
+    [SecretFile.pdfPasswordOption].grouped(.stacks), sourceOptions, PlannedBuild.options, runsOptions,
+    PruneMode.options, spacesOptions, outputOptions, Verbosity.options,
+  ].flatMap { $0 }
+
+  private static let libraryOptions = [
+    Option("library", "DIR", isCommon: true, help: "Folder for the archives, or s3://BUCKET/PREFIX")
+  ].grouped(.library)
+
+  private static let runsOptions = [
+    Option("jobs", "N", default: "all cores", isCommon: true, help: "Number of threads"),
+    Option(
+      "memory-limit", .megabytes, default: "a quarter of the machine's",
+      help: "Maximum memory of all images that are built at a time"),
+    Option("image-timeout", .seconds, default: "10m", help: "Maximum time for one image"),
+    Option("only", "FILE", was: "mend", isHidden: true, help: "JSON of ids and source digests to rebuild"),
+    Option(
+      "keep-outdated", was: "keep-old",
+      help: "Keep archives that differ only because an older version built them"),
+    Option("force", isCommon: true, help: "Rebuild unchanged images"),
+    Option("take-ownership", help: "Replace images of other sources that have the same ids"),
+    Option(
+      "known-failures", "MODE", default: "report",
+      help: "Failures that an earlier build of the same source reported: report or ignore"),
+    Option("watch", isCommon: true, help: "Stay, and build images that are added or changed until Ctrl-C"),
+    Option("dry-run", isCommon: true, help: "Report what would be done without doing it"),
+  ].grouped(.runs)
+
+  private static let spacesOptions = [
+    Option("space", help: "Seal the archives into the private space that a password opens"),
+    PasswordPrompt.optionOfSpace,
+  ].grouped(.spaces)
+
+  private static let outputOptions = [
+    Option("json", isCommon: true, help: "Write one JSON object per image and line to stdout"),
+    Option(
+      "metrics-file", "FILE",
+      help: "File for the outcome of the build, for node_exporter's textfile collector"),
+  ].grouped(.output)
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
     guard !arguments.operands.isEmpty || arguments.string("plan") != nil else {
-      throw UsageError("the source is missing: ziggurat build \(usage)")
+      throw arguments.missing("source")
     }
     let library = try arguments.required("library")
     let verbosity = try Verbosity(arguments)
@@ -60,35 +69,32 @@ enum BuildCommand: Command {
     let options = try BuildOptions(arguments)
     let jobs = try arguments.int("jobs", in: 1...1024) ?? ProcessInfo.processInfo.activeProcessorCount
     let memoryLimit =
-      try arguments.int("memory-limit", in: 64...(1 << 30)).map { $0 << 20 }
+      try arguments.quantity("memory-limit", in: 64 << 20...1 << 50)
       ?? Int(ProcessInfo.processInfo.physicalMemory / 4)
     let (isDryRun, force) = (try arguments.flag("dry-run"), try arguments.flag("force"))
     let prunes = try PruneMode(arguments)
-    let keepsDeleted = try arguments.int("keep-deleted", in: 0...87_600)
+    let keepsDeleted = try arguments.quantity("keep-deleted", in: 0...315_360_000)
     let asBooks = try arguments.flag("book")
     let followsLinks = try arguments.flag("follow-links")
     let watches = try arguments.flag("watch")
     let isFromStore = arguments.operands.contains(where: ObjectLibrary.isMeant)
-    if watches, isFromStore { throw UsageError("--watch watches folders, and no object store") }
-    if isDryRun, arguments.string("metrics-file") != nil {
-      throw UsageError("--metrics-file cannot be used with --dry-run")
-    }
-    if watches, isDryRun { throw UsageError("--watch and --dry-run do not go together") }
+    if watches, isFromStore { throw .conflict("--watch", "sources in an object store") }
+    if isDryRun, arguments.string("metrics-file") != nil { throw .conflict("--metrics-file", "--dry-run") }
+    if watches, isDryRun { throw .conflict("--watch", "--dry-run") }
     let prefix = try Self.prefix(arguments)
     let isPrivate = try arguments.flag("space")
-    if isPrivate, isFromStore {
-      throw UsageError("--space and sources in a store do not go together: copies of them would lie open")
-    }
+    // Unencrypted copies of the sources would be made.
+    if isPrivate, isFromStore { throw .conflict("--space", "sources in an object store") }
     if isPrivate, ObjectLibrary.isMeant(by: library) {
-      throw UsageError("--space and an object store do not go together: a private space is a folder's")
+      throw .conflict("--space", "a library in an object store")
     }
     let mending = try Self.mending(arguments)
     if mending != nil, prunes != .nothing || watches || isPrivate {
-      throw UsageError("--mend does not go together with --prune, --watch and --space")
+      throw .conflict(arguments.spelled("only"), "--prune, --watch and --space")
     }
     let planned = try PlannedBuild(arguments, isDryRun: isDryRun)
-    let ledger = arguments.string("ledger")
-    let imageTimeout = try arguments.int("image-timeout", in: 1...1_000_000) ?? 600
+    let ledger = arguments.string("digest-cache")
+    let imageTimeout = try arguments.quantity("image-timeout", in: 1...2_592_000) ?? 600
     if let code = ProgramCells.start(options, takesUncommon: true, builds: true) { return code }
     // Only now: every cell begins with what the process knows.
     let pdfPassword = try SecretFile.pdfPassword(arguments)
@@ -116,8 +122,8 @@ enum BuildCommand: Command {
     builder.pdfPassword = pdfPassword
     builder.onIgnored = { Output.note(Output.oneLine($0.description)) }
     builder.mending = mending
-    builder.keepsOld = try arguments.flag("keep-old")
-    if builder.keepsOld, force { throw UsageError("--keep-old and --force do not go together") }
+    builder.keepsOld = try arguments.flag("keep-outdated")
+    if builder.keepsOld, force { throw .conflict(arguments.spelled("keep-outdated"), "--force") }
     Interruption.listen()
     var opened: PlannedBuild.Opened?
     do {
@@ -143,42 +149,38 @@ enum BuildCommand: Command {
     round.isElsewhere = isElsewhere
     round.metricsFile = arguments.string("metrics-file")
     round.followsLinks = followsLinks
-    round.keepsDeleted = keepsDeleted.map { $0 * 3600 }
+    round.keepsDeleted = keepsDeleted
     let code = round.run()
     return watches && code != .interrupted ? round.watch() : code
   }
 
   static func prefix(_ arguments: Arguments) throws(UsageError) -> ImageID? {
-    guard let text = arguments.string("prefix") else { return nil }
-    guard let id = ImageID(text.hasSuffix("/") ? String(text.dropLast()) : text), !id.isHidden else {
-      throw UsageError(
-        "\(arguments.spelled("prefix")) is '\(text)'; it takes a name, or several with slashes between")
+    try arguments.value("prefix", expected: "a name, or several with slashes between") { text in
+      let id = ImageID(text.hasSuffix("/") ? String(text.dropLast()) : text)
+      return id?.isHidden == false ? id : nil
     }
-    return id
   }
 
   private static func ignoresKnownFailures(_ arguments: Arguments) throws(UsageError) -> Bool {
-    switch arguments.string("known-failures") ?? "report" {
-    case "report": return false
-    case "ignore": return true
-    case let other:
-      throw UsageError(
-        "invalid value '\(other)' for \(arguments.spelled("known-failures")) (expected report or ignore)")
-    }
+    try arguments.value("known-failures", expected: "report or ignore") {
+      ["report": false, "ignore": true][$0]
+    } ?? false
   }
 
   /// The images that `verify --repair` asks for.
   private static func mending(_ arguments: Arguments) throws(UsageError) -> Mending? {
-    guard let file = arguments.string("mend") else { return nil }
+    guard let file = arguments.string("only") else { return nil }
     let data =
       file == "-"
       ? FileHandle.standardInput.readDataToEndOfFile() : FileManager.default.contents(atPath: file)
     guard let data, let digests = try? JSONDecoder().decode([String: String].self, from: data) else {
-      throw UsageError("--mend \(file): is no JSON object of image ids and digests")
+      throw arguments.invalid("only", expected: "a file with a JSON object of image ids and digests")
     }
     var images: [ImageID: String] = [:]
     for (text, digest) in digests {
-      guard let id = ImageID(text) else { throw UsageError("--mend \(file): '\(text)' is no image's id") }
+      guard let id = ImageID(text) else {
+        throw .invalid(text, for: arguments.spelled("only"), expected: "image ids")
+      }
       images[id] = digest
     }
     return Mending(images)

@@ -7,16 +7,14 @@ import PyramidBuilding
 enum PlanCommand: Command {
   static let name = "plan"
   static let usage = "SOURCE… > plan.jsonl"
-  static let summary =
-    "Look for the images of a build once, for many machines that each build a part of them."
+  static let summary = "Find the images of a build once, for many machines that each build a shard of them."
   static let options =
-    [
-      Option("library", "DIR", help: "where the archives will go, in which no sources are looked for")
-    ] + BuildCommand.sourceOptions + [Option("quiet", help: "say nothing but failures")]
+    [Option("library", "DIR", help: "Folder for the archives, in which no sources are searched")]
+    + BuildCommand.sourceOptions + [Option("quiet", help: "Report failures only")]
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
     guard !arguments.operands.isEmpty else {
-      throw UsageError("the source is missing: ziggurat plan \(usage)")
+      throw arguments.missing("source")
     }
     let asBooks = try arguments.flag("book")
     let prefix = try BuildCommand.prefix(arguments)

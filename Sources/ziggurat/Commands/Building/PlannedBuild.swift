@@ -4,19 +4,20 @@ import Foundation
 import PyramidBuilding
 import TileStorage
 
-/// What a build's options say of a plan, of which it builds all or a part.
+/// A plan of which a build makes all images or a shard.
 struct PlannedBuild {
   static let options = [
-    Option("plan", "FILE", help: "build what 'ziggurat plan' has found instead of sources; -: stdin"),
+    Option("plan", "FILE", help: "Plan of 'ziggurat plan' to build instead of sources; - is stdin"),
     Option(
-      "shard", "I/N", needs: "plan",
-      help: "of N parts of the plan this one, from 0: for N machines; then 'ziggurat index', once"),
+      "shard", "I/N", requires: "plan",
+      help: "Build part I of N of the plan, from 0: for N machines; run 'ziggurat reindex' once afterwards"),
     Option(
-      "reports", "DIR", needs: "plan",
-      help: "tell there what is begun and how it ends, for 'ziggurat report' and for the next try"),
+      "journal-dir", "DIR", requires: "plan", was: "reports",
+      help: "Folder for the journal of the shard, for 'ziggurat report' and for the next try"),
     Option(
-      "ledger", "FILE", help: "remember the sources' digests there, and read only those that were touched"),
-  ]
+      "digest-cache", "FILE", was: "ledger",
+      help: "File that keeps digests of sources, so that only touched ones are read again"),
+  ].grouped(.plans)
 
   private let path: String
   private let part: WorkShard?
@@ -34,26 +35,18 @@ struct PlannedBuild {
     guard let path = arguments.string("plan") else { return nil }
     self.path = path
     guard arguments.operands.isEmpty else {
-      throw UsageError("--plan and sources do not go together: the plan names them")
+      throw .conflict("--plan", "sources")
     }
     for option in ["book", "watch", "space"] where try arguments.flag(option) {
-      throw UsageError("--plan and --\(option) do not go together")
+      throw .conflict("--plan", arguments.spelled(option))
     }
-    for option in ["prefix", "mend"] where arguments.string(option) != nil {
-      throw UsageError("--plan and --\(option) do not go together")
+    for option in ["prefix", "only"] where arguments.string(option) != nil {
+      throw .conflict("--plan", arguments.spelled(option))
     }
     // A dry run has no end that anybody waits for.
-    reports = isDryRun ? nil : arguments.string("reports")
-    guard let text = arguments.string("shard") else {
-      part = nil
-      return
-    }
-    guard let shard = WorkShard(text) else {
-      throw UsageError(
-        "\(arguments.spelled("shard")) is '\(text)'; it takes I/N, with N from 1 to \(WorkShard.most) and I from 0 to N − 1"
-      )
-    }
-    part = shard
+    reports = isDryRun ? nil : arguments.string("journal-dir")
+    part = try arguments.value(
+      "shard", expected: "I/N, with N from 1 to \(WorkShard.most) and I from 0 to N − 1", { WorkShard($0) })
   }
 
   func open() throws(StorageError) -> Opened {
@@ -88,7 +81,7 @@ extension BuildRound {
     }
     guard let ledger = builder.ledger, !builder.isDryRun else { return }
     do throws(StorageError) { try ledger.save() } catch {
-      Output.note("the ledger is not kept: \(error.description)")
+      Output.note("the digest cache is not kept: \(error.description)")
     }
   }
 }

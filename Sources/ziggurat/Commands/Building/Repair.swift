@@ -70,7 +70,7 @@ struct Repair {
   ) throws(StorageError) {
     let prefix = group.place.prefix.map { ["--prefix", $0.text] } ?? []
     let told = try lines(
-      of: ["build", "--library", library, "--mend", "-", "--json", "--quiet", "--jobs", String(jobs)]
+      of: ["build", "--library", library, "--only", "-", "--json", "--quiet", "--jobs", String(jobs)]
         + (group.place.isBook ? ["--book"] : []) + prefix + group.options + ["--", group.place.path],
       // Ids that differ in how their accents are composed are one text: the other is left, and told.
       input: Dictionary(images.map { ($0.key.text, $0.value) }, uniquingKeysWith: { first, _ in first }),
@@ -172,8 +172,8 @@ struct Repair {
     guard let version = words.first, Int(version) != nil else { return nil }
     for word in words.dropFirst() {
       let parts = word.split(separator: "=", maxSplits: 1)
-      if ["linear", "associated"].contains(word) {
-        arguments.append("--\(word)")
+      if let name = ["linear": "linear-light", "associated": "associated"][word] {
+        arguments.append("--\(name)")
       } else if parts.count == 2, let name = names[String(parts[0])] {
         // Names of channels have spaces, which separate options here.
         let value =

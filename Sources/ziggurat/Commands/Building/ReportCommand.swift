@@ -5,16 +5,16 @@ import PyramidBuilding
 
 enum ReportCommand: Command {
   static let name = "report"
-  static let usage = "PLAN REPORTS…"
-  static let summary = "Tell what became of a plan by the reports of all who built parts of it."
+  static let usage = "PLAN JOURNALS…"
+  static let summary = "Merge the journals of a plan's shards, and list the images that are left."
   static let options = [
-    Option("json", help: "one JSON object a line per image on stdout"),
-    Option("quiet", help: "say nothing but failures and what is left"),
+    Option("json", help: "Write one JSON object per image and line to stdout"),
+    Option("quiet", help: "Report only failures and images that are left"),
   ]
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
     guard let path = arguments.operands.first, arguments.operands.count > 1 else {
-      throw UsageError("the plan or its reports are missing: ziggurat report \(usage)")
+      throw arguments.missing(arguments.operands.isEmpty ? "plan" : "journals")
     }
     let (asJSON, isQuiet) = (try arguments.flag("json"), try arguments.flag("quiet"))
     do throws(StorageError) {

@@ -9,11 +9,12 @@ import TileStorage
 final class ServeBuild: Sendable {
   static let options = [
     Option(
-      "build",
-      help: "DIR holds pictures: tile them into a cache first, then what is added or changed"),
+      "build", isCommon: true,
+      help: "Build archives of the images in DIR first, then of those that are added or changed"),
     Option(
-      "library", "DIR", needs: "build", help: "with --build: where the archives go (default: below ~/.cache)"),
-  ]
+      "library", "DIR", default: "below ~/.cache", requires: "build", isCommon: true,
+      help: "Folder for the archives of --build"),
+  ].grouped(.library)
 
   let library: String
   /// Where it really is: what was built by another name is the same.
@@ -26,19 +27,19 @@ final class ServeBuild: Sendable {
   init?(_ arguments: Arguments, pictures: String) throws(UsageError) {
     guard try arguments.flag("build") else { return nil }
     for other in ["writable", "space"] where try arguments.flag(other) {
-      throw UsageError("--build and --\(other) do not go together")
+      throw .conflict("--build", "--" + other)
     }
     var status = stat()
     guard stat(pictures, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-      throw UsageError("'\(pictures)' is no folder; --build takes one of pictures")
+      throw .requires("--build", "a folder of images ('\(pictures)' is not a folder)")
     }
     let named = arguments.string("library")
     guard let library = named ?? PictureCache.path(of: pictures, ProcessInfo.processInfo.environment) else {
-      throw UsageError("there is no HOME for a cache; --library DIR says where the archives are to go")
+      throw .requires("--build", "--library DIR (HOME is not set, so there is no folder for a cache)")
     }
     var other = stat()
     if stat(library, &other) == 0, other.st_dev == status.st_dev, other.st_ino == status.st_ino {
-      throw UsageError("--library is the folder of the pictures itself; name another")
+      throw arguments.invalid("library", expected: "another folder than that of the images")
     }
     let real = realpath(pictures, nil)
     defer { free(real) }

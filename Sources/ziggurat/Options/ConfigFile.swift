@@ -1,0 +1,43 @@
+import Foundation
+
+/// A file of options: one `NAME = VALUE` a line, without the dashes. Lines that begin with `#` are comments.
+struct ConfigFile {
+  struct Setting {
+    let name: String
+    let value: String
+    /// The line and the file, for messages.
+    let place: String
+  }
+
+  private(set) var settings: [Setting] = []
+
+  static let option = Option(
+    "config", "FILE", isCommon: true,
+    help: "Read options from FILE, one NAME = VALUE a line; # begins a comment")
+  /// Options take far less; a larger file is another one.
+  private static let most = 1 << 20
+
+  init(path: String) throws(UsageError) {
+    guard let file = fopen(path, "re") else { throw .cannot("read \(path)", Self.reason(errno)) }
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: Self.most + 1)
+    let count = fread(&bytes, 1, bytes.count, file)
+    guard ferror(file) == 0 else { throw .cannot("read \(path)", Self.reason(errno)) }
+    guard count <= Self.most else { throw .cannot("read \(path)", "larger than 1MB") }
+    let text = String(decoding: bytes[..<count], as: UTF8.self)
+    for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+      .enumerated()
+    {
+      let line = line.trimmingPrefix("\u{feff}").trimmingCharacters(in: .whitespaces)
+      if line.isEmpty || line.hasPrefix("#") { continue }
+      let place = "line \(number + 1) of \(path)"
+      let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
+        $0.trimmingCharacters(in: .whitespaces)
+      }
+      guard parts.count == 2, !parts[0].isEmpty else { throw .invalidLine(at: place) }
+      settings.append(Setting(name: parts[0], value: parts[1], place: place))
+    }
+  }
+
+  private static func reason(_ code: Int32) -> String { String(cString: strerror(code)).lowercased() }
+}

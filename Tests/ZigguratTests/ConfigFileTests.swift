@@ -1,0 +1,96 @@
+import TestSupport
+import Testing
+
+@testable import ziggurat
+
+@Suite struct ConfigFileTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func parse(
+    _ text: String, _ words: [String] = [], _ environment: [String: String] = [:]
+  ) throws -> Arguments {
+    let path = try folder.write("options.conf", text.utf8)
+    return try Arguments(
+      words + ["--config", path], command: ServeCommand.self, environment: environment)
+  }
+
+  private func complaint(_ text: String) throws -> String? {
+    do {
+      _ = try parse(text)
+      return nil
+    } catch let error as UsageError { return error.description.replacing(folder.path + "/", with: "") }
+  }
+
+  @Test func `a file sets options, after the environment and the command line`() throws {
+    let arguments = try parse(
+      """
+      \u{feff}# A server.
+      port = 1234
+        cache-size=64 MB  \r
+      site-name = Maps = charts # 1
+      writable = true
+
+      host = ::1
+      allow-host = a.example
+      allow-host = b.example,c.example
+      threads = 3
+      quality = 90
+      """, ["--threads", "5"], ["ZIGGURAT_HOST": "127.0.0.1"])
+    #expect(try arguments.int("port", in: 0...65535) == 1234)
+    #expect(try arguments.quantity("cache-size", in: 0...1 << 40) == 64 << 20)
+    #expect(arguments.string("site-name") == "Maps = charts # 1")
+    #expect(try arguments.flag("writable"))
+    #expect(arguments.string("host") == "127.0.0.1")
+    #expect(arguments.string("allow-host") == "a.example,b.example,c.example")
+    #expect(try arguments.int("threads", in: 1...9) == 5)
+    // An option of builds.
+    #expect(arguments.string("quality") == nil)
+    #expect(arguments.warnings == [])
+    #expect(arguments.spelled("port") == "port in line 2 of \(folder.path)/options.conf")
+  }
+
+  @Test func `a list on the command line replaces that of the file`() throws {
+    let arguments = try parse("allow-host = a\nallow-host = b", ["--allow-host", "c"])
+    #expect(arguments.string("allow-host") == "c")
+  }
+
+  @Test(arguments: [
+    ("port = 1\nprot = 2", "unknown option 'prot' in line 2 of options.conf; did you mean 'port'?"),
+    ("\n\n--port = 1", "unknown option '--port' in line 3 of options.conf; did you mean 'port'?"),
+    (
+      "cache-memory = 1",
+      "unknown option 'cache-memory' in line 1 of options.conf; did you mean 'cache-size'?"
+    ),
+    ("colour = red", "unknown option 'colour' in line 1 of options.conf"),
+    ("config = other", "unknown option 'config' in line 1 of options.conf"),
+    ("only = x", "unknown option 'only' in line 1 of options.conf"),
+    ("writable", "cannot read line 1 of options.conf: expected NAME = VALUE"),
+    ("= 3", "cannot read line 1 of options.conf: expected NAME = VALUE"),
+    ("port = 1\nport = 1", "port in line 2 of options.conf cannot be given twice"),
+  ])
+  func `a line that cannot be used is reported with its number`(text: String, message: String) throws {
+    #expect(try complaint(text) == message)
+  }
+
+  @Test func `a value that cannot be used is reported with its line`() throws {
+    let arguments = try parse("# Ports\nport = many")
+    let error = #expect(throws: UsageError.self) { try arguments.int("port", in: 0...65535) }
+    #expect(
+      error?.description
+        == "invalid value 'many' for port in line 2 of \(folder.path)/options.conf (expected a whole number from 0 to 65535)"
+    )
+  }
+
+  @Test func `a file that cannot be read is reported`() throws {
+    let path = folder.path + "/none"
+    let error = #expect(throws: UsageError.self) {
+      try Arguments([], command: ServeCommand.self, environment: ["ZIGGURAT_CONFIG": path])
+    }
+    #expect(error?.description == "cannot read \(path): no such file or directory")
+    #expect(throws: UsageError.self) {
+      try Arguments(["--config", "/dev/zero"], command: BuildCommand.self, environment: [:])
+    }
+  }
+}
