@@ -67,7 +67,7 @@ demo: release $(pages)/index.html ## tile PHOTOS=dir (default: Debian's wallpape
 	@# Exit code 1: some inputs are no images, each named; the others are worth serving.
 	@$(ziggurat) build '$(PHOTOS)' --library '$(LIBRARY)' || [ $$? -eq 1 ]
 	@echo 'The program is $(ziggurat). Next, try: $(ziggurat) serve ~/Pictures --build; docs/tutorial.md goes on from there.' >&2
-	@exec $(ziggurat) serve '$(LIBRARY)' --host $(HOST) --port $(PORT) --public $(pages)
+	@exec $(ziggurat) serve '$(LIBRARY)' --host $(HOST) --port $(PORT) --webroot $(pages)
 
 .PHONY: test
 test: test-tools ## install what tests need, run everything; the last line is "N passed, N failed"

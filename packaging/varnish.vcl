@@ -1,8 +1,8 @@
 vcl 4.1;
 
 # A shared cache in front of several servers of one library, as nginx-edge.conf is one, with deletion by surrogate key built
-# in: Debian's packages varnish and varnish-modules (xkey). Start each server with `--edge-purge http://THIS-MACHINE:6081/
-# --edge-key-file KEY --base-url https://images.example.org --host ITS-ADDRESS --trusted-proxy THIS-ADDRESS,127.0.0.1`, put
+# in: Debian's packages varnish and varnish-modules (xkey). Start each server with `--purge-url http://THIS-MACHINE:6081/
+# --purge-key-file KEY --base-url https://images.example.org --host ITS-ADDRESS --trusted-proxy THIS-ADDRESS,127.0.0.1`, put
 # the same key here (`install -m 640 -g varnish KEY /etc/varnish/ziggurat-edge-key`), and start Varnish with
 # `varnishd -f varnish.vcl -a :6081 -p feature=+http2 -p http_resp_hdr_len=16k -s file,/var/cache/varnish/tiles,50G`.
 # TLS ends in front of it: by nginx or hitch with HTTP/2, by Caddy with HTTP/3, too.

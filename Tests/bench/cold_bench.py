@@ -131,7 +131,7 @@ def main(ziggurat: Path, quick: bool, only: str | None) -> str:
         subprocess.run(["brotli", "--best", pages / "openseadragon-AAAAAAAA.js"], check=True)
         (pages / "openseadragon.html").write_text(PAGE)
         (pages / "with-source.html").write_text(WITH_SOURCE)
-        server = subprocess.Popen([ziggurat, "serve", f"{folder}/library", "--port", "0", "--public", pages],
+        server = subprocess.Popen([ziggurat, "serve", f"{folder}/library", "--port", "0", "--webroot", pages],
                                   stdout=subprocess.PIPE, env={**os.environ, "ZIGGURAT_LOG": "none"}, text=True)
         base = re.search(r"http://\S+", server.stdout.readline())[0]
         name = urllib.parse.quote(photo.stem, safe="")

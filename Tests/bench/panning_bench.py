@@ -54,7 +54,7 @@ def main(ziggurat: Path, quick: bool, only: str | None) -> str:
     photo = material.SOURCES["jpeg-300mp"]()
     with tempfile.TemporaryDirectory(dir=material.CACHE) as folder:
         subprocess.run([ziggurat, "build", photo, "--library", folder, "--quiet"], check=True)
-        server = subprocess.Popen([ziggurat, "serve", folder, "--port", "0", "--public", Path(__file__).parents[2] / "public"],
+        server = subprocess.Popen([ziggurat, "serve", folder, "--port", "0", "--webroot", Path(__file__).parents[2] / "public"],
                                   stdout=subprocess.PIPE, env={**os.environ, "ZIGGURAT_LOG": "none"}, text=True)
         base = re.search(r"http://\S+", server.stdout.readline())[0]
         try:

@@ -1,4 +1,4 @@
-"""What a search of a large library takes, from request to answer, and what `ziggurat index` takes to make it searchable.
+"""What a search of a large library takes, from request to answer, and what `ziggurat reindex` takes to make it searchable.
 
 A hundred thousand archives, hard links to a few small files whose names are made of words as people use them: few
 words often, most seldom. Searched as one types: every beginning of a word, several words, what every image has and
@@ -47,7 +47,7 @@ class Bench(serve_bench.Bench):
     def run(self) -> list[list[str]]:
         library = self.library()
         began = time.monotonic()
-        subprocess.run([self.ziggurat, "index", library], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([self.ziggurat, "reindex", library], check=True, stdout=subprocess.DEVNULL)
         indexed = time.monotonic() - began
         size = (library / "catalog.sqlite").stat().st_size
         port = self.serve(library)

@@ -92,7 +92,7 @@ def served(photos: Path, *options: str, pages: Path | None = None, serve: tuple[
     library = photos.parent / "library"
     subprocess.run([BINARY, "build", photos, "--library", library, *options],
                    check=True, env=CLEAN, timeout=600, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    server = subprocess.Popen([BINARY, "serve", library, "--public", pages or pages_tried(), *serve],
+    server = subprocess.Popen([BINARY, "serve", library, "--webroot", pages or pages_tried(), *serve],
                               env=CLEAN, stdout=subprocess.PIPE, text=True)
     atexit.register(lambda: (server.terminate(), server.wait(10)))
     line = server.stdout.readline()
@@ -107,7 +107,7 @@ TOKEN = "token-of-the-browser-tests"
 def writable(library: Path, *options: str, pages: Path | None = None) -> str:
     """The address of a server of a library, ending in a slash, that lets who has the token write."""
     (library.parent / "token").write_text(TOKEN)
-    server = subprocess.Popen([BINARY, "serve", library, "--port", "0", "--public", pages or pages_tried(), "--writable",
+    server = subprocess.Popen([BINARY, "serve", library, "--port", "0", "--webroot", pages or pages_tried(), "--writable",
                                "--token-file", library.parent / "token", *options], env=CLEAN, stdout=subprocess.PIPE, text=True)
     atexit.register(lambda: (server.terminate(), server.wait(20)))
     line = server.stdout.readline()

@@ -238,7 +238,7 @@ class Colour(unittest.TestCase):
         picture = colours(13, 3)
         picture[::2, ::2] = 255 - picture[::2, ::2]
         Image.fromarray(picture).save(source)
-        top, shrunk, record = self.built(source, "--linear")
+        top, shrunk, record = self.built(source, "--linear-light")
         self.assertTrue((top == picture).all())
         mean = science.light(picture / 255).reshape(SIZE // 2, 2, SIZE // 2, 2, 3).mean((1, 3))
         wanted = np.rint(255 * science.numbers(mean)).astype(int)
@@ -250,7 +250,7 @@ class Colour(unittest.TestCase):
     def test_bad_intent(self):
         result = run("build", "x.png", "--library", folder("x"), "--intent", "vivid")
         self.assertEqual((result.returncode, result.stderr.count("\n")), (2, 1))
-        self.assertIn("--intent is 'vivid'; it takes perceptual, relative, saturation or absolute", result.stderr)
+        self.assertIn("invalid value 'vivid' for --intent (expected perceptual, relative, saturation or absolute)", result.stderr)
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ rm -rf /etc/nginx/conf.d/* /var/cache/ziggurat-* /var/lib/ziggurat-edge /etc/zig
     def serve(self, address: str, *options: str) -> None:
         name = address.replace(".", "-")
         self.shell(f"systemd-run --quiet --unit server-{name} ziggurat serve /root/library --host {address} --base-url https://{HOST} --trusted-proxy "
-                   f"127.0.0.0/8,10.0.0.0/24 --public /usr/share/ziggurat/public {' '.join(options)}; "
+                   f"127.0.0.0/8,10.0.0.0/24 --webroot /usr/share/ziggurat/public {' '.join(options)}; "
                    f"curl --silent --retry 30 --retry-connrefused --retry-delay 1 --output /dev/null http://{address}:8080/healthz")
 
     def ask(self, target: str, *options: str, scheme: str = "https") -> tuple[int, dict[str, str]]:
@@ -109,7 +109,7 @@ until {CURL} --output /dev/null https://{HOST}/healthz; do sleep 0.2; done""")
 
     def check_edge(self, purge: str, key: str) -> None:
         for number in (11, 12, 13):
-            self.serve(f"10.0.0.{number}", "--edge-purge", purge, "--edge-key-file", key)
+            self.serve(f"10.0.0.{number}", "--purge-url", purge, "--purge-key-file", key)
 
         def forgets(name: str) -> None:
             generation = self.shell(f"curl --silent http://10.0.0.11:8080/api/images/{name} | grep --only-matching '\"generation\":\"[0-9a-f]*' | cut -d'\"' -f4").stdout.strip()

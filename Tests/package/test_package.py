@@ -147,7 +147,7 @@ class Package(unittest.TestCase):
         as_ziggurat = ("setpriv", "--reuid", "ziggurat", "--regid", "ziggurat", "--init-groups")
         self.inside(*as_ziggurat, "ziggurat", "build", "/srv/pictures", "--library", "/var/lib/ziggurat")
         process = subprocess.Popen(
-            ["chroot", root, *as_ziggurat, "ziggurat", "serve", "/var/lib/ziggurat", "--port", "0", "--public", "/usr/share/ziggurat/public"],
+            ["chroot", root, *as_ziggurat, "ziggurat", "serve", "/var/lib/ziggurat", "--port", "0", "--webroot", "/usr/share/ziggurat/public"],
             stdout=subprocess.PIPE, text=True, env=ENVIRONMENT)
         try:
             address = re.fullmatch(r"listening on (http://\S+)\n", process.stdout.readline())[1]

@@ -72,7 +72,7 @@ class Docs(unittest.TestCase):
         script = script.replace("localhost:8080", f"localhost:{port}").replace("127.0.0.1:9100", f"127.0.0.1:{free_port()}")
         result = subprocess.run(
             ["bash", "-c", script], cwd=place, capture_output=True, text=True, timeout=120,
-            env={**store.environment, "PATH": f"{place}/bin:/usr/bin:/bin", "ZIGGURAT_PORT": port, "ZIGGURAT_PUBLIC": str(ROOT / "public"),
+            env={**store.environment, "PATH": f"{place}/bin:/usr/bin:/bin", "ZIGGURAT_PORT": port, "ZIGGURAT_WEBROOT": str(ROOT / "public"),
                  "HOME": str(place), "LANG": "C.UTF-8"})
         self.assertEqual(result.returncode, 0, f"{result.stdout[-2000:]}{result.stderr[-2000:]}")
 
@@ -112,7 +112,7 @@ class Docs(unittest.TestCase):
         # `vips dzsave` has this one.
         options = {"--skip-blanks"}
         for command in re.findall(r"^  ziggurat (\w+)", run("--help").stdout, re.MULTILINE):
-            options |= set(re.findall(r"^  (--[a-z-]+)", run("help", command).stdout, re.MULTILINE))
+            options |= set(re.findall(r"^  (--[a-z-]+)", run("help", command, "--all").stdout, re.MULTILINE))
         for page in PAGES:
             # The element's custom properties begin alike, and are tried by Tests/browser/elsewhere.
             for option in re.findall(r"`(--(?!ziggurat-)[a-z-]+)", page.read_text()):
@@ -180,12 +180,16 @@ class Docs(unittest.TestCase):
         self.assertEqual(re.findall(r"^\| (\d+) \|", page, re.MULTILINE), codes)
 
     def test_the_defaults_in_the_table_of_limits_are_those_of_the_program(self):
-        """Compared as numbers: the help has pixels where the page has megapixels."""
-        options = dict(re.findall(r"^  (--[a-z-]+) (\d+) ", run("help", "serve").stdout, re.MULTILINE))
-        rows = re.findall(r"^\| `(--[a-z-]+)` \| (\d[\d,]*) ?(megapixels)?", (DOCS / "reference/limits.md").read_text(), re.MULTILINE)
+        """Compared in bytes, seconds and pixels: the page writes units in its own way."""
+        factors = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "MP": 1_000_000,
+                   "megapixels": 1_000_000}
+        entries = re.split(r"^  (?=--)", run("help", "serve", "--all").stdout, flags=re.MULTILINE)
+        options = {entry.split()[0]: re.search(r"default (\d+)([A-Za-z]*)\)", " ".join(entry.split())) for entry in entries[1:]}
+        rows = re.findall(r"^\| `(--[a-z-]+)` \| (\d[\d,]*)(?: (megapixels|KB|MB|s)\b)?", (DOCS / "reference/limits.md").read_text(), re.MULTILINE)
         self.assertGreater(len(rows), 10)
         for option, number, unit in rows:
-            self.assertEqual(int(number.replace(",", "")) * (1_000_000 if unit else 1), int(options[option]), option)
+            default, its = options[option].groups()
+            self.assertEqual(int(number.replace(",", "")) * factors[unit], int(default) * factors[its], option)
 
     def test_the_scale_page_is_what_the_model_prints(self):
         printed = subprocess.run([ROOT / "Tests/scale/model"], capture_output=True, text=True, check=True).stdout

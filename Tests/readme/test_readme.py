@@ -41,9 +41,9 @@ class Readme(unittest.TestCase):
         self.assertGreater(len(targets), 2)
         for target in targets:
             self.assertTrue((ROOT / ".github" / target).exists(), target)
-        help_ = run("help", "serve").stdout + run("help", "build").stdout
+        help_ = run("help", "serve", "--all").stdout + run("help", "build", "--all").stdout
         options = set(re.findall(r"--[a-z][a-z-]+", text))
-        self.assertLessEqual({"--trusted-proxy", "--image-timeout", "--audit"}, options)
+        self.assertLessEqual({"--trusted-proxy", "--image-timeout", "--audit-log"}, options)
         for option in options:
             self.assertIn(f"{option} ", help_)
         for line in re.findall(r"`ziggurat space (\w+)`", text):

@@ -41,7 +41,7 @@ class EdgeCatalog(test_edge_changes.EdgeChanges):
         self.servers = []
         for number in range(3):
             self.servers.append(Server(
-                self.bucket, "--catalog", self.database.address, "--writable", "--token-file", token_file(), "--own-url",
+                self.bucket, "--catalog", self.database.address, "--writable", "--token-file", token_file(), "--advertise-url",
                 f"http://server-{number}/", *self.edge.options))
             self.addCleanup(self.servers[-1].stop)
             # The first of them is the one that writes.

@@ -119,7 +119,7 @@ def lying_library(base: Path, sources: Path, seed: float):
             tiles = {tile: digest(data) for path in sorted((base / "reference").rglob("*.szi"))
                      for tile, data in stored_tiles(path, str(path.relative_to(base / "reference"))[:-4])}
             # The cache is small, so that most tiles are asked of the store.
-            with Server(f"s3://{store.BUCKET}/library", "--store-memory", 1) as server:
+            with Server(f"s3://{store.BUCKET}/library", "--object-cache-size", 1) as server:
                 liar = Liar(seed)
                 store.spoil = liar
                 yield liar, server, tiles

@@ -6,7 +6,7 @@ package import TileStorage
 /// What images there are in a library that lies in an object store.
 ///
 /// A log: every builder adds segments of lines and nobody changes one, so that builders neither wait for each other nor
-/// lose what another has written, on stores without conditional requests, too. `index` writes one segment that holds all and
+/// lose what another has written, on stores without conditional requests, too. `reindex` writes one segment that holds all and
 /// removes those. Who reads asks for the list of segments, and for those that it has not read yet.
 package final class ObjectDirectory: Sendable {
   struct Contents: Sendable {

@@ -1,6 +1,6 @@
 import HTTPMessages
 
-/// The rules for crawlers (RFC 9309), where `--public` has no `robots.txt`.
+/// The rules for crawlers (RFC 9309), where `--webroot` has no `robots.txt`.
 ///
 /// Pages, the lists and descriptions that they are made of, and pictures of whole images may be fetched, so that a search
 /// engine finds the images and shows a preview. Tiles and parts of images may not: one image has millions of such

@@ -26,7 +26,7 @@ extension Router {
   fileprivate static var unknownWriter: Response {
     var response = Response.problem(
       503, "Busy",
-      "the server that takes changes cannot be told now; try again. Where that goes on, none is --writable with --own-url"
+      "the server that takes changes cannot be told now; try again. Where that goes on, none is --writable with --advertise-url"
     )
     response["Retry-After"] = "1"
     return response

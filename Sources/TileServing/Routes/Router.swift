@@ -69,7 +69,7 @@ struct Router {
       return .text(
         404,
         path.isEmpty
-          ? "the viewer's files are not here; see 'ziggurat serve --public'" : "there is nothing at this path"
+          ? "the viewer's files are not here; see 'ziggurat serve --webroot'" : "there is nothing at this path"
       )
     }
     return files.response(

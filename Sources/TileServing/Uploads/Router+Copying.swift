@@ -114,7 +114,7 @@ extension Router {
 
   private func copy(_ text: String, _ body: [UInt8]) -> Response {
     guard let uploads = site.uploads else {
-      return .problem(404, "Not found", "this server makes no images: it has no --upload-folder")
+      return .problem(404, "Not found", "this server makes no images: it has no --upload-dir")
     }
     let wish: CopyWish
     do throws(CopyWish.Refusal) { wish = try CopyWish(json: body) } catch {

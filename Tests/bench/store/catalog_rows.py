@@ -93,7 +93,7 @@ def folder(ziggurat: Path, rows: Rows) -> Path:
         # Its tables are the program's own.
         empty = partial / "empty"
         subprocess.run([ziggurat, "build", photo, "--library", empty, "--quiet"], check=True)
-        subprocess.run([ziggurat, "index", empty], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([ziggurat, "reindex", empty], check=True, stdout=subprocess.DEVNULL)
         (empty / "catalog.sqlite").rename(library / "catalog.sqlite")
         with sqlite3.connect(library / "catalog.sqlite") as database:
             database.execute("DELETE FROM image")

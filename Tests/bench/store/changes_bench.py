@@ -50,7 +50,7 @@ class Changes:
             for number in range(3):
                 servers.append(Server(
                     self.ziggurat, self.bucket, "--catalog", self.address, "--writable", "--token-file", self.folder / "token",
-                    "--own-url", f"http://{number}"))
+                    "--advertise-url", f"http://{number}"))
             self.ports = [server.connection.port for server in servers]
             for port in self.ports:
                 self.until(port, "p19", lambda status, _: status == 200)

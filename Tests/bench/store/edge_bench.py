@@ -119,7 +119,7 @@ def rates(ziggurat: Path, quick: bool) -> list[list[str]]:
     try:
         photographs = material.photographs()[:2 if quick else 5]
         subprocess.run([ziggurat, "build", *photographs, "--library", folder / "library", "--quiet"], check=True)
-        servers = [Server(folder / "library", *edge.options, "--public", ROOT / "public") for _ in range(3)]
+        servers = [Server(folder / "library", *edge.options, "--webroot", ROOT / "public") for _ in range(3)]
         edge.start([server.port for server in servers])
         rows = []
         for name, targets in traces(servers[0], [path.stem for path in photographs], 4 if quick else 12).items():

@@ -136,7 +136,7 @@ class StoreBench(Bench):
                 # No links, which would be one picture.
                 (place / f"p{number}.png").write_bytes(one.getvalue())
             bucket, asked = f"s3://{self.store.BUCKET}/many", {}
-            for command in (["build", sources, "--library", bucket, "--quiet"], ["index", bucket]):
+            for command in (["build", sources, "--library", bucket, "--quiet"], ["reindex", bucket]):
                 self.store.taken()
                 subprocess.run([self.ziggurat, *command], check=True, stdout=subprocess.DEVNULL)
                 asked[command[0]] = self.asked()

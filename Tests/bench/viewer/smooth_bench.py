@@ -36,7 +36,7 @@ ALBUM = "document.querySelector('ziggurat-viewer').images.length > 1"
 def served(ziggurat: Path, photos: list[Path], folder: Path, pages: Path) -> Iterator[str]:
     """The address of a server of these pictures, ending in a slash."""
     subprocess.run([ziggurat, "build", *photos, "--library", folder, "--quiet"], check=True)
-    server = subprocess.Popen([ziggurat, "serve", folder, "--port", "0", "--public", pages],
+    server = subprocess.Popen([ziggurat, "serve", folder, "--port", "0", "--webroot", pages],
                               stdout=subprocess.PIPE, env={**os.environ, "ZIGGURAT_LOG": "none"}, text=True)
     try:
         yield re.search(r"http://\S+", server.stdout.readline())[0]

@@ -32,7 +32,7 @@ class Offline(PageTest):
             cls.port = one.getsockname()[1]
 
     def start(self):
-        server = subprocess.Popen([BINARY, "serve", self.folder / "library", "--port", str(self.port), "--public", self.folder / "public",
+        server = subprocess.Popen([BINARY, "serve", self.folder / "library", "--port", str(self.port), "--webroot", self.folder / "public",
                                    "--writable", "--token-file", self.folder / "token"], env=CLEAN, stdout=subprocess.PIPE, text=True)
         self.addCleanup(self.stop, server)
         server.stdout.readline()

@@ -14,7 +14,7 @@ from browser import BINARY, PHOTO, ROOT, PageTest, source
 def shown(folder: Path, *options: str) -> str:
     """The address of a server of the folder, ending in a slash."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith("ZIGGURAT_")}
-    server = subprocess.Popen([BINARY, "serve", folder, "--port", "0", "--public", ROOT / "public", *options],
+    server = subprocess.Popen([BINARY, "serve", folder, "--port", "0", "--webroot", ROOT / "public", *options],
                               env=clean, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     atexit.register(lambda: (server.terminate(), server.wait(20)))
     found = re.match(r"listening on (http://\S+)", server.stdout.readline())

@@ -41,7 +41,7 @@ def library() -> Path:
 class Spaces(PageTest):
     def serve(self, *options) -> str:
         clean = {key: value for key, value in os.environ.items() if not key.startswith("ZIGGURAT_")}
-        server = subprocess.Popen([BINARY, "serve", library(), "--port", "0", "--public", ROOT / "public", *options],
+        server = subprocess.Popen([BINARY, "serve", library(), "--port", "0", "--webroot", ROOT / "public", *options],
                                   env=clean, stdout=subprocess.PIPE, text=True)
         self.addCleanup(lambda: (server.terminate(), server.wait(10), server.stdout.close()))
         return re.match(r"listening on (http://\S+)", server.stdout.readline())[1]

@@ -215,7 +215,7 @@ class Uploads(unittest.TestCase):
         self.assertFalse([url for url in visit.requests if "qr.svg" in url])
 
     def test_a_file_that_is_too_large_is_told_how_large_one_may_be(self):
-        host, _ = empty("--upload-size", "1")
+        host, _ = empty("--max-upload-size", "1")
         visit = self.writer(host)
         folder = Path(tempfile.mkdtemp(prefix="ziggurat-large-"))
         self.addCleanup(shutil.rmtree, folder)

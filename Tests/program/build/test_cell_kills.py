@@ -86,7 +86,7 @@ class ServerKills(unittest.TestCase):
 
     def test_uploads_end_and_renders_are_answered(self):
         chance = seed("kills of cells in servers")
-        with serve(self.library, "--cache-memory", 0) as server:
+        with serve(self.library, "--cache-size", 0) as server:
             client, pid = Client(server), server.process.pid
             kept: dict[str, str] = {}
             self.upload(client, chance, 0, kept)

@@ -69,7 +69,7 @@ class ExchangeKills(Moved):
 
     def test_index_ends_an_exchange_of_three(self):
         def recover():
-            self.assertEqual(run("index", self.library).returncode, 0)
+            self.assertEqual(run("reindex", self.library).returncode, 0)
             self.assertLessEqual(set(self.ids()), {"a", "b", "c"})
         self.check_each_step(["a", "b", "c"], recover)
 

@@ -61,7 +61,7 @@ class Reports(CommandTest):
                          ["unchanged deep/fine", "unchanged good"])
         self.assertEqual(lines[-1], "0 built, 2 unchanged, 2 failed, 1 passed over, no images by their names")
         for other in ("--quiet", "--summary"):
-            self.assertUsageError(run(*words, "--verbose", other), f"--verbose and {other} do not go together")
+            self.assertUsageError(run(*words, "--verbose", other), f"--verbose cannot be used with {other}")
 
     def test_files_that_are_passed_over_are_listed_on_request(self):
         base = folder("listed")
@@ -233,27 +233,27 @@ class Upgrades(CommandTest):
                 archive.writestr(zipfile.ZipInfo(entry.filename), content)
 
     def test_an_upgrade_builds_anew_unless_it_is_told_not_to(self):
-        statuses, told = self.build("--keep-old")
+        statuses, told = self.build("--keep-outdated")
         self.assertEqual((statuses, told), ({"a": "kept", "b": "kept"}, "0 built, 2 kept as another version built them\n"))
         self.assertEqual(self.content(), self.before)
         # Nothing of them is taken for gone.
-        self.assertEqual(self.build("--keep-old", "--prune")[0], {"a": "kept", "b": "kept"})
+        self.assertEqual(self.build("--keep-outdated", "--prune")[0], {"a": "kept", "b": "kept"})
         # What somebody asks for otherwise, and what has changed, is built.
         photo(self.base / "photos/b.jpg", 90, 61)
-        self.assertEqual(self.build("--keep-old")[0], {"a": "kept", "b": "built"})
-        self.assertEqual(self.build("--keep-old", "--quality", "81", "--dry-run")[0], {"a": "would build", "b": "would build"})
+        self.assertEqual(self.build("--keep-outdated")[0], {"a": "kept", "b": "built"})
+        self.assertEqual(self.build("--keep-outdated", "--quality", "81", "--dry-run")[0], {"a": "would build", "b": "would build"})
         self.assertEqual(self.build()[0], {"a": "built", "b": "unchanged"})
-        self.assertEqual(self.build("--keep-old")[1], "0 built, 2 unchanged\n")
+        self.assertEqual(self.build("--keep-outdated")[1], "0 built, 2 unchanged\n")
 
     def test_a_renamed_one_is_moved_and_as_old(self):
-        self.build("--keep-old")
+        self.build("--keep-outdated")
         (self.base / "photos/a.jpg").rename(self.base / "photos/c.jpg")
-        self.assertEqual(self.build("--keep-old")[0], {"b": "kept", "c": "moved"})
-        self.assertEqual(self.build("--keep-old")[0], {"b": "kept", "c": "kept"})
+        self.assertEqual(self.build("--keep-outdated")[0], {"b": "kept", "c": "moved"})
+        self.assertEqual(self.build("--keep-outdated")[0], {"b": "kept", "c": "kept"})
 
     def test_usage(self):
-        result = run("build", self.base / "photos", "--library", self.library, "--keep-old", "--force")
-        self.assertUsageError(result, "--keep-old and --force do not go together")
+        result = run("build", self.base / "photos", "--library", self.library, "--keep-outdated", "--force")
+        self.assertUsageError(result, "--keep-outdated cannot be used with --force")
 
 
 class Progress(CommandTest):

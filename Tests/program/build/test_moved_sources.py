@@ -135,7 +135,7 @@ class Renamed(MovedTest):
             self.assertEqual(self.build(), {new: f"moved {old}"})
         for path in self.library.glob("catalog.sqlite*"):
             path.unlink()
-        self.assertEqual(run("index", self.library).returncode, 0)
+        self.assertEqual(run("reindex", self.library).returncode, 0)
         with Server(self.library) as server:
             for old in "abc":
                 self.assertEqual(self.get(server, f"/dzi/{old}.dzi"), (301, "/dzi/d.dzi"))

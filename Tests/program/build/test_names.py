@@ -268,7 +268,7 @@ class Prefixes(MovedTest):
         photo(self.photos / "a.jpg", 90, 60)
         for name in ("", "/", "..", "a//b", ".hidden", "~/x", "a/../b"):
             result = run("build", self.photos, "--library", self.library, "--prefix", name)
-            self.assertUsageError(result, "it takes a name")
+            self.assertUsageError(result, "expected a name")
 
 
 if __name__ == "__main__":

@@ -197,7 +197,7 @@ class Ownership(OwnershipTest):
         plan = self.base / "plan.jsonl"
         plan.write_text(run("plan", self.base / "cb", "--library", self.library).stdout)
         for shard in ("0/2", "1/2"):
-            result = run("build", "--plan", plan, "--shard", shard, "--library", self.library, "--reports", self.base / "reports")
+            result = run("build", "--plan", plan, "--shard", shard, "--library", self.library, "--journal-dir", self.base / "reports")
             self.assertIn(result.returncode, (0, 1), result.stderr)
         self.assertEqual(run("report", plan, self.base / "reports").returncode, 1)
         self.assertEqual(self.content(), before)

@@ -145,11 +145,11 @@ class Repairs(CommandTest):
         self.assertIn("left as it is", result.stderr)
 
     def test_usage(self):
-        self.assertUsageError(run("verify", self.library, "--repair", "--space"), "--repair and --space do not go together")
+        self.assertUsageError(run("verify", self.library, "--repair", "--space"), "--repair cannot be used with --space")
         flip(self.library / "a.szi")
         self.assertIn("takes the library's folder", run("verify", self.library / "a.szi", "--repair").stderr)
-        for words in (("--mend", "-"), ("--mend", self.base / "nothing"), ("--mend", self.base / "photos/a.jpg")):
-            self.assertUsageError(run("build", self.base / "photos", "--library", self.library, *words), "is no JSON object")
+        for words in (("--only", "-"), ("--only", self.base / "nothing"), ("--only", self.base / "photos/a.jpg")):
+            self.assertUsageError(run("build", self.base / "photos", "--library", self.library, *words), "a JSON object")
 
 
 if __name__ == "__main__":

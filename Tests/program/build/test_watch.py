@@ -195,7 +195,7 @@ class Watching(CommandTest):
         photo(base / "photos/a.jpg", 30, 20)
         result = run("build", base / "photos", "--library", base / "library", "--watch", "--dry-run")
         self.assertEqual(result.returncode, 2)
-        self.assertEqual(result.stderr, "ziggurat: --watch and --dry-run do not go together\n")
+        self.assertEqual(result.stderr, "ziggurat: --watch cannot be used with --dry-run\n")
 
 
 if __name__ == "__main__":

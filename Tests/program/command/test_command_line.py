@@ -26,8 +26,11 @@ class Usage(CommandTest):
                        "--force", "--quiet", "--json"):
             self.assertIn(option, build)
         serve = run("help", "serve").stdout
-        for option in ("--host", "--port", "--public", "--base-url", "--log"):
+        for option in ("--host", "--port", "--base-url", "--log"):
             self.assertIn(option, serve)
+        self.assertNotIn("--webroot", serve)
+        self.assertIn("--webroot", run("help", "serve", "--all").stdout)
+        self.assertEqual(run("serve", "--all", "--help").stdout, run("help", "serve", "--all").stdout)
 
     def test_misspelt_words_are_answered_with_the_right_ones(self):
         for arguments, fix in (
@@ -87,6 +90,30 @@ class Usage(CommandTest):
         self.assertEqual(tiles(plain), 1)
         bad = run("build", source, "--library", plain, environment={"ZIGGURAT_TILE_SIZE": "big"})
         self.assertUsageError(bad, "ZIGGURAT_TILE_SIZE", "big")
+
+
+    def test_a_file_of_options_comes_after_the_environment(self):
+        source, base = photo(folder("c") / "a.jpg", 300, 300), folder("config")
+        config = base / "ziggurat.conf"
+        config.write_text(f"# Both commands read it.\ntile-size = 128\nlibrary = {base}/library\nmax-url-length = 1KB\nidle-timeout = 1m\n")
+
+        def size(*words, **environment) -> int:
+            result = run("build", source, "--config", config, "--force", *words, environment=environment)
+            self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+            return json.loads(run("inspect", base / "library/a.szi", "--json").stdout)["tileSize"]
+
+        self.assertEqual(size(), 128)
+        self.assertEqual(size(ZIGGURAT_TILE_SIZE="256"), 256)
+        self.assertEqual(size("--tile-size", "1024", ZIGGURAT_TILE_SIZE="256"), 1024)
+        with Server(base / "library", "--config", config) as server:
+            self.assertEqual([server.get("/api/images?q=" + "x" * count).status for count in (900, 1100)], [200, 414])
+        config.write_text("tile-size = 128\ntilesize = 256\n")
+        self.assertUsageError(run("build", source, "--config", config), "'tilesize'", "line 2", "did you mean 'tile-size'")
+
+    def test_a_former_name_of_a_running_server_s_option_is_reported_once(self):
+        with Server(sample_library(), "--max-url", 1024) as server:
+            self.assertEqual(server.get("/api/images?q=" + "x" * 1100).status, 414)
+            self.assertEqual(server.errors(), "--max-url is now called --max-url-length (the old name works until 2.0)\n")
 
 
 class Viewport(CommandTest):
@@ -179,7 +206,7 @@ class Serving(CommandTest):
         self.assertEqual(result.returncode, 1)
         self.assertOneLine(result, "no library")
         run("build", base, "--library", base / "library")
-        run("index", base / "library")
+        run("reindex", base / "library")
         self.assertEqual(run("verify", base / "library").returncode, 0, "a library without images is whole")
 
     def test_a_catalog_that_cannot_be_written_is_told_with_the_reason(self):
@@ -188,7 +215,7 @@ class Serving(CommandTest):
         for file in base.glob("catalog.sqlite*"):
             file.unlink()
         (base / "catalog.sqlite").mkdir()
-        result = run("index", base)
+        result = run("reindex", base)
         self.assertEqual(result.returncode, 1)
         self.assertOneLine(result, "catalog.sqlite: unable to open database file")
 

@@ -51,7 +51,7 @@ class SingleServer(unittest.TestCase):
         def here(word: str) -> str:
             for pattern, value in ((r"^/library$", str(base / "library")), (r"^/photos$", str(base / "photos")), (r"^--host=.*", "--host=127.0.0.1"),
                                    (r"^(--trusted-proxy)=.*", r"\1=127.0.0.1"), (r"^(--metrics-listen)=.*", rf"\1=127.0.0.1:{monitor}"),
-                                   (r"^(--public)=.*", rf"\1={ROOT}/public")):
+                                   (r"^(--webroot)=.*", rf"\1={ROOT}/public")):
                 word = re.sub(pattern, value, word)
             return word
 

@@ -98,7 +98,7 @@ class Several(Exports):
 
     def test_one_archive_beside_itself_is_told(self):
         library = self.place / "library"
-        run("index", "--library", library)
+        run("reindex", "--library", library)
         result = run("export", library / "c.szi", "--layout", "dz", "--output", library / "tiles", check=True)
         self.assertIn(f"is in the library {library}", result.stderr)
         self.assertIn("c.dzi", tree(library / "tiles"))

@@ -76,13 +76,13 @@ class Folders(FirstSteps):
         photo(self.photos / "a.jpg", 60, 40)
         with Server(self.photos) as server:
             self.assertEqual(json.loads(server.get("/api/images").body)["total"], 0)
-        result = run("index", self.photos)
+        result = run("reindex", self.photos)
         self.assertEqual(result.returncode, 1)
         self.assertOneLine(result, "no image was found", "ziggurat build")
         self.assertEqual([path.name for path in self.photos.iterdir()], ["a.jpg"])
         # A library that is empty yet is none of pictures.
         self.library.mkdir()
-        self.assertEqual(run("index", self.library).returncode, 0)
+        self.assertEqual(run("reindex", self.library).returncode, 0)
         self.assertTrue((self.library / "catalog.sqlite").exists())
 
     def test_folders_that_images_left_go(self):

@@ -18,7 +18,7 @@ TILE = "/dzi/photo_files/12/0_0.jpg"
 
 class Limits(CommandTest):
     def test_a_long_url_is_answered_414_and_many_parameters_are_not_too_many(self):
-        with Server(sample_library(), "--max-url", 1000) as server:
+        with Server(sample_library(), "--max-url-length", 1000) as server:
             self.assertEqual(server.get("/api/images?q=" + "x" * 900).status, 200)
             self.assertEqual(server.get("/api/images?q=" + "x" * 990).status, 414)
             self.assertEqual(server.get("/" + "x" * 1100).status, 414)
@@ -26,12 +26,12 @@ class Limits(CommandTest):
 
     def test_headers_within_the_limit_pass_and_larger_ones_are_refused(self):
         for size, passes in [(2, 1500), (8, 7000), (32, 30000)]:
-            with Server(sample_library(), "--max-header", size) as server:
+            with Server(sample_library(), "--max-header-size", size) as server:
                 self.assertEqual(server.get(TILE, X_Long="a" * passes).status, 200)
                 self.assertIn(server.get(TILE, X_Long="a" * (size << 11)).status, {413, 431})
 
     def test_the_viewport_has_the_size_that_is_allowed(self):
-        with Server(sample_library(), "--max-viewport", 2000) as server:
+        with Server(sample_library(), "--max-viewport-side", 2000) as server:
             path = "/api/images/photo/viewport?height=100&width="
             self.assertEqual(server.get(path + "2000").status, 200)
             refused = server.get(path + "2001")
@@ -121,7 +121,7 @@ class Limits(CommandTest):
                     self.assertEqual(len(waiting), 0)
 
     def test_slow_senders_and_slow_readers_are_cut(self):
-        with Server(sample_library(), "--request-timeout", 1, "--answer-timeout", 1) as server:
+        with Server(sample_library(), "--request-timeout", 1, "--response-timeout", 1) as server:
             for request in (b"GET /healthz HTT", b"GET /api/images/photo/viewport.tiles?width=3001&height=1703&scale=1"
                             b" HTTP/1.1\r\nHost: localhost\r\n\r\n" * 40):
                 with self.subTest(request[:20]), socket.socket() as connection:
@@ -152,9 +152,9 @@ class Limits(CommandTest):
             self.assertTrue(server.alive())
 
     def test_every_limit_is_told_and_checked(self):
-        told = run("help", "serve").stdout
-        for name in ("max-viewport", "max-url", "max-header", "max-connections", "max-connections-per-address",
-                     "request-timeout", "answer-timeout", "idle-timeout", "open-archives", "max-pixels"):
+        told = run("help", "serve", "--all").stdout
+        for name in ("max-viewport-side", "max-url-length", "max-header-size", "max-connections", "max-connections-per-address",
+                     "request-timeout", "response-timeout", "idle-timeout", "max-open-archives", "max-pixels"):
             self.assertIn(f"--{name} ", told)
             self.assertUsageError(run("serve", sample_library(), f"--{name}", "0"), name)
 

@@ -29,7 +29,7 @@ class LogRotation(unittest.TestCase):
         place.chmod(0o750)
         photo(base / "photos/one.jpg", 300, 200)
         self.assertEqual(run("build", base / "photos", "--library", base / "library", "--quiet").returncode, 0)
-        with serve(base / "library", "--log", "json", "--log-file", place / "access.log", "--audit", place / "audit.jsonl") as server:
+        with serve(base / "library", "--log", "json", "--log-file", place / "access.log", "--audit-log", place / "audit.jsonl") as server:
             def change(number: int):
                 answer = Client(server).ask("PATCH", "/api/images/one", json.dumps({"title": f"Title {number}"}).encode(), tus=False, Content_Type="application/json")
                 self.assertEqual(answer.status, 200, answer)

@@ -10,7 +10,7 @@ COMMANDS = re.findall(r"^  ziggurat (\w+)", run("--help").stdout, re.MULTILINE)
 
 
 def options(command: str) -> list[str]:
-    return re.findall(r"^  (--[a-z0-9-]+)", run("help", command).stdout, re.MULTILINE)
+    return re.findall(r"^  (--[a-z0-9-]+)", run("help", command, "--all").stdout, re.MULTILINE)
 
 
 class Manual(CommandTest):
@@ -59,7 +59,7 @@ class Completions(CommandTest):
                     self.assertIn(option if shell == "zsh" else f"-l {option[2:]}", script)
         offered = subprocess.run(["fish", "-c", run("completions", "fish").stdout + "complete -C 'ziggurat build --for'"],
                                  capture_output=True, text=True).stdout
-        self.assertRegex(offered, r"(?m)^--format\b.*of the tiles")
+        self.assertRegex(offered, r"(?m)^--format\b.*Tile format")
         self.assertRegex(offered, r"(?m)^--force\b")
         self.assertUsageError(run("completions", "csh"), "csh", "bash")
 

@@ -194,7 +194,7 @@ class Places(unittest.TestCase):
         build = (PACKAGING / "debian/ziggurat-build.service").read_text()
         # Sources may lie in an object store.
         self.assertNotIn("PrivateNetwork", build)
-        options = set(re.findall(r"--([a-z-]+)", run("help", "build").stdout))
+        options = set(re.findall(r"--([a-z-]+)", run("help", "build", "--all").stdout))
         for name in re.findall(r"--([a-z-]+)", re.search(r"^ExecStart=(.*)$", build, re.MULTILINE)[1]):
             self.assertIn(name, options)
 
@@ -216,7 +216,7 @@ class Places(unittest.TestCase):
         self.assertRegex(dict(settings)["MemoryMax"], r"^\d+%$")
         self.assertEqual(self.filtered(settings), {"seccomp", "landlock_create_ruleset", "landlock_restrict_self", "setpriority", "clone3"})
         # Every setting that it makes is an option.
-        options = set(re.findall(r"--([a-z-]+)", run("help", "serve").stdout))
+        options = set(re.findall(r"--([a-z-]+)", run("help", "serve", "--all").stdout))
         self.assertIn(("StateDirectoryMode", "0750"), settings)
         for name in re.findall(r"ZIGGURAT_([A-Z_]+)=", dict(settings)["Environment"]):
             self.assertIn(name.lower().replace("_", "-"), options)
@@ -264,7 +264,7 @@ class Places(unittest.TestCase):
                 self.assertTrue(names & runtime, f"{library}: {names}")
         self.assertIn("--static-swift-stdlib", text)
         # Its command line is one that is taken.
-        options = set(re.findall(r"--([a-z-]+)", run("help", "serve").stdout))
+        options = set(re.findall(r"--([a-z-]+)", run("help", "serve", "--all").stdout))
         for option in re.findall(r'"--([a-z-]+)"', re.search(r"^CMD (.*)$", text, re.MULTILINE).group(1)):
             self.assertIn(option, options)
 

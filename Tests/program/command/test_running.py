@@ -84,11 +84,11 @@ class Manners(unittest.TestCase):
         (public / "loop.html").symlink_to("loop.html")
         with (public / "large.html").open("wb") as file:
             file.truncate(40 << 20)
-        with Server(sample_library(), "--public", public) as server:
+        with Server(sample_library(), "--webroot", public) as server:
             self.assertEqual(server.get("/loop.html").status, 500)
             self.assertEqual(server.get("/large.html").status, 500)
             self.assertEqual(server.get("/missing.html").status, 404)
-        with Server(sample_library(), "--public", "/") as server:
+        with Server(sample_library(), "--webroot", "/") as server:
             self.assertEqual(server.get("/etc/hostname").status, 200)
 
     def test_a_name_is_listened_on_at_each_of_its_addresses(self):
@@ -155,7 +155,7 @@ class Nothing(CommandTest):
         process = subprocess.Popen([place / "ziggurat", "serve", sample_library(), "--port", "0"], cwd=place,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertIn("listening on", process.stdout.readline())
-        self.assertIn("--public DIR", process.stderr.readline())
+        self.assertIn("--webroot DIR", process.stderr.readline())
         process.terminate()
         self.assertEqual(process.communicate(timeout=20), ("", ""))
 

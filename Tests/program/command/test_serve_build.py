@@ -87,10 +87,10 @@ class ServeBuild(Waiting):
         self.assertUsageError(run("serve", self.pictures, "--build"), "--library")
 
     def test_what_does_not_go_together_is_told(self):
-        for options, words in [(["--writable"], "--writable"), (["--space"], "--space"), (["--library", self.pictures], "itself")]:
+        for options, words in [(["--writable"], "--writable"), (["--space"], "--space"), (["--library", self.pictures], "another folder")]:
             self.assertUsageError(run("serve", self.pictures, "--build", *options), words)
-        self.assertUsageError(run("serve", self.pictures / "harbour.jpg", "--build"), "no folder")
-        self.assertUsageError(run("serve", self.pictures / "none", "--build"), "no folder")
+        self.assertUsageError(run("serve", self.pictures / "harbour.jpg", "--build"), "not a folder")
+        self.assertUsageError(run("serve", self.pictures / "none", "--build"), "not a folder")
         self.assertUsageError(run("serve", self.pictures, "--library", "x"), "--build")
 
     def test_a_signal_during_the_build_ends_it_at_once_and_leaves_nothing_half(self):
@@ -136,10 +136,10 @@ class NothingYet(Waiting):
             with self.assertRaises(urllib.error.HTTPError) as refused:
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=20)
             self.assertEqual(refused.exception.code, 404)
-            self.assertIn("--public", refused.exception.read().decode())
+            self.assertIn("--webroot", refused.exception.read().decode())
         finally:
             process.terminate()
-            self.assertIn("--public", process.communicate(timeout=20)[1])
+            self.assertIn("--webroot", process.communicate(timeout=20)[1])
 
     def test_a_folder_that_is_its_own_library_is_told(self):
         pictures = folder("pictures")

@@ -45,7 +45,7 @@ class Edge:
     @property
     def options(self) -> list:
         """The options by which a server asks it to forget images."""
-        return ["--edge-purge", self.purge_url, "--edge-key-file", self.key_file]
+        return ["--purge-url", self.purge_url, "--purge-key-file", self.key_file]
 
     def start(self, ports: list[int]) -> None:
         """Starts it in front of servers that listen at these ports, and waits until it answers."""

@@ -28,7 +28,7 @@ class PlanTest(CommandTest):
 
     def shard(self, plan: Path, number: int, count: int, *words):
         return run("build", "--plan", plan, "--shard", f"{number}/{count}", "--library", self.library,
-                   "--reports", self.reports, "--json", *words)
+                   "--journal-dir", self.reports, "--json", *words)
 
     def told(self) -> list[dict]:
         """The lines of all reports, file by file."""

@@ -41,7 +41,7 @@ class Roles(SharedWords):
         for name in "ab":
             photo(self.photos / f"{name}.jpg", 300, 200)
         self.build()
-        self.assertEqual(run("index", self.bucket, "--catalog", self.database.address).returncode, 0)
+        self.assertEqual(run("reindex", self.bucket, "--catalog", self.database.address).returncode, 0)
         self.assertEqual(run("catalog", "check", self.database.address).returncode, 0)
         with self.writable(2) as servers:
             for server in servers:

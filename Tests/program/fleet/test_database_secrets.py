@@ -23,7 +23,7 @@ class Messages(unittest.TestCase):
                         f"postgresql://u:{SECRET}@127.0.0.1:1/d?nothing=1", f"postgresql+ssl://u:{SECRET}@h/d",
                         f"postgresql://u:{SECRET}@127.0.0.1:port/d", f"postgresql://u:{SECRET}@127.0.0.1:1/d?sslmode=x"):
             for words in (("catalog", "check", address), ("catalog", "migrate", address), ("catalog", address),
-                          ("index", folder("l"), "--catalog", address), ("inspect", address)):
+                          ("reindex", folder("l"), "--catalog", address), ("inspect", address)):
                 result = run(*words)
                 self.assertNotEqual(result.returncode, 0, words)
                 self.assertNotIn(SECRET, result.stdout + result.stderr, words)

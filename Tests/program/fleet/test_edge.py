@@ -70,7 +70,7 @@ class EdgeTest(CommandTest):
 
 class Headers(EdgeTest):
     def test_what_may_be_kept_and_by_which_key_it_is_forgotten(self):
-        with Server(self.library, "--edge") as server:
+        with Server(self.library, "--shared-cache") as server:
             tile = self.tile(server)
             bare, _, pin = tile.partition("?")
             picture = "/iiif/3/a%20b/0,0,97,101/50,/0/default.jpg"
@@ -94,13 +94,13 @@ class Headers(EdgeTest):
         secret.write_text("0123456789abcdef" * 4 + "\n")
         seed = hashlib.blake2b(digest_size=16, key=bytes.fromhex("0123456789abcdef" * 4), salt=(1).to_bytes(16, "little"),
                                person=b"edge-key".ljust(16, b"\0")).digest()
-        for words in (("--edge", "--edge-key-file", secret), ("--edge-purge", "http://127.0.0.1:1/", "--edge-key-file", secret)):
+        for words in (("--shared-cache", "--purge-key-file", secret), ("--purge-url", "http://127.0.0.1:1/", "--purge-key-file", secret)):
             with Server(self.library, *words) as server:
                 self.assertEqual(server.get("/dzi/a%20b.dzi")["surrogate-key"], siphash(seed, b"a b").hex())
         # One that nobody has named is the library's own, the same for each of its servers and after a restart.
         found = set()
         for _ in range(2):
-            with Server(self.library, "--edge") as server:
+            with Server(self.library, "--shared-cache") as server:
                 found.add(server.get("/dzi/a%20b.dzi")["surrogate-key"])
         own = self.library / ".ziggurat-edge-key"
         self.assertEqual((len(found), own.stat().st_mode & 0o777), (1, 0o600))
@@ -111,15 +111,15 @@ class Headers(EdgeTest):
         weak = folder("weak") / "key"
         for text in ("", "secret\n", "0123456789ABCDEF" * 4, "0" * 63):
             weak.write_text(text)
-            self.assertUsageError(run("serve", self.library, "--edge", "--edge-key-file", weak, "--port", "0"), "invalid key", str(weak))
-        self.assertUsageError(run("serve", self.library, "--edge", "--edge-key-file", weak / "none", "--port", "0"), "cannot read")
-        self.assertUsageError(run("serve", self.library, "--edge-key-file", weak, "--port", "0"), "--edge-key-file requires --edge")
+            self.assertUsageError(run("serve", self.library, "--shared-cache", "--purge-key-file", weak, "--port", "0"), "invalid key", str(weak))
+        self.assertUsageError(run("serve", self.library, "--shared-cache", "--purge-key-file", weak / "none", "--port", "0"), "cannot read")
+        self.assertUsageError(run("serve", self.library, "--purge-key-file", weak, "--port", "0"), "--purge-key-file requires --shared-cache")
         # Nothing is written into what is no library of ours.
-        self.assertUsageError(run("serve", self.library / "a b.szi", "--edge", "--port", "0"), "--edge requires --edge-key-file")
+        self.assertUsageError(run("serve", self.library / "a b.szi", "--shared-cache", "--port", "0"), "--shared-cache requires --purge-key-file")
         exported = folder("exported") / "dz"
         self.assertEqual(run("export", self.library / "a b.szi", "--layout", "dz", "--output", exported).returncode, 0)
         before = sorted(exported.iterdir())
-        self.assertUsageError(run("serve", exported, "--edge", "--port", "0"), "--edge requires --edge-key-file")
+        self.assertUsageError(run("serve", exported, "--shared-cache", "--port", "0"), "--shared-cache requires --purge-key-file")
         self.assertEqual(sorted(exported.iterdir()), before)
 
     def test_a_book_has_its_cover_s_key(self):
@@ -127,7 +127,7 @@ class Headers(EdgeTest):
             photo(self.base / f"codex/f00{number}r.jpg", 300, 400, left=100 * number)
         result = run("build", "--book", self.base / "codex", "--library", self.library, "--quiet")
         self.assertEqual(result.returncode, 0, result.stderr)
-        with Server(self.library, "--edge") as server:
+        with Server(self.library, "--shared-cache") as server:
             generation = json.loads(server.get("/api/images/codex%2Ff001r").body)["generation"]
             answer = server.get(f"/api/images/codex/viewport.jpg?width=30&height=20&g={generation}")
             self.assertEqual((answer.status, answer["cache-control"]), (200, PINNED), answer)
@@ -148,7 +148,7 @@ class Headers(EdgeTest):
         self.assertIn(f"install -d -o www-data -m 700 {keys}\n", page)
 
     def test_that_addresses_are_visitors_words_is_told(self):
-        for words in (("--edge",), ("--edge-purge", "http://127.0.0.1:1/")):
+        for words in (("--shared-cache",), ("--purge-url", "http://127.0.0.1:1/")):
             server = Server(self.library, *words)
             # It listens before it says so.
             end = time.monotonic() + 20
@@ -156,13 +156,13 @@ class Headers(EdgeTest):
                 self.assertLess(time.monotonic(), end)
                 time.sleep(0.02)
             server.stop()
-        with Server(self.library, "--edge", "--base-url", "http://localhost:8080") as server:
+        with Server(self.library, "--shared-cache", "--base-url", "http://localhost:8080") as server:
             self.assertEqual(server.get("/healthz").status, 200)
             self.assertNotIn("--base-url", server.errors())
 
     def test_nothing_private_goes_through_it(self):
-        self.assertUsageError(run("serve", self.library, "--space", "--edge", "--port", "0"), "--space and --edge do not go together")
-        self.assertUsageError(run("serve", self.library, "--edge-purge", "127.0.0.1:6081", "--port", "0"), "--edge-purge", "http://")
+        self.assertUsageError(run("serve", self.library, "--space", "--shared-cache", "--port", "0"), "--space cannot be used with --shared-cache")
+        self.assertUsageError(run("serve", self.library, "--purge-url", "127.0.0.1:6081", "--port", "0"), "--purge-url", "http://")
 
 
 class Fleet(EdgeTest):

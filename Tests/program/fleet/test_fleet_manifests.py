@@ -44,7 +44,7 @@ def edge_command() -> list[str]:
 
 class Words(unittest.TestCase):
     def options(self, words: list[str]) -> None:
-        known = set(re.findall(r"--[a-z-]+", run("help", "serve").stdout))
+        known = set(re.findall(r"--[a-z-]+", run("help", "serve", "--all").stdout))
         for option in (word.partition("=")[0] for word in words if word.startswith("--")):
             self.assertIn(option, known)
 
@@ -75,13 +75,13 @@ class Words(unittest.TestCase):
         self.assertEqual(re.findall(r'\.host = "(.*?)"; \.port = "8080"', vcl), 2 * addresses)
         self.assertEqual(re.findall(r'^  "(10\..*)";$', vcl, re.MULTILINE), addresses)
         edge = services["edge"]["networks"]["inside"]["ipv4_address"]
-        self.assertIn(f"--edge-purge=http://{edge}:6081/", servers[0]["command"])
+        self.assertIn(f"--purge-url=http://{edge}:6081/", servers[0]["command"])
         door = (PACKAGING / "compose.Caddyfile").read_text()
         self.assertIn(f"reverse_proxy {edge}:6081\n", door)
         self.assertIn("header Strict-Transport-Security", door)
         self.assertIn("./compose.Caddyfile:/etc/caddy/Caddyfile:ro", (PACKAGING / "compose.yaml").read_text())
         self.assertEqual(services["door"]["environment"]["SITE"], SETTINGS["SITE"])
-        secret = next(word.partition("=")[2] for word in servers[0]["command"] if word.startswith("--edge-key-file="))
+        secret = next(word.partition("=")[2] for word in servers[0]["command"] if word.startswith("--purge-key-file="))
         self.assertEqual(secret, f"/run/secrets/{servers[0]['secrets'][0]['source']}")
         self.assertIn(services["edge"]["secrets"][0]["target"], vcl)
         self.assertIn(":6081", edge_command())
@@ -117,7 +117,7 @@ class Words(unittest.TestCase):
         pod = sets["ziggurat-serve"]["spec"]["template"]["spec"]
         words = pod["containers"][0]["args"]
         self.options(words)
-        self.assertIn("--edge-purge=http://ziggurat-edge:6081/", words)
+        self.assertIn("--purge-url=http://ziggurat-edge:6081/", words)
         self.assertEqual(services["ziggurat-edge"]["spec"]["ports"][0]["port"], 6081)
         page = (PACKAGING / "kubernetes/README.md").read_text()
         made = set(re.findall(r"--from-literal=([a-z-]+)=", page)) - {"edge-key"}
@@ -128,7 +128,7 @@ class Words(unittest.TestCase):
         self.assertIn("--from-literal=edge-key=$(openssl rand -hex 32)", page)
         key = next(volume["secret"]["items"][0] for volume in pod["volumes"] if volume["name"] == "edge-key")
         place = next(each["mountPath"] for each in pod["containers"][0]["volumeMounts"] if each["name"] == "edge-key")
-        self.assertIn(f"--edge-key-file={place}/{key['path']}", words)
+        self.assertIn(f"--purge-key-file={place}/{key['path']}", words)
         edge = sets["ziggurat-edge"]["spec"]["template"]["spec"]
         place = next(each["mountPath"] for each in edge["containers"][0]["volumeMounts"] if each["name"] == "configuration")
         projected = edge["volumes"][0]["projected"]["sources"][1]["secret"]["items"][0]
@@ -160,10 +160,10 @@ class Running(StoreTest):
         monitor = free_port()
 
         def here(word: str) -> str:
-            for pattern, value in ((r"postgresql://.*", self.database.address), (r"s3://.*", self.bucket), (r"(--edge-purge)=.*", rf"\1={edge.purge_url}"),
-                                   (r"(--edge-key-file)=.*", rf"\1={edge.key_file}"),
+            for pattern, value in ((r"postgresql://.*", self.database.address), (r"s3://.*", self.bucket), (r"(--purge-url)=.*", rf"\1={edge.purge_url}"),
+                                   (r"(--purge-key-file)=.*", rf"\1={edge.key_file}"),
                                    (r"(--trusted-proxy)=.*", r"\1=127.0.0.1"), (r"(--host)=.*", r"\1=127.0.0.1"),
-                                   (r"(--metrics-listen)=.*", rf"\1=127.0.0.1:{monitor}"), (r"(--public)=.*", rf"\1={ROOT}/public")):
+                                   (r"(--metrics-listen)=.*", rf"\1=127.0.0.1:{monitor}"), (r"(--webroot)=.*", rf"\1={ROOT}/public")):
                 word = re.sub(pattern, value, word)
             return word
 

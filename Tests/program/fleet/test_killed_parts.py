@@ -16,7 +16,7 @@ from test_store import StoreTest
 class KilledParts(StoreTest):
     def kill_at_will(self, plan, random) -> int:
         """Has a part's builder killed at a moment that is drawn, after so many archives, unless it ends before; the number of kills."""
-        build = subprocess.Popen([BINARY, "build", "--plan", plan, "--library", self.bucket, "--reports", self.reports, "--jobs", "1"], stderr=subprocess.DEVNULL)
+        build = subprocess.Popen([BINARY, "build", "--plan", plan, "--library", self.bucket, "--journal-dir", self.reports, "--jobs", "1"], stderr=subprocess.DEVNULL)
         end, last = time.monotonic() + 120, len(self.sent()) + random.randint(2, 9)
         while build.poll() is None and len(self.sent()) < last:
             self.assertLess(time.monotonic(), end)
@@ -43,7 +43,7 @@ class KilledParts(StoreTest):
         for _ in range(5):
             # Sooner than most of it is announced.
             kills += self.kill_at_will(plan, random)
-        result = self.build("--plan", plan, "--reports", self.reports)
+        result = self.build("--plan", plan, "--journal-dir", self.reports)
         self.assertEqual(result.returncode, 0, f"after {kills} kills: {result.stderr}")
         sent = self.sent()
         self.assertLessEqual(len(sent), 65 + kills, f"after {kills} kills")
@@ -80,7 +80,7 @@ class KilledParts(StoreTest):
         with latest.open("a") as report:
             report.write(json.dumps(broken) + "\n" + json.dumps(notices[3])[:60])
         before = len(self.sent())
-        result = self.build("--plan", plan, "--reports", self.reports)
+        result = self.build("--plan", plan, "--journal-dir", self.reports)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertLessEqual(set(lost), set(self.sent()[before:]))
         verified = run("verify", self.bucket)

@@ -61,7 +61,7 @@ class Shards(PlanTest):
         plan = self.plan()
         for number in range(3):
             self.shard(plan, number, 3)
-        indexed = run("index", self.library, "--plan", plan, "--reports", self.reports)
+        indexed = run("reindex", self.library, "--plan", plan, "--journal-dir", self.reports)
         self.assertEqual(indexed.returncode, 0, indexed.stderr)
         before = set(digests(self.library))
         self.assertIn(f"{len(before)} images", indexed.stdout)
@@ -109,7 +109,7 @@ class Kills(PlanTest):
         for _ in range(int(os.environ.get("KILLS", 6))):
             number = random.randrange(2)
             process = subprocess.Popen([BINARY, "build", "--plan", plan, "--shard", f"{number}/2", "--library", self.library,
-                                        "--reports", self.reports, "--quiet"], stderr=subprocess.DEVNULL)
+                                        "--journal-dir", self.reports, "--quiet"], stderr=subprocess.DEVNULL)
             time.sleep(random.uniform(0.02, 0.6))
             process.send_signal(signal.SIGKILL)
             kills += process.wait() != 0
@@ -130,7 +130,7 @@ class Kills(PlanTest):
             photo(self.photos / f"p{number}.jpg", 1500 + number, 1000)
         plan = self.plan()
         for _ in range(4):
-            process = subprocess.Popen([BINARY, "build", "--plan", plan, "--shard", "0/1", "--library", self.library, "--reports", self.reports,
+            process = subprocess.Popen([BINARY, "build", "--plan", plan, "--shard", "0/1", "--library", self.library, "--journal-dir", self.reports,
                                         "--json", "--force"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
             process.stdout.readline()
             process.terminate()
@@ -155,7 +155,7 @@ class Kills(PlanTest):
         """A report that is none of `reports`."""
         place = self.base / "elsewhere"
         if not place.exists():
-            run("build", "--plan", plan, "--library", self.base / "elsewhere-library", "--reports", place)
+            run("build", "--plan", plan, "--library", self.base / "elsewhere-library", "--journal-dir", place)
         [report] = place.iterdir()
         return report
 
@@ -166,7 +166,7 @@ class Kills(PlanTest):
         self.ended(plan, 1, "b", "d", "e")
         self.ended(plan, 2, "b", "d")
         self.ended(plan, 3, "d")
-        result = run("build", "--plan", plan, "--library", self.library, "--reports", self.reports, "--json", "--jobs", "3")
+        result = run("build", "--plan", plan, "--library", self.library, "--journal-dir", self.reports, "--json", "--jobs", "3")
         self.assertEqual(result.returncode, 1)
         status = {line["id"]: line["status"] for line in map(json.loads, result.stdout.splitlines())}
         self.assertEqual(status, {**dict.fromkeys("abcef", "built"), "d": "failed"})
@@ -188,7 +188,7 @@ class Kills(PlanTest):
         try:
             for process in held:
                 process.stdout.readline()
-            result = run("build", "--plan", plan, "--library", self.library, "--reports", self.reports)
+            result = run("build", "--plan", plan, "--library", self.library, "--journal-dir", self.reports)
             self.assertEqual(result.returncode, 0, result.stderr)
         finally:
             for process in held:
@@ -239,21 +239,21 @@ class Plans(PlanTest):
     def test_wrong_uses(self):
         photo(self.photos / "a.jpg", 60, 40)
         plan = self.plan()
-        for words, meant in ((("--shard", "3/3"), "from 0 to N − 1"), (("--shard", "x"), "it takes I/N"), (("--shard", "-1/3"), "it takes I/N"),
-                             (("--book",), "--plan and --book"), (("--watch",), "--plan and --watch"), ((self.photos,), "--plan and sources"),
-                             (("--prefix", "x"), "--plan and --prefix"), (("--space",), "--plan and --space")):
+        for words, meant in ((("--shard", "3/3"), "from 0 to N − 1"), (("--shard", "x"), "expected I/N"), (("--shard", "-1/3"), "expected I/N"),
+                             (("--book",), "--plan cannot be used with --book"), (("--watch",), "--plan cannot be used with --watch"), ((self.photos,), "--plan cannot be used with sources"),
+                             (("--prefix", "x"), "--plan cannot be used with --prefix"), (("--space",), "--plan cannot be used with --space")):
             self.assertUsageError(self.build(plan, *words), meant)
-        self.assertUsageError(run("build", self.photos, "--library", self.library, "--shard", "0/2"), "--shard has no meaning without --plan")
-        self.assertUsageError(run("plan"), "the source is missing")
-        self.assertUsageError(run("report", plan), "reports are missing")
-        self.assertUsageError(run("index", self.library, "--plan", plan), "--reports")
+        self.assertUsageError(run("build", self.photos, "--library", self.library, "--shard", "0/2"), "--shard requires --plan")
+        self.assertUsageError(run("plan"), "missing source")
+        self.assertUsageError(run("report", plan), "missing journals")
+        self.assertUsageError(run("reindex", self.library, "--plan", plan), "--journal-dir")
         self.assertOneLine(run("report", plan, self.base), "no report is of the plan")
         self.assertOneLine(self.build(self.base / "nowhere"), "No such file")
 
 
 class Ledgers(PlanTest):
     def build(self):
-        result = run("build", self.photos, "--library", self.library, "--ledger", self.base / "ledger", "--json", timeout=60)
+        result = run("build", self.photos, "--library", self.library, "--digest-cache", self.base / "ledger", "--json", timeout=60)
         self.assertEqual(result.returncode, 0, result.stderr)
         return {line["id"]: line["status"] for line in map(json.loads, result.stdout.splitlines())}
 

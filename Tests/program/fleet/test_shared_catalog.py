@@ -50,16 +50,16 @@ class SharedCatalog(SharedCatalogTest):
 
     def test_wrong_uses(self):
         for words, told in (
-                (("catalog", "check"), "it is: ziggurat catalog"),
-                (("catalog", "drop", "postgresql://x/y"), "neither migrate nor check"),
-                (("catalog", "check", "mysql://x:secret@/y"), "a shared catalog is a URL"),
-                (("serve", self.bucket, "--catalog", "/tmp/secret"), "--catalog takes a URL, postgresql://"),
-                (("serve", self.bucket, "--catalog", "postgresql://x/y", "--own-url", "server-3:8080"), "--own-url is 'server-3:8080'"),
+                (("catalog", "check"), "missing URL (usage: ziggurat catalog "),
+                (("catalog", "drop", "postgresql://x/y"), "unknown action 'drop'"),
+                (("catalog", "check", "mysql://x:secret@/y"), "requires a URL of the form postgresql://"),
+                (("serve", self.bucket, "--catalog", "/tmp/secret"), "--catalog requires a URL of the form postgresql://"),
+                (("serve", self.bucket, "--catalog", "postgresql://x/y", "--advertise-url", "server-3:8080"), "invalid value 'server-3:8080' for --advertise-url"),
                 (("serve", self.bucket, "--catalog", "postgresql://x/y", "--writable", "--keep-deleted", "49"), "at most 48 hours"),
-                (("serve", self.bucket, "--catalog", "postgresql://x/y", "--own-url", "http://u:p@x/"), "--own-url is"),
-                (("serve", self.base, "--catalog", "postgresql://x/y"), "--catalog is for a library in an object store"),
-                (("index", self.bucket, "--catalog", ""), "--catalog takes a URL, postgresql://"),
-                (("index", self.library, "--catalog", "postgresql://x/y"), "a folder has a catalog of its own")):
+                (("serve", self.bucket, "--catalog", "postgresql://x/y", "--advertise-url", "http://u:p@x/"), "for --advertise-url"),
+                (("serve", self.base, "--catalog", "postgresql://x/y"), "--catalog requires a library in an object store"),
+                (("reindex", self.bucket, "--catalog", ""), "--catalog requires a URL of the form postgresql://"),
+                (("reindex", self.library, "--catalog", "postgresql://x/y"), "a folder has a catalog of its own")):
             result = run(*words)
             self.assertEqual(result.returncode, 2, words)
             self.assertIn(told, result.stderr)
@@ -78,7 +78,7 @@ class SharedCatalog(SharedCatalogTest):
         self.build()
         self.migrated()
         ids = sorted(self.archives_by_id())
-        result = run("index", self.bucket, "--catalog", self.database.address)
+        result = run("reindex", self.bucket, "--catalog", self.database.address)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout, f"{len(ids)} images\n{len(ids)} new in the catalog\n")
         self.assertEqual(sorted(self.database.ask("SELECT id FROM image").splitlines()), ids)
@@ -89,7 +89,7 @@ class SharedCatalog(SharedCatalogTest):
                 path = f"/api/images?{question}"
                 self.assertEqual(json.loads(server.get(path).body), json.loads(alone.get(path).body), question)
             self.assertEqual(server.get("/iiif/collection.json").status, alone.get("/iiif/collection.json").status)
-            result = run("index", self.bucket, "--catalog", self.database.address)
+            result = run("reindex", self.bucket, "--catalog", self.database.address)
             self.assertEqual(result.returncode, 0)
             self.assertIn("a server keeps the catalog", result.stderr)
 
@@ -97,8 +97,8 @@ class SharedCatalog(SharedCatalogTest):
         photo(self.photos / "a.jpg", 300, 200)
         self.build()
         self.migrated()
-        self.assertEqual(run("index", self.bucket, "--catalog", self.database.address).returncode, 0)
-        for words in (("serve", f"{self.bucket}/other", "--port", "0"), ("index", f"{self.bucket}/other")):
+        self.assertEqual(run("reindex", self.bucket, "--catalog", self.database.address).returncode, 0)
+        for words in (("serve", f"{self.bucket}/other", "--port", "0"), ("reindex", f"{self.bucket}/other")):
             result = run(*words, "--catalog", self.database.address)
             self.assertEqual(result.returncode, 1, words)
             self.assertOneLine(result, f"it is the catalog of {self.bucket}, not of {self.bucket}/other; each library needs")
@@ -258,7 +258,7 @@ class SharedCatalog(SharedCatalogTest):
             photo(self.photos / f"book/{page}.jpg", 300, 200)
         self.build(self.photos, "--book")
         self.migrated()
-        self.assertEqual(run("index", self.bucket, "--catalog", self.database.address).returncode, 0)
+        self.assertEqual(run("reindex", self.bucket, "--catalog", self.database.address).returncode, 0)
         with Server(self.bucket) as alone, self.serve() as server:
             book = next(item["id"] for item in json.loads(alone.get("/api/images").body)["images"])
             for path in (f"/api/images/{quote(book, safe='')}", f"/api/images/{quote(book, safe='')}/viewport?width=300&height=200",

@@ -54,7 +54,7 @@ class SharedDeletions(SharedWords):
                 self.assertEqual(len(self.ask(servers[1], "POST", f"/api/deleted/{name}/restore")[1]["restored"]), 1)
             self.eventually(lambda: self.database.ask("SELECT count(*) FROM archive WHERE unannounced").strip(), "0")
             # All that builders have written is read once more.
-            self.assertEqual(run("index", self.bucket).returncode, 0)
+            self.assertEqual(run("reindex", self.bucket).returncode, 0)
             self.database.ask("DELETE FROM part")
             self.eventually(lambda: self.database.ask("SELECT count(*) > 0 FROM part").strip(), "t")
             for server in servers:

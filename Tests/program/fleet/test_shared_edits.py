@@ -27,7 +27,7 @@ class WritersTest(SharedCatalogTest):
     def server(self, number, *options):
         name = f"server-{number}.example"
         self.servers[name] = Server(
-            self.bucket, "--catalog", self.database.address, "--writable", "--token-file", self.base / "token", "--own-url",
+            self.bucket, "--catalog", self.database.address, "--writable", "--token-file", self.base / "token", "--advertise-url",
             f"http://{name}/", *options)
         return self.servers[name]
 
@@ -113,7 +113,7 @@ class SharedEdits(SharedWords):
             # Builders find it built; it stays deleted, whatever they write.
             photo(self.photos / "d.jpg", 200, 100)
             self.build()
-            self.assertEqual(run("index", self.bucket).returncode, 0)
+            self.assertEqual(run("reindex", self.bucket).returncode, 0)
             for server in servers:
                 self.listed(server, "bcd")
                 deleted = self.ask(server, "GET", "/api/deleted")[1]["deleted"]

@@ -82,7 +82,7 @@ class Rights(SharedWords):
         self.database.ask("CREATE ROLE reader LOGIN; GRANT pg_read_all_data TO reader")
         reader = self.database.address.replace("user=ziggurat", "user=reader")
         self.assertNotEqual(reader, self.database.address)
-        result = run("index", self.bucket, "--catalog", reader)
+        result = run("reindex", self.bucket, "--catalog", reader)
         self.assertEqual(result.returncode, 1)
         self.assertOneLine(result, "permission denied for table writer")
         with self.server(0) as server:

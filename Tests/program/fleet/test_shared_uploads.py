@@ -21,7 +21,7 @@ class SharedUploads(WritersTest):
     def server(self, number):
         folder = self.base / f"server-{number}.example"
         folder.mkdir(exist_ok=True)
-        return super().server(number, "--upload-folder", folder)
+        return super().server(number, "--upload-dir", folder)
 
     @contextlib.contextmanager
     def killed(self, server):
@@ -190,19 +190,19 @@ class SharedUploads(WritersTest):
             self.assertEqual(self.end(server, path)["image"], "quay")
 
     def test_who_takes_changes_and_no_uploads_says_so(self):
-        told = "no uploads are taken: there is no --upload-folder DIR"
+        told = "uploads are refused: --upload-dir is not given"
         with WritersTest.server(self, 0) as silent, self.server(1) as server:
             self.eventually(lambda: told in silent.errors(), True)
             self.assertNotIn(told, server.errors())
 
     def test_wrong_uses(self):
         for words, told in (
-                (("serve", self.bucket, "--upload-folder", self.base), "has no meaning without --writable"),
-                (("serve", self.bucket, "--writable", "--upload-folder", self.base), "one with --catalog"),
-                (("serve", self.base, "--writable", "--upload-folder", self.base), "a folder has its uploads in itself"),
-                (("serve", self.bucket, "--catalog", self.database.address, "--writable", "--upload-folder", self.base / "none"), "there is no folder"),
-                (("serve", self.bucket, "--catalog", self.database.address, "--writable", "--upload-folder", self.base, "--keep-sources"),
-                 "a store has archives alone")):
+                (("serve", self.bucket, "--upload-dir", self.base), "--upload-dir requires --writable"),
+                (("serve", self.bucket, "--writable", "--upload-dir", self.base), "an object store without --catalog"),
+                (("serve", self.base, "--writable", "--upload-dir", self.base), "--upload-dir requires a library in an object store"),
+                (("serve", self.bucket, "--catalog", self.database.address, "--writable", "--upload-dir", self.base / "none"), "expected an existing folder"),
+                (("serve", self.bucket, "--catalog", self.database.address, "--writable", "--upload-dir", self.base, "--keep-originals"),
+                 "--keep-originals cannot be used with a library in an object store")):
             result = run(*words)
             self.assertEqual(result.returncode, 2, words)
             self.assertIn(told, result.stderr)

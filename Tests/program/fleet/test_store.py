@@ -119,19 +119,19 @@ class Builds(StoreTest):
         random = seed("parts in a store")
         count = random.randrange(2, 6)
         parts = [subprocess.Popen([BINARY, "build", "--plan", plan, "--shard", f"{number}/{count}", "--library", self.bucket,
-                                   "--reports", self.reports], stderr=subprocess.DEVNULL) for number in range(count)]
+                                   "--journal-dir", self.reports], stderr=subprocess.DEVNULL) for number in range(count)]
         self.assertEqual(sorted(part.wait(60) for part in parts), [0] * (count - 1) + [1])
         self.build(library=self.library)
         alone = digests(self.library)
         self.assertEqual({hashlib.sha256(body).hexdigest() for body in self.archives().values()}, set(alone.values()))
         self.assertEqual(run("report", plan, self.reports).returncode, 1)
         self.assertGreaterEqual(len(self.store.keys("some/library/directory/")), count)
-        indexed = run("index", self.bucket)
+        indexed = run("reindex", self.bucket)
         self.assertEqual((indexed.returncode, indexed.stdout), (0, f"{len(alone)} images\n"), indexed.stderr)
         segments = self.store.keys("some/library/directory/")
         self.assertEqual([name.endswith("-whole") for name in segments], [True])
         # Nothing more to do.
-        self.assertEqual(run("index", self.bucket).returncode, 0)
+        self.assertEqual(run("reindex", self.bucket).returncode, 0)
         self.assertEqual(self.store.keys("some/library/directory/"), segments)
         with Server(self.bucket) as server, Server(self.library) as near:
             self.listed(server, self.ids(near))

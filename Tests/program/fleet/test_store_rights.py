@@ -79,7 +79,7 @@ class LibraryRights(Rights, StoreTest):
         policy = self.under("build")
         self.succeed("plan", self.photos, "--library", self.bucket)
         (self.base / "plan.jsonl").write_text(run("plan", self.photos, "--library", self.bucket).stdout)
-        part = ("build", "--plan", self.base / "plan.jsonl", "--library", self.bucket, "--reports", self.reports)
+        part = ("build", "--plan", self.base / "plan.jsonl", "--library", self.bucket, "--journal-dir", self.reports)
         # One that cannot announce what it has sent: the next one asks the store for it.
         self.store.faults_below[SEGMENT] = [403] * 100
         self.assertNotEqual(run(*part).returncode, 0)
@@ -110,18 +110,18 @@ class LibraryRights(Rights, StoreTest):
             photo(self.photos / "a.jpg", width, 40)
             self.assertEqual(self.build().returncode, 0)
         policy = self.under("index")
-        self.succeed("index", self.bucket)
+        self.succeed("reindex", self.bucket)
         self.check(policy)
         photo(self.photos / "a.jpg", 150, 40)
         self.store.allows = None
         self.assertEqual(self.build().returncode, 0)
         policy = self.under("sweep")
-        self.assertIn("; 3 marked", self.succeed("index", self.bucket, "--sweep").stdout)
+        self.assertIn("; 3 marked", self.succeed("reindex", self.bucket, "--gc").stdout)
         marks = "library/sweep/marks"
         self.store.objects[marks] = re.sub(rb"(?m)^\d+ ", b"1000000 ", self.store.objects[marks])
         for key in self.store.written:
             self.store.written[key] = 1
-        self.assertIn("3 archives without images removed", self.succeed("index", self.bucket, "--sweep").stdout)
+        self.assertIn("3 archives without images removed", self.succeed("reindex", self.bucket, "--gc").stdout)
         self.check(policy)
 
     def test_sources(self):
@@ -157,7 +157,7 @@ class SharedRights(Rights, WritersTest):
         self.assertEqual(self.build().returncode, 0)
         policy = self.under("serve-writable")
         (self.base / "uploads").mkdir()
-        with self.server(0, "--upload-folder", self.base / "uploads") as server:
+        with self.server(0, "--upload-dir", self.base / "uploads") as server:
             self.listed(server, "a")
             self.assertEqual(server.get("/dzi/a_files/8/0_0.jpg").status, 200)
             picture = photo(self.base / "sent.jpg", 200, 100).read_bytes()

@@ -129,7 +129,7 @@ class Builds(SourcesTest):
             photo(self.photos / f"{name}.jpg", 50, 40 + ord(name))
         (self.photos / "c.jpg.xmp").write_text(XMP.format("Before"))
         self.send()
-        ledger = ("--ledger", self.base / "ledger")
+        ledger = ("--digest-cache", self.base / "ledger")
         self.assertEqual(set(self.statuses(self.build(self.scans, *ledger)).values()), {"built"})
         self.assertEqual(self.read(), ["a.jpg", "b.jpg", "c.jpg", "c.jpg.xmp", "d.jpg"])
         self.assertEqual(set(self.statuses(self.build(self.scans, *ledger)).values()), {"unchanged"})

@@ -32,7 +32,7 @@ class TLS(StoreTest):
         self.addCleanup(patched.stop)
 
     def test_a_certificate_that_nobody_vouches_for_is_named(self):
-        for words in (("index", self.bucket), ("verify", self.bucket), ("build", self.photos, "--library", self.bucket)):
+        for words in (("reindex", self.bucket), ("verify", self.bucket), ("build", self.photos, "--library", self.bucket)):
             result = run(*words)
             self.assertNotEqual(result.returncode, 0)
             self.assertRegex(result.stderr, rf"TLS: cannot verify the certificate of 127\.0\.0\.1:{self.port}: self.signed certificate", words)
@@ -43,13 +43,13 @@ class TLS(StoreTest):
             result = run("build", self.photos, "--library", self.bucket)
             self.assertEqual(result.returncode, 0, (name, result.stderr))
         self.environment(AWS_CA_BUNDLE="/etc/ssl/certs/ca-certificates.crt", CURL_CA_BUNDLE=str(self.certificate))
-        self.assertIn("cannot verify the certificate", run("index", self.bucket).stderr)
+        self.assertIn("cannot verify the certificate", run("reindex", self.bucket).stderr)
 
     def test_a_file_that_is_not_there_and_another_host_are_named(self):
         self.environment(AWS_CA_BUNDLE="/nowhere/bundle.pem")
-        self.assertRegex(run("index", self.bucket).stderr, r"TLS: cannot verify the certificate of .*: cannot read /nowhere/bundle\.pem")
+        self.assertRegex(run("reindex", self.bucket).stderr, r"TLS: cannot verify the certificate of .*: cannot read /nowhere/bundle\.pem")
         self.environment(AWS_CA_BUNDLE=str(self.certificate), AWS_ENDPOINT_URL_S3=f"https://localhost:{self.port}")
-        self.assertRegex(run("index", self.bucket).stderr, r"TLS: cannot verify the certificate of localhost:\d+: .*localhost")
+        self.assertRegex(run("reindex", self.bucket).stderr, r"TLS: cannot verify the certificate of localhost:\d+: .*localhost")
 
 
 if __name__ == "__main__":

@@ -40,12 +40,12 @@ class StrayObjects(StoreTest):
             self.assertIn("s3://pictures/some/library/directory: ignoring 13 objects that ziggurat did not write", said[0])
             self.assertIn("directory/..'", said[0])
             self.assertEqual(server.metrics()["store_stray_objects"], 13)
-        for words in (("index",), ("index", "--sweep"), ("index", "--sweep"), ("verify",)):
+        for words in (("reindex",), ("reindex", "--gc"), ("reindex", "--gc"), ("verify",)):
             result = run(words[0], self.bucket, *words[1:])
             self.assertEqual(result.returncode, 0, (words, result.stderr))
         self.assertEqual({key: self.store.objects.get(key) for key in strays}, strays)
         self.assertEqual(len([key for key in self.store.keys(BELOW + "directory/") if key not in strays]), 1)
-        self.assertIn("ignoring", run("index", self.bucket, "--sweep").stderr)
+        self.assertIn("ignoring", run("reindex", self.bucket, "--gc").stderr)
 
     def test_those_that_come_while_a_server_runs_do_not_end_it(self):
         with Server(self.bucket) as server:
@@ -59,13 +59,13 @@ class StrayObjects(StoreTest):
         photo(self.photos / "a.jpg", 99, 40)
         self.build()
         self.stray("ab/a b.szi", "a b")
-        self.assertIn("; 1 marked", run("index", self.bucket, "--sweep").stdout)
+        self.assertIn("; 1 marked", run("reindex", self.bucket, "--gc").stdout)
         marks = self.store.objects[BELOW + "sweep/marks"].decode()
         # As an earlier version of the program wrote it.
         old = [marks + f'5 "x" {BELOW}szi/a b\n', marks]
         for text in old:
             self.store.objects[BELOW + "sweep/marks"] = text.encode()
-            self.assertIn("; 1 marked", run("index", self.bucket, "--sweep").stdout)
+            self.assertIn("; 1 marked", run("reindex", self.bucket, "--gc").stdout)
             time_of = int(marks.splitlines()[1].split()[0])
             self.assertIn(str(time_of), self.store.objects[BELOW + "sweep/marks"].decode())
 
@@ -74,7 +74,7 @@ class StrayObjects(StoreTest):
         self.store.objects[key] = b"ziggurat-directory 1\n"
         self.store.listed_sizes[key] = 15 << 30
         self.store.taken()
-        result = run("index", self.bucket)
+        result = run("reindex", self.bucket)
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("1700000000000-ab: it has 16106127360 bytes; a segment has 1 to", result.stderr)
         self.assertEqual([asked for asked in self.store.taken() if asked == ("GET", key)], [])

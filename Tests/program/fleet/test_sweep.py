@@ -10,7 +10,7 @@ MARKS = "some/library/sweep/marks"
 
 class Sweep(StoreTest):
     def sweep(self):
-        result = run("index", self.bucket, "--sweep")
+        result = run("reindex", self.bucket, "--gc")
         self.assertEqual(result.returncode, 0, result.stderr)
         return result.stdout.splitlines()[1]
 
@@ -70,6 +70,6 @@ class Sweep(StoreTest):
         self.store.objects[MARKS] = self.store.objects[MARKS][:-1]
         self.assertEqual(self.sweep(), "0 archives without images removed, 0 bytes; 1 marked")
         self.assertIn(key, self.store.objects)
-        result = run("index", self.library, "--sweep")
+        result = run("reindex", self.library, "--gc")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("goes with a library in an object store", result.stderr)
+        self.assertIn("--gc requires a library in an object store", result.stderr)

@@ -74,7 +74,7 @@ class Crawlers(SampleServerTest):
         shutil.copytree(ROOT / "public", public)
         (public / "robots.txt").write_text("User-agent: *\nDisallow: /\n")
         (public / "favicon.ico").write_bytes(b"ours")
-        with Server(sample_library(), "--public", public) as server:
+        with Server(sample_library(), "--webroot", public) as server:
             self.assertEqual(server.get("/robots.txt").body, b"User-agent: *\nDisallow: /\n")
             self.assertEqual(server.get("/favicon.ico").body, b"ours")
             # One that cannot be read is not replaced by rules that allow more.

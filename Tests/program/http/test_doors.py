@@ -59,7 +59,7 @@ class Hosts(unittest.TestCase):
                 result = run("serve", sample_library(), option, value)
                 self.assertEqual(result.returncode, 2)
                 self.assertEqual(len(result.stderr.splitlines()), 1)
-                self.assertTrue(result.stderr.startswith(f"ziggurat: {option} is '{value}'; it takes "), result.stderr)
+                self.assertTrue(result.stderr.startswith(f"ziggurat: invalid value '{value}' for {option} (expected "), result.stderr)
 
 
 class Origins(unittest.TestCase):

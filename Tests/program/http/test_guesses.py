@@ -117,7 +117,7 @@ class Guesses(unittest.TestCase):
         for bad in ("10.0.0.0/33", "10.1.0.0/8", "proxy", "none,127.0.0.1", ""):
             result = run("serve", self.library, "--trusted-proxy", bad)
             self.assertEqual(result.returncode, 2)
-            self.assertRegex(result.stderr, r"^ziggurat: --trusted-proxy is '.*'; it takes .*\n$")
+            self.assertRegex(result.stderr, r"^ziggurat: invalid value '.*' for --trusted-proxy \(expected .*\)\n$")
 
 
 if __name__ == "__main__":

@@ -157,7 +157,7 @@ class Metrics(unittest.TestCase):
             self.assertEqual([now(name) for name in ("uploads_failed", "uploads_receiving", "uploads_waiting")], [1, 0, 0])
 
     def test_archives_renders_and_caches(self):
-        with Server(sample_library(), "--open-archives", 2) as server:
+        with Server(sample_library(), "--max-open-archives", 2) as server:
             images = json.loads(server.get("/api/images").body)["total"]
             for name in ("photo", "dot", "line"):
                 server.get(f"/dzi/{name}.dzi")

@@ -22,7 +22,7 @@ class Description(unittest.TestCase):
                        check=True)
         built = run("build", base / "moving.gif", "--library", library, "--quiet")
         self.assertEqual(built.returncode, 0, built.stderr)
-        with serve(library, "--spaces", "yes", "--session-idle", 5) as server:
+        with serve(library, "--private-spaces", "yes", "--session-idle", 5) as server:
             client = Client(server)
             # Of every kind that can be asked for there is one.
             uploads = [client.create(1 << 20, filename="open.jpg")["location"],

@@ -96,7 +96,7 @@ class NotModified(unittest.TestCase):
             self.check(server)
 
     def test_the_connection_goes_on_where_no_picture_is_kept(self):
-        with Server(sample_library(), "--cache-memory", 0) as server:
+        with Server(sample_library(), "--cache-size", 0) as server:
             self.check(server)
 
     def test_nothing_is_rendered_for_that(self):

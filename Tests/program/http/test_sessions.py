@@ -94,11 +94,11 @@ class Sessions(unittest.TestCase):
         bare = folder("bare")
         photo(bare / "photos/a.jpg", 300, 200)
         run("build", bare / "photos", "--library", bare / "library", "--quiet")
-        without = Browser(self.enterContext(Server(bare / "library", "--spaces", "yes"))).unlock("wrong")
+        without = Browser(self.enterContext(Server(bare / "library", "--private-spaces", "yes"))).unlock("wrong")
         self.assertEqual((with_spaces.status, with_spaces.body), (without.status, without.body))
         self.assertEqual([field for field in with_spaces.fields if field[0] != "date"],
                          [field for field in without.fields if field[0] != "date"])
-        closed = Browser(self.serve("--spaces", "no"))
+        closed = Browser(self.serve("--private-spaces", "no"))
         self.assertFalse(closed.state()["password"])
         self.assertEqual(closed.unlock(ONE).status, 403)
 
@@ -131,7 +131,7 @@ class Sessions(unittest.TestCase):
         self.assertEqual(browser.ask(f"dzi/{ID}_files/9/0_0.jpg").status, 404)
 
     def test_session_ends_when_idle_and_at_its_longest(self):
-        for options in (["--session-idle", "4"], ["--session-longest", "3"]):
+        for options in (["--session-idle", "4"], ["--session-max-age", "3"]):
             server = self.serve(*options)
             browser = Browser(server)
             browser.unlock(ONE)

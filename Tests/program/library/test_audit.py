@@ -31,7 +31,7 @@ class Audit(SpaceTest):
         self.assertEqual(run("build", base / "photos", "--library", self.library, "--quiet").returncode, 0)
         self.space("create", self.library, SECRET)
         self.build(base / "private", self.library, SECRET, "--quiet")
-        self.server = self.serve("--audit", self.path, "--trusted-proxy", "127.0.0.1")
+        self.server = self.serve("--audit-log", self.path, "--trusted-proxy", "127.0.0.1")
 
     def lines(self, path: Path | None = None) -> list[dict]:
         return [json.loads(line) for line in (path or self.path).read_text().splitlines()]
@@ -164,7 +164,7 @@ class Audit(SpaceTest):
         told = re.findall(r".*audit.*", self.server.errors())
         self.assertEqual(told, [f"ziggurat: cannot write the audit log {self.path}: No space left on device"])
         for bad, word in ((folder("none") / "none/audit", "No such file"), (folder("none"), "Is a directory")):
-            result = run("serve", self.library, "--audit", bad)
+            result = run("serve", self.library, "--audit-log", bad)
             self.assertEqual(result.returncode, 1)
             self.assertEqual(len(result.stderr.splitlines()), 1)
             self.assertIn(word, result.stderr)
@@ -217,9 +217,9 @@ class Alone(SpaceTest):
     def test_a_space_that_is_served_by_itself_has_none(self):
         library = folder("alone") / "library"
         self.space("create", library, SECRET)
-        result = run("serve", library, "--space", "--password-file", password(SECRET), "--audit", folder("log") / "audit")
+        result = run("serve", library, "--space", "--password-file", password(SECRET), "--audit-log", folder("log") / "audit")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("--space and --audit do not go together", result.stderr)
+        self.assertIn("--space cannot be used with --audit-log", result.stderr)
 
 
 if __name__ == "__main__":

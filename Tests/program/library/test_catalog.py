@@ -128,7 +128,7 @@ class Catalog(CommandTest):
         (place / "catalog.sqlite").mkdir()
         with Server(place) as server:
             self.assertEqual(listed(server, q="nachtwacht"), (NAMES[2:3], 1, None))
-        result = run("index", place)
+        result = run("reindex", place)
         self.assertEqual(result.returncode, 1)
         self.assertOneLine(result, "catalog.sqlite")
 
@@ -136,22 +136,22 @@ class Catalog(CommandTest):
         place = library()
         shutil.rmtree(place / "catalog.sqlite", ignore_errors=True)
         (place / "catalog.sqlite").unlink(missing_ok=True)
-        result = run("index", place)
+        result = run("reindex", place)
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "5 images\n", ""))
         (place / "broken.szi").write_bytes(b"no archive")
-        result = run("index", place)
+        result = run("reindex", place)
         self.assertEqual((result.returncode, result.stdout), (1, "5 images\n"))
         self.assertOneLine(result, "broken.szi")
         with Server(place) as server:
             self.assertEqual(listed(server), (NAMES, 5, None))
             self.assertEqual(server.get("/api/images/broken").status, 500)
-        self.assertUsageError(run("index"))
-        self.assertEqual(run("index", place / "nothing").returncode, 1)
+        self.assertUsageError(run("reindex"))
+        self.assertEqual(run("reindex", place / "nothing").returncode, 1)
 
     def test_several_processes_use_one_catalog_at_once(self):
         place = library()
         with Server(place) as one, Server(place) as other, ThreadPoolExecutor(4) as pool:
-            runs = [pool.submit(run, "index", place) for _ in range(4)]
+            runs = [pool.submit(run, "reindex", place) for _ in range(4)]
             for _ in range(20):
                 self.assertEqual(listed(one, q="quay"), listed(other, q="quay"))
             for result in runs:
@@ -164,7 +164,7 @@ class Catalog(CommandTest):
         place = library()
         for number in range(20):
             os.link(place / "zebra.szi", place / f"copy {number:02}.szi")
-        with Server(place, "--open-archives", 3) as server:
+        with Server(place, "--max-open-archives", 3) as server:
             for number in [*range(20), 0, 1]:
                 self.assertEqual(server.get(f"/dzi/copy%20{number:02}_files/8/0_0.jpg").status, 200)
                 self.assertLessEqual(len(mapped(server)), 3)

@@ -102,7 +102,7 @@ class Editing(CommandTest):
         # All that is lost comes back from archives and sidecars.
         for path in place.glob("catalog.sqlite*"):
             path.unlink()
-        self.assertEqual(run("index", place).returncode, 0)
+        self.assertEqual(run("reindex", place).returncode, 0)
         with Server(place) as server:
             self.assertEqual(ids(server, "zeilen"), ["deep/three"])
 

@@ -105,9 +105,9 @@ class ForeignTiles(CommandTest):
                     self.assertEqual(self.count(), before)
             self.assertTrue(server.alive())
         for command in (["verify", library], ["export", library / "svg-jpg.szi", "--layout", "xyz", "--output", self.base / "out"],
-                        ["index", library]):
+                        ["reindex", library]):
             result = run(*command, environment=self.watched)
-            self.assertEqual(result.returncode, 0 if command[0] == "index" else 1, result.stderr)
+            self.assertEqual(result.returncode, 0 if command[0] == "reindex" else 1, result.stderr)
             self.assertEqual(self.count(), before, command)
             self.assertNotRegex(result.stdout + result.stderr, CRASH)
 

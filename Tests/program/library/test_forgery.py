@@ -21,7 +21,7 @@ class Forgery(unittest.TestCase):
         self.library = base / "library"
         built = run("build", photo(base / "one.jpg", 300, 200), "--library", self.library, "--quiet")
         self.assertEqual(built.returncode, 0, built.stderr)
-        self.server = serve(self.library, "--spaces", "yes")
+        self.server = serve(self.library, "--private-spaces", "yes")
         self.addCleanup(self.server.stop)
         self.client = Client(self.server)
         self.cookie = self.session()

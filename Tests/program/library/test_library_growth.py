@@ -26,7 +26,7 @@ def library(count: int) -> Path:
         place = base / f"library/{number // 1000:03}"
         place.mkdir(parents=True, exist_ok=True)
         os.link(seeds / "seed.szi", place / f"{number % 1000:03}.szi")
-    indexed = run("index", base / "library")
+    indexed = run("reindex", base / "library")
     assert indexed.returncode == 0, indexed.stderr
     return base / "library"
 

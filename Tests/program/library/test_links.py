@@ -75,7 +75,7 @@ class Links(CommandTest):
                 self.assertKept(server, f"/api/images/{name}")
             for name in ("sub%2Fin", "again", "photo"):
                 self.assertEqual(server.get(f"/api/images/{name}").status, 200, name)
-        result = run("index", self.library)
+        result = run("reindex", self.library)
         self.assertEqual(result.returncode, 1)
         self.assertEqual(result.stderr.count("a link leads out of the folder"), 3, result.stderr)
         # What somebody names himself he may have.

@@ -153,9 +153,9 @@ class Listing(ServerTest):
 class Environment(CommandTest):
     def test_a_misspelt_variable_is_told_in_one_line(self):
         told = run("inspect", library() / "attic.szi", environment={"ZIGGURAT_PROT": "1", "ZIGGURAT_LIBRARY": "x"})
-        self.assertEqual((told.returncode, told.stderr), (0, "the environment's ZIGGURAT_PROT is no option; did you mean ZIGGURAT_PORT?\n"))
+        self.assertEqual((told.returncode, told.stderr), (0, "the environment variable ZIGGURAT_PROT sets no option; did you mean ZIGGURAT_PORT?\n"))
         told = run("inspect", library() / "attic.szi", environment={"ZIGGURAT_GALACTIC_PEACE": "1"})
-        self.assertEqual(told.stderr, "the environment's ZIGGURAT_GALACTIC_PEACE is no option of any command\n")
+        self.assertEqual(told.stderr, "the environment variable ZIGGURAT_GALACTIC_PEACE sets no option\n")
 
 
 if __name__ == "__main__":

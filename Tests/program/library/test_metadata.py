@@ -104,7 +104,7 @@ class Metadata(ServerTest):
         subprocess.run(["cp", "-r", self.base / "library", place], check=True)
         for path in place.glob("catalog.*"):
             path.unlink()
-        self.assertEqual(run("index", place).returncode, 0)
+        self.assertEqual(run("reindex", place).returncode, 0)
         with Server(place) as server:
             for name, (_, text, date) in PICTURES.items():
                 stem, ending = name.split(".")

@@ -121,7 +121,7 @@ class Outages(CommandTest):
         place = library(NAMES[:2])
         slow, other = NAMES[0], NAMES[1]
         write_sidecar(place, slow, "Lighthouse")
-        self.assertEqual(run("index", place).returncode, 0)
+        self.assertEqual(run("reindex", place).returncode, 0)
         # One event loop for all; the catalog has the words, so that nobody has asked for them yet.
         for path in (image(slow), f"{image(slow)}/viewport?width=64&height=64&describe=1", f"/xyz/{quote(slow)}/tilejson.json"):
             with self.subTest(path), serve(place, "--threads", "1") as server, ThreadPoolExecutor(1) as pool:

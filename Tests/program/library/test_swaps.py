@@ -105,7 +105,7 @@ class Swaps(unittest.TestCase):
         chance, base, place = seed("in place"), folder("in-place"), folder("served")
         sources = [archive(base, 0), archive(base, 3000)]
         shutil.copy(sources[0], place / "p.szi")
-        with Server(place, "--cache-memory", 1) as server:
+        with Server(place, "--cache-size", 1) as server:
             def ask(number: int):
                 x, width = chance.randrange(300), chance.randrange(100, 400)
                 server.get(f"/iiif/3/p/{x},{x},600,500/{width},/0/default.jpg" if number % 2 else "/dzi/p_files/11/2_1.jpg")

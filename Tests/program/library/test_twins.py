@@ -62,7 +62,7 @@ class Twins(unittest.TestCase):
                 if name == "lost":
                     for path in library.glob("catalog.*"):
                         path.unlink()
-                    self.assertEqual(run("index", library).returncode, 0)
+                    self.assertEqual(run("reindex", library).returncode, 0)
                 else:
                     with sqlite3.connect(library / "catalog.sqlite") as connection:
                         connection.execute("PRAGMA user_version = 5")
@@ -89,7 +89,7 @@ class Twins(unittest.TestCase):
             place.mkdir()
             for number in range(1000):
                 os.link(library / "seed.szi", place / f"{number:04}.szi")
-        self.assertEqual(run("index", library).returncode, 0)
+        self.assertEqual(run("reindex", library).returncode, 0)
         with serve(library) as server:
             client = Client(server)
             with OpenedFiles(library, *folders) as opened:

@@ -70,7 +70,7 @@ class Listed(CommandTest):
             self.assertEqual(self.ids(server, "q=colombe"), [])
             (self.library / "hours/book.json").unlink()
             self.until(lambda: self.ids(server, "q=astronomy") == [])
-        self.assertEqual(run("index", self.library).returncode, 0)
+        self.assertEqual(run("reindex", self.library).returncode, 0)
 
     def test_the_cover_is_chosen(self):
         for chosen, page in (("f2r", "f2r"), (2, "f1v"), ("2", "f1v"), ("nothing", "f1r"), (99, "f1r")):

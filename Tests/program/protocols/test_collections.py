@@ -143,7 +143,7 @@ class Nested(ServerTest):
             os.link(one, place / f"wide/{number:03}/leaf.szi")
         for number in range(30):
             os.link(one, place / f"wide/last {number:02}.szi")
-        self.assertEqual(run("index", place).returncode, 0)
+        self.assertEqual(run("reindex", place).returncode, 0)
         with Server(place) as server:
             flat = self.read(START + "flat/collection", server)
             self.assertEqual([item["label"]["none"][0] for item in flat["items"]],

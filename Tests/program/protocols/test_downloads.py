@@ -21,7 +21,7 @@ class Downloads(ServerTest):
     @classmethod
     def setUpClass(cls):
         cls.library = folder("library")
-        cls.server = serve(cls.library, "--keep-sources")
+        cls.server = serve(cls.library, "--keep-originals")
         cls.client = Client(cls.server)
         cls.source = photo(folder("p") / "x.jpg", 900, 700)
         subprocess.run(["exiftool", "-q", "-overwrite_original", f"-XMP-dc:Title={TITLE}", cls.source], check=True)
@@ -73,7 +73,7 @@ class Downloads(ServerTest):
         self.assertEqual((part.status, part.body), (206, self.source.read_bytes()[10:20]))
 
     def test_everybody_has_it_where_the_owner_wants_that_also_from_a_server_that_only_shows(self):
-        server = Server(self.library, "--offer-originals")
+        server = Server(self.library, "--public-originals")
         self.addCleanup(server.stop)
         image = json.loads(server.get("/api/images/titled").body)
         self.assertEqual(image["original"], {"bytes": self.source.stat().st_size, "type": "image/jpeg", "url": "/api/images/titled/original"})
@@ -126,7 +126,7 @@ class LargeOriginals(unittest.TestCase):
         return connection
 
     def test_it_is_read_once_and_others_are_answered_meanwhile(self):
-        server = Server(self.library, "--offer-originals", "--threads", 1)
+        server = Server(self.library, "--public-originals", "--threads", 1)
         self.addCleanup(server.stop)
         before = self.read(server)
         targets = ["/api/images/large", "/api/images/large/original", "/api/images/large/viewport?width=100&height=100&describe=1"]
@@ -150,7 +150,7 @@ class LargeOriginals(unittest.TestCase):
         self.assertGreater(self.read(server) - before, self.BYTES)
 
     def test_the_answers_that_wait_are_dropped_when_the_server_stops(self):
-        server = Server(self.library, "--offer-originals", "--threads", 1)
+        server = Server(self.library, "--public-originals", "--threads", 1)
         waiting = [self.ask(server, "/api/images/large/original") for _ in range(self.CLIENTS)]
         self.assertEqual(server.stop(), 0)
         for connection in waiting:

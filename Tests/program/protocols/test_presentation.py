@@ -95,7 +95,7 @@ class Presentation(ServerTest):
         place = folder("large")
         for number in range(1203):
             os.link(self.library / "a/night watch.szi", place / f"copy {number:04}.szi")
-        self.assertEqual(run("index", place).returncode, 0)
+        self.assertEqual(run("reindex", place).returncode, 0)
         with Server(place) as server:
             collection = self.read("/iiif/presentation/3/collection", server)
             Collection(**collection)

@@ -89,9 +89,9 @@ class Passwords(SpaceTest):
 
     def test_wrong_usage_is_one_line(self):
         library = folder("library")
-        for words, said in (([], "what to do is missing"), (["lits", library], "did you mean 'list'?"),
-                            (["list"], "the library's folder is missing"),
-                            (["list", library, "more"], "unexpected 'more'"),
+        for words, said in (([], "missing action"), (["lits", library], "did you mean 'list'?"),
+                            (["list"], "missing library folder"),
+                            (["list", library, "more"], "unexpected argument 'more'"),
                             (["list", library, "--password", "secret"], "unknown option '--password'")):
             with self.subTest(words=words):
                 result = run("space", *words)

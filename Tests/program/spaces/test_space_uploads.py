@@ -281,7 +281,7 @@ class SpaceUploads(SpaceTest):
         self.assertEqual(hits, KILLS)
 
     def test_what_may_not_come_does_not(self):
-        server = self.serve("--upload-size", "2")
+        server = self.serve("--max-upload-size", "2")
         sender, stranger, writer = self.owner(server), Sender(server), Sender(server)
         writer.log_in({"token": token_file().read_text().strip()})
         for status, who, length, values in (

@@ -65,7 +65,7 @@ class Work(SpaceTest):
         for count, library in self.libraries.items():
             counts = folder("counts") / "counts"
             with unittest.mock.patch.dict(os.environ, LD_PRELOAD=self.counter, COUNTS=str(counts)):
-                server = Server(library, "--spaces", "yes")
+                server = Server(library, "--private-spaces", "yes")
             with server:
                 told = set()
                 for guess in ("of no space", "x", "of no space", "y" * 1024):

@@ -18,7 +18,7 @@ class Musts(ServerTest):
     @classmethod
     def setUpClass(cls):
         cls.library = folder("library")
-        cls.server = serve(cls.library, "--upload-size", 1)
+        cls.server = serve(cls.library, "--max-upload-size", 1)
         cls.client = Client(cls.server)
         cls.photo = photo(folder("photos") / "harbour.jpg", 300, 200).read_bytes()
 

@@ -26,7 +26,7 @@ def png(width: int, height: int) -> bytes:
 class HostileContent(unittest.TestCase):
     def setUp(self):
         self.library = folder("library")
-        self.server = serve(self.library, "--upload-pixels", 50)
+        self.server = serve(self.library, "--max-upload-megapixels", 50)
         self.client = Client(self.server)
         self.addCleanup(lambda: self.server.stop())
 

@@ -260,7 +260,7 @@ class Memory(unittest.TestCase):
         with serve(library) as server:
             told = self.ended(Client(server))
         time.sleep(2)
-        with serve(library, "--upload-memory", 1) as server:
+        with serve(library, "--upload-history", 1) as server:
             client = Client(server)
             self.assertEqual({client.ask("GET", path).status for path in told}, {404})
             self.assertEqual((library / ".ziggurat-uploads/.ended").read_bytes(), b"")
@@ -271,7 +271,7 @@ class Memory(unittest.TestCase):
             while client.ask("GET", path).status != 404:
                 self.assertLess(time.monotonic(), until)
                 time.sleep(0.2)
-        refused = run("serve", library, "--upload-memory", 0)
+        refused = run("serve", library, "--upload-history", 0)
         self.assertEqual(refused.returncode, 2)
 
 

@@ -20,7 +20,7 @@ class Limits(unittest.TestCase):
 
     def test_ten_thousand_uploads(self):
         library = folder("library")
-        with serve(library, "--upload-count", 300) as server:
+        with serve(library, "--max-uploads", 300) as server:
             connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
             statuses = {}
             for number in range(10_000):
@@ -39,7 +39,7 @@ class Limits(unittest.TestCase):
 
     def test_three_hundred_at_once(self):
         data = photo(folder("photos") / "small.jpg", 64, 48).read_bytes()
-        with serve(folder("library"), "--upload-count", 50) as server:
+        with serve(folder("library"), "--max-uploads", 50) as server:
             client = Client(server)
             failures = []
 
@@ -63,7 +63,7 @@ class Limits(unittest.TestCase):
 
     def test_unfinished_ones_expire(self):
         library = folder("library")
-        with serve(library, "--upload-expiry", 1) as server:
+        with serve(library, "--upload-ttl", 1) as server:
             client = Client(server)
             made = client.create(1000, filename="late.jpg")
             self.assertIn("GMT", made["upload-expires"])

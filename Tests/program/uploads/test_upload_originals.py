@@ -58,7 +58,7 @@ class Originals(unittest.TestCase):
         plain = self.tiff(page(5))
         self.assertEqual(self.sent(plain, "plain.tif")["image"], "plain")
         (self.library / "plain.tif").write_bytes(plain)
-        others = Server(self.library, "--offer-originals")
+        others = Server(self.library, "--public-originals")
         self.addCleanup(others.stop)
         self.assertEqual([others.get(f"/api/images/{id}/original").status for id in ("plain", "slide")], [200, 404])
 
@@ -252,7 +252,7 @@ class Originals(unittest.TestCase):
             state = self.sent(ome(*names), f"stack{number}.ome.tif")
             self.assertEqual(state["stage"], "done", state)
             self.assertEqual(self.original(state["image"]), ome(*names))
-        others = Server(self.library, "--offer-originals")
+        others = Server(self.library, "--public-originals")
         self.addCleanup(others.stop)
         for number in range(3):
             self.assertEqual(others.get(f"/api/images/stack{number}.ome/original").status, 404, number)

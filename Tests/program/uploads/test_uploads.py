@@ -12,7 +12,7 @@ class Protocol(ServerTest):
     @classmethod
     def setUpClass(cls):
         cls.library = folder("library")
-        cls.server = serve(cls.library, "--upload-size", 8)
+        cls.server = serve(cls.library, "--max-upload-size", 8)
         cls.client = Client(cls.server)
         cls.photo = photo(folder("photos") / "harbour.jpg", 900, 700).read_bytes()
 
