@@ -60,7 +60,7 @@ class Gestures(PageTest):
 
     def test_past_an_edge_the_picture_gives_way_like_rubber_and_springs_back(self):
         visit = self.visit(**PHONE).photo(view=middle(390, 844, 8))
-        top = visit.run("return viewer.viewport.offsets(viewer.source.pyramid.imageSize).down.first")
+        top = visit.run("return viewer.viewport.permittedOffsets(viewer.source.pyramid.imageSize).y.low")
         visit.look(middle(390, 844, 8).rsplit("&y=", 1)[0] + "&y=0")
         stretches = []
         fingers = visit.touches()

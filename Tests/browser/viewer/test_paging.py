@@ -111,7 +111,7 @@ class Paging(PageTest):
 
     def test_zoomed_in_a_drag_reaches_the_edge_first_and_then_turns_the_page(self):
         visit = self.open(view=middle(390, 844, 6))
-        right = visit.run("return viewer.viewport.offsets(viewer.source.pyramid.imageSize).across.last")
+        right = visit.run("return viewer.viewport.permittedOffsets(viewer.source.pyramid.imageSize).x.high")
         visit.look(middle(390, 844, 6).replace("&x=", f"&x={right - 100}&was="))
         fingers = visit.touches()
         fingers.down((350, 400))

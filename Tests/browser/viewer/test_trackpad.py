@@ -101,7 +101,7 @@ class Trackpad(PageTest):
 
     def test_a_throw_to_the_edge_stops_there_and_the_next_one_turns_the_page(self):
         visit = self.open(view=middle(1280, 800, 6))
-        right = visit.run("return viewer.viewport.offsets(viewer.source.pyramid.imageSize).across.last")
+        right = visit.run("return viewer.viewport.permittedOffsets(viewer.source.pyramid.imageSize).x.high")
         visit.look(middle(1280, 800, 6).replace("&x=", f"&x={right - 100}&was="))
         self.throw(visit, 1)
         self.assertAlmostEqual(visit.view()["x"], right, delta=0.01)
