@@ -14,9 +14,53 @@ package struct SidecarFile: Hashable, Sendable {
   /// Bytes that one may have for its words to be read.
   package static let longest = InputLimit.sidecar.bytes
 
-  /// Where an archive's may be, the first before the other.
+  /// The paths at which an archive's sidecar may be, the first before the other.
+  ///
+  /// The second is missing if it is the first of another image: `photo.szi.xmp` belongs to an image called `photo.szi`.
   package static func paths(ofArchive path: String) -> [String] {
+    let names = names(ofArchive: path)
+    return isOfAnother(path) ? [names[0]] : names
+  }
+
+  private static func names(ofArchive path: String) -> [String] {
     [path.dropLast(4) + ending, path + ending]
+  }
+
+  /// Whether an image is called as the archive's file is, so that the archive's second name is that image's first.
+  private static func isOfAnother(_ path: String) -> Bool {
+    [".szi", ".dzi", ".zip"].contains { isNameTaken(path + $0) }
+  }
+
+  /// Returns the path at which a new sidecar of an archive belongs: one that is no folder, as `photo.xmp` may be one of
+  /// other images.
+  package static func place(ofArchive path: String) throws(StorageError) -> String {
+    guard let place = paths(ofArchive: path).first(where: isFree) else {
+      throw StorageError(
+        "write the metadata of \(path)", "folders have the names of its sidecar", code: EEXIST)
+    }
+    return place
+  }
+
+  /// Returns the paths of an archive's sidecars with those that they get beside another archive; `nil` if there is no
+  /// place for one of them.
+  package static func places(
+    ofSidecarsOf archive: String, beside other: String
+  ) -> [(source: String, target: String)]? {
+    var free = paths(ofArchive: other).filter(isFree)
+    var places: [(source: String, target: String)] = []
+    for source in all(ofArchive: archive).map(\.path) {
+      let isSecond = source == archive + ending
+      guard let at = free.firstIndex(where: { ($0 == other + ending) == isSecond }) ?? free.indices.first
+      else { return nil }
+      places.append((source, free.remove(at: at)))
+    }
+    return places
+  }
+
+  /// Whether nothing but a file is at the path.
+  private static func isFree(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
   }
 
   /// A file that is there.
@@ -29,8 +73,8 @@ package struct SidecarFile: Hashable, Sendable {
   /// The one that counts.
   /// - Parameter isListed: whether a file of that path may be there, from a reading of its folder.
   package init?(ofArchive path: String, isListed: (String) -> Bool = { _ in true }) {
-    for path in Self.paths(ofArchive: path) where isListed(path) {
-      guard let file = SidecarFile(path: path) else { continue }
+    for (at, name) in Self.names(ofArchive: path).enumerated() where isListed(name) {
+      guard let file = SidecarFile(path: name), at == 0 || !Self.isOfAnother(path) else { continue }
       self = file
       return
     }

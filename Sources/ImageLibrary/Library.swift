@@ -178,6 +178,10 @@ package final class Library: Sendable {
       if isSidecar {
         path.removeLast(SidecarFile.ending.count)
         if isArchive() { ids.append(ImageID(archive: path, below: root)) }
+      } else {
+        // With an image called `a.szi`, the file `a.szi.xmp` is no sidecar of `a`.
+        path.removeLast(4)
+        if isArchive() { ids.append(ImageID(archive: path, below: root)) }
       }
       for id in ids.compactMap(\.self) {
         // Our own archive stands before what it may have been made from.

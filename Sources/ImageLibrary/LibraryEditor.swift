@@ -51,7 +51,9 @@ package final class LibraryEditor: Sendable {
     }
     let (outcome, new) = Self.edited(old, edit, isPrivate: false, if: isCurrent)
     guard let new else { return outcome }
-    try SidecarFile.publish(new, to: entry.sidecar?.path ?? SidecarFile.paths(ofArchive: path)[0])
+    let place =
+      if let sidecar = entry.sidecar { sidecar.path } else { try SidecarFile.place(ofArchive: path) }
+    try SidecarFile.publish(new, to: place)
     try folder.synchronize()
     try library.renew([(id, path)])
     return outcome

@@ -29,6 +29,45 @@ import Testing
     #expect(SidecarFile(ofArchive: archive) == nil)
   }
 
+  @Test("a sidecar is written to the name that is no folder, and refused if both are")
+  func placeBesideFolders() throws {
+    #expect(try SidecarFile.place(ofArchive: archive) == folder("photo.xmp"))
+    try folder.write("photo.xmp/other.szi", [1])
+    #expect(try SidecarFile.place(ofArchive: archive) == folder("photo.szi.xmp"))
+    try folder.write("photo.szi.xmp/other.szi", [1])
+    #expect(throws: StorageError.self) { try SidecarFile.place(ofArchive: archive) }
+  }
+
+  @Test(
+    "the first name of one image's sidecar is not the second of another's", arguments: ["szi", "dzi", "zip"])
+  func sharedName(ending: String) throws {
+    try folder.write("photo.szi.xmp", [1])
+    #expect(SidecarFile(ofArchive: archive)?.path == folder("photo.szi.xmp"))
+    try folder.write("photo.szi.\(ending)", [1])
+    #expect(SidecarFile(ofArchive: archive) == nil && SidecarFile.all(ofArchive: archive).isEmpty)
+    #expect(SidecarFile(ofArchive: folder("photo.szi.\(ending)"))?.path == folder("photo.szi.xmp"))
+  }
+
+  @Test("sidecars keep the form of their names beside another archive, where they can")
+  func placesBesideAnother() throws {
+    let other = folder("other.szi")
+    func places() -> [String]? {
+      SidecarFile.places(ofSidecarsOf: archive, beside: other)?.map { "\($0.source) \($0.target)" }
+    }
+    let names = [("photo.xmp", "other.xmp"), ("photo.szi.xmp", "other.szi.xmp")].map {
+      (folder($0.0), folder($0.1))
+    }
+    #expect(places() == [])
+    try folder.write("photo.szi.xmp", [1])
+    #expect(places() == ["\(names[1].0) \(names[1].1)"])
+    try folder.write("photo.xmp", [2])
+    #expect(places() == names.map { "\($0.0) \($0.1)" })
+    try folder.write("other.xmp/image.szi", [1])
+    #expect(places() == nil)
+    unlink(names[1].0)
+    #expect(places() == ["\(names[0].0) \(names[1].1)"])
+  }
+
   @Test func wordsAreReadUpToALimitAndMovedWhole() throws {
     for count in [0, SidecarFile.longest, SidecarFile.longest + 1] {
       let bytes = [UInt8](repeating: 32, count: count)

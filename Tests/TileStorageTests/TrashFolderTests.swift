@@ -51,6 +51,18 @@ import Testing
     #expect(try trash.restore(deletion.name, since: 999)?.restored.map(\.id) == deletion.images)
   }
 
+  @Test("a folder that is called like a sidecar is neither deleted nor restored with the image")
+  func folderLikeSidecar() throws {
+    try folder.write("a.szi", [1])
+    try folder.write("a.szi.xmp", [2])
+    try folder.write("a.xmp/other.szi", [3])
+    let deletion = try #require(trash.take([folder("a.szi")]).deletion)
+    #expect(folder.files(below: "").filter { !$0.hasPrefix(".") } == ["a.xmp/other.szi"])
+    #expect(try trash.restore(deletion.name, since: 0)?.restored.map(\.id) == ["a"])
+    let files = folder.files(below: "").filter { !$0.hasPrefix(".") }.sorted()
+    #expect(files == ["a.szi", "a.szi.xmp", "a.xmp/other.szi"])
+  }
+
   @Test func oneThatCannotBeMovedKeepsTheOthersFromNothing() throws {
     for name in ["a", "b", "c"] { try folder.write("\(name).szi", [1]) }
     // Of a name that the trash, whose paths are longer, cannot have.

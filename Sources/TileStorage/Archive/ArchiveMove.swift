@@ -33,11 +33,14 @@ package struct ArchiveMove {
     guard stat(folders.to, &status) == 0, status.st_dev == device else { return false }
     let moved = MovedImages(library: library)
     moved.removeLeftWords(of: new)
-    let words = zip(SidecarFile.paths(ofArchive: from), SidecarFile.paths(ofArchive: to)).map { ($0, $1) }
-    let own = words.filter { access($0.0, F_OK) == 0 }
-    // Words that are there already are of another picture, or those that were put there when a move was cut short.
-    for (_, target) in words where !own.isEmpty && access(target, F_OK) == 0 {
-      guard own.contains(where: { $0.1 == target && Self.isSame($0.0, target) }) else { return false }
+    guard let own = SidecarFile.places(ofSidecarsOf: from, beside: to) else { return false }
+    // Metadata that is there already is of another picture, or was put there when a move was cut short.
+    for target in SidecarFile.all(ofArchive: to).map(\.path) where !own.isEmpty {
+      guard let source = own.first(where: { $0.target == target })?.source else {
+        if own.contains(where: { $0.source == target }) { continue }
+        return false
+      }
+      guard Self.isSame(source, target) else { return false }
     }
     try moved.arrive(new)
     try moved.remember(old, as: new)
@@ -60,8 +63,9 @@ package struct ArchiveMove {
   /// Removes metadata that a killed program left at an archive's old place: the very files that are at the new one.
   package static func removeLeftWords(of old: ImageID, movedTo new: ImageID, in library: String) {
     let (from, to) = (old.archive(in: library), new.archive(in: library))
-    for (source, target) in zip(SidecarFile.paths(ofArchive: from), SidecarFile.paths(ofArchive: to))
-    where isSame(source, target) {
+    let targets = SidecarFile.paths(ofArchive: to)
+    for source in SidecarFile.paths(ofArchive: from)
+    where targets.contains(where: { $0 != source && isSame(source, $0) }) {
       unlink(source)
     }
   }

@@ -59,8 +59,8 @@ package struct TrashFolder: Sendable {
         try move(path, trashed(path, name))
         touched.formUnion([source, target])
         taken.append(id)
-        for sidecar in SidecarFile.paths(ofArchive: path) where access(sidecar, F_OK) == 0 {
-          try move(sidecar, trashed(sidecar, name))
+        for sidecar in SidecarFile.all(ofArchive: path) {
+          try move(sidecar.path, trashed(sidecar.path, name))
         }
         if let original { try move(original.path, trashed(original.path, name)) }
       } catch {
@@ -194,22 +194,18 @@ package struct TrashFolder: Sendable {
       try Enclosure(library).make(parentFolder(path))
       let lock = try LockedFolder(parentFolder(path))
       touched.formUnion([parentFolder(path), parentFolder(archive)])
-      let sidecars = SidecarFile.paths(ofArchive: path)
-      let hasWords = sidecars.contains { access($0, F_OK) == 0 }
+      let there = SidecarFile(ofArchive: path)
       let isTaken = access(path, F_OK) == 0
-      if isTaken, !haveSameSource(archive, path) {
+      // The metadata of the image that is there now stays, and so does a sidecar that somebody has put there.
+      var keepsOther = isTaken && (there != nil || !haveSameSource(archive, path))
+      if !keepsOther, let there, let own = SidecarFile(ofArchive: archive) {
+        keepsOther = try there.contents(within: nil) != own.contents(within: nil)
+      }
+      guard !keepsOther, let sidecars = SidecarFile.places(ofSidecarsOf: archive, beside: path) else {
         taken.append(place)
         continue
       }
-      if !hasWords {
-        for sidecar in sidecars where access(trashed(sidecar, name), F_OK) == 0 {
-          try move(trashed(sidecar, name), sidecar)
-        }
-      }
-      if isTaken, hasWords {
-        taken.append(place)
-        continue
-      }
+      if there == nil { for (source, target) in sidecars { try move(source, target) } }
       try restoreOriginal(of: archive, from: name, to: path)
       if isTaken {
         guard unlink(archive) == 0 else { throw StorageError("remove \(archive)", errno: errno) }
