@@ -2,6 +2,7 @@ package import Files
 import Glibc
 package import ImageLibrary
 package import PrivateSpaces
+import PyramidBuilding
 import Synchronization
 import TileStorage
 package import Uploading
@@ -69,6 +70,8 @@ extension SpaceSource {
 
   package func take(_ id: ImageID, from library: String) throws(StorageError) {
     try PictureMove(library: library).seal(id, into: space)
+    // With the last page of a book, what a build wrote of the book.
+    LeftFolders.remove(after: [id], in: FolderStore(library: library))
   }
 
   package func give(_ id: ImageID, to library: String) throws(StorageError) {

@@ -104,6 +104,7 @@ final class SQLiteDatabase: CatalogDatabase {
   private func scrub(_ writer: SQLiteConnection) throws(SQLError) {
     try writer.run("DELETE FROM origin WHERE id NOT IN (SELECT id FROM image)")
     try writer.run("DELETE FROM source WHERE id NOT IN (SELECT id FROM image)")
+    try writer.run("DELETE FROM book WHERE id NOT IN (SELECT item FROM image WHERE pages IS NOT NULL)")
     try writer.run("DELETE FROM book_origin WHERE id NOT IN (SELECT book FROM image WHERE book IS NOT NULL)")
     try SQLiteSchema.optimize(writer)
     try writer.run("VACUUM")

@@ -65,6 +65,9 @@ package struct MovedImages: Sendable {
     for id in met {
       try forget(id)
       unlink(path(id, .by))
+      // The names of empty folders tell as much.
+      var folder = parentFolder(path(id, .by))
+      while folder != "\(library)/\(Self.name)", rmdir(folder) == 0 { folder = parentFolder(folder) }
     }
   }
 
@@ -96,8 +99,9 @@ package struct MovedImages: Sendable {
     unlink(path(id, .by))
   }
 
-  private func hasArchives(below folder: ImageID) -> Bool {
-    (try? FolderTree.archives(at: "\(library)/\(folder)"))?.isEmpty == false
+  /// - Parameter one: the path of an archive that does not count.
+  package func hasArchives(below folder: ImageID, besides one: String? = nil) -> Bool {
+    ((try? FolderTree.archives(at: "\(library)/\(folder)")) ?? []).contains { $0 != one }
   }
 
   private func path(_ id: ImageID, _ kind: Kind) -> String {

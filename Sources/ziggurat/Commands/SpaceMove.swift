@@ -2,6 +2,7 @@ import Catalog
 import Files
 import ImageLibrary
 import PrivateSpaces
+import PyramidBuilding
 import TileServing
 import TileStorage
 import Uploading
@@ -48,6 +49,8 @@ struct SpaceMove {
         case .space:
           let record = FolderStore(library: library).buildRecord(ofID: id)
           try move.seal(id, into: space)
+          // With the last page of a book, what a build wrote of the book.
+          LeftFolders.remove(after: [id], in: FolderStore(library: library))
           if let record, record.isUploaded != true { hasBuilt = true }
         case .library: try move.unseal(id, of: space)
         case .otherSpace: try PictureMove.reseal(id, of: space, into: other!)
