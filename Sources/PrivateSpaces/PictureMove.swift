@@ -36,10 +36,11 @@ package struct PictureMove: Sendable {
     if let there = try space.archive(ofID: id) {
       try Self.requireSame(
         id, "the space", there.pyramid == archive.pyramid, archive.pyramid, tiles, there.copy)
+      try Self.requireSameSource(id, "the space", archive.buildRecord, there.buildRecord)
+      try Self.add(sidecar, to: id, there, "the space", space)
       if let original {
         try Self.seal(original: original.file.file, ending: original.file.ending, of: id, in: space)
       }
-      if let sidecar { _ = try space.changeSidecar(ofID: id) { $0.isEmpty ? sidecar : nil } }
     } else {
       let writer = try space.makeWriter(
         id: id, pyramid: archive.pyramid, format: archive.format, sidecar: sidecar)
@@ -48,7 +49,12 @@ package struct PictureMove: Sendable {
       try Self.requireSame(id, "the space", true, archive.pyramid, tiles, sealed.copy)
     }
     for each in SidecarFile.all(ofArchive: path) { try each.remove() }
-    try MovedImages(library: library).forget(leadingTo: id)
+    let moved = MovedImages(library: library)
+    try moved.forget(leadingTo: id)
+    // With its last page.
+    if let book = archive.buildRecord?.book(ofPage: id), !moved.hasArchives(below: book, besides: path) {
+      try moved.forget(leadingTo: book)
+    }
     // Both are sealed: the same call again removes what is left.
     if let original { try remove(original.file.path) }
     try remove(path)
@@ -57,28 +63,34 @@ package struct PictureMove: Sendable {
   /// Writes the space's picture into the library, where everybody sees it, and deletes it from the space.
   package func unseal(_ id: ImageID, of space: PrivateSpace) throws(StorageError) {
     let sealed = try Self.archive(id, space)
-    guard !id.isHidden else { throw StorageError("move \(id)", "no library shows an image of that id") }
+    guard !id.isHidden else {
+      throw StorageError("move \(id)", "a library shows no image of that id", code: EOPNOTSUPP)
+    }
     let path = id.archive(in: library)
     try Enclosure(library).make(parentFolder(path))
     let lock = try LockedFolder(parentFolder(path))
     defer { withExtendedLifetime(lock) {} }
     let (content, sidecar) = try Self.content(id, sealed, space)
     let entries = content.filter { !$0.name.hasPrefix(Self.originalPrefix) }
-    func publish(_ sidecar: [UInt8]) throws(StorageError) {
-      try SidecarFile.publish(sidecar, to: SidecarFile.paths(ofArchive: path)[0])
+    let words = try Self.words(ofArchive: path, Enclosure(library))
+    try Self.requireSame(id, "the library", metadata: sidecar, words)
+    func publish() throws(StorageError) {
+      guard let sidecar, words == nil else { return }
+      try SidecarFile.publish(sidecar, to: SidecarFile.place(ofArchive: path))
     }
     if access(path, F_OK) == 0 {
       let there = try TileArchive(path: path)
       try Self.requireSame(id, "the library", there.pyramid == sealed.pyramid, sealed.pyramid, sealed.copy) {
         there.tile($0).map { Array($0) }
       }
+      try Self.requireSameSource(id, "the library", sealed.buildRecord, there.buildRecord)
       _ = try unsealOriginal(of: id, content, sealed, space, besideArchive: path)
-      if let sidecar, try Self.words(ofArchive: path, Enclosure(library)) == nil { try publish(sidecar) }
+      try publish()
     } else {
       let store = FolderStore(library: library)
       let writer = try store.makeWriter(id: id, pyramid: sealed.pyramid, format: sealed.format)
       // First, so that the picture never stands there without what was written about it.
-      if let sidecar { try publish(sidecar) }
+      try publish()
       let original = try unsealOriginal(of: id, content, sealed, space, besideArchive: path)
       do throws(StorageError) { try Self.copy(id, sealed.pyramid, sealed.copy, entries, to: writer) } catch {
         // It is still private.
@@ -101,12 +113,13 @@ package struct PictureMove: Sendable {
     if let there = try other.archive(ofID: id) {
       try requireSame(
         id, "the other space", there.pyramid == sealed.pyramid, sealed.pyramid, sealed.copy, there.copy)
+      try requireSameSource(id, "the other space", sealed.buildRecord, there.buildRecord)
+      try add(sidecar, to: id, there, "the other space", other)
       for original in entries where original.name.hasPrefix(originalPrefix) {
         try seal(
           original: original.bytes, ending: String(original.name.dropFirst(originalPrefix.count)), of: id,
           in: other)
       }
-      if let sidecar { _ = try other.changeSidecar(ofID: id) { $0.isEmpty ? sidecar : nil } }
     } else {
       let writer = try other.makeWriter(
         id: id, pyramid: sealed.pyramid, format: sealed.format, sidecar: sidecar)
@@ -114,6 +127,7 @@ package struct PictureMove: Sendable {
       guard let there = try other.archive(ofID: id) else { throw damaged(id, "its copy") }
       try requireSame(id, "the other space", true, sealed.pyramid, sealed.copy, there.copy)
     }
+    try handOnOriginal(of: id, in: space)
     try space.remove(id: id)
   }
 
@@ -156,7 +170,11 @@ package struct PictureMove: Sendable {
     original bytes: [UInt8], ending: String, of id: ImageID, in space: PrivateSpace
   ) throws(StorageError) {
     let sealed = try archive(id, space)
-    if sealed.entryNames.contains(where: { $0.hasPrefix(originalPrefix) }) { return }
+    if let name = sealed.entryNames.first(where: { $0.hasPrefix(originalPrefix) }) {
+      guard let there = sealed.entry(name) else { throw damaged(id, name) }
+      guard there == bytes else { throw conflict(id, "the space has another original of that picture") }
+      return
+    }
     var entries: [(name: String, bytes: [UInt8])] = []
     for name in sealed.entryNames {
       guard let bytes = sealed.entry(name) else { throw damaged(id, name) }
@@ -168,14 +186,37 @@ package struct PictureMove: Sendable {
   }
 
   /// Returns another page of the book that is one file; nil if the space has none.
+  /// - Parameter others: pages that do not count.
   private static func otherPage(
-    ofBookOf id: ImageID, _ sealed: SealedArchive, in space: PrivateSpace
+    ofBookOf id: ImageID, _ sealed: SealedArchive, in space: PrivateSpace, besides others: Set<ImageID> = []
   ) throws(StorageError) -> ImageID? {
     guard let record = sealed.buildRecord, record.page != nil, record.folio == nil else { return nil }
     return try space.ids().sorted().first { other in
-      other != id && other.folder == id.folder
+      other != id && other.folder == id.folder && !others.contains(other)
         && space.buildRecord(ofID: other)?.sourceDigest == record.sourceDigest
     }
+  }
+
+  enum HandedOn {
+    case noOriginal, noOtherPage, toOtherPage
+  }
+
+  /// Seals the original of a page that leaves the space with another page of its book too.
+  /// - Parameter others: pages that leave with it.
+  @discardableResult
+  static func handOnOriginal(
+    of id: ImageID, in space: PrivateSpace, besides others: Set<ImageID> = []
+  ) throws(StorageError) -> HandedOn {
+    guard let sealed = try space.archive(ofID: id),
+      let name = sealed.entryNames.first(where: { $0.hasPrefix(originalPrefix) }),
+      let record = sealed.buildRecord, record.page != nil, record.folio == nil
+    else { return .noOriginal }
+    guard let page = try otherPage(ofBookOf: id, sealed, in: space, besides: others) else {
+      return .noOtherPage
+    }
+    guard let bytes = sealed.entry(name) else { throw damaged(id, name) }
+    try seal(original: bytes, ending: String(name.dropFirst(originalPrefix.count)), of: page, in: space)
+    return .toOtherPage
   }
 
   /// Writes a sealed original beside the archive that is to be unsealed, or seals it with another page of its book.
@@ -207,15 +248,22 @@ package struct PictureMove: Sendable {
     return place
   }
 
-  /// What the first of the files that say anything says: an empty one does not.
+  /// Returns the content of an archive's sidecar; nil if there is none, or it is empty. Of two sidecars with metadata one
+  /// would be lost.
   private static func words(
     ofArchive path: String, _ enclosure: Enclosure
   ) throws(StorageError) -> [UInt8]? {
+    var words: [UInt8]?
     for file in SidecarFile.all(ofArchive: path) {
       let bytes = try file.contents(within: enclosure)
-      if !bytes.isEmpty { return bytes }
+      guard !bytes.isEmpty, bytes != words else { continue }
+      guard words == nil else {
+        throw StorageError(
+          "move \(path)", "it has two sidecars with different metadata; remove one of them", code: EEXIST)
+      }
+      words = bytes
     }
-    return nil
+    return words
   }
 
   /// Inside sealed archives of before there were sealed sidecars.
@@ -240,12 +288,26 @@ package struct PictureMove: Sendable {
     return (entries, try space.sidecar(ofID: id) ?? old)
   }
 
+  /// Gives a picture that the space has already the metadata of the one that is moved there.
+  /// - Parameter place: what the space is called in errors.
+  private static func add(
+    _ words: [UInt8]?, to id: ImageID, _ sealed: SealedArchive, _ place: String, _ space: PrivateSpace
+  ) throws(StorageError) {
+    let old = sealed.entry(sidecar)
+    _ = try space.changeSidecar(ofID: id) { (there) throws(StorageError) in
+      try requireSame(id, place, metadata: words, there.isEmpty ? old : there)
+      return there.isEmpty && old == nil ? words : nil
+    }
+  }
+
   private static func copy(
     _ id: ImageID, _ pyramid: Pyramid, _ tile: (Int) -> [UInt8]?, _ entries: [(name: String, bytes: [UInt8])],
     to writer: any ArchiveWriter
   ) throws(StorageError) {
     do throws(StorageError) {
-      guard pyramid.overlap == 0 else { throw StorageError("move \(id)", "its tiles overlap; build it anew") }
+      guard pyramid.overlap == 0 else {
+        throw StorageError("move \(id)", "its tiles overlap; build it again", code: EOPNOTSUPP)
+      }
       for number in 0..<pyramid.tileCount {
         guard let bytes = tile(number) else { throw damaged(id, "tile \(number)") }
         try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
@@ -270,7 +332,28 @@ package struct PictureMove: Sendable {
       (0..<pyramid.tileCount).allSatisfy({ number in
         tile(number).map { $0 == other(number) } ?? false
       })
-    else { throw StorageError("move \(id)", "\(place) has another picture of that name", code: EEXIST) }
+    else { throw conflict(id, "\(place) has another picture of that name") }
+  }
+
+  /// Pictures with the same tiles may be made from different files, as motion photos with different videos.
+  private static func requireSameSource(
+    _ id: ImageID, _ place: String, _ one: BuildRecord?, _ other: BuildRecord?
+  ) throws(StorageError) {
+    guard one?.sourceDigest == other?.sourceDigest else {
+      throw conflict(id, "\(place) has a picture of that name that was made from another file")
+    }
+  }
+
+  /// Of two versions of a picture's metadata one would be lost.
+  private static func requireSame(
+    _ id: ImageID, _ place: String, metadata one: [UInt8]?, _ other: [UInt8]?
+  ) throws(StorageError) {
+    guard let one, let other, !one.isEmpty, !other.isEmpty, one != other else { return }
+    throw conflict(id, "\(place) has the same picture with other metadata")
+  }
+
+  private static func conflict(_ id: ImageID, _ reason: String) -> StorageError {
+    StorageError("move \(id)", reason, code: EEXIST)
   }
 
   private static func damaged(_ id: ImageID, _ what: String) -> StorageError {

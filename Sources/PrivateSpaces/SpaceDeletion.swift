@@ -1,4 +1,5 @@
 package import Files
+import Glibc
 import TileStorage
 
 /// Deletion moves an image's line within the index, so that a space is before it or after it at any moment.
@@ -6,6 +7,8 @@ extension PrivateSpace: DeletionPlace {
   package func delete(
     _ ids: [ImageID], at time: Int
   ) throws(StorageError) -> (deletion: Deletion?, refused: [ImageID]) {
+    let gone = Set(ids)
+    for id in ids { try keepOriginal(ofDeleted: id, gone) }
     var result: (deletion: Deletion?, refused: [ImageID]) = (nil, [])
     try change { (index) throws(StorageError) in
       var gone: [String: SpaceIndex.Entry] = [:]
@@ -27,6 +30,28 @@ extension PrivateSpace: DeletionPlace {
       return []
     }
     return result
+  }
+
+  /// Keeps the original of a deleted page for the pages of its file that stay: another page of the space gets it too.
+  /// A page is not deleted if only the library has other pages, where the original would show the private one.
+  private func keepOriginal(ofDeleted id: ImageID, _ gone: Set<ImageID>) throws(StorageError) {
+    do throws(StorageError) {
+      guard try PictureMove.handOnOriginal(of: id, in: self, besides: gone) == .noOtherPage,
+        let record = buildRecord(ofID: id), let book = id.folder
+      else { return }
+      let library = FolderStore(library: parentFolder(folder.path))
+      let isLast = !library.pages(below: book).contains { page in
+        page.folder == book && library.buildRecord(ofID: page)?.sourceDigest == record.sourceDigest
+      }
+      guard isLast else {
+        throw StorageError(
+          "delete \(id)",
+          "the library has other pages of its file, whose original would be lost: move them into the space first, "
+            + "or this page out of it", code: EEXIST)
+      }
+    } catch  where !error.isTemporary && error.code != EEXIST {
+      // A damaged picture can be deleted.
+    }
   }
 
   package func deletions(since oldest: Int) throws(StorageError) -> [Deletion] {

@@ -1,4 +1,5 @@
 import Files
+import Glibc
 import HTTPMessages
 import ImageLibrary
 import Metadata
@@ -208,6 +209,10 @@ extension Router {
   }
 
   func failure(_ error: any Error) -> Response {
+    // Nothing is lost, and the reason names the way out.
+    if let error = error as? StorageError, error.code == EEXIST {
+      return .problem(409, "Conflict", error.reason)
+    }
     guard (error as? StorageError)?.isTemporary == true else {
       return .problem(500, "Unwritable", "the change could not be written")
     }

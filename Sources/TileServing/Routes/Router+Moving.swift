@@ -156,7 +156,7 @@ extension Router {
 
   private func moveFailure(_ error: StorageError) -> Response {
     switch error.code {
-    case EEXIST: .problem(409, "Conflict", "another image has that name there")
+    case EFBIG, EOPNOTSUPP: .problem(409, "Conflict", error.reason)
     case EINVAL: .problem(409, "Conflict", "both are the same space")
     case ENOENT: Self.unknownImage
     default: failure(error)
