@@ -60,9 +60,4 @@ package final class SpaceLibrary: Sendable {
     // What fails now is tried again the next time.
     if library.refresh() { _ = try? library.updateCatalog() }
   }
-
-  /// As `Library.image(madeFrom:)`.
-  package func image(madeFrom digest: String) throws(StorageError) -> ImageID? {
-    try library.image(madeFrom: digest)
-  }
 }

@@ -1,5 +1,6 @@
 import Files
 import Glibc
+import ImageLibrary
 import PyramidBuilding
 import TileStorage
 import Uploading
@@ -8,15 +9,24 @@ import Uploading
 extension UploadTiling {
   /// - Parameter digest: of the upload's file.
   func finish(_ upload: Upload, as image: ImageID, _ digest: String) throws(StorageError) {
+    try keepOriginal(of: upload, image, digest, store.buildRecord(ofID: image))
+    try show(image, of: upload)
+    uploads.end(upload, .done, image: image)
+  }
+
+  /// Keeps the file as the image's original if that is wanted, or if the image does not show all of it.
+  /// - Parameter record: of the image, or of a page of the book.
+  func keepOriginal(
+    of upload: Upload, _ image: ImageID, _ digest: String, _ record: BuildRecord?
+  ) throws(StorageError) {
     let original = try original(of: upload, image, digest)
     // What the picture does not show is nowhere else.
-    if uploads.limits.keepsSources || store.buildRecord(ofID: image)?.showsWholeSource != true {
+    if uploads.limits.keepsSources || record?.showsWholeSource != true {
+      try Enclosure(root).make(parentFolder(image.archive(in: root)))
       try original.keep(mayMove: true)
     } else {
       original.withdraw()
     }
-    try show(image, of: upload)
-    uploads.end(upload, .done, image: image)
   }
 
   /// Builds a picture whose original is there before it, so that no picture is published without its original.
@@ -67,7 +77,7 @@ extension UploadTiling {
     // Of servers that share a catalog the one that writes finds it a moment later, and may have to be found first.
     let latest = ContinuousClock.now + .seconds(library.asksForImages ? 10 : 0)
     while true {
-      if try twin(digest) == image { return true }
+      if try images(madeFrom: digest, in: library).contains(where: { $0.id == image }) { return true }
       guard !stopping.isSet, .now < latest else { return false }
       stopping.wait(upTo: 0.2)
     }
@@ -107,8 +117,34 @@ extension UploadTiling {
     }
   }
 
-  func twin(_ digest: String) throws(CatalogIsAway) -> ImageID? {
-    do throws(StorageError) { return try library.image(madeFrom: digest) } catch { throw CatalogIsAway() }
+  /// Returns the image that was made from a file already, or the book of all its pages, with the record of one of its
+  /// archives. A book that lacks pages is no duplicate, and neither is the label of a slide.
+  func duplicate(
+    ofFileAt path: String, _ digest: String, in library: Library
+  ) throws -> (id: ImageID, record: BuildRecord)? {
+    var pages: Int?
+    for image in try images(madeFrom: digest, in: library) {
+      // A server that shares a catalog may not have asked for it yet.
+      library.arrival(of: [image.first])?.wait()
+      let record: BuildRecord?
+      do throws(StorageError) { record = try library.archive(image.first)?.buildRecord } catch {
+        if error.isTemporary { throw error }
+        continue
+      }
+      guard let record, record.associatedAs == nil else { continue }
+      if let known = image.pages {
+        if pages == nil { pages = try SourceInspection(path: path, options: BuildOptions()).pages }
+        guard let pages, known >= pages else { continue }
+      }
+      return (image.id, record)
+    }
+    return nil
+  }
+
+  private func images(
+    madeFrom digest: String, in library: Library
+  ) throws(CatalogIsAway) -> [MadeImage] {
+    do throws(StorageError) { return try library.images(madeFrom: digest) } catch { throw CatalogIsAway() }
   }
 
   /// A library's own words, without the places where the server keeps things.

@@ -149,6 +149,29 @@ class Originals(unittest.TestCase):
         self.assertEqual([self.original(id) for id in pages], [several] * 3)
         self.assertEqual(list((self.library / ".ziggurat-trash").rglob("*.tif")), [])
 
+    def test_a_file_that_is_sent_again_replaces_a_lost_original(self):
+        data, several = self.lossy(1), self.tiff(page(1), page(2))
+        self.sent(data, "photo.png")
+        self.sent(several, "book.tif")
+        for path in self.files():
+            (self.library / path).unlink()
+        for sent, name, image, id in ((data, "again.png", "photo", "photo"), (several, "again.tif", "book", "book%2F2")):
+            told = self.sent(sent, name)
+            self.assertEqual((told["stage"], told["duplicate"], told["image"]), ("done", True, image))
+            self.assertEqual(self.original(id), sent)
+        self.assertEqual(self.files(), {"photo.png": data, "book.tif": several})
+
+    def test_a_book_that_lacks_pages_is_no_duplicate(self):
+        several = self.tiff(page(1), page(2), page(3))
+        self.sent(several, "book.tif")
+        self.delete("book%2F1")
+        self.delete("book%2F2")
+        again = self.sent(several, "book.tif")
+        self.assertEqual((again["stage"], again["duplicate"], again["image"]), ("done", False, "book-2"))
+        self.assertEqual([self.original(f"book-2%2F{number}") for number in (1, 2, 3)], [several] * 3)
+        more = self.sent(several, "book.tif")
+        self.assertEqual((more["duplicate"], more["image"]), (True, "book-2"))
+
     def test_a_purged_book_leaves_no_original(self):
         several = self.tiff(page(1), page(2))
         self.sent(several, "book.tif")
