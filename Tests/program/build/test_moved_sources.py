@@ -178,6 +178,27 @@ class Renamed(MovedTest):
             self.assertEqual(self.get(server, "/api/images/codex"), (301, "/api/images/chronicle"))
             self.assertEqual(self.get(server, "/api/images/codex%2Ff002r"), (301, "/api/images/chronicle%2Ff001v"))
 
+    def test_a_description_that_a_person_wrote_goes_with_its_book(self):
+        for number in (1, 2):
+            photo(self.photos / f"old/p{number}.jpg", 300, 200 + number)
+        self.build("--book")
+        words = '{"title": "By hand"}'
+        (self.library / "old/book.json").write_text(words)
+        for old, new in (("old", "new"), ("new", "newer")):
+            (self.photos / old).rename(self.photos / new)
+            # That of the source does not replace it.
+            (self.photos / new / "book.json").write_text('{"title": "Of the source"}')
+            self.assertEqual(self.build("--book"), {f"{new}/p{number}": f"moved {old}/p{number}" for number in (1, 2)})
+            self.assertEqual((self.library / new / "book.json").read_text(), words)
+            self.assertFalse((self.library / old).exists())
+        # Where another one is, each stays.
+        (self.photos / "newer").rename(self.photos / "newest")
+        (self.library / "newest").mkdir()
+        (self.library / "newest/book.json").write_text('{"title": "Another"}')
+        self.build("--book")
+        self.assertEqual([json.loads((self.library / name / "book.json").read_text())["title"] for name in ("newer", "newest")],
+                         ["By hand", "Another"])
+
     def test_twins(self):
         for name in ("one/a", "one/b", "other/a"):
             photo(self.photos / f"{name}.jpg", 90, 60)
