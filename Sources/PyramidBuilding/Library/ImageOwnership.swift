@@ -37,8 +37,8 @@ package final class ImageOwnership: Sendable {
     var claimedBooks: [ImageID: SourceRoot] = [:]
     /// Whether roots built images whose owner is unknown.
     var builders: [SourceRoot: Bool] = [:]
-    /// Uploads that sources of this run may replace.
-    var uploads: [ImageID: BuildRecord] = [:]
+    /// Uploads, and images of other roots, that sources of this run may replace.
+    var others: [ImageID: BuildRecord] = [:]
     /// The images of all sources; nil before they are asked for.
     var ids: Set<ImageID>?
   }
@@ -86,7 +86,7 @@ package final class ImageOwnership: Sendable {
       for source in sources where known[source.id] == nil { state.owners[source.id] = .some(nil) }
     }
     self.state = Mutex(state)
-    if !takesAll { try judgeRenames(of: sources) }
+    try judgeRenames(of: sources)
   }
 
   /// Returns the reason why the image may not be built from the source; nil if it may.
@@ -115,8 +115,8 @@ package final class ImageOwnership: Sendable {
     }
     guard let root = source.root else { return nil }
     if takesAll {
-      if let record = store.buildRecord(ofID: source.id), record.isUploaded == true {
-        state.withLock { $0.uploads[source.id] = record }
+      if let record = store.buildRecord(ofID: source.id), try isOfAnother(source.id, record, root) {
+        state.withLock { $0.others[source.id] = record }
       }
       return nil
     }
@@ -172,13 +172,25 @@ package final class ImageOwnership: Sendable {
     }
   }
 
-  /// Returns the records of uploads that were replaced, each once.
-  package func takeReplacedUploads() -> [ImageID: BuildRecord] {
-    let uploads = state.withLock { state in
-      defer { state.uploads = [:] }
-      return state.uploads
+  /// Whether an image is an upload, or known to be of another root than this one, which has no other path.
+  private func isOfAnother(
+    _ id: ImageID, _ record: BuildRecord, _ root: SourceRoot
+  ) throws(StorageError) -> Bool {
+    if record.isUploaded == true { return true }
+    guard let owner = try owner(of: id), owner != root.text else { return false }
+    return !state.withLock { $0.renamed.contains(owner) }
+  }
+
+  /// Returns the records of uploads and of other roots' images that this run replaced, each once.
+  package func takeReplaced() -> [ImageID: BuildRecord] {
+    let others = state.withLock { state in
+      defer { state.others = [:] }
+      return state.others
     }
-    return uploads.filter { id, _ in store.buildRecord(ofID: id).map { $0.isUploaded != true } ?? false }
+    return others.filter { id, old in
+      guard let new = store.buildRecord(ofID: id) else { return false }
+      return old.isUploaded == true && new.isUploaded != true || !new.showsSamePicture(as: old)
+    }
   }
 
   /// Returns the books that roots of this run own now, each once. The pages of a book that one owns may all have failed.

@@ -79,9 +79,10 @@ package protocol ArchiveStore: Sendable {
   /// - Returns: what could not be moved, and is where it was.
   func trash(_ ids: [ImageID]) throws(StorageError) -> TrashFolder.Failures
 
-  /// Moves the original of an upload to the trash whose image was replaced.
+  /// Moves to the trash what belonged to an image that another source has replaced: its metadata, and the original of an
+  /// upload.
   /// - Parameter record: of the image before.
-  func trashOriginal(of id: ImageID, _ record: BuildRecord) throws(StorageError)
+  func trashRest(ofReplaced id: ImageID, _ record: BuildRecord) throws(StorageError)
 
   /// Has everybody find what was built and removed until now, where that takes a word of its own.
   func announce() throws(StorageError)
@@ -156,7 +157,7 @@ extension ArchiveStore {
 
   package func move(_ old: ImageID, to new: ImageID, pageName: String?) throws(StorageError) -> Bool { false }
 
-  package func trashOriginal(of id: ImageID, _ record: BuildRecord) throws(StorageError) {}
+  package func trashRest(ofReplaced id: ImageID, _ record: BuildRecord) throws(StorageError) {}
 
   package func journal(of moves: [MoveJournal.Move]) throws(StorageError) -> MoveJournal? { nil }
 
@@ -268,8 +269,8 @@ package struct FolderStore: ArchiveStore {
     TrashFolder(library: library).take(ids.map { $0.archive(in: library) }).failures
   }
 
-  package func trashOriginal(of id: ImageID, _ record: BuildRecord) throws(StorageError) {
-    try TrashFolder(library: library).takeOriginal(ofReplaced: id.archive(in: library), record)
+  package func trashRest(ofReplaced id: ImageID, _ record: BuildRecord) throws(StorageError) {
+    try TrashFolder(library: library).takeRest(ofReplaced: id.archive(in: library), record)
   }
 
   package func purgeTrash(until oldest: Int) throws(StorageError) {

@@ -78,10 +78,22 @@ package struct TrashFolder: Sendable {
     return (taken.isEmpty ? nil : Deletion(name: name, images: taken, time: time), failures)
   }
 
-  /// Moves the original of an upload whose image was replaced, as a deletion without images. That of several pages goes
-  /// once none of them is left.
-  package func takeOriginal(ofReplaced path: String, _ record: BuildRecord) throws(StorageError) {
+  /// Moves what belonged to an image that another source has replaced, as a deletion without images: the metadata that was
+  /// written about another picture, and the original of an upload. That of several pages goes once none of them is left.
+  package func takeRest(ofReplaced path: String, _ record: BuildRecord) throws(StorageError) {
     if isLink { throw linkError }
+    if let new = self.record(path), !new.showsSamePicture(as: record) {
+      let lock = try LockedFolder(parentFolder(path))
+      defer { withExtendedLifetime(lock) {} }
+      let sidecars = SidecarFile.all(ofArchive: path)
+      let name = Self.name(at: Deletion.now)
+      for sidecar in sidecars {
+        let target = trashed(sidecar.path, name)
+        try Enclosure(library).make(parentFolder(target))
+        try move(sidecar.path, target)
+        try synchronize([root, parentFolder(sidecar.path), parentFolder(target)])
+      }
+    }
     guard let original = original(of: path, record) else { return }
     let book = BookOriginal(file: original, digest: record.sourceDigest)
     if OriginalFile.archive(ofOriginalOf: path, record) != path, hasPage(of: book, in: parentFolder(path)) {

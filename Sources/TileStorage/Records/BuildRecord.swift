@@ -121,6 +121,12 @@ extension BuildRecord {
     return animation != nil || !steps.contains { $0.hasPrefix(Self.firstOf) }
   }
 
+  /// Whether the sources of both archives have the same pixels, whatever their metadata.
+  package func showsSamePicture(as other: BuildRecord) -> Bool {
+    if let pixelDigest, pixelDigest == other.pixelDigest { return page == other.page }
+    return sourceDigest == other.sourceDigest && page == other.page
+  }
+
   /// Whether everybody may have the source's file: it holds no slide's label or the like that the archive does not show.
   ///
   /// - Parameter kind: of the file. TIFF files may hold labels; archives of earlier versions do not record it.

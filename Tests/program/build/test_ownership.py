@@ -61,6 +61,24 @@ class Ownership(OwnershipTest):
         self.assertEqual(self.build("cb")[0], {"p1": "unchanged"})
         self.assertIn("cb/p1.jpg", self.build("ca", code=1)[1])
 
+    def test_metadata_of_a_replaced_image_goes_to_the_trash(self):
+        for name in ("p1", "same"):
+            photo(self.base / f"ca/{name}.jpg", 60, 40 + len(name))
+        photo(self.base / "cb/p1.jpg", 80, 50)
+        shutil.copyfile(self.base / "ca/same.jpg", self.base / "cb/same.jpg")
+        self.build("ca")
+        for name in ("p1", "same"):
+            (self.library / f"{name}.xmp").write_text(f"of {name}")
+        self.assertEqual(self.build("cb", "--take-ownership")[0], {"p1": "built", "same": "unchanged"})
+        self.assertFalse((self.library / "p1.xmp").exists())
+        trashed = [path.read_text() for path in (self.library / ".ziggurat-trash").rglob("*.xmp")]
+        self.assertEqual((trashed, (self.library / "same.xmp").read_text()), (["of p1"], "of same"))
+        # A changed picture of its own source keeps its metadata.
+        (self.library / "p1.xmp").write_text("of the second")
+        photo(self.base / "cb/p1.jpg", 81, 50)
+        self.assertEqual(self.build("cb", "--take-ownership")[0], {"p1": "built", "same": "unchanged"})
+        self.assertEqual((self.library / "p1.xmp").read_text(), "of the second")
+
     def test_a_copy_in_another_source_is_refused_and_a_moved_file_is_not(self):
         photo(self.base / "ca/p1.jpg", 60, 40)
         photo(self.base / "ca/other.jpg", 60, 41)

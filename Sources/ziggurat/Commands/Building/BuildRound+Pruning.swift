@@ -107,11 +107,11 @@ extension BuildRound {
     }
   }
 
-  /// Moves the originals of uploads to the trash whose images this run replaced.
-  mutating func trashOriginals(_ tally: inout BuildTally) {
-    guard !builder.isDryRun, let uploads = builder.ownership?.takeReplacedUploads() else { return }
-    for (id, record) in uploads {
-      do throws(StorageError) { try builder.store.trashOriginal(of: id, record) } catch {
+  /// Moves to the trash what belonged to images of others that this run replaced.
+  mutating func trashRest(_ tally: inout BuildTally) {
+    guard !builder.isDryRun, let others = builder.ownership?.takeReplaced() else { return }
+    for (id, record) in others {
+      do throws(StorageError) { try builder.store.trashRest(ofReplaced: id, record) } catch {
         tally.add(failure(error))
       }
     }

@@ -268,7 +268,7 @@ struct BuildRound {
       describeBooks(part, &tally)
     }
     claimBooks()
-    trashOriginals(&tally)
+    trashRest(&tally)
     prune(scan, met, &tally, isFirst)
     if !builder.isDryRun { LeftFolders.remove(after: self.vacated, in: builder.store) }
     if !builder.isDryRun, hasCatalog, part == nil, isFirst || !tally.isEmpty { CatalogUpdate.run(library) }
