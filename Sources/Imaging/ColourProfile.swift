@@ -13,6 +13,15 @@ package enum ColourProfile {
     case standardRGB
     /// ITU-R BT.709-6, 1.2, the other way round.
     case television
+    /// ISO 22028-2, 4.4.2: a power of 1.8, linear near black.
+    case romm
+  }
+
+  /// ROMM RGB (ISO 22028-2).
+  package static var romm: [UInt8]? {
+    bytes(
+      white: (0.3457, 0.3585), red: (0.7347, 0.2653), green: (0.1596, 0.8404), blue: (0.0366, 0.0001),
+      curve: .romm)
   }
 
   /// The bytes of a profile, the same for the same numbers; nil where they span no colours.
@@ -49,6 +58,7 @@ package enum ColourProfile {
       return cmsBuildParametricToneCurve(nil, 4, [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045])
     case .television:
       return cmsBuildParametricToneCurve(nil, 4, [1 / 0.45, 1 / 1.099, 0.099 / 1.099, 1 / 4.5, 0.081])
+    case .romm: return cmsBuildParametricToneCurve(nil, 4, [1.8, 1, 0, 1 / 16.0, 1 / 32.0])
     }
   }
 }

@@ -3,12 +3,13 @@ import Glibc
 
 /// JPEG 2000 (ISO/IEC 15444-1) by OpenJPEG, on the caller's thread alone.
 package enum JPEG2000 {
-  /// Decodes a codestream, or a JP2 file, to its samples. Components of a lower resolution are repeated.
+  /// Decodes a codestream, or a JP2 file, to its samples. Samples of components of a lower resolution are repeated.
   ///
   /// - Parameters:
   ///   - maxWidth: what the picture may be large at most, checked before memory is allocated.
   ///   - bands: components that it must have.
-  ///   - isPicture: apply the palette and the order of channels of a JP2 file, and have samples with a sign begin at 0.
+  ///   - isPicture: apply the palette and the order of channels of a JP2 file, have samples with a sign begin at 0, and
+  ///     spread components of fewer bits over the range of the others.
   package static func samples(
     _ bytes: UnsafeRawBufferPointer, maxWidth: Int, maxHeight: Int, bands: Int, isPicture: Bool = false
   ) throws(ImagingError) -> CodedSamples {
@@ -24,12 +25,11 @@ package enum JPEG2000 {
         throw error("it has \(image.pointee.numcomps) components instead of \(bands)")
       }
     } use: { (image) throws(ImagingError) in
-      let (width, height) = size(of: image)
       guard Int(image.pointee.numcomps) == bands else {
         throw error("it has \(image.pointee.numcomps) components instead of \(bands)")
       }
       return try interleaved(
-        UnsafeBufferPointer(start: image.pointee.comps, count: bands), width, height, shiftsSigned: isPicture)
+        UnsafeBufferPointer(start: image.pointee.comps, count: bands), image, isPicture: isPicture)
     }
   }
 
@@ -61,16 +61,12 @@ package enum JPEG2000 {
     guard 1...4 ~= components.count, !isOfYCC,
       components.allSatisfy({ $0.prec <= 8 && $0.sgnd == 0 && $0.dx == 1 && $0.dy == 1 })
     else { throw error("its samples are of another kind") }
-    let samples = try interleaved(components, width, height, shiftsSigned: false)
+    let samples = try interleaved(components, image, isPicture: true)
     let white = (1 << samples.bits) - 1
     let bands = PixelBands(isGray: components.count < 3, hasAlpha: components.count % 2 == 0)
-    let pixels = white == 255 ? samples.bytes : samples.bytes.map { UInt8(Int($0) * 255 / white) }
-    let picture = Image(copying: pixels, width: width, height: height, bands: bands, subject: "file")
-    if let profile = image.pointee.icc_profile_buf {
-      picture.setProfile(
-        Array(UnsafeBufferPointer(start: profile, count: Int(image.pointee.icc_profile_len))))
-    }
-    return picture
+    let pixels =
+      white == 255 ? samples.bytes : samples.bytes.map { UInt8((Int($0) * 255 + white / 2) / white) }
+    return Image(copying: pixels, width: width, height: height, bands: bands, subject: "file")
   }
 
   private static func size(of image: UnsafeMutablePointer<opj_image_t>) -> (width: Int, height: Int) {
@@ -119,25 +115,33 @@ package enum JPEG2000 {
   }
 
   private static func interleaved(
-    _ components: UnsafeBufferPointer<opj_image_comp_t>, _ width: Int, _ height: Int,
-    shiftsSigned: Bool
+    _ components: UnsafeBufferPointer<opj_image_comp_t>, _ image: UnsafeMutablePointer<opj_image_t>,
+    isPicture: Bool
   ) throws(ImagingError) -> CodedSamples {
-    let bits = Int(components[0].prec)
+    let (width, height) = size(of: image)
+    let (left, top) = (Int(image.pointee.x0), Int(image.pointee.y0))
+    let bits = isPicture ? components.map { Int($0.prec) }.max() ?? 0 : Int(components[0].prec)
     guard 1...32 ~= bits else { throw error("its samples have \(bits) bits") }
     let size = bits > 16 ? 4 : bits > 8 ? 2 : 1
     var bytes = [UInt8](repeating: 0, count: width * height * components.count * size)
     for (band, component) in components.enumerated() {
       let (across, down) = (Int(component.dx), Int(component.dy))
       let (columns, rows) = (Int(component.w), Int(component.h))
+      let own = Int(component.prec)
       guard let data = component.data, across > 0, down > 0, columns > 0, rows > 0,
-        Int(component.prec) == bits
+        own == bits || isPicture && 1...bits ~= own
       else { throw error("its components are of several kinds") }
-      let shift: Int32 = shiftsSigned && component.sgnd != 0 ? 1 << Int32(bits - 1) : 0
+      let shift: Int32 = isPicture && component.sgnd != 0 ? 1 << Int32(own - 1) : 0
+      let (greatest, white) = (1 << own - 1, 1 << bits - 1)
       bytes.withUnsafeMutableBytes { bytes in
         for y in 0..<height {
-          let row = data + min(y / down, rows - 1) * columns
+          // A component's samples lie at the multiples of its steps (B.2).
+          let row = data + min(max((top + y) / down - Int(component.y0), 0), rows - 1) * columns
           for x in 0..<width {
-            let value = row[min(x / across, columns - 1)] &+ shift
+            var value = row[min(max((left + x) / across - Int(component.x0), 0), columns - 1)] &+ shift
+            if own < bits {
+              value = Int32((min(max(Int(value), 0), greatest) * white + greatest / 2) / greatest)
+            }
             let at = ((y * width + x) * components.count + band) * size
             switch size {
             case 1: bytes[at] = UInt8(truncatingIfNeeded: value)

@@ -1,20 +1,18 @@
 import Glibc
 
 extension Image {
-  /// A JPEG 2000 file as OpenJPEG decodes it, for those that libvips reads wrongly: gray or RGB, with alpha or without, 8
-  /// or 16 bits. Nothing is decoded before the first pixel is asked for.
+  /// The samples of a JPEG 2000 file as OpenJPEG decodes them, for files that libvips reads wrongly. Fewer than 8 bits
+  /// become 8. Nothing is decoded before the first pixel is asked for.
+  ///
+  /// - Throws: an error with advice if the colours or the samples are of a kind that is not read.
   package convenience init(_ header: JPEG2000Header, path: String) throws(ImagingError) {
-    func refused(_ reason: String) -> ImagingError {
-      ImagingError(
-        "jp2kload", path,
-        message: "is JPEG 2000 with \(reason), which is not read here: convert it, for example with "
-          + "'opj_decompress -i FILE -o FILE.tif'")
-    }
-    guard let size = header.size else { throw refused("no size") }
+    if let refusal = header.refusal(path: path) { throw refusal }
+    guard let size = header.size else { throw header.refused("no size", path: path) }
     let depths = header.palette ?? size.bits
-    guard 1...4 ~= depths.count else { throw refused("\(depths.count) components") }
-    guard let bits = depths.first, 1...16 ~= bits, depths.allSatisfy({ $0 == bits }) else {
-      throw refused("components of \(depths.map(String.init).joined(separator: ", ")) bits")
+    guard 1...5 ~= depths.count else { throw header.refused("\(depths.count) components", path: path) }
+    guard let bits = depths.max(), 1...16 ~= bits else {
+      throw header.refused(
+        "components of \(depths.map(String.init).joined(separator: ", ")) bits", path: path)
     }
     let (width, height, bands, isLong) = (size.width, size.height, depths.count, bits > 8)
     let isYCC = header.colourSpace == JPEG2000Header.sYCC && bands > 2
@@ -36,7 +34,6 @@ extension Image {
     try self.init(generated, fields: nil, subject: path, from: pixels)
     setString("vips-loader", "jp2kload")
     setDecoderMemory(width * height * bands * 8)
-    if let profile = header.profile { setProfile(profile) }
   }
 }
 

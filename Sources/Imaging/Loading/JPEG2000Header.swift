@@ -1,17 +1,17 @@
 import Glibc
 
-/// The parts of a JPEG 2000 file's header that libvips passes over (ITU-T T.800, annexes A and I).
+/// The parts of a JPEG 2000 file's header that libvips ignores (ITU-T T.800, annexes A and I).
 package struct JPEG2000Header: Sendable {
-  /// Whether colours are multiplied by alpha: a channel of type 2 in the channel definition box (I.5.3.6).
-  package private(set) var isPremultiplied = false
-  /// The enumerated colour space (I.5.3.3): 16 is sRGB, 17 gray, 18 sYCC; nil if there is none.
+  /// The enumerated colour space (I.5.3.3, and T.801, M.11.7.3.1); nil if there is none.
   private(set) var colourSpace: Int?
-  /// The embedded ICC profile.
+  /// The embedded ICC profile; nil if there is none, or the file has an enumerated colour space in front of it.
   private(set) var profile: [UInt8]?
   /// Bits of each column of the palette (I.5.3.4); nil if there is no palette.
   private(set) var palette: [Int]?
   /// The image and tile size of the codestream (A.5.1); nil if it is not in the file.
   private(set) var size: Size?
+  /// The entries of the channel definition box (I.5.3.6); empty if there is none.
+  private var definitions: [ChannelDefinition] = []
 
   struct Size {
     let width, height: Int
@@ -19,21 +19,104 @@ package struct JPEG2000Header: Sendable {
     let hasOffset: Bool
     /// Bits of each component.
     let bits: [Int]
-    /// Whether a component has fewer samples than the image has pixels.
+    /// Whether the components differ in their resolution.
     let isSubsampled: Bool
   }
 
-  /// Bytes in which the header is looked for.
-  private static let longest = 1 << 16
+  private struct ChannelDefinition {
+    let channel, type, association: Int
 
-  /// Whether libvips 8.14 returns the picture's pixels: it ends the process at a palette, takes sYCC without subsampling
-  /// for RGB, and leaves pixels undefined if the image has an offset.
+    /// Whether the channel is the alpha of all colours.
+    var isAlpha: Bool { (type == 1 || type == 2) && association == 0 }
+  }
+
+  /// Bytes in which the header of the codestream is looked for.
+  private static let longest = 1 << 16
+  /// Bytes of the header box that are read. It contains the ICC profile.
+  private static let longestBox = 32 << 20
+
+  /// Whether libvips 8.14 returns the samples of the picture. It does not if there is a palette, an offset, Y'CbCr, a
+  /// component of fewer than 8 bits, or a component of another resolution than the first one.
   package var isReadByLibvips: Bool {
     guard let size else { return true }
-    return palette == nil && !size.hasOffset && (colourSpace != Self.sYCC || size.isSubsampled)
+    return palette == nil && !size.hasOffset && !size.isSubsampled && colourSpace != Self.sYCC
+      && size.bits.allSatisfy { $0 >= 8 }
   }
 
   static let sYCC = 18
+  private static let cmyk = 12
+  private static let romm = 21
+
+  /// Colour spaces that are converted: CMYK, the second bi-level one, sRGB, gray, sYCC and ROMM RGB.
+  private static let known: Set = [cmyk, 15, 16, 17, sYCC, romm]
+
+  /// Names of the colour spaces that are not.
+  private static let names = [
+    0: "bi-level", 1: "YCbCr(1)", 3: "YCbCr(2)", 4: "YCbCr(3)", 9: "PhotoYCC", 11: "CMY", 13: "YCCK",
+    14: "CIELab", 19: "CIEJab", 20: "e-sRGB", 22: "YPbPr(1125/60)", 23: "YPbPr(1250/50)", 24: "e-sYCC",
+  ]
+
+  /// The name of a colour space that cannot be converted; nil if it can be.
+  private var unknownColours: String? {
+    if let space = profileSpace, !["GRAY", "RGB ", "CMYK"].contains(space) {
+      return "\(space.split(separator: " ").joined()), as its profile says"
+    }
+    return colourSpace.flatMap { Self.known.contains($0) ? nil : Self.names[$0] ?? "colour space \($0)" }
+  }
+
+  /// The colour space of the profile's input (ICC.1:2010, 7.2.6); nil if there is no profile.
+  private var profileSpace: String? {
+    profile.flatMap { $0.count >= 20 ? String(decoding: $0[16..<20], as: UTF8.self) : nil }
+  }
+
+  fileprivate var isOfCMYK: Bool { colourSpace == Self.cmyk || profileSpace == "CMYK" }
+  package var isOfROMM: Bool { colourSpace == Self.romm }
+
+  /// Whether colours are multiplied by alpha: a channel of type 2.
+  package var isPremultiplied: Bool { definitions.contains { $0.type == 2 } }
+
+  /// The places of the channels to show, colours before alpha, of `count` channels in OpenJPEG's order; nil if all are
+  /// shown in that order. A channel definition box decides which channel is alpha. Without one, the last of two or four
+  /// channels is taken as alpha, since many encoders omit the box.
+  package func shownChannels(of count: Int) -> [Int]? {
+    guard count > 0, !definitions.isEmpty else { return nil }
+    // OpenJPEG exchanges a colour with the channel at its place (opj_jp2_apply_cdef). What an exchange displaces is
+    // found at its new place.
+    var places = Array(0..<count)
+    for definition in definitions where 0..<count ~= definition.channel {
+      let wanted = definition.association - 1
+      guard definition.type == 0, 0..<count ~= wanted,
+        let from = places.firstIndex(of: definition.channel)
+      else { continue }
+      places.swapAt(from, wanted)
+    }
+    let colours = Set(
+      definitions.filter { $0.type == 0 && 1...count ~= $0.association }.map { $0.association - 1 })
+    let alpha = definitions.first(where: \.isAlpha).flatMap { places.firstIndex(of: $0.channel) }
+    let shown = colours.sorted() + (alpha.map { [$0] } ?? [])
+    return colours.isEmpty || shown == Array(0..<count) ? nil : shown
+  }
+
+  /// Names, for reports, of channels that no tile shows.
+  package var unshown: [String] {
+    guard let count = palette?.count ?? size?.bits.count, let shown = shownChannels(of: count) else {
+      return []
+    }
+    let others = count - shown.count
+    return others > 0 ? ["\(others) \(others == 1 ? "channel" : "channels") without a colour"] : []
+  }
+
+  /// The error about a picture whose colours cannot be shown; nil if they can be.
+  package func refusal(path: String) -> ImagingError? {
+    unknownColours.map { refused("colours in \($0)", path: path) }
+  }
+
+  func refused(_ reason: String, path: String) -> ImagingError {
+    ImagingError(
+      "jp2kload", path,
+      message: "is JPEG 2000 with \(reason), which is not read here: convert it, for example with "
+        + "'opj_decompress -i FILE -o FILE.tif'")
+  }
 
   /// `nil` if the file is no JPEG 2000.
   package init?(path: String) {
@@ -57,7 +140,7 @@ package struct JPEG2000Header: Sendable {
       guard head.count >= 8 else { return }
       let length = Self.number(head[..<4])
       switch String(decoding: head[4..<8], as: UTF8.self) {
-      case "jp2h": readHeader(read(place + 8, min(max(length - 8, 0), Self.longest))[...])
+      case "jp2h": readHeader(read(place + 8, min(max(length - 8, 0), Self.longestBox))[...])
       case "jp2c":
         size = Size(read(place + (length == 1 ? 16 : 8), Self.longest)[...])
         return
@@ -70,17 +153,27 @@ package struct JPEG2000Header: Sendable {
   }
 
   private mutating func readHeader(_ header: ArraySlice<UInt8>) {
-    if let definitions = Self.box("cdef", in: header) {
-      // After their number six bytes each: the channel, its type, and with what it is associated.
-      let types = stride(from: definitions.startIndex + 4, to: definitions.endIndex - 1, by: 6)
-      isPremultiplied = types.contains { definitions[$0] == 0 && definitions[$0 + 1] == 2 }
+    if let box = Self.boxes("cdef", in: header).first {
+      // After their number six bytes each: the channel, its type, and its association.
+      definitions = stride(from: box.startIndex + 2, to: box.endIndex - 5, by: 6).map { at in
+        ChannelDefinition(
+          channel: Self.number(box[at..<at + 2]), type: Self.number(box[at + 2..<at + 4]),
+          association: Self.number(box[at + 4..<at + 6]))
+      }
     }
-    if let colours = Self.box("colr", in: header), colours.count >= 3 {
+    // The first of a known method (I.5.3.3): enumerated, or a profile, which JPX allows to be of any kind.
+    for colours in Self.boxes("colr", in: header) where colours.count > 3 {
       let values = colours.dropFirst(3)
-      if colours.first == 1, values.count >= 4 { colourSpace = Self.number(values.prefix(4)) }
-      if colours.first == 2 { profile = Array(values) }
+      if colours.first == 1, values.count >= 4 {
+        colourSpace = Self.number(values.prefix(4))
+      } else if colours.first == 2 || colours.first == 3 {
+        profile = Array(values)
+      } else {
+        continue
+      }
+      break
     }
-    if let table = Self.box("pclr", in: header), table.count >= 3 {
+    if let table = Self.boxes("pclr", in: header).first, table.count >= 3 {
       let columns = Int(table[table.startIndex + 2])
       palette = table.dropFirst(3).prefix(columns).map { Int($0 & 0x7f) + 1 }
     }
@@ -88,18 +181,19 @@ package struct JPEG2000Header: Sendable {
 
   private static func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
 
-  /// Returns the contents of the first box of that name, as far as they are there.
-  private static func box(_ name: String, in bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+  /// Returns the contents of the boxes of that name, as far as the file has them.
+  private static func boxes(_ name: String, in bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+    var found: [ArraySlice<UInt8>] = []
     var at = bytes.startIndex
     while at + 8 <= bytes.endIndex {
       let size = number(bytes[at..<at + 4])
       // Boxes of 64-bit sizes are none of a header's.
-      guard size >= 8 else { return nil }
+      guard size >= 8 else { break }
       let end = min(at + size, bytes.endIndex)
-      if bytes[at + 4..<at + 8].elementsEqual(name.utf8) { return bytes[at + 8..<end] }
+      if bytes[at + 4..<at + 8].elementsEqual(name.utf8) { found.append(bytes[at + 8..<end]) }
       at += size
     }
-    return nil
+    return found
   }
 }
 
@@ -115,6 +209,19 @@ extension JPEG2000Header.Size {
     hasOffset = left > 0 || top > 0
     let components = (0..<count).map { bytes[(42 + 3 * $0)..<(45 + 3 * $0)] }
     bits = components.map { Int($0[$0.startIndex] & 0x7f) + 1 }
-    isSubsampled = components.contains { $0[$0.startIndex + 1] != 1 || $0[$0.startIndex + 2] != 1 }
+    isSubsampled = components.contains { $0.dropFirst() != components[0].dropFirst() }
+  }
+}
+
+extension Image {
+  /// Returns a picture from the file of that header with its channels in order, its colour space and its profile.
+  package func described(by header: JPEG2000Header) throws(ImagingError) -> Image {
+    let channels = header.shownChannels(of: bands)
+    let shown = try channels.map { (channels) throws(ImagingError) in try selected(bands: channels) } ?? self
+    let space = header.isOfCMYK && shown.bands > 3 ? "cmyk" : interpretation
+    // Set on a copy, since libvips' operations share their results.
+    let image = try shown.said(toBe: space)
+    if let profile = header.profile { image.setProfile(profile) }
+    return image
   }
 }

@@ -1,8 +1,8 @@
 import Imaging
 import TileStorage
 
-/// What a file says of its colours by other means than an ICC profile: PNG's cICP, gAMA and cHRM, HEIF's
-/// nclx, EXIF's ColorSpace and InteroperabilityIndex.
+/// The statements of a file about its colours besides an ICC profile: PNG's cICP, gAMA and cHRM, HEIF's nclx, JPEG 2000's
+/// enumerated colour space, EXIF's ColorSpace and InteroperabilityIndex.
 struct ColourMarks {
   /// Made of what they say; nil where that is sRGB, or no profile can say it.
   var profile: [UInt8]?
@@ -46,6 +46,9 @@ struct ColourMarks {
       if colours.isStandardRGB || colours.hasProfile { return ColourMarks() }
     }
     if hasProfile { return ColourMarks() }
+    if loader == "jp2kload", JPEG2000Header(path: path)?.isOfROMM == true {
+      return ColourMarks(ColourProfile.romm, "its colour space (ROMM RGB)")
+    }
     if let points = heif?.points {
       return ColourMarks(CodePoints(primaries: points.primaries, transfer: points.transfer), "its nclx")
     }
@@ -126,7 +129,9 @@ extension Image {
         }
         return frame.image
       case "jp2kload":
-        guard let part = JPEG2000.part(ofFileAt: path) else { return nil }
+        guard JPEG2000Header(path: path)?.refusal(path: path) == nil,
+          let part = JPEG2000.part(ofFileAt: path)
+        else { return nil }
         log.add(
           part.isCutOff ? .truncated : .error,
           "the JPEG 2000 file is \(part.isCutOff ? "cut off" : "damaged"): details or parts of its picture are missing"

@@ -8,8 +8,9 @@ extension Image {
   static func misread(path: String, _ loader: String?) throws(ImagingError) -> Image? {
     switch loader {
     case "jp2kload":
-      guard let header = JPEG2000Header(path: path), !header.isReadByLibvips else { return nil }
-      return try Image(header, path: path)
+      guard let header = JPEG2000Header(path: path) else { return nil }
+      if let refusal = header.refusal(path: path) { throw refusal }
+      return header.isReadByLibvips ? nil : try Image(header, path: path).described(by: header)
     case "jxlload":
       guard JPEGXLHeader(path: path)?.isAnimated == true,
         let frame = JPEGXL.firstFrame(ofFileAt: path), frame.isWhole
