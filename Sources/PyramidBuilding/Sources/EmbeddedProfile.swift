@@ -55,13 +55,15 @@ enum EmbeddedProfile {
     return answer
   }
 
-  /// Whether tiles can carry the image's profile: it explains RGB or gray as they are. CMYK and Lab are
-  /// converted.
-  static func canBeKept(_ image: Image) -> Bool {
-    guard let profile = image.embeddedProfile.flatMap(ICCProfile.init) else { return false }
-    let space = image.bands < 3 ? "GRAY" : "RGB "
-    return profile.colourSpace == space
-      && ["srgb", "rgb", "rgb16", "b-w", "grey16"].contains(image.interpretation)
+  /// Whether tiles can carry the image's profile: it is for RGB or gray, and the tiles are the same. CMYK and Lab are
+  /// converted. So is gray if the tiles are RGB: their format has no gray, or gray is laid over a colour.
+  static func canBeKept(_ image: Image, _ options: BuildOptions) -> Bool {
+    guard let profile = image.embeddedProfile.flatMap(ICCProfile.init),
+      ["srgb", "rgb", "rgb16", "b-w", "grey16"].contains(image.interpretation)
+    else { return false }
+    guard image.bands < 3 else { return profile.colourSpace == "RGB " }
+    let becomesColour = image.hasAlpha && !options.keepsAlpha && Set(options.background).count > 1
+    return profile.colourSpace == "GRAY" && options.coding.keepsGray && !becomesColour
   }
 
   private static func lattice(_ profile: [UInt8]) -> Bool {

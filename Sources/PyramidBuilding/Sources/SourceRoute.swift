@@ -78,7 +78,7 @@ struct SourceRoute {
     }
     self.options = options
     keptProfile = image.embeddedProfile.flatMap { profile in
-      options.keepsProfile && EmbeddedProfile.canBeKept(image) && !EmbeddedProfile.isSRGB(profile)
+      options.keepsProfile && EmbeddedProfile.canBeKept(image, options) && !EmbeddedProfile.isSRGB(profile)
         ? profile : nil
     }
     var reason: String
@@ -193,7 +193,7 @@ struct SourceRoute {
   private static func change(_ image: Image, _ options: BuildOptions) -> String? {
     if image.orientation != 1 { return "its EXIF orientation \(image.orientation)" }
     guard let profile = image.embeddedProfile, !EmbeddedProfile.isSRGB(profile),
-      !(options.keepsProfile && EmbeddedProfile.canBeKept(image))
+      !(options.keepsProfile && EmbeddedProfile.canBeKept(image, options))
     else { return nil }
     let name = ICCProfile(profile)?.description.map { "its profile \"\($0)\"" } ?? "its profile"
     return image.followedMarks ?? name

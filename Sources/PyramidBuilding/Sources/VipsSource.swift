@@ -172,7 +172,7 @@ extension VipsSource {
   ) throws(ImagingError) -> Image {
     let intent = options.intent
     var image = try integersForProfile(source, &steps, open)
-    let isKept = options.keepsProfile && EmbeddedProfile.canBeKept(image)
+    let isKept = options.keepsProfile && EmbeddedProfile.canBeKept(image, options)
     // A profile says nothing of numbers beyond black and white.
     if !isKept, image.sampleType != .float { image = try byProfile(image, intent, &steps) }
     if image.interpretation == "cmyk" {

@@ -33,6 +33,9 @@ public enum TileFormat: String, CaseIterable, Sendable {
   /// Whether a pixel can be transparent.
   package var keepsAlpha: Bool { facts.keepsAlpha }
 
+  /// Whether a tile can be gray. WebP has RGB alone, and so has AVIF as libheif writes it.
+  package var keepsGray: Bool { facts.keepsGray }
+
   /// The signature that files of this format begin with.
   public var signature: ImageSignature { facts.signature }
 
@@ -49,14 +52,15 @@ public enum TileFormat: String, CaseIterable, Sendable {
     let signature: ImageSignature
     var otherExtension: StaticString?
     var keepsAlpha = true
+    var keepsGray = true
   }
 
   private var facts: Facts {
     switch self {
     case .jpeg: Facts(mediaType: "image/jpeg", signature: .jpeg, otherExtension: "jpeg", keepsAlpha: false)
     case .png: Facts(mediaType: "image/png", signature: .png)
-    case .webp: Facts(mediaType: "image/webp", signature: .webp)
-    case .avif: Facts(mediaType: "image/avif", signature: .avif)
+    case .webp: Facts(mediaType: "image/webp", signature: .webp, keepsGray: false)
+    case .avif: Facts(mediaType: "image/avif", signature: .avif, keepsGray: false)
     case .jxl: Facts(mediaType: "image/jxl", signature: .jxl)
     }
   }

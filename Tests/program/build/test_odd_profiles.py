@@ -170,6 +170,31 @@ class Profiles(CommandTest):
         told, _ = self.built(place, "--profile", "keep")["a.jpg"]
         self.assertFalse(any("kept" in step for step in told["steps"]))
 
+    def test_tiles_of_rgb_keep_no_profile_of_gray(self):
+        """LittleCMS shows each tile as the picture by its profile: WebP and AVIF have no gray."""
+        place, library = folder("profiles"), folder("library")
+        gray, profile = numpy.full((40, 64), 130, numpy.uint8), (ICC / "ps_gray.icc").read_bytes()
+        Image.fromarray(gray).save(place / "a.png", icc_profile=profile)
+        clear = numpy.dstack([gray, numpy.full((40, 64), 255, numpy.uint8)])
+        Image.fromarray(clear, "LA").save(place / "b.png", icc_profile=profile)
+        srgb = ImageCms.createProfile("sRGB")
+
+        def meant(image: Image.Image, icc: bytes) -> tuple:
+            image = image.convert("L") if icc[16:20] == b"GRAY" and image.mode == "LA" else image
+            return ImageCms.profileToProfile(image, ImageCms.ImageCmsProfile(io.BytesIO(icc)), srgb, outputMode="RGB").getpixel((30, 20))
+        wanted = meant(Image.fromarray(gray), profile)
+        for form, background in (("webp", ""), ("avif", ""), ("jpeg", ""), ("png", ""), ("jpeg", "255,0,0")):
+            with self.subTest(form, background=background):
+                run("build", place, "--library", library, "--format", form, "--profile", "keep", "--quality", "100",
+                    "--force", *(["--background", background] if background else []))
+                for name in ("a", "b"):
+                    with zipfile.ZipFile(library / f"{name}.szi") as szi:
+                        (tile,) = [entry for entry in szi.namelist() if "_files/6/0_0" in entry]
+                        image = Image.open(io.BytesIO(szi.read(tile)))
+                    icc = image.info.get("icc_profile")
+                    found = meant(image, icc) if icc else image.convert("RGB").getpixel((30, 20))
+                    self.assertLessEqual(max(abs(a - b) for a, b in zip(found, wanted)), 2, (name, found, wanted))
+
     def test_gamma_counts_where_the_profile_does_not(self):
         """As in libpng: gAMA and cHRM are for readers that cannot use the profile."""
         place = folder("profiles")
