@@ -97,13 +97,14 @@ extension Image {
     try Operation.run("rad2float", subject, ["in": .image(self)])
   }
 
-  /// Laid over a background; the alpha band is gone.
+  /// Returns the image laid over a background, without alpha. Gray over a colour becomes RGB.
   ///
-  /// - Parameter color: red, green, blue; behind gray is their mean.
+  /// - Parameter color: red, green, blue, each 0…255.
   package func flattened(over color: [Int]) throws(ImagingError) -> Image {
-    let color = color.map(Double.init)
-    let background = bands < 3 ? [color.reduce(0, +) / 3] : color
-    return try Operation.run("flatten", subject, ["in": .image(self), "background": .doubles(background)])
+    let isGray = bands < 3 && Set(color).count < 2
+    let image = bands < 3 && !isGray ? try converted(to: "srgb") : self
+    let background = (isGray ? Array(color.prefix(1)) : color).map(Double.init)
+    return try Operation.run("flatten", subject, ["in": .image(image), "background": .doubles(background)])
   }
 
   /// Bands as unsigned bytes, clipped.
