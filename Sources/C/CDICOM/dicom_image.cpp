@@ -178,11 +178,22 @@ double percentile(const DiPixel &pixels, double share) {
   return 0;
 }
 
+// Makes all values that the samples may have the window. DCMTK by itself makes white of n bits 256 · (1 − 1 / 2ⁿ), which is
+// 128 of one bit, and rounds to 255 from 8 bits on.
+bool set_whole_range(DicomImage &image, const dicom_image &header) {
+  double least = 0, greatest = 0;
+  if (header.bits >= 8 || !image.getMinMaxValues(least, greatest, 1) || greatest <= least) {
+    return image.setNoVoiTransformation(), true;
+  }
+  image.setVoiLutFunction(EFV_Linear);
+  return image.setWindow((least + greatest + 1) / 2, greatest - least + 1) != 0;
+}
+
 // Whether the image has the window.
 bool set_window(DicomImage &image, const dicom_image &header, const dicom_window &window) {
   switch (window.kind) {
     case DICOM_WINDOW_OF_VALUES: return image.setMinMaxWindow(), true;
-    case DICOM_WINDOW_OF_SAMPLES: return image.setNoVoiTransformation(), true;
+    case DICOM_WINDOW_OF_SAMPLES: return set_whole_range(image, header);
     case DICOM_WINDOW_GIVEN: {
       double low = window.low, high = window.high;
       const DiPixel *values = image.getInterData();
@@ -200,7 +211,7 @@ bool set_window(DicomImage &image, const dicom_image &header, const dicom_window
   if (header.has_window) return image.setWindow(header.window_center, header.window_width) != 0;
   if (header.has_table) return image.setVoiLut(0) != 0;
   if (header.bits > 8) image.setMinMaxWindow();
-  return true;
+  return header.bits >= 8 || set_whole_range(image, header);
 }
 
 // Puts what DCMTK looks for in the data set itself there: what the functional groups of a frame say, and the number of

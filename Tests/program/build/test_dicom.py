@@ -109,6 +109,22 @@ class DICOM(OneSource):
             with self.subTest(source.name):
                 self.compare(self.built(source, "--format", "png")[1], shown(source))
 
+    def test_white_of_fewer_than_8_bits(self):
+        place = folder("dicom")
+        for bits in (1, 2, 4, 7):
+            values = ((COLUMNS // 3 + ROWS // 5) % 2**bits).astype("u1")
+            for photometric in ("MONOCHROME2", "MONOCHROME1"):
+                source = write(place / "few.dcm", values, photometric, bits)
+                for options in ((), ("--window=full",)):
+                    with self.subTest(bits=bits, photometric=photometric, options=options):
+                        self.compare(self.built(source, "--format", "png", *options)[1], shown(source), 1.1)
+            self.compare(self.built(write(place / "scaled.dcm", values, bits=bits, RescaleSlope=3, RescaleIntercept=-9),
+                                    "--format", "png")[1], values * (255 / (2**bits - 1)), 1.1)
+        bits = (COLUMNS // 3 + ROWS // 5) % 2
+        packed = write(place / "packed.dcm", bits.astype("u1"), bits=1, BitsAllocated=1,
+                       PixelData=numpy.packbits(bits.astype("u1").ravel(), bitorder="little").tobytes())
+        self.compare(self.built(packed, "--format", "png")[1], bits * 255.0)
+
     def test_a_window_that_is_given(self):
         place = folder("dicom")
         scaled = write(place / "ct.dcm", GRAY.astype("<i2"), bits=16, kind=CT, RescaleSlope=1, RescaleIntercept=-1024,
