@@ -33,6 +33,13 @@ static void on_message(j_common_ptr common, int level) {
   if (code == JWRN_JPEG_EOF) {
     if (errors->is_strict) on_error(common);
     damage->is_cut_off = 1;
+    // An arithmetic decoder takes zeros for the bits that are missing, and does not report it. Zeros at the end of a scan
+    // may be omitted (ITU-T T.81, D.1.8), so the last row is taken as whole.
+    if (common->is_decompressor && errors->is_in_scan) {
+      struct jpeg_decompress_struct *jpeg = (struct jpeg_decompress_struct *)common;
+      if (jpeg->arith_code && jpeg->input_iMCU_row + 1 < jpeg->total_iMCU_rows)
+        damage->first_lost_row = (int)jpeg->input_iMCU_row * jpeg->max_v_samp_factor * DCTSIZE;
+    }
   } else if (damage->is_cut_off) {
     // The bits that are left have run out.
     if (code == JWRN_HIT_MARKER && damage->first_lost_row < 0 && common->is_decompressor) {

@@ -179,6 +179,18 @@ static int is_padding(const struct jpeg_source_mgr *source) {
   return 1;
 }
 
+// Whether there is no scan, or none that refines it to its last bit, of a coefficient of a component.
+static int lacks_scans(const struct jpeg_decompress_struct *jpeg) {
+  for (int c = 0; c < jpeg->num_components; c++) {
+    // Set by the first scan of the component.
+    if (!jpeg->comp_info[c].quant_table) return 1;
+    // Only of progressive files: -1 without a scan, else the bits that no scan has had yet.
+    for (int i = 0; jpeg->coef_bits && i < DCTSIZE2; i++)
+      if (jpeg->coef_bits[c][i] != 0) return 1;
+  }
+  return 0;
+}
+
 void js_finish(js_reader *reader) {
   struct jpeg_decompress_struct *jpeg = &reader->jpeg;
   reader->errors.text = NULL;
@@ -188,6 +200,7 @@ void js_finish(js_reader *reader) {
     if (reader->mode == JS_COEFFICIENTS) (*jpeg->inputctl->finish_input_pass)(jpeg);
     while (!jpeg->inputctl->eoi_reached && !reader->errors.damage.is_cut_off)
       if ((*jpeg->inputctl->consume_input)(jpeg) == JPEG_SUSPENDED) break;
+    if (reader->errors.damage.is_cut_off) reader->errors.damage.lacks_scans = lacks_scans(jpeg);
   } else if (reader->errors.damage.severity < JS_WARNING) {
     // Markers that make no sense, behind a whole picture.
     reader->errors.damage.severity = JS_WARNING;

@@ -134,6 +134,27 @@ class Damaged(CommandTest):
         wanted = numpy.array(Image.open(self.sources / "x.ppm"))
         self.assertTrue((self.pixels(told["half baseline.jpg"]) == wanted).all())
 
+    def test_jpeg_of_several_scans_or_arithmetic_coding_without_its_end(self):
+        place, files = folder("made"), {}
+        Image.fromarray(picture()).save(place / "in.ppm")
+        (place / "scans").write_text("0;\n1;\n2;\n")
+        for name, options in (("progressive", ["-progressive"]), ("apart", ["-scans", place / "scans"]), ("arithmetic", ["-arithmetic"])):
+            data = subprocess.run(["cjpeg", "-quality", "90", *options, place / "in.ppm"], check=True, capture_output=True).stdout
+            scans = [at for at in range(len(data) - 1) if data[at:at + 2] == b"\xff\xda"]
+            files[f"{name} end.jpg"] = data[:-2]
+            files |= {f"{name} {number}.jpg": data[:at] for number, at in enumerate(scans) if number}
+            if name == "arithmetic":
+                files["arithmetic half.jpg"] = data[:len(data) // 2]
+        told = self.built(files, code=0)
+        self.assertGreater(len(files), 12)
+        for name in files:
+            with self.subTest(name):
+                self.assertDamage(told[name], "truncated")
+                behind = told[name]["reason"].endswith("is cut off behind its last row")
+                self.assertEqual(behind, name.endswith("end.jpg"), told[name]["reason"])
+        self.assertRegex(told["progressive 1.jpg"]["reason"], "is cut off before scans that complete or refine its pixels$")
+        self.assertRegex(told["arithmetic half.jpg"]["reason"], r"cut off: \d+ of 220 rows are missing$")
+
     def test_jpeg_with_a_bad_sector(self):
         files = {"baseline.jpg": encoded("JPEG", quality=80), "fine.jpg": encoded("JPEG", quality=90, subsampling=0),
                  "progressive.jpg": encoded("JPEG", progressive=True),

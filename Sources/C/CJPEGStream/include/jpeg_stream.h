@@ -36,6 +36,8 @@ typedef struct {
   int is_cut_off;
   // Of those that are missing then; -1 where all are there. Of several scans it is the row of the last one.
   int first_lost_row;
+  // The data end before a scan that completes the image.
+  int lacks_scans;
 } js_damage;
 
 // How the pixels are to come: RGB or gray rows, Y Cb Cr planes, or DCT coefficients.

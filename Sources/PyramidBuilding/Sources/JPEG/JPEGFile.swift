@@ -75,7 +75,11 @@ final class JPEGFile {
     if noticed.is_cut_off != 0 {
       let lost = height - Int(noticed.first_lost_row)
       guard noticed.first_lost_row >= 0 else {
-        return SourceDamage(.truncated, "the JPEG file is cut off behind its last row")
+        return SourceDamage(
+          .truncated,
+          noticed.lacks_scans != 0
+            ? "the JPEG file is cut off before scans that complete or refine its pixels"
+            : "the JPEG file is cut off behind its last row")
       }
       if info.has_several_scans != 0 {
         return SourceDamage(
