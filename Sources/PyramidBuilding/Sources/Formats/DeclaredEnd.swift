@@ -26,7 +26,13 @@ enum DeclaredEnd {
   }
 
   private static func gif(_ file: SourceFile) -> SourceDamage? {
-    guard let header = GIFHeader(file), header.isCutOff else { return nil }
+    guard let header = GIFHeader(file, countsPixels: true) else { return nil }
+    if let missing = header.missingPixels, missing > 0 {
+      let all = header.frame.width * header.frame.height
+      return SourceDamage(
+        .error, "the GIF file is damaged: \(missing) of \(all) pixels of its first frame are missing")
+    }
+    guard header.isCutOff else { return nil }
     return header.mayLackFrames
       ? SourceDamage(
         .truncated,

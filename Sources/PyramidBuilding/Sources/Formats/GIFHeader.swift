@@ -14,12 +14,16 @@ struct GIFHeader {
   let isCutOff: Bool
   /// Whether the end is missing in a file of several frames, or within a frame.
   let mayLackFrames: Bool
+  /// Pixels of the first frame for which the file has no code; nil if they were not counted.
+  let missingPixels: Int?
 
   /// Blocks that are looked at, of 255 bytes at most.
   private static let mostBlocks = 1 << 22
 
   /// `nil` if the file is no GIF, or has no frame.
-  init?(_ file: SourceFile) {
+  ///
+  /// - Parameter countsPixels: whether the codes of the first frame are counted, which takes as long as to decode it.
+  init?(_ file: SourceFile, countsPixels: Bool = false) {
     guard let head = file.bytes(0, 13), head.starts(with: "GIF8".utf8) else { return nil }
     var bytes = BufferedBytes(file, from: 13)
     func table(_ flags: UInt8) -> Int { flags & 0x80 != 0 ? 3 << (Int(flags & 7) + 1) : 0 }
@@ -27,6 +31,7 @@ struct GIFHeader {
     let shared = bytes.next(table(head[10])) ?? []
     var first: (left: Int, top: Int, width: Int, height: Int)?
     var colour: [UInt8] = []
+    var missing: Int?
     var (frames, hasTransparency, isAnimated, hasEnd, isInside) = (0, false, false, false, false)
     blocks: for _ in 0..<Self.mostBlocks {
       guard let kind = bytes.next() else { break }
@@ -50,7 +55,14 @@ struct GIFHeader {
           colour = Array((own?.isEmpty == false ? own ?? [] : shared).prefix(3))
         }
         // The least size of a code.
-        guard bytes.next() != nil, bytes.blocks(keeping: 0) != nil else { break blocks }
+        guard let size = bytes.next() else { break blocks }
+        if countsPixels, frames == 0 {
+          let wanted = number(4) * number(6)
+          guard let codes = bytes.codedPixels(size, atMost: wanted) else { break blocks }
+          missing = wanted - codes
+        } else if bytes.blocks(keeping: 0) == nil {
+          break blocks
+        }
         frames += 1
       default: break blocks
       }
@@ -58,6 +70,7 @@ struct GIFHeader {
     }
     guard let first else { return nil }
     (frame, firstColour, self.frames, self.hasTransparency) = (first, colour, frames, hasTransparency)
+    missingPixels = missing
     isCutOff = !hasEnd && bytes.hasEnded
     mayLackFrames = isCutOff && (isInside || frames > 1 || isAnimated)
   }
@@ -117,6 +130,25 @@ private struct BufferedBytes {
     return true
   }
 
+  /// Reads the blocks of a frame to the empty one, and counts the pixels that their codes stand for.
+  ///
+  /// - Returns: nil if the file ends before.
+  mutating func codedPixels(_ minimumSize: UInt8, atMost wanted: Int) -> Int? {
+    var codes = LZWCodes(minimumSize)
+    while let length = next() {
+      if length == 0 { return min(codes.pixels, wanted) }
+      for left in stride(from: Int(length), to: 0, by: -1) {
+        guard codes.pixels < wanted, !codes.haveEnded else {
+          guard skip(left) else { return nil }
+          break
+        }
+        guard let byte = next() else { return nil }
+        codes.add(byte)
+      }
+    }
+    return nil
+  }
+
   /// Reads blocks, each behind its length, to the empty one.
   ///
   /// - Parameter kept: how many of their bytes are returned at most.
@@ -130,5 +162,60 @@ private struct BufferedBytes {
       bytes += part
     }
     return nil
+  }
+}
+
+/// The codes of a frame (GIF89a, appendix F), of which only the lengths are kept.
+private struct LZWCodes {
+  /// Pixels that the codes stand for.
+  private(set) var pixels = 0
+  /// Whether the end code came, or a code that does not exist.
+  private(set) var haveEnded = false
+  private let minimumSize: Int
+  private var lengths: [Int]
+  private var next, size: Int
+  private var last: Int?
+  private var (bits, bitCount) = (0, 0)
+
+  private static let mostCodes = 1 << 12
+
+  init(_ minimumSize: UInt8) {
+    self.minimumSize = Int(minimumSize)
+    haveEnded = !(1...11 ~= minimumSize)
+    let clear = haveEnded ? 2 : 1 << Int(minimumSize)
+    lengths = [Int](repeating: 1, count: Self.mostCodes)
+    (next, size) = (clear + 2, self.minimumSize + 1)
+  }
+
+  mutating func add(_ byte: UInt8) {
+    bits |= Int(byte) << bitCount
+    bitCount += 8
+    while bitCount >= size, !haveEnded {
+      let code = bits & (1 << size - 1)
+      bits >>= size
+      bitCount -= size
+      take(code)
+    }
+  }
+
+  private mutating func take(_ code: Int) {
+    let clear = 1 << minimumSize
+    if code == clear {
+      (next, size, last) = (clear + 2, minimumSize + 1, nil)
+      return
+    }
+    guard code != clear + 1, code < next || code == next && last != nil && next < Self.mostCodes,
+      last != nil || code < clear
+    else {
+      haveEnded = true
+      return
+    }
+    if let last, next < Self.mostCodes {
+      lengths[next] = lengths[last] + 1
+      next += 1
+      if next == 1 << size, size < 12 { size += 1 }
+    }
+    pixels += lengths[code]
+    last = code
   }
 }
