@@ -7,6 +7,8 @@ package struct HEIFPicture: Sendable {
   package let points: (primaries: Int, transfer: Int)?
   /// Whether colours are multiplied by alpha (ISO/IEC 23008-12, the reference `prem`).
   package let isPremultiplied: Bool
+  /// Whether the picture is gray of limited range (ITU-T H.273, 8.3), which libheif 1.15 takes as of full range.
+  package let isLimitedGray: Bool
   /// Names, for reports, of data that belongs to the picture and is not shown.
   package let unshown: [String]
 
@@ -22,17 +24,50 @@ package struct HEIFPicture: Sendable {
     isPremultiplied = heif_image_handle_is_premultiplied_alpha(handle) != 0
     let others = max(0, Int(heif_context_get_number_of_top_level_images(context)) - 1)
     unshown =
-      Self.auxiliaries(handle) + Self.boxes(path)
+      Self.auxiliaries(handle) + Self.namesOfBoxes(path)
       + (others == 0 ? [] : ["\(others) further \(others == 1 ? "picture" : "pictures")"])
     var profile: UnsafeMutablePointer<heif_color_profile_nclx>?
     guard heif_image_handle_get_nclx_color_profile(handle, &profile).code == heif_error_Ok, let profile else {
       points = nil
+      isLimitedGray = Self.isMonochrome(path) && Self.isDecodedToLimitedRange(handle)
       return
     }
     defer { heif_nclx_color_profile_free(profile) }
     points = (
       Int(profile.pointee.color_primaries.rawValue), Int(profile.pointee.transfer_characteristics.rawValue)
     )
+    isLimitedGray = profile.pointee.full_range_flag == 0 && Self.isMonochrome(path)
+  }
+
+  /// Whether every coded picture of the file is monochrome, by its codec's configuration (AV1 in ISOBMFF, 2.3.3; ISO/IEC
+  /// 14496-15, 8.3.3.1.2). A file with colours has one that is not.
+  private static func isMonochrome(_ path: String) -> Bool {
+    var answers: [Bool] = []
+    eachBox(of: path) { name, descriptor, place, size in
+      guard name == "meta" else { return }
+      let bytes = part(of: descriptor, place, size)
+      for at in 0..<max(0, bytes.count - 21) where bytes[at + 3] == UInt8(ascii: "C") {
+        if bytes[at..<at + 4].elementsEqual("av1C".utf8) { answers.append(bytes[at + 6] & 0x10 != 0) }
+        if bytes[at..<at + 4].elementsEqual("hvcC".utf8) { answers.append(bytes[at + 20] & 3 == 0) }
+      }
+    }
+    return !answers.isEmpty && answers.allSatisfy(\.self)
+  }
+
+  /// Whether the decoded picture is of limited range. Without an `nclx` box, the coded picture alone has the flag.
+  private static func isDecodedToLimitedRange(_ handle: OpaquePointer) -> Bool {
+    var image: OpaquePointer?
+    guard
+      heif_decode_image(handle, &image, heif_colorspace_undefined, heif_chroma_undefined, nil).code
+        == heif_error_Ok, let image
+    else { return false }
+    defer { heif_image_release(image) }
+    var profile: UnsafeMutablePointer<heif_color_profile_nclx>?
+    guard heif_image_get_nclx_color_profile(image, &profile).code == heif_error_Ok, let profile else {
+      return false
+    }
+    defer { heif_nclx_color_profile_free(profile) }
+    return profile.pointee.full_range_flag == 0
   }
 
   /// Pictures that describe the pixels of the primary one (ISO/IEC 23008-12, 6.4.4), without its alpha.
@@ -62,31 +97,46 @@ package struct HEIFPicture: Sendable {
     return names
   }
 
-  /// Boxes of the file itself: the frames of a sequence, the video of a motion photo (`mpvd`), and the item of
-  /// a gain map (ISO 21496-1), which this libheif does not know.
-  private static func boxes(_ path: String) -> [String] {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return [] }
-    defer { close(descriptor) }
+  /// The frames of a sequence, the video of a motion photo (`mpvd`), and the item of a gain map (ISO 21496-1), which this
+  /// libheif does not know.
+  private static func namesOfBoxes(_ path: String) -> [String] {
     var names: [String] = []
+    eachBox(of: path) { name, descriptor, place, size in
+      switch name {
+      case "moov": names.append("frames of an animation")
+      case "mpvd": names.append("video of a motion photo")
+      case "meta":
+        let items = part(of: descriptor, place, size)
+        if items.firstRange(of: Array("tmap".utf8)) != nil { names.append("gain map") }
+      default: break
+      }
+    }
+    return names
+  }
+
+  /// Calls `body` with the name, the place and the size of each box of the file itself.
+  private static func eachBox(
+    of path: String, _ body: (_ name: String, _ descriptor: Int32, _ place: Int, _ size: Int) -> Void
+  ) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
     var place = 0
     var head = [UInt8](repeating: 0, count: 16)
     for _ in 0..<100 where pread(descriptor, &head, 16, place) >= 8 {
       let name = String(decoding: head[4..<8], as: UTF8.self)
       var size = head[0..<4].reduce(0) { $0 << 8 | Int($1) }
       if size == 1 { size = head[8..<15].reduce(0) { $0 << 8 | Int($1) } << 8 | Int(head[15]) }
-      switch name {
-      case "moov": names.append("frames of an animation")
-      case "mpvd": names.append("video of a motion photo")
-      case "meta":
-        var items = [UInt8](repeating: 0, count: min(max(size, 0), 1 << 20))
-        let count = pread(descriptor, &items, items.count, place)
-        if items.prefix(max(count, 0)).firstRange(of: Array("tmap".utf8)) != nil { names.append("gain map") }
-      default: break
-      }
+      body(name, descriptor, place, size)
       guard size >= 8, place <= Int.max - size else { break }
       place += size
     }
-    return names
+  }
+
+  /// The bytes of a box, 1 MiB of them at most.
+  private static func part(of descriptor: Int32, _ place: Int, _ size: Int) -> ArraySlice<UInt8> {
+    var bytes = [UInt8](repeating: 0, count: min(max(size, 0), 1 << 20))
+    let count = pread(descriptor, &bytes, bytes.count, place)
+    return bytes.prefix(max(count, 0))
   }
 }

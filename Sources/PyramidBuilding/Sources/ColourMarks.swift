@@ -29,7 +29,7 @@ struct ColourMarks {
     let hasProfile = image.embeddedProfile != nil
     let loader = Image.loader(ofPath: path)
     if loader == "pngload", let file = try? PNGFile(path: path) {
-      image.setNotes(of: file)
+      image.setNotes(of: file, path: path)
       var colours = file.colours
       if colours.isStandardRGB || colours.codePoints != nil { image.setStatesWhite() }
       if !hasProfile {
@@ -93,11 +93,13 @@ extension Image {
       image = picture
     } else {
       let access = needsRandomAccess(path: path, loader) ? .random : access
+      let page = page ?? largestPage(path: path, loader)
       image = try Image(path: path, access: access, page: page, scale: scale, isDamaged: log != nil)
         .corrected(of: loader, path: path)
     }
     if log == nil, let damage = DeclaredEnd.damage(ofFileAt: path, loader) { image.setFlaw(damage) }
     let heif = loader == "heifload" ? HEIFPicture(path: path) : nil
+    if heif?.isLimitedGray == true { image = try image.spreadFromLimitedRange() }
     if image.hasAlpha, let straight = try image.unpremultiplied(by: loader, path: path, heif) {
       image = straight
       image.setString(alphaField, "divided by alpha, which its colours were multiplied by")
@@ -152,8 +154,8 @@ extension Image {
     case "jxlload" where JPEGXLHeader(path: path)?.isPremultiplied == true: try unpremultiplied(rounds: true)
     case "jp2kload" where JPEG2000Header(path: path)?.isPremultiplied == true:
       try unpremultiplied(rounds: true)
-    // Always (OpenEXR, Technical Introduction, "Alpha"); libvips makes its alpha 0…255.
-    case "openexrload": try unpremultiplied(white: 255)
+    // Always (OpenEXR, Technical Introduction, "Alpha"); libvips makes its alpha 0…255, also if the file has none.
+    case "openexrload" where EXRHeader(path: path)?.hasAlpha != false: try unpremultiplied(white: 255)
     default: nil
     }
   }
@@ -175,8 +177,12 @@ extension Image {
   }
 
   /// Keeps what is known of a PNG file beside its colours; of an image that nobody else has.
-  fileprivate func setNotes(of file: PNGFile) {
+  fileprivate func setNotes(of file: PNGFile, path: String) {
     if file.isAnimated { setInt(Self.animationField, 1) }
+    // libvips reads EXIF in front of the pixels alone.
+    if orientation == 1, let late = PNGLateEXIF.orientation(path: path), late != 1 {
+      setInt("orientation", late)
+    }
     if let palette = file.palette, LabelImage.isOfLabels(palette) { setInt(Self.labelsField, 1) }
     if let flaw = file.chunks.log.worst { setFlaw(flaw) }
   }

@@ -91,7 +91,7 @@ struct SourceRoute {
     if options.recompressesJPEG { reason += "; the JPEG tiles are recompressed" }
     self.reason = reason
     steps =
-      picture.steps + (image.alphaNote.map { [$0] } ?? []) + source.steps
+      picture.steps + [image.colourNote, image.alphaNote].compactMap(\.self) + source.steps
       + (image.profileFault.map { [$0] } ?? [])
       + (image.unfollowedMarks.map { ["taken as sRGB: no profile says what \($0) says"] } ?? [])
       + (keptProfile.map { [Self.words($0, image)] } ?? []) + (shrinking.map { [$0] } ?? [])

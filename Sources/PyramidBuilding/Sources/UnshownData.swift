@@ -19,6 +19,10 @@ enum UnshownData {
         ($0.isAnimated ? ["frames of an animation"] : []) + extraChannels($0)
       } ?? []
     case "openexrload": EXRHeader(file)?.unshown ?? []
+    case "jp2kload": JPEG2000Header(path: file.path)?.unshown ?? []
+    case "magickload": further((IconDirectory(file)?.entries.count ?? 1) - 1, "size")
+    case "ppmload": PNMHeader(file)?.hasFurtherPictures == true ? ["further pictures"] : []
+    case "fitsload": further((FITSHeader(file)?.unitsWithData ?? 1) - 1, "unit")
     default: []
     }
   }
@@ -32,6 +36,10 @@ enum UnshownData {
       let last = bytes.lastIndex(where: { $0 != 0 }), last > 0
     else { return true }
     return !(bytes[last] == 0xd9 && bytes[last - 1] == 0xff)
+  }
+
+  private static func further(_ count: Int, _ name: String) -> [String] {
+    count < 1 ? [] : ["\(count) further \(name)\(count == 1 ? "" : "s")"]
   }
 
   private static func extraChannels(_ header: JPEGXLHeader) -> [String] {

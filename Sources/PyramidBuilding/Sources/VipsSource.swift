@@ -137,7 +137,9 @@ final class VipsSource: StripSource, StripDecoding {
       steps.append(BuildRecord.first(of: "\(several) \(kind)"))
     }
     if image.orientation != 1 {
-      steps.append("turned upright from EXIF orientation \(image.orientation)")
+      let order =
+        Image.loader(ofPath: picture.path) == "radload" ? RadianceHeader(path: picture.path)?.order : nil
+      steps.append("turned upright from \(order ?? "EXIF orientation \(image.orientation)")")
       if needsRandomAccess(image) { image = try picture.open(.random) }
       image = try image.autorotated()
     }

@@ -5,12 +5,13 @@ import io
 import json
 import struct
 import subprocess
+import zlib
 from pathlib import Path
 
 import numpy
 from harness import folder, run
 from one_source import OneSource
-from PIL import Image
+from PIL import Image, ImageOps
 
 WIDTH, HEIGHT = 96, 72
 
@@ -56,26 +57,93 @@ def psd(mode: int, planes: list[numpy.ndarray]) -> bytes:
     return header + bytes(2) + b"".join(plane.tobytes() for plane in planes)
 
 
-def exr(channels: dict[str, numpy.ndarray]) -> bytes:
+def exr(channels: dict[str, numpy.ndarray], *attributes: bytes) -> bytes:
     """Floats by rows, without compression."""
     height, width = next(iter(channels.values())).shape
-
-    def field(name: str, kind: str, value: bytes) -> bytes:
-        return name.encode() + b"\0" + kind.encode() + b"\0" + struct.pack("<I", len(value)) + value
     names = sorted(channels)
     listed = b"".join(name.encode() + b"\0" + struct.pack("<IIII", 2, 0, 1, 1) for name in names) + b"\0"
     window = struct.pack("<iiii", 0, 0, width - 1, height - 1)
-    head = b"\x76\x2f\x31\x01\x02\0\0\0" + field("channels", "chlist", listed)
-    head += field("compression", "compression", b"\0") + field("dataWindow", "box2i", window)
-    head += field("displayWindow", "box2i", window) + field("lineOrder", "lineOrder", b"\0")
-    head += field("pixelAspectRatio", "float", struct.pack("<f", 1))
-    head += field("screenWindowCenter", "v2f", struct.pack("<ff", 0, 0))
-    head += field("screenWindowWidth", "float", struct.pack("<f", 1)) + b"\0"
+    head = b"\x76\x2f\x31\x01\x02\0\0\0" + attribute("channels", "chlist", listed)
+    head += b"".join(attributes) + attribute("compression", "compression", b"\0") + attribute("dataWindow", "box2i", window)
+    head += attribute("displayWindow", "box2i", window) + attribute("lineOrder", "lineOrder", b"\0")
+    head += attribute("pixelAspectRatio", "float", struct.pack("<f", 1))
+    head += attribute("screenWindowCenter", "v2f", struct.pack("<ff", 0, 0))
+    head += attribute("screenWindowWidth", "float", struct.pack("<f", 1)) + b"\0"
     size = 8 + 4 * width * len(names)
     offsets = b"".join(struct.pack("<Q", len(head) + 8 * height + size * y) for y in range(height))
     rows = b"".join(struct.pack("<iI", y, size - 8) + b"".join(
         channels[name][y].astype("<f4").tobytes() for name in names) for y in range(height))
     return head + offsets + rows
+
+
+def attribute(name: str, kind: str, value: bytes) -> bytes:
+    """An attribute of an OpenEXR header."""
+    return name.encode() + b"\0" + kind.encode() + b"\0" + struct.pack("<I", len(value)) + value
+
+
+def xcf(width: int, height: int, *layers: tuple[numpy.ndarray, int, int, int]) -> bytes:
+    """A file of GIMP whose runs are not compressed: layers of RGBA, the uppermost first, each with its offsets and opacity."""
+    out = bytearray(b"gimp xcf file\0" + struct.pack(">III", width, height, 0))
+    out += struct.pack(">IIB", 17, 1, 1) + bytes(8)
+    pointers = len(out)
+    out += bytes(4 * (len(layers) + 1) + 4)
+    for number, (pixels, x, y, opacity) in enumerate(layers):
+        struct.pack_into(">I", out, pointers + 4 * number, len(out))
+        rows, columns = pixels.shape[:2]
+        out += struct.pack(">III", columns, rows, 1) + struct.pack(">I", 2) + b"L\0"
+        out += struct.pack(">III", 6, 4, opacity) + struct.pack(">III", 8, 4, 1) + struct.pack(">IIii", 15, 8, x, y)
+        out += struct.pack(">III", 7, 4, 0) + bytes(8)
+        hierarchy = len(out)
+        out += bytes(8)
+        struct.pack_into(">I", out, hierarchy, len(out))
+        out += struct.pack(">III", columns, rows, 4)
+        level = len(out)
+        out += bytes(8)
+        struct.pack_into(">I", out, level, len(out))
+        out += struct.pack(">II", columns, rows)
+        tiles = [(top, left) for top in range(0, rows, 64) for left in range(0, columns, 64)]
+        places = len(out)
+        out += bytes(4 * (len(tiles) + 1))
+        for index, (top, left) in enumerate(tiles):
+            struct.pack_into(">I", out, places + 4 * index, len(out))
+            tile = pixels[top:top + 64, left:left + 64]
+            for channel in range(4):
+                out += b"\x80" + struct.pack(">H", tile.shape[0] * tile.shape[1]) + tile[..., channel].tobytes()
+    return bytes(out)
+
+
+def bmp(pixels: numpy.ndarray, compression: int, header: int, masks: bytes = b"") -> bytes:
+    """A BMP of 32 bits, blue first, whose last row comes first."""
+    height, width = pixels.shape[:2]
+    info = struct.pack("<IiiHHIIiiII", header, width, height, 1, 32, compression, 4 * width * height, 0, 0, 0, 0)
+    info += masks
+    data = numpy.ascontiguousarray(pixels[::-1, :, [2, 1, 0, 3]]).tobytes()
+    return b"BM" + struct.pack("<IHHI", 14 + len(info) + len(data), 0, 0, 14 + len(info)) + info + data
+
+
+def linear_to_srgb(light: numpy.ndarray) -> numpy.ndarray:
+    light = light.clip(0, 1)
+    return 255 * numpy.where(light <= 0.0031308, light * 12.92, 1.055 * light ** (1 / 2.4) - 0.055)
+
+
+def chunk(name: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+
+
+def fits(*images: numpy.ndarray) -> bytes:
+    """Units of 8 bits; one that is empty has no axes."""
+    out = b""
+    for number, image in enumerate(images):
+        first = "SIMPLE  =                    T" if number == 0 else "XTENSION= 'IMAGE   '"
+        axes = image.shape[::-1] if image.size else ()
+        cards = [first, "BITPIX  =                    8", f"NAXIS   = {len(axes):20}"]
+        cards += [f"NAXIS{axis + 1}  = {length:20}" for axis, length in enumerate(axes)]
+        cards += ["PCOUNT  =                    0", "GCOUNT  =                    1"] if number else []
+        cards.append("END")
+        out += "".join(card.ljust(80) for card in cards).encode().ljust(-(-len(cards) * 80 // 2880) * 2880)
+        data = image.tobytes()
+        out += data.ljust(-(-len(data) // 2880) * 2880, b"\0")
+    return out
 
 
 def with_palette(jp2: bytes, palette: list[tuple[int, int, int]]) -> bytes:
@@ -103,6 +171,12 @@ class FormatPixels(OneSource):
         if found.ndim == 3 and wanted.ndim == 2:
             wanted = wanted[..., None]
         self.assertLessEqual(numpy.abs(found.astype(int) - wanted.astype(int)).max(), distance)
+
+    def damage(self, data: bytes, name: str) -> dict:
+        """What a build reports of a file that may be damaged."""
+        source = folder("source") / name
+        source.write_bytes(data)
+        return json.loads(run("build", source, "--library", folder("library"), "--json", "--quiet").stdout)
 
     def refusal(self, data: bytes, name: str) -> str:
         source = folder("source") / name
@@ -222,7 +296,157 @@ class FormatPixels(OneSource):
                 self.assertTrue((found[..., 3] == wanted[..., 3]).all())
                 self.assertTrue((found[4:9, 5:11] == wanted[4:9, 5:11]).all())
 
+    def test_a_gif_frame_whose_codes_end_early(self):
+        y, x = numpy.mgrid[0:200, 0:300]
+        noise = numpy.random.default_rng(0).integers(0, 12, (200, 300, 3))
+        pixels = (numpy.stack([x * .8, y * 1.2, (x + y) * .5], -1) + noise).clip(0, 255).astype(numpy.uint8)
+        data = encoded("GIF", Image.fromarray(pixels).quantize(64))
+        told, whole = self.shown(data, "a.gif")
+        self.assertNotIn("damage", told)
+        noticed = 0
+        for place, count, value in ((0.4, 200, 0), (0.5, 600, 0), (0.3, 300, 255), (0.7, 100, 0), (0.6, 1, 7)):
+            at = int(len(data) * place)
+            damaged = data[:at] + bytes([value]) * count + data[at + count:]
+            try:
+                Image.open(io.BytesIO(damaged)).load()
+                continue
+            except OSError:
+                noticed += 1
+            with self.subTest(place=place, count=count, value=value):
+                told = self.damage(damaged, "a.gif")
+                self.assertTrue(told["status"] == "failed" or told.get("damage") == "error", told)
+        self.assertGreater(noticed, 2)
+        # The end code in the middle: no decoder's error, and half of the pixels.
+        codes = gif((0, 0, 20, 15), 0)
+        end = codes.index(b"\x80\x01" * 100) + 200
+        told = self.damage(codes[:end] + b"\x81" + codes[end + 1:], "a.gif")
+        self.assertEqual(told.get("damage"), "error")
+        self.assertRegex(told["reason"], r"[12]\d\d of 300 pixels of its first frame are missing")
+
+    # Layers and sizes
+
+    def test_xcf_is_shown_only_if_it_is_flat(self):
+        under = numpy.dstack([picture(), numpy.full((HEIGHT, WIDTH), 255, numpy.uint8)])
+        over = numpy.zeros((20, 30, 4), numpy.uint8)
+        over[:] = [255, 0, 0, 255]
+        _, found = self.shown(xcf(WIDTH, HEIGHT, (under, 0, 0, 255)), "a.xcf")
+        self.assertNear(found[..., :3], converted(self.source, "-flatten"), 0)
+        line = self.refusal(xcf(WIDTH, HEIGHT, (over, 10, 15, 255), (under, 0, 0, 255)), "a.xcf")
+        self.assertRegex(line, "is an XCF file of 2 layers, which are not composed here: flatten it, .*convert FILE .*-flatten")
+        for layer in ((over, 10, 15, 255), (under, 3, 0, 255), (under, 0, 0, 128)):
+            self.assertRegex(self.refusal(xcf(WIDTH, HEIGHT, layer), "a.xcf"), "does not fill its canvas, or is not opaque: flatten it")
+
+    def test_the_largest_picture_of_an_icon(self):
+        y, x = numpy.mgrid[0:256, 0:256]
+        image = Image.fromarray(numpy.dstack([x, y, (x + y) // 2, 255 - 0 * x]).astype(numpy.uint8))
+        for sizes in ([16, 32, 256], [256, 16], [48]):
+            for form in ("png", "bmp"):
+                images = [image.resize((size, size)) for size in sizes]
+                data = encoded("ICO", image, sizes=[(size, size) for size in sizes], append_images=images,
+                               bitmap_format=form)
+                told, found = self.shown(data, "a.ico")
+                wanted = numpy.array(Image.open(io.BytesIO(data)).convert("RGBA"))
+                self.assertEqual(found.shape[:2], wanted.shape[:2])
+                self.assertTrue((found[..., :3] == wanted[..., :3]).all())
+                others = len(sizes) - 1
+                self.assertEqual(told.get("dropped"), [f"{others} further size{'s'[:others > 1]}"] if others else None)
+
     # Channels and colours
+
+    def test_bmp_of_32_bits_without_an_alpha_mask(self):
+        rgba = numpy.dstack([picture(), picture()[..., 1]])
+        colours, alpha = struct.pack("<III", 0xFF0000, 0xFF00, 0xFF), struct.pack("<I", 0xFF000000)
+        rest = b"BGRs" + bytes(64 - 4 - 4 - 4 - 4 + 4 + 12)
+        for data in (bmp(rgba, 0, 40), bmp(rgba, 3, 40, colours), bmp(rgba, 3, 124, colours + alpha + rest)):
+            _, found = self.shown(data, "a.bmp")
+            image = Image.open(io.BytesIO(data))
+            self.assertEqual(found.shape[2], len(image.mode))
+            self.assertTrue((found == numpy.array(image)).all())
+
+    def test_radiance_in_any_order_of_rows_and_pixels(self):
+        y, x = numpy.mgrid[0:45, 0:61]
+        # The exponent 128 stands for a factor of 1 / 256 (colr_color in Radiance's color.c).
+        upright = numpy.stack([x * 4, y * 5, (x + y) * 2, 128 + 0 * x], -1).astype(numpy.uint8)
+        wanted = linear_to_srgb((upright[..., :3] + 0.5) / 256)
+        transposed = upright.transpose(1, 0, 2)
+        files = {"-Y 45 +X 61": upright, "-Y 45 -X 61": upright[:, ::-1], "+Y 45 -X 61": upright[::-1, ::-1],
+                 "+Y 45 +X 61": upright[::-1], "+X 61 -Y 45": transposed, "-X 61 -Y 45": transposed[::-1],
+                 "-X 61 +Y 45": transposed[::-1, ::-1], "+X 61 +Y 45": transposed[:, ::-1]}
+        for order, pixels in files.items():
+            with self.subTest(order):
+                data = f"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n{order}\n".encode()
+                told, found = self.shown(data + numpy.ascontiguousarray(pixels).tobytes(), "a.hdr")
+                self.assertEqual(found.shape[:2], (45, 61))
+                self.assertNear(found, wanted.round(), 2)
+
+    def test_monochrome_avif_of_limited_range(self):
+        gray = numpy.broadcast_to((numpy.arange(96) * 2.6).clip(0, 255), (64, 96)).astype(numpy.uint8)
+        for limits in ("full", "limited"):
+            data = encoded("AVIF", Image.fromarray(gray).convert("RGB"), quality=95, subsampling="4:0:0", range=limits)
+            told, found = self.shown(data, "a.avif")
+            self.assertNear(found, numpy.array(Image.open(io.BytesIO(data)).convert("RGB")), 2)
+            self.assertEqual("gray spread from limited range" in told["steps"], limits == "limited")
+        place = folder("heif")
+        Image.fromarray(gray).save(place / "a.png")
+        for ending, option in (("avif", "-A"), ("heic", "-q")):
+            subprocess.run(["heif-enc", option, *(["95"] if option == "-q" else []), place / "a.png", "-o", place / f"a.{ending}"],
+                           check=True, capture_output=True)
+            told, found = self.shown((place / f"a.{ending}").read_bytes(), f"a.{ending}")
+            self.assertLess(numpy.abs(found.astype(int)[..., 0] - gray).mean(), 3)
+
+    def test_exr_chromaticities(self):
+        linear = (picture() / 255).astype(numpy.float32)
+        planes = dict(zip("RGB", numpy.moveaxis(linear, -1, 0)))
+        aces = struct.pack("<8f", 0.7347, 0.2653, 0, 1, 0.0001, -0.077, 0.32168, 0.33767)
+        # ACES2065-1 to CIE XYZ (SMPTE ST 2065-1), white adapted by Bradford's method, and to sRGB (IEC 61966-2-1).
+        to_xyz = numpy.array([[0.9525523959, 0, 0.0000936786], [0.3439664498, 0.7281660966, -0.0721325464], [0, 0, 1.0088251844]])
+        cone = numpy.array([[.8951, .2664, -.1614], [-.7502, 1.7135, .0367], [.0389, -.0685, 1.0296]])
+        white = [numpy.array([x / y, 1, (1 - x - y) / y]) for x, y in ((0.32168, 0.33767), (0.3127, 0.3290))]
+        adapted = numpy.linalg.inv(cone) @ numpy.diag(cone @ white[1] / (cone @ white[0])) @ cone
+        from_srgb = numpy.array([[0.412391, 0.357584, 0.180481], [0.212639, 0.715169, 0.072192], [0.019331, 0.119195, 0.950532]])
+        matrix = numpy.linalg.inv(from_srgb) @ adapted @ to_xyz
+        told, found = self.shown(exr(planes, attribute("chromaticities", "chromaticities", aces)), "a.exr")
+        self.assertNear(found[..., :3], linear_to_srgb(linear @ matrix.T).round(), 2)
+        self.assertIn("colours converted from the file's chromaticities", told["steps"])
+        self.assertFalse([step for step in told["steps"] if "divided by alpha" in step])
+        standard = struct.pack("<8f", 0.64, 0.33, 0.30, 0.60, 0.15, 0.06, 0.3127, 0.3290)
+        told, found = self.shown(exr(planes, attribute("chromaticities", "chromaticities", standard)), "a.exr")
+        self.assertNear(found[..., :3], linear_to_srgb(linear).round(), 2)
+        self.assertNotIn("colours converted from the file's chromaticities", told["steps"])
+
+    def test_exif_behind_the_pixels_of_a_png(self):
+        exif = b"MM\0*\0\0\0\x08\0\x01" + struct.pack(">HHIHH", 274, 3, 1, 6, 0) + bytes(4)
+        png = encoded("PNG")
+        data = png[:-12] + chunk(b"eXIf", exif) + png[-12:]
+        told, found = self.shown(data, "a.png")
+        image = Image.open(io.BytesIO(data))
+        image.load()
+        self.assertTrue((found == numpy.array(ImageOps.exif_transpose(image))).all())
+        self.assertEqual(found.shape[:2], (WIDTH, HEIGHT))
+
+    def test_gray_with_alpha_over_a_coloured_background(self):
+        gray = numpy.zeros((32, 64, 2), numpy.uint8)
+        gray[:, :32] = [200, 255]
+        self.source = folder("source") / "a.png"
+        Image.fromarray(gray, "LA").save(self.source)
+        under = Image.new("RGBA", (64, 32), (255, 0, 0, 255))
+        wanted = numpy.array(Image.alpha_composite(under, Image.fromarray(gray, "LA").convert("RGBA")).convert("RGB"))
+        _, archive = self.built(self.source, "--format", "jpeg", "--quality", "100", "--background", "255,0,0")
+        found = numpy.array(Image.open(io.BytesIO(self.tiles(archive)[0, 0])).convert("RGB"))
+        self.assertNear(found[5, [5, 60]], wanted[5, [5, 60]], 2)
+        _, archive = self.built(self.source, "--format", "jpeg", "--background", "99,99,99")
+        self.assertEqual(Image.open(io.BytesIO(self.tiles(archive)[0, 0])).mode, "L")
+
+    def test_further_pictures_are_reported(self):
+        ppm = b"P6 96 72 255\n" + picture().tobytes()
+        gray = picture()[..., 0]
+        empty = numpy.zeros(0, numpy.uint8)
+        for data, name, wanted in (
+                (ppm, "a.ppm", None), (ppm + ppm, "a.ppm", ["further pictures"]), (ppm + b"\n", "a.ppm", None),
+                (fits(gray), "a.fits", None), (fits(empty, gray), "a.fits", None),
+                (fits(gray, gray[:50], gray), "a.fits", ["2 further units"])):
+            told, _ = self.shown(data, name)
+            self.assertEqual(told.get("dropped"), wanted, name)
 
     def test_exr_by_its_channels(self):
         plane = numpy.linspace(0, 1, WIDTH * HEIGHT, dtype=numpy.float32).reshape(HEIGHT, WIDTH)
@@ -244,6 +468,17 @@ class FormatPixels(OneSource):
         gray = picture()[..., 0]
         self.assertRegex(self.refusal(psd(4, [gray] * 5), "a.psd"), "PSD file in CMYK with alpha .*: flatten it, .*convert")
         self.shown(psd(4, [gray] * 4), "a.psd")
+
+    def test_psd_in_modes_that_are_not_read(self):
+        gray = picture()[..., 0]
+        indexed = psd(2, [gray])
+        indexed = indexed[:26] + struct.pack(">I", 768) + bytes(range(256)) * 3 + indexed[30:]
+        Image.open(io.BytesIO(indexed)).load()
+        line = self.refusal(indexed, "a.psd")
+        self.assertRegex(line, "is a PSD file in indexed colours, which is not read here: save it in RGB")
+        self.assertNotIn("damaged", line)
+        line = self.refusal(psd(9, [gray] * 3), "a.psd")
+        self.assertRegex(line, "is a PSD file in CIELab, which is not read here: convert it, .*convert")
 
     # Damage
 

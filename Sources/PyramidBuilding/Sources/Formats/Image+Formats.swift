@@ -26,18 +26,40 @@ extension Image {
       else { return nil }
       throw ImagingError("openexrload", path, message: header.refusal)
     case "magickload":
-      // libvips ends the process at five channels.
-      guard let file = try? SourceFile(path: path), let start = file.bytes(0, 26),
-        start.starts(with: "8BPS".utf8),
-        start[25] == 4, Int(start[12]) << 8 | Int(start[13]) > 4
-      else { return nil }
-      throw ImagingError(
-        "magickload", path,
-        message:
-          "is a PSD file in CMYK with alpha or spot colours, which is not read here: flatten it, for example "
-          + "with 'convert FILE[0] -alpha off -colorspace sRGB FILE.png'")
+      if let file = try? SourceFile(path: path), let refusal = magickRefusal(file) {
+        throw ImagingError("magickload", path, message: refusal)
+      }
+      return nil
     default: return nil
     }
+  }
+
+  /// Why ImageMagick's picture of a file would be wrong, as a clause; nil if it is right.
+  private static func magickRefusal(_ file: SourceFile) -> String? {
+    if let header = XCFHeader(file), !header.isFlat { return header.refusal }
+    guard let start = file.bytes(0, 26), start.starts(with: "8BPS".utf8) else { return nil }
+    switch (mode: start[25], channels: Int(start[12]) << 8 | Int(start[13])) {
+    case (2, _):
+      return "is a PSD file in indexed colours, which is not read here: save it in RGB, or convert it with "
+        + "Pillow, as Image.open(FILE).convert('RGB').save('FILE.png')"
+    // libvips ends the process at five channels.
+    case (4, 5...):
+      return
+        "is a PSD file in CMYK with alpha or spot colours, which is not read here: flatten it, for example "
+        + "with 'convert FILE[0] -alpha off -colorspace sRGB FILE.png'"
+    case (9, _):
+      return "is a PSD file in CIELab, which is not read here: convert it, for example with "
+        + "'convert FILE[0] -colorspace sRGB FILE.png'"
+    default: return nil
+    }
+  }
+
+  /// The page to read of a file that has one picture in several sizes: the largest; nil for the first one.
+  static func largestPage(path: String, _ loader: String?) -> Int? {
+    guard loader == "magickload", let file = try? SourceFile(path: path),
+      let largest = IconDirectory(file)?.largest, largest > 0
+    else { return nil }
+    return largest
   }
 
   /// Whether rows have to be read in another order than the file has them.
@@ -49,6 +71,11 @@ extension Image {
   func corrected(of loader: String?, path: String) throws(ImagingError) -> Image {
     switch loader {
     case "ppmload": try PNMHeader(path: path).map(corrected) ?? self
+    case "jp2kload": try JPEG2000Header(path: path).map(described) ?? self
+    case "radload": try RadianceHeader(path: path).map(corrected) ?? self
+    case "openexrload": try EXRHeader(path: path).map(corrected) ?? self
+    case "magickload" where hasAlpha && Self.isBitmapWithoutAlpha(path: path):
+      try bands(from: 0, count: bands - 1).said(toBe: interpretation)
     // Gray colours of a palette: libvips says gray of three equal bands, of which it takes the last two for alpha.
     case "magickload" where interpretation == "b-w" && bands > 2: try said(toBe: "srgb")
     case "gifload":
@@ -58,6 +85,36 @@ extension Image {
         self
       }
     default: self
+    }
+  }
+
+  private func corrected(_ header: RadianceHeader) throws(ImagingError) -> Image {
+    guard header.orientation != 1 else { return self }
+    let image = try said(toBe: interpretation)
+    image.setInt("orientation", header.orientation)
+    return image
+  }
+
+  private func corrected(_ header: EXRHeader) throws(ImagingError) -> Image {
+    guard let matrix = header.standardRGBMatrix, interpretation == "scrgb", bands > 2 else { return self }
+    let image = try recombined(matrix)
+    image.setColourNote("colours converted from the file's chromaticities")
+    return image
+  }
+
+  /// Whether the fourth byte of a BMP's pixels is no alpha: without a mask for it, or without masks at all.
+  private static func isBitmapWithoutAlpha(path: String) -> Bool {
+    guard let file = try? SourceFile(path: path), let start = file.bytes(0, 34),
+      start.starts(with: "BM".utf8), start[28] == 32, start[29] == 0
+    else { return false }
+    func little(_ bytes: some BidirectionalCollection<UInt8>) -> Int {
+      bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
+    }
+    switch little(start[30..<34]) {
+    case 0: return true
+    // Masks of red, green and blue; from BITMAPV3INFOHEADER on that of alpha follows them.
+    case 3: return little(start[14..<18]) < 56 || file.bytes(66, 4).map(little) == 0
+    default: return false
     }
   }
 
@@ -107,5 +164,27 @@ extension Image {
     return try Image(
       FilledFile(file, byteCount: size), loader: "ppmload",
       access: header.isFloat ? .random : .sequential, subject: path)
+  }
+}
+
+extension Image {
+  private static let colourNoteField = "ziggurat-colour-note"
+
+  /// Records a change to the colours for the build's steps; of an image that nobody else has.
+  func setColourNote(_ note: String) { setString(Self.colourNoteField, note) }
+
+  /// The change to the file's colours, as a clause; nil if there was none.
+  var colourNote: String? { string(Self.colourNoteField) }
+
+  /// Returns gray of limited range (16…235) spread over all values, as ITU-T H.273, 8.3, has it.
+  func spreadFromLimitedRange() throws(ImagingError) -> Image {
+    let factor = 255.0 / 219
+    let colours = bands - (hasAlpha ? 1 : 0)
+    let image =
+      isBytes
+      ? try scaledToBytes(factor: factor, offset: -16 * factor, alpha: 1)
+      : try spread(from: 16 * 256, to: 235 * 256, colours: colours, alpha: 1)
+    image.setColourNote("gray spread from limited range")
+    return image
   }
 }

@@ -83,6 +83,12 @@ struct PNMHeader {
     return start + bytes
   }
 
+  /// Whether another picture follows this one, as netpbm allows. Plain files are not looked at.
+  var hasFurtherPictures: Bool {
+    guard let end = declaredSize, let next = file.bytes(end, 3) else { return false }
+    return next[0] == UInt8(ascii: "P") && "1234567Ff".utf8.contains(next[1]) && Self.isSpace(next[2])
+  }
+
   /// The number of rows of which the file does not have every sample.
   var missingRows: Int {
     guard isPlain else {

@@ -1,0 +1,61 @@
+import Files
+
+/// The header-data units of a FITS file (FITS Standard 4.0, section 3), of which libvips reads the first with an image.
+struct FITSHeader {
+  /// Units with data.
+  let unitsWithData: Int
+
+  private static let blockSize = 2880
+  /// Units and blocks of a header that are looked at.
+  private static let (mostUnits, mostBlocks) = (1000, 1000)
+
+  /// `nil` if the file is no FITS.
+  init?(_ file: SourceFile) {
+    guard file.bytes(0, 6)?.elementsEqual("SIMPLE".utf8) == true else { return nil }
+    var (at, count) = (0, 0)
+    for _ in 0..<Self.mostUnits {
+      guard let unit = Self.unit(file, at) else { break }
+      if unit.dataSize > 0 { count += 1 }
+      guard case (let next, false) = unit.end.addingReportingOverflow(unit.dataSize), next > at else { break }
+      at = next
+    }
+    unitsWithData = count
+  }
+
+  /// Returns the place behind a unit's header, and the size of its data in whole blocks.
+  private static func unit(_ file: SourceFile, _ start: Int) -> (end: Int, dataSize: Int)? {
+    var values: [String: Int] = [:]
+    for block in 0..<mostBlocks {
+      guard let bytes = file.bytes(start + block * blockSize, blockSize) else { return nil }
+      if block == 0, !bytes.starts(with: "SIMPLE".utf8), !bytes.starts(with: "XTENSION".utf8) { return nil }
+      for card in stride(from: 0, to: blockSize, by: 80) {
+        let text = String(decoding: bytes[card..<card + 80], as: UTF8.self)
+        let name = text.prefix(8).split(separator: " ").first.map(String.init) ?? ""
+        if name == "END" {
+          return (start + (block + 1) * blockSize, dataSize(values))
+        }
+        guard text.dropFirst(8).hasPrefix("=") else { continue }
+        let value = text.dropFirst(9).prefix { $0 != "/" }.split(separator: " ").first.flatMap { Int($0) }
+        if let value { values[name] = value }
+      }
+    }
+    return nil
+  }
+
+  /// Section 4.4.1.1, formulas 1 and 2; 0 if it is out of range.
+  private static func dataSize(_ values: [String: Int]) -> Int {
+    let axes = values["NAXIS"] ?? 0
+    guard 1...999 ~= axes else { return 0 }
+    var count = 1
+    for axis in 1...axes {
+      guard let length = values["NAXIS\(axis)"], length > 0,
+        case (let product, false) = count.multipliedReportingOverflow(by: length), product < 1 << 48
+      else { return 0 }
+      count = product
+    }
+    let (heap, groups, bits) = (values["PCOUNT"] ?? 0, values["GCOUNT"] ?? 1, abs(values["BITPIX"] ?? 8))
+    guard 0..<1 << 48 ~= heap, 1...4096 ~= groups, bits <= 64 else { return 0 }
+    let size = bits / 8 * groups * (heap + count)
+    return (size + blockSize - 1) / blockSize * blockSize
+  }
+}

@@ -1,0 +1,29 @@
+import Files
+
+/// The order of rows and pixels of a Radiance picture (RADIANCE file formats, "Pictures"), which libvips ignores.
+struct RadianceHeader {
+  /// EXIF's number of that order, 1…8.
+  let orientation: Int
+  /// The order as the file writes it: "+Y +X".
+  let order: String
+
+  /// Bytes in which the resolution is looked for.
+  private static let longest = 1 << 16
+
+  /// `nil` if the file has no such header.
+  init?(path: String) {
+    guard let file = try? SourceFile(path: path),
+      let bytes = file.bytes(0, min(file.identity.size, Self.longest)), bytes.starts(with: "#?".utf8)
+    else { return nil }
+    // An empty line ends the header; the resolution follows it.
+    let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)
+    guard let empty = lines.firstIndex(where: \.isEmpty), empty + 1 < lines.count else { return nil }
+    let parts = String(decoding: lines[empty + 1].prefix(80), as: UTF8.self).split(separator: " ")
+    guard parts.count == 4 else { return nil }
+    order = "\(parts[0]) \(parts[2])"
+    // -Y is downwards, and +X to the right; the first axis is that of the rows.
+    let orders = ["-Y +X", "-Y -X", "+Y -X", "+Y +X", "+X -Y", "-X -Y", "-X +Y", "+X +Y"]
+    guard let place = orders.firstIndex(of: order) else { return nil }
+    orientation = place + 1
+  }
+}

@@ -1,0 +1,45 @@
+/// EXIF behind the pixels of a PNG file, where the eXIf chunk may stand too (PNG, third edition, 5.6).
+enum PNGLateEXIF {
+  /// Bytes of the chunk that are read.
+  private static let longest = 1 << 16
+
+  /// Returns the orientation, 1…8; nil if no EXIF behind the pixels has one.
+  static func orientation(path: String) -> Int? {
+    guard let file = try? SourceFile(path: path) else { return nil }
+    var (place, isBehindPixels) = (8, false)
+    while let head = file.bytes(place, 8) {
+      let length = head[..<4].reduce(0) { $0 << 8 | Int($1) }
+      switch String(decoding: head[4...], as: UTF8.self) {
+      case "IDAT": isBehindPixels = true
+      case "IEND": return nil
+      case "eXIf" where isBehindPixels:
+        return file.bytes(place + 8, min(length, longest)).flatMap(orientation)
+      default: break
+      }
+      place += 12 + length
+    }
+    return nil
+  }
+
+  /// The orientation (tag 274) of the first directory of EXIF.
+  private static func orientation(ofEXIF bytes: [UInt8]) -> Int? {
+    guard bytes.count >= 8,
+      bytes.starts(with: [0x49, 0x49, 42, 0]) || bytes.starts(with: [0x4d, 0x4d, 0, 42])
+    else { return nil }
+    func number(_ at: Int, _ count: Int) -> Int? {
+      guard at >= 0, at <= bytes.count - count else { return nil }
+      let part = bytes[at..<at + count]
+      return bytes[0] == 0x49
+        ? part.reversed().reduce(0) { $0 << 8 | Int($1) } : part.reduce(0) { $0 << 8 | Int($1) }
+    }
+    guard let directory = number(4, 4), let count = number(directory, 2) else { return nil }
+    for entry in 0..<count {
+      let at = directory + 2 + 12 * entry
+      guard number(at, 2) == 274 else { continue }
+      // A SHORT, or a LONG as some programs write it.
+      guard let type = number(at + 2, 2), type == 3 || type == 4 else { return nil }
+      return number(at + 8, type == 3 ? 2 : 4).flatMap { 1...8 ~= $0 ? $0 : nil }
+    }
+    return nil
+  }
+}
