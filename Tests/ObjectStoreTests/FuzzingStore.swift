@@ -138,7 +138,7 @@ final class FuzzingStore: Sendable {
     }
     var isLast = every.count <= count
     if mischief == .listLies {
-      switch Int.random(in: 0..<7, using: &state.random) {
+      switch Int.random(in: 0..<8, using: &state.random) {
       case 0: items.append(item("elsewhere/x", "\"e\"", "1"))
       case 1: items.append(item(PercentEncoding.encode(bytes: prefix) + "z", "\"e\"", "-5"))
       case 2: items.append(items.first ?? item("", "", ""))
@@ -148,6 +148,7 @@ final class FuzzingStore: Sendable {
         items.append(item(name, "\"e\"", "16106127360"))
         isLast = true
       case 5: items.append(item(PercentEncoding.encode(bytes: prefix) + "%ZZ", "\"e\"", "1"))
+      case 6: (items, isLast) = ([], false)
       default:
         items.append(item(PercentEncoding.encode(bytes: prefix) + "7999999999999-1", "\"e&#10;X: y\"", "9"))
       }

@@ -170,6 +170,64 @@ struct ObjectWriterTests {
     #expect(server.requests.count == requests)
   }
 
+  /// The key behind which a list was asked for, and the token.
+  private static func position(_ request: HostileServer.Request) -> [String] {
+    request.query.split(separator: "&").map(String.init).filter {
+      $0.hasPrefix("start-after=") || $0.hasPrefix("continuation-token=")
+    }
+  }
+
+  @Test func `an empty page that says it is truncated is continued by its token`() throws {
+    func object(_ name: String) -> String {
+      "<Contents><Key>a_b/\(name)</Key><ETag>x</ETag><Size>7</Size></Contents>"
+    }
+    func more(_ token: String) -> String {
+      "<IsTruncated>true</IsTruncated><NextContinuationToken>\(token)</NextContinuationToken>"
+    }
+    let answers = [
+      [String](): more("zero"), ["continuation-token=zero"]: more("1") + object("1"),
+      ["start-after=a_b%2F1"]: more("t+/=&amp;%20"),
+      ["continuation-token=t%2B%2F%3D%26%2520", "start-after=a_b%2F1"]: more("3"),
+      ["continuation-token=3", "start-after=a_b%2F1"]: "<IsTruncated>false</IsTruncated>" + object("2"),
+    ]
+    let server = HostileServer(script: { _, request in
+      Scripted(body: Self.page(answers[Self.position(request)] ?? "<Unexpected>"))
+    })
+    defer { server.stop() }
+    #expect(try Self.writer(server).all(atMost: 10).map(\.key) == ["a_b/1", "a_b/2"])
+    #expect(server.requests.count == 5)
+    #expect(try Self.writer(server).list(after: nil).pins.map(\.key) == ["a_b/1"])
+  }
+
+  @Test(
+    arguments: [
+      ("true", "", 2), ("True", "", 2), ("true", "<NextContinuationToken></NextContinuationToken>", 2),
+      ("true", "<NextContinuationToken>same</NextContinuationToken>", 3),
+    ])
+  func `an empty page that says it is truncated and cannot be continued is no end of the list`(
+    said: String, token: String, requests: Int
+  ) throws {
+    let object = "<Contents><Key>a_b/1</Key><ETag>x</ETag><Size>7</Size></Contents>"
+    let server = HostileServer(script: { _, request in
+      let rest = request.query.contains("start-after") ? token : object
+      return Scripted(body: Self.page("<IsTruncated>\(said)</IsTruncated>" + rest))
+    })
+    defer { server.stop() }
+    #expect(throws: ObjectFault.damaged) { _ = try Self.writer(server).all(atMost: 10) }
+    #expect(server.requests.count == requests)
+  }
+
+  @Test func `a list of nothing but empty pages comes to an end`() throws {
+    let server = HostileServer(script: { number, _ in
+      Scripted(
+        body: Self.page(
+          "<IsTruncated>true</IsTruncated><NextContinuationToken>\(number)</NextContinuationToken>"))
+    })
+    defer { server.stop() }
+    #expect(throws: ObjectFault.damaged) { _ = try Self.writer(server).all(atMost: 10) }
+    #expect(server.requests.count == 1001)
+  }
+
   @Test func `keys are decoded where the store says that they are encoded, and only there`() throws {
     let objects = ["a_b/a+%2B%20%C3%A9", "a_b/b%2526"].map {
       "<Contents><Key>\($0)</Key><ETag>x</ETag><Size>7</Size></Contents>"

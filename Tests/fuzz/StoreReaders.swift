@@ -7,7 +7,7 @@ extension FuzzInput {
   /// What a store answers: a page of a list, the head of an answer, the end of an upload.
   func readListAnswer() {
     _ = (StoreAnswer.upload(bytes), StoreAnswer.isWhole(bytes))
-    if let page = StoreAnswer.page(bytes) {
+    if let page = StoreAnswer.list(bytes)?.page {
       for pin in page.pins {
         precondition(pin.byteCount >= 0 && !pin.etag.isEmpty, "an object has a size and a tag")
         _ = (

@@ -80,15 +80,33 @@ package final class ObjectWriter: ObjectWriting {
     var query = "encoding-type=url&list-type=2&max-keys=1000"
     if !address.prefix.isEmpty { query += "&prefix=\(PercentEncoding.encode(address.prefix))" }
     if let key { query += "&start-after=\(PercentEncoding.encode(bytes: key))" }
+    // A page is empty if, for example, the store searched only removed objects. `start-after` would return it again.
+    var token: String?
+    for _ in 0...Self.mostEmptyPages {
+      // In front: libcurl signs the parameters in this order, and S3 in the order of their names.
+      let continued = token.map { "continuation-token=\(PercentEncoding.encode($0))&" } ?? ""
+      let part = try list(continued + query, after: key)
+      guard part.page.lastKey == nil, part.hasMore else { return part.page }
+      // Without the rest of the list, its objects would seem to be removed.
+      guard let next = part.token, next != token else { throw .damaged }
+      token = next
+    }
+    throw .damaged
+  }
+
+  /// Empty pages in succession of a list that has more.
+  private static let mostEmptyPages = 1000
+
+  private func list(_ query: String, after key: [UInt8]?) throws(ObjectFault) -> StoreAnswer.ListPart {
     let answer = try request(.get, "", query).answer
     // By bytes: an accent that stands behind the prefix makes its last character another one.
     func isAsked(_ found: some Collection<UInt8>) -> Bool {
       found.starts(with: address.prefix.utf8) && key.map { $0.lexicographicallyPrecedes(found) } ?? true
     }
-    guard let page = StoreAnswer.page(answer), page.pins.allSatisfy({ isAsked($0.key.utf8) }),
-      page.strayKeys.allSatisfy(isAsked)
+    guard let part = StoreAnswer.list(answer), part.page.pins.allSatisfy({ isAsked($0.key.utf8) }),
+      part.page.strayKeys.allSatisfy(isAsked)
     else { throw .damaged }
-    return page
+    return part
   }
 
   // MARK: Parts

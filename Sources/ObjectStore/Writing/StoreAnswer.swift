@@ -6,16 +6,26 @@ enum StoreAnswer {
   /// Bytes of an object, more than any store takes, so that sums of a hundred thousand can be counted.
   private static let largest = 1 << 46
 
+  /// One answer to a request for a list.
+  struct ListPart {
+    let page: ObjectPage
+    /// Whether the store says that there are more objects behind these.
+    let hasMore: Bool
+    /// `NextContinuationToken`; `nil` if the store sent none.
+    let token: String?
+  }
+
   /// The objects of a list's page; nil if the text is no such page. An object with an invalid size, or without an entity
   /// tag, is a stray key: one that another program wrote does not hide the others.
-  static func page(_ xml: [UInt8]) -> ObjectPage? {
+  static func list(_ xml: [UInt8]) -> ListPart? {
     var objects: [(key: String, etag: String, byteCount: Int?)] = []
-    var isLast = false
+    var (isTruncated, token): (String, String?) = ("", nil)
     var (key, etag, size, isSound, isEncoded) = ("", "", "", true, false)
     let isWhole = read(xml, root: "ListBucketResult") { path, text in
       switch path {
       // Those that do not encode keys do not say so.
-      case ["IsTruncated"]: isLast = text == "false"
+      case ["IsTruncated"]: isTruncated = text
+      case ["NextContinuationToken"]: token = text.isEmpty ? nil : text
       case ["EncodingType"]: isEncoded = text == "url"
       case ["Contents", "Key"]: key = text
       case ["Contents", "ETag"]: etag = text
@@ -40,7 +50,9 @@ enum StoreAnswer {
         strayKeys.append(key)
       }
     }
-    return ObjectPage(pins, strayKeys: strayKeys, lastKey: last, isLast: isLast)
+    return ListPart(
+      page: ObjectPage(pins, strayKeys: strayKeys, lastKey: last, isLast: isTruncated == "false"),
+      hasMore: isTruncated.lowercased() == "true", token: token)
   }
 
   /// Decodes a key as it stands in URLs, of which some have a plus for a space.

@@ -10,7 +10,8 @@ package protocol ObjectWriting: Sendable {
   /// Removes the object; one that is not there is removed already.
   func remove(_ key: String) throws(ObjectFault)
 
-  /// Returns the next objects behind a key in the order of their keys' bytes, at most 1,000.
+  /// Returns the next objects behind a key in the order of their keys' bytes, at most 1,000; none only at the end of the
+  /// list. Throws `ObjectFault.damaged` if the store says that there are more and does not list them.
   /// - Parameter key: the bytes of the last key of the page before; nil for the first page.
   func list(after key: [UInt8]?) throws(ObjectFault) -> ObjectPage
 }
@@ -23,7 +24,7 @@ package struct ObjectPage: Hashable, Sendable {
   package let strayKeys: [[UInt8]]
   /// The last key of all, by which the next page is asked for; nil if the page is empty.
   package let lastKey: [UInt8]?
-  /// Whether the store says that there are no more behind these; an empty page is the last one in any case.
+  /// Whether the store says that there are no more behind these; an empty page is always the last one.
   package let isLast: Bool
 
   package init(_ pins: [ObjectPin], strayKeys: [[UInt8]] = [], lastKey: [UInt8]?, isLast: Bool) {
