@@ -43,7 +43,10 @@ package struct LibraryOrigins: OriginStore {
   }
 
   package func owners(of ids: [ImageID]?) throws(StorageError) -> [ImageID: String] {
-    try catalog.owners(of: ids)
+    // A statement takes a limited number of parameters.
+    guard let ids, ids.count > 500 else { return try catalog.owners(of: ids) }
+    let wanted = Set(ids)
+    return try catalog.owners(of: nil).filter { wanted.contains($0.key) }
   }
 
   package func owners(below folder: ImageID) throws(StorageError) -> [String: [ImageID]] {

@@ -11,7 +11,7 @@ import TileStorage
 /// What a library loses when sources go: the oracle is the same sources built into an empty one.
 struct PruneTests {
   /// Gray pages of 8 × 8, uncompressed (TIFF 6.0, sections 2 and 8).
-  private static func tiff(pages: Int, shade: UInt8) -> [UInt8] {
+  static func tiff(pages: Int, shade: UInt8) -> [UInt8] {
     func short(_ value: Int) -> [UInt8] { [UInt8(value & 255), UInt8(value >> 8 & 255)] }
     func long(_ value: Int) -> [UInt8] { short(value & 0xffff) + short(value >> 16) }
     var bytes = Array("II".utf8) + short(42) + long(8)
@@ -203,7 +203,7 @@ struct PruneTests {
     let folder = try TemporaryFolder()
     for name in ["in/a.tif", "in/a/b.tif"] { try folder.write(name, Self.tiff(pages: 1, shade: 9)) }
     #expect(try Self.build(folder, "out").ids == ["a", "a/b"])
-    try FileManager.default.removeItem(atPath: folder("in/a/b.tif"))
+    try FileManager.default.removeItem(atPath: folder("in/a"))
     let dry = try Self.build(folder, "out", isDryRun: true)
     #expect(dry.pruned == ["a/b"] && dry.ids == ["a", "a/b"])
     let wet = try Self.build(folder, "out")
@@ -231,7 +231,7 @@ struct PruneTests {
     try folder.write("in/a/7.tif", Self.tiff(pages: 1, shade: 1))
     #expect(try Self.build(folder, "out").ids == ["a/1", "a/2", "a/3", "a/7"])
     try folder.write("in/a.tif", Array("no picture".utf8))
-    try FileManager.default.removeItem(atPath: folder("in/a/7.tif"))
+    try FileManager.default.removeItem(atPath: folder("in/a"))
     #expect(try Self.build(folder, "out").pruned == ["a/7"])
   }
 
@@ -261,6 +261,9 @@ struct PruneTests {
           + random.pick([".tif", ".tiff"])
         if random.sometimes(3) {
           try? FileManager.default.removeItem(atPath: folder(path))
+          // Images stay whose folder exists and is empty.
+          var left = parentFolder(folder(path))
+          while rmdir(left) == 0 { left = parentFolder(left) }
         } else {
           let content = Self.tiff(pages: 1 + random.below(3), shade: UInt8(random.below(256)))
           try folder.write(path, random.sometimes(8) ? Array(content.prefix(12)) : content)

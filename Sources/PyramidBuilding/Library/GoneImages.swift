@@ -36,6 +36,9 @@ package final class GoneImages: Sendable {
   }
 
   private let ids: @Sendable () -> [ImageID]
+  /// Returns the roots of images, as `SourceRoot.text`.
+  private let owners: @Sendable (_ ids: [ImageID]) -> [ImageID: String]
+  private let places: [String: SourcePlace]
   private let store: any ArchiveStore
   /// Before an archive gets a name for a moment that is no source's: it came from where the other did.
   private let announce: @Sendable (_ id: ImageID, _ other: ImageID) throws(StorageError) -> Void
@@ -44,12 +47,15 @@ package final class GoneImages: Sendable {
   /// - Parameters:
   ///   - scan: of all the sources of this run.
   ///   - candidates: images that came from the scan's roots, asked for when a source is new.
+  ///   - owners: returns the roots from which images came, as `SourceRoot.text`.
   ///   - announce: that an archive which has the second id comes to have the first.
   package init(
     of scan: SourceScan, in store: any ArchiveStore, among candidates: @escaping @Sendable () -> [ImageID],
+    owners: @escaping @Sendable (_ ids: [ImageID]) -> [ImageID: String],
     announce: @escaping @Sendable (_ id: ImageID, _ other: ImageID) throws(StorageError) -> Void
   ) {
-    (self.store, self.announce) = (store, announce)
+    (self.store, self.owners, self.announce) = (store, owners, announce)
+    places = scan.places
     let sources = scan.sources
     ids = {
       let there = Set(sources.map(\.id))
@@ -205,10 +211,23 @@ package final class GoneImages: Sendable {
     return wanted
   }
 
+  /// Whether the source of an image probably lies on a disk that is not mounted: its folder is empty, and was not
+  /// changed since the image was built. The folder of a source that was moved away was changed by that.
+  private func isUnmounted(_ id: ImageID, _ record: BuildRecord, in place: SourcePlace) -> Bool {
+    guard let folder = place.emptyFolder(of: id, record), let library = (store as? FolderStore)?.library,
+      let emptied = FileIdentity(path: folder), let built = FileIdentity(path: id.archive(in: library))
+    else { return false }
+    return emptied.modifiedNanoseconds < built.modifiedNanoseconds
+  }
+
   private func read() -> [Made: [ImageID]] {
     var images: [Made: [ImageID]] = [:]
-    for id in ids().sorted() {
-      guard let record = store.buildRecord(ofSoundID: id) else { continue }
+    let ids = ids().sorted()
+    let owners = owners(ids)
+    for id in ids {
+      guard let record = store.buildRecord(ofSoundID: id),
+        !(owners[id].flatMap { places[$0] }.map { isUnmounted(id, record, in: $0) } ?? false)
+      else { continue }
       let made = Made(
         digest: record.sourceDigest, page: record.page, associatedAs: record.associatedAs)
       images[made, default: []].append(id)

@@ -148,7 +148,7 @@ package final class ImageOwnership: Sendable {
     if paths.contains(where: { parentFolder($0).utf8.elementsEqual(parentFolder(source.path).utf8) }) {
       return nil
     }
-    let isGone = paths.allSatisfy(SourcePlace.isGone)
+    let isGone = place.isGone(paths)
     if isGone, let record, record.sourceDigest == digest { return nil }
     return Self.name(paths.first ?? place.path, isGone: isGone)
   }
@@ -228,7 +228,7 @@ package final class ImageOwnership: Sendable {
     let own = Self.place(ofBookWith: source.path, source.folio)
     if places.contains(where: { Self.isSameFile($0, own) }) { return nil }
     if let there = places.first(where: { access($0, F_OK) == 0 }) { return there }
-    let isGone = places.allSatisfy(SourcePlace.isGone)
+    let isGone = place.isGone(places)
     if isGone, digest(ofPage: page.id, source) == page.record.sourceDigest { return nil }
     return Self.name(places.first ?? place.path, isGone: isGone)
   }
@@ -373,38 +373,5 @@ extension SourceScan.Source {
   /// The name of the file, without its folder.
   fileprivate var fileName: String {
     name ?? remote?.name ?? path.utf8.split(separator: UInt8(ascii: "/")).last.flatMap { String($0) } ?? path
-  }
-}
-
-extension SourcePlace {
-  /// Whether this machine can look whether its pictures are there.
-  fileprivate var isLocal: Bool { path.utf8.first == UInt8(ascii: "/") }
-
-  /// Whether nothing is at the place for sure.
-  fileprivate var isGone: Bool {
-    if path.contains(where: { "*?[".contains($0) }), !SourceScan.glob(path).isEmpty { return false }
-    return Self.isGone(path)
-  }
-
-  /// Whether a path does not exist, and not because a disk is not mounted: the nearest folder above it that exists is
-  /// not empty.
-  static func isGone(_ path: String) -> Bool {
-    guard access(path, F_OK) != 0, errno == ENOENT || errno == ENOTDIR else { return false }
-    var folder = parentFolder(path)
-    while access(folder, F_OK) != 0, folder != parentFolder(folder) {
-      guard errno == ENOENT || errno == ENOTDIR else { return false }
-      folder = parentFolder(folder)
-    }
-    return !isEmpty(folder)
-  }
-
-  /// Whether a folder holds nothing but hidden files.
-  static func isEmpty(_ folder: String) -> Bool {
-    guard let directory = opendir(folder) else { return false }
-    defer { closedir(directory) }
-    while let entry = readdir(directory) {
-      if entry.pointee.name?.utf8.first != UInt8(ascii: ".") { return false }
-    }
-    return true
   }
 }

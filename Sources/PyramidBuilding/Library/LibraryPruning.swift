@@ -11,6 +11,17 @@ package struct LibraryPruning: Sendable {
   /// Why nothing should go unasked; nil where nothing speaks against it.
   package let refusal: Refusal?
 
+  /// Images that stay although their sources do not exist; nil if there are none.
+  package let spared: Spared?
+
+  /// Images whose folders exist and are empty, as mount points of disks that are not mounted.
+  package struct Spared: Hashable, Sendable {
+    /// The images, sorted.
+    package let ids: [ImageID]
+    /// The empty folders, sorted.
+    package let folders: [String]
+  }
+
   /// What looks like an accident.
   package enum Refusal: Hashable, Sendable {
     /// The argument in which no image was found, as on a share that is not mounted.
@@ -28,39 +39,62 @@ package struct LibraryPruning: Sendable {
   ///   - sizes: bytes of files that are to be built yet: what was made of a file of that size may be one of them under
   ///     another name, and stays until that is known.
   ///   - gone: images that this run removed before, which count with those that would go now.
+  ///   - isCareful: whether images are spared whose folders are empty.
   package init(
     of scan: SourceScan, keeping met: MetImages, in store: any ArchiveStore, origins: any OriginStore,
-    sparing sizes: Set<Int> = [], gone: Int = 0
+    sparing sizes: Set<Int> = [], gone: Int = 0, isCareful: Bool = true
   ) throws(StorageError) {
     let kept = met.kept(of: scan.sources)
     let candidates = try origins.images(from: Set(scan.roots.map(\.root)))
-    ids = candidates.filter { id in
+    let all = candidates.filter { id in
       if scan.isLinked(id) || kept.holds(id, record: { store.buildRecord(ofID: id) }) { return false }
       return sizes.isEmpty || !(store.buildRecord(ofID: id).map { sizes.contains($0.sourceBytes) } ?? false)
     }
-    if ids.isEmpty {
-      refusal = nil
-    } else if let empty = scan.roots.first(where: \.isEmpty) {
-      refusal = .emptySource(empty.text)
+    if !all.isEmpty, let empty = scan.roots.first(where: \.isEmpty) {
+      (ids, spared, refusal) = (all, nil, .emptySource(empty.text))
     } else {
-      let lost = ids.count + gone
+      let folders = isCareful ? try Self.emptyFolders(of: all, scan, store, origins) : [:]
+      ids = folders.isEmpty ? all : all.filter { folders[$0] == nil }
+      spared =
+        folders.isEmpty
+        ? nil : Spared(ids: folders.keys.sorted(), folders: Set(folders.values).sorted())
+      let lost = ids.isEmpty ? 0 : ids.count + gone
       let count = lost > Self.fewest ? try store.count() : 0
       refusal = lost > Self.fewest && lost * 10 > count + gone ? .manyOf(count) : nil
     }
   }
 
-  private init(ids: [ImageID], refusal: Refusal?) { (self.ids, self.refusal) = (ids, refusal) }
+  private init(ids: [ImageID], spared: Spared?, refusal: Refusal?) {
+    (self.ids, self.spared, self.refusal) = (ids, spared, refusal)
+  }
+
+  /// Returns the empty folders of images whose sources may lie on disks that are not mounted.
+  private static func emptyFolders(
+    of ids: [ImageID], _ scan: SourceScan, _ store: any ArchiveStore, _ origins: any OriginStore
+  ) throws(StorageError) -> [ImageID: String] {
+    if ids.isEmpty { return [:] }
+    let places = scan.places
+    var folders: [ImageID: String] = [:]
+    for (id, owner) in try origins.owners(of: ids) {
+      if let folder = places[owner]?.emptyFolder(of: id, store.buildRecord(ofID: id)) { folders[id] = folder }
+    }
+    return folders
+  }
 
   /// What of it is in a part of a plan; whether it looks like an accident is judged of the whole.
   package func part(_ shard: WorkShard, of scan: SourceScan) -> LibraryPruning {
     let works = Set(scan.sources.map(\.work))
+    func isOfPart(_ id: ImageID) -> Bool {
+      var work: ImageID? = id
+      // A page's work is its book's.
+      while let each = work, !works.contains(each) { work = each.folder }
+      return shard.has(work ?? id)
+    }
+    let sparedIDs = spared?.ids.filter(isOfPart) ?? []
     return LibraryPruning(
-      ids: ids.filter { id in
-        var work: ImageID? = id
-        // A page's work is its book's.
-        while let each = work, !works.contains(each) { work = each.folder }
-        return shard.has(work ?? id)
-      }, refusal: refusal)
+      ids: ids.filter(isOfPart),
+      spared: sparedIDs.isEmpty ? nil : Spared(ids: sparedIDs, folders: spared?.folders ?? []),
+      refusal: refusal)
   }
 
   /// Moves what would go into the trash.

@@ -37,7 +37,7 @@ package struct SourceScan: Sendable {
   }
 
   package internal(set) var sources: [Source] = []
-  /// Each argument, and whether images were found there.
+  /// The arguments of the build.
   package private(set) var roots: [Argument] = []
   /// What was asked for and cannot be built, in the order in which it was met.
   package internal(set) var failures: [BuildError] = []
@@ -99,12 +99,18 @@ package struct SourceScan: Sendable {
 
   /// One source as it was asked for.
   package struct Argument: Sendable {
-    /// As it was given, and absolute.
-    package let text, path: String
+    /// The argument as it was given.
+    package let text: String
+    package let place: SourcePlace
     package let root: SourceRoot
     package let isEmpty: Bool
     /// Whether nothing of that name exists.
-    package var isMissing = false
+    package let isMissing: Bool
+
+    init(text: String, place: SourcePlace, isEmpty: Bool, isMissing: Bool = false) {
+      (self.text, self.place, self.isEmpty, self.isMissing) = (text, place, isEmpty, isMissing)
+      root = SourceRoot(place)
+    }
   }
 
   private struct FileKey: Hashable {
@@ -143,12 +149,12 @@ package struct SourceScan: Sendable {
     for argument in arguments {
       let elsewhere = remote?.isMeant(by: argument) == true ? remote : nil
       let path = elsewhere == nil ? Self.path(ofArgument: argument) : Self.trimmed(argument)
-      let root = SourceRoot(path: path, isBook: asBooks, prefix: prefix)
-      (origin, filesMet, entered) = (root, 0, [])
+      let place = SourcePlace(path: path, isBook: asBooks, prefix: prefix)
+      (origin, filesMet, entered) = (SourceRoot(place), 0, [])
       isMissing = false
       if let elsewhere { add(path, of: elsewhere, library) } else { add(argument, libraryKey) }
       roots.append(
-        Argument(text: argument, path: path, root: root, isEmpty: filesMet == 0, isMissing: isMissing))
+        Argument(text: argument, place: place, isEmpty: filesMet == 0, isMissing: isMissing))
     }
     if asBooks { bindFound() } else { nameFound() }
   }
@@ -163,6 +169,11 @@ package struct SourceScan: Sendable {
     (self.passedOver, self.books) = (passedOver, books)
     (prefix, asBooks, isCancelled, onPassedOver) = (nil, false, { false }, { _, _ in })
     (followsLinks, mayBeMissing, pageCount) = (false, false, nil)
+  }
+
+  /// The places of the arguments, by `SourceRoot.text`.
+  var places: [String: SourcePlace] {
+    Dictionary(roots.map { ($0.root.text, $0.place) }, uniquingKeysWith: { first, _ in first })
   }
 
   /// What the pages of a book that is a folder are called in it.

@@ -123,7 +123,7 @@ package struct SourcePlan: Sendable {
           version: version, book: asBooks, prefix: prefix, sources: items.count, passedOver: scan.passedOver))
     )
     for root in scan.roots {
-      try add(Line(root: Root(text: root.text, path: root.path, isEmpty: root.isEmpty)))
+      try add(Line(root: Root(text: root.text, path: root.place.path, isEmpty: root.isEmpty)))
     }
     for each in failures {
       try add(Line(failure: Failure(source: each.source, reason: each.reason, isTemporary: each.isTemporary)))
@@ -165,9 +165,8 @@ package struct SourcePlan: Sendable {
         continue
       }
       if let root = line.root {
-        let origin = SourceRoot(path: root.path, isBook: known.book, prefix: known.prefix)
-        roots.append(
-          SourceScan.Argument(text: root.text, path: root.path, root: origin, isEmpty: root.isEmpty))
+        let place = SourcePlace(path: root.path, isBook: known.book, prefix: known.prefix)
+        roots.append(SourceScan.Argument(text: root.text, place: place, isEmpty: root.isEmpty))
       }
       if let each = line.failure {
         failures.append(BuildError(each.source, each.reason, isTemporary: each.isTemporary))

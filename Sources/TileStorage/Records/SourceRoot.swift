@@ -15,6 +15,10 @@ public struct SourceRoot: Hashable, Sendable {
   ///   - isBook: whether its folders were read as books.
   public init(path: String, isBook: Bool) { self.init(path: path, isBook: isBook, prefix: nil) }
 
+  package init(_ place: SourcePlace) {
+    self.init(path: place.path, isBook: place.isBook, prefix: place.prefix)
+  }
+
   /// - Parameter prefix: with what the ids of its images begin; with another it is another root.
   package init(path: String, isBook: Bool, prefix: ImageID?) {
     let suffix = prefix.map { "\0\($0)" } ?? ""

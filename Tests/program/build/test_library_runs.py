@@ -89,7 +89,7 @@ class Reports(CommandTest):
         (base / "photos/bad.jpg").unlink()
         (base / "photos/empty.png").unlink()
         photo(base / "photos/new.jpg", 60, 40)
-        (base / "photos/deep/fine.png").unlink()
+        shutil.rmtree(base / "photos/deep")
         for options, wanted in (((), "1 built, 1 unchanged, 1 pruned"), (("--quiet",), "0 built, 2 unchanged")):
             result = run(*words, *options)
             self.assertEqual((result.returncode, result.stdout, result.stderr),
@@ -156,7 +156,7 @@ class Reports(CommandTest):
         self.assertFalse((base / "library").exists())
         statuses()
         before = {path: path.stat().st_mtime_ns for path in (base / "library").rglob("*")}
-        (base / "photos/deep/fine.png").unlink()
+        shutil.rmtree(base / "photos/deep")
         photo(base / "photos/new.jpg", 60, 40)
         self.assertEqual(statuses("--dry-run"), failed | {
             "good": "unchanged", "new": "would build", "deep/fine": "would prune"})

@@ -127,6 +127,31 @@ class Pruning(CommandTest):
         self.assertEqual((result.returncode, archives(base / "library")), (0, []), result.stderr)
         self.assertEqual(len(list((base / "library/.ziggurat-trash").rglob("*.szi"))), 3)
 
+    def test_an_empty_folder_below_a_source_keeps_its_images(self):
+        base = self.big(2)
+        photo(base / "photos/disk/b.png", 20, 11)
+        photo(base / "photos/disk/deep/c.png", 20, 12)
+        words = ("build", base / "photos", "--library", base / "library")
+        self.assertEqual(run(*words).returncode, 0)
+        (base / "photos/001.png").unlink()
+        shutil.rmtree(base / "photos/disk")
+        (base / "photos/disk").mkdir()
+        for options in (("--dry-run",), ()):
+            result = run(*words, "--prune", *options)
+            self.assertEqual(result.returncode, 1, result.stderr)
+            for word in ("would prune disk/b\n", "would prune disk/deep/c\n", f"2 images not pruned, since {base}/photos/disk is empty", "--prune=all"):
+                self.assertIn(word, result.stderr)
+        # All others go.
+        self.assertEqual(ids(base / "library"), ["000", "disk/b", "disk/deep/c"])
+        result = run(*words, "--prune=all")
+        self.assertEqual((result.returncode, ids(base / "library")), (0, ["000"]), result.stderr)
+        # A folder that was removed is no mount point.
+        photo(base / "photos/disk/b.png", 20, 11)
+        self.assertEqual(run(*words).returncode, 0)
+        shutil.rmtree(base / "photos/disk")
+        result = run(*words, "--prune")
+        self.assertEqual((result.returncode, ids(base / "library")), (0, ["000"]), result.stderr)
+
     def test_a_source_that_is_gone_for_good(self):
         base = self.big(3)
         photo(base / "more/b.png", 20, 11)

@@ -39,9 +39,7 @@ extension BuildRound {
   var claimsEarly: Bool { hasCatalog && part == nil && !builder.isDryRun }
 
   func places(of scan: SourceScan) -> [SourceRoot: SourcePlace] {
-    Dictionary(
-      scan.roots.map { ($0.root, SourcePlace(path: $0.path, isBook: asBooks, prefix: prefix)) },
-      uniquingKeysWith: { $1 })
+    Dictionary(scan.roots.map { ($0.root, $0.place) }, uniquingKeysWith: { $1 })
   }
 
   /// The owners of the images that the sources have in the library.
@@ -131,7 +129,8 @@ extension BuildRound {
       pruned.removeAll { ContinuousClock.now - $0.instant > .seconds(24 * 3600) }
       var pruning = try LibraryPruning(
         of: scan, keeping: met, in: builder.store, origins: try origins(),
-        sparing: changes.unsettledSizes, gone: pruned.reduce(0) { $0 + $1.count })
+        sparing: changes.unsettledSizes, gone: pruned.reduce(0) { $0 + $1.count },
+        isCareful: prunes == .careful)
       if prunes == .careful, let refusal = pruning.refusal {
         // Once, not at every look.
         guard refusal != reportedRefusal else { return }
@@ -141,6 +140,10 @@ extension BuildRound {
       }
       reportedRefusal = nil
       if let part { pruning = pruning.part(part, of: scan) }
+      if let spared = pruning.spared, spared != reportedSpared {
+        tally.addSpared(spared.ids, BuildError(library, Self.words(spared)))
+      }
+      reportedSpared = pruning.spared
       guard !builder.isDryRun else { return tally.addPruned(pruning.ids, isDryRun: true) }
       let (gone, errors) = try pruning.run(in: builder.store)
       vacated.formUnion(gone)
@@ -208,6 +211,7 @@ extension BuildRound {
     let roots = Set(scan.roots.map(\.root))
     return GoneImages(
       of: scan, in: builder.store, among: { (try? origins.images(from: roots)) ?? [] },
+      owners: { (try? origins.owners(of: $0)) ?? [:] },
       announce: { (id, other) throws(StorageError) in try origins.claim(id, as: other) })
   }
 
@@ -223,6 +227,13 @@ extension BuildRound {
     case .manyOf(let all):
       "nothing is pruned, since \(count) of \(all) images would go; --prune=all does it"
     }
+  }
+
+  private static func words(_ spared: LibraryPruning.Spared) -> String {
+    let others = spared.folders.count - 1
+    return "\(Output.count(spared.ids.count, "image")) not pruned, since \(spared.folders[0]) "
+      + (others > 0 ? "and \(Output.count(others, "other folder")) are" : "is")
+      + " empty (is a disk not mounted?); --prune=all moves what came from there to the trash"
   }
 
   private mutating func origins() throws(StorageError) -> any OriginStore {

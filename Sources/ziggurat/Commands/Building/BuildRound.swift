@@ -44,6 +44,7 @@ struct BuildRound {
   var libraryOrigins: LibraryOrigins?
   var hasReportedOrigins = false
   var reportedRefusal: LibraryPruning.Refusal?
+  var reportedSpared: LibraryPruning.Spared?
   let memoryLimit: Int
   let verbosity: Verbosity
   let asJSON: Bool

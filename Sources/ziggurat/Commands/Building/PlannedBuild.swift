@@ -68,7 +68,7 @@ struct PlannedBuild {
     try origins.remember(
       Dictionary(
         plan.scan.roots.map {
-          ($0.root, SourcePlace(path: $0.path, isBook: plan.asBooks, prefix: plan.prefix))
+          ($0.root, SourcePlace(path: $0.place.path, isBook: plan.asBooks, prefix: plan.prefix))
         }, uniquingKeysWith: { $1 }))
   }
 }
