@@ -19,7 +19,10 @@ extension Library {
           continue
         }
         let archive = try? entry.openOnce()
-        if archive == nil, lookForOutage() { return .failure(Self.outageError) }
+        if archive == nil {
+          if lookForOutage() { return .failure(Self.outageError) }
+          if table.isUnmounted(entry.path) { continue }
+        }
         found.append(
           archive.map { patience.catalogEntry(entry, $0) }
             ?? CatalogEntry(unreadable: id, stamp: entry.stamp))
@@ -84,6 +87,7 @@ extension Library {
       } catch {
         // Nothing of it is to be listed as unreadable.
         if lookForOutage() { throw error }
+        if table.isUnmounted(entry.path) { continue }
         unreadable(error)
         batch.append(CatalogEntry(unreadable: entry.id, stamp: entry.stamp))
       }

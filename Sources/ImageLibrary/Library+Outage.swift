@@ -12,14 +12,17 @@ extension Library {
   /// Whether the folder cannot be reached.
   package var isAway: Bool { away.load(ordering: .relaxed) }
 
+  /// The library's folders on disks that are not mounted now, sorted. Their images are listed and unavailable.
+  package var unmountedFolders: [String] { current.unmounted.keys.sorted() }
+
   package static let outageError = StorageError(
     "open the library", "its folder cannot be reached", kind: .unreachable)
 
   /// Looks at the folder, and remembers what was seen.
   /// - Returns: whether it is away.
   @discardableResult
-  func lookForOutage() -> Bool {
-    guard source == nil else { return false }
+  package func lookForOutage() -> Bool {
+    if let source { return !source.isReachable }
     return note(outage: current.outage(of: root))
   }
 

@@ -95,7 +95,7 @@ package final class Library: Sendable {
     do throws(StorageError) { return try open.archive(entry) } catch {
       switch error.kind {
       case .notThere:
-        if lookForOutage() { throw Self.outageError }
+        if lookForOutage() || current.isUnmounted(entry.path) { throw Self.outageError }
         return nil
       case .unreachable: break
       case .unreadable:
@@ -199,6 +199,8 @@ package final class Library: Sendable {
     _ images: [(id: ImageID, path: String)], isWritten: Bool = true
   ) throws(StorageError) {
     guard source == nil else { return }
+    // What was written now would lie in the empty folder below the disk.
+    for (_, path) in images where current.isUnmounted(path) { throw Self.outageError }
     let changed = reading.withLock { _ in take(images) }
     // Also what the watch has just taken in: whoever does that may not have come to the catalog yet.
     try catalogue(isWritten ? images.map(\.id) : changed)

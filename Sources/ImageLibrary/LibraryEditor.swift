@@ -39,7 +39,9 @@ package final class LibraryEditor: Sendable {
     _ id: ImageID, _ edit: MetadataEdit, _ isCurrent: () throws(WordsUnavailable) -> Bool
   ) throws(StorageError) -> Outcome {
     if let rows = library.rows { return try editRow(id, rows, edit, isCurrent) }
-    guard let path = library.current.entry(id)?.path else { return .notThere }
+    let table = library.current
+    guard let path = table.entry(id)?.path else { return .notThere }
+    if table.isUnmounted(path) { throw Library.outageError }
     // Another server of this library takes its turn by the same lock.
     let folder = try LockedFolder(parentFolder(path))
     try library.renew([(id, path)], isWritten: false)

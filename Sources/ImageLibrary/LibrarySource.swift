@@ -13,9 +13,13 @@ package protocol LibrarySource: Sendable {
 
   /// Since when changes are not seen; nil while they are.
   var outage: SourceOutage? { get }
+
+  /// Whether the folder of the images is there.
+  var isReachable: Bool { get }
 }
 
 extension LibrarySource {
+  package var isReachable: Bool { true }
   package var figures: [SourceFigure] { [] }
   package var outage: SourceOutage? { nil }
 }

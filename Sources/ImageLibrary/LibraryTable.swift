@@ -8,6 +8,7 @@ package struct LibraryTable: Sendable {
   /// A folder's change time when it was read.
   private struct Folder {
     let path: String
+    let device: UInt64
     var modified: Int
     /// Changes until then are known one by one, nanoseconds since 1970.
     var watchedUntil = 0
@@ -22,6 +23,8 @@ package struct LibraryTable: Sendable {
   private var slots: [Int32] = []
   private var folders: [Folder] = []
   private var sidecars: [SidecarFile] = []
+  /// Folders on disks of their own that are not mounted now, with the devices that they were on. Their images stay.
+  private(set) var unmounted: [String: UInt64] = [:]
   /// Of all folders; nil where they are looked at.
   private(set) var watch: FolderWatch?
 
@@ -51,8 +54,37 @@ package struct LibraryTable: Sendable {
     var found: [(id: ImageID, entry: LibraryEntry)] = []
     try scan(root, "", previous, 0, &found)
     if watch?.isWhole == false { watch = nil }
+    if let previous { keepUnmounted(previous, &found) }
     take(&found)
   }
+
+  /// Keeps the images of folders that were on another device than now, and have no images now.
+  private mutating func keepUnmounted(
+    _ previous: LibraryTable, _ found: inout [(id: ImageID, entry: LibraryEntry)]
+  ) {
+    var devices = previous.unmounted
+    for folder in previous.folders where folder.device != previous.rootFolder?.device {
+      devices[folder.path] = folder.device
+    }
+    guard !devices.isEmpty else { return }
+    for folder in folders {
+      // Without its folder a disk has no mount point: its images are gone.
+      guard let device = devices[folder.path], device != folder.device,
+        !found.contains(where: { Self.isPath($0.entry.path, below: folder.path) })
+      else { continue }
+      let kept = previous.entries.filter { Self.isPath($0.path, below: folder.path) }
+      guard !kept.isEmpty else { continue }
+      found += kept.map { ($0.id, $0) }
+      unmounted[folder.path] = device
+    }
+  }
+
+  private static func isPath(_ path: String, below folder: String) -> Bool {
+    path.utf8.starts(with: folder.utf8) && path.utf8.dropFirst(folder.utf8.count).first == UInt8(ascii: "/")
+  }
+
+  /// Whether a file lies on a disk that is not mounted now.
+  func isUnmounted(_ path: String) -> Bool { unmounted.keys.contains { Self.isPath(path, below: $0) } }
 
   package init(_ source: any LibrarySource, previous: LibraryTable?) throws(StorageError) {
     version = try source.version()
@@ -276,7 +308,10 @@ package struct LibraryTable: Sendable {
     if depth == 0 { rootFolder = Root(status) }
     let modified = FileIdentity(status).modifiedNanoseconds
     let age = Self.now - modified
-    folders.append(Folder(path: folder, modified: modified, isUncertain: abs(age) < 100_000_000))
+    folders.append(
+      Folder(
+        path: folder, device: UInt64(status.st_dev), modified: modified,
+        isUncertain: abs(age) < 100_000_000))
     var images: [ImageID: String] = [:]
     var subfolders: [String] = []
     var sidecarNames: Set<String> = []

@@ -23,6 +23,8 @@ package struct SpaceSource: OpenSpace {
     SpaceVault(owner: identity, spool: try SealedSpool(folder: uploads))
   }
 
+  package var isReachable: Bool { space.isReachable }
+
   package func version() throws(StorageError) -> Int { try space.version() }
 
   package func images() throws(StorageError) -> [SourceImage] {

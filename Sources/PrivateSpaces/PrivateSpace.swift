@@ -33,6 +33,9 @@ package final class PrivateSpace: ArchiveStore, Sendable {
     known.withLock { $0 = Known() }
   }
 
+  /// Whether the folder of the spaces is there. It is not while the library's disk is not mounted.
+  package var isReachable: Bool { access(folder.path, F_OK) == 0 }
+
   /// Sorted.
   package func ids() throws(StorageError) -> [ImageID] { SpaceIndex.ids(try index().entries) }
 

@@ -99,13 +99,19 @@ extension Site {
 
   /// Takes half a second.
   private func unlock(_ password: String, _ address: ClientAddress, _ request: Request) -> Response {
-    let unreadable = Response.problem(500, "Unreadable", "the private spaces cannot be read")
+    func failure(_ error: StorageError) -> Response {
+      takeBack(address)
+      return error.isTemporary
+        ? Router.unlisted(error)
+        : .problem(500, "Unreadable", "the private spaces cannot be read").because(error)
+    }
     let found: (any OpenSpace)?
     do throws(StorageError) { found = try access.spaces?.open(password) } catch {
-      takeBack(address)
-      return unreadable
+      return failure(library.lookForOutage() ? Library.outageError : error)
     }
     guard let opened = found else {
+      // No password opens a space that is away; it may be the right one.
+      if library.lookForOutage() { return failure(Library.outageError) }
       note(.login(.password, isRight: false), request)
       return .refused("no space opens with this password")
     }
@@ -116,7 +122,9 @@ extension Site {
       opened.wipeKeys()
       space = known
     } else {
-      do throws(StorageError) { space = try SpaceLibrary(opened) } catch { return unreadable }
+      do throws(StorageError) { space = try SpaceLibrary(opened) } catch {
+        return failure(library.lookForOutage() ? Library.outageError : error)
+      }
       _ = try? space.library.updateCatalog()
     }
     return begin(request, .password) { $0.space = space }

@@ -54,11 +54,19 @@ extension Router {
     {
       return refusal.madePrivate
     }
+    // The trash of a library that is away would seem empty.
+    if site.library.lookForOutage() { return Self.unlisted(Library.outageError).madePrivate }
     do throws(StorageError) {
       let own = visitor.mayWriteToSpace ? try visitor.space.map { site.trash(of: $0) }?.deletions() : nil
       let open = visitor.mayWrite ? try site.trash.deletions() : []
       return Response.json(["deleted": ((own ?? []) + open).sorted { $0.deleted > $1.deleted }]).madePrivate
-    } catch { return failure(error).madePrivate }
+    } catch {
+      let response =
+        error.isTemporary
+        ? Self.unlisted(error)
+        : .problem(500, "Unreadable", "the list of deletions cannot be read").because(error)
+      return response.madePrivate
+    }
   }
 
   /// - Parameter id: of what is to be changed, as the path has it; nil where the body tells, or the answer does.
@@ -213,6 +221,7 @@ extension Router {
     if let error = error as? StorageError, error.code == EEXIST {
       return .problem(409, "Conflict", error.reason)
     }
+    if let error = error as? StorageError, error == Library.outageError { return Self.unlisted(error) }
     guard (error as? StorageError)?.isTemporary == true else {
       return .problem(500, "Unwritable", "the change could not be written")
     }

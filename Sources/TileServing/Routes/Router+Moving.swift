@@ -125,9 +125,13 @@ extension Router {
     let found: (any OpenSpace)?
     do throws(StorageError) { found = try site.access.spaces?.open(password) } catch {
       site.takeBack(address)
-      return moveFailure(error)
+      return site.library.lookForOutage() ? Self.unlisted(Library.outageError) : moveFailure(error)
     }
     guard let opened = found else {
+      if site.library.lookForOutage() {
+        site.takeBack(address)
+        return Self.unlisted(Library.outageError)
+      }
       note(.login(.password, isRight: false))
       return .refused("no space opens with this password")
     }

@@ -51,6 +51,9 @@ struct Router {
       return response
     }
     // What is known goes on being answered.
+    if !site.library.unmountedFolders.isEmpty {
+      return .text(200, "degraded: a folder of the library cannot be reached")
+    }
     if !site.library.catalog.isReachable { return .text(200, "degraded: the catalog cannot be asked") }
     return .text(200, site.library.sourceOutage.map { "degraded: \($0.summary)" } ?? "ok")
   }

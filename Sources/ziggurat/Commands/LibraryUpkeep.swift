@@ -25,6 +25,8 @@ final class LibraryUpkeep: Sendable {
   private let refused = Mutex<(words: String, at: ContinuousClock.Instant)?>(nil)
   /// Why the library's folder could not be reached, as was told last.
   private let outage = Mutex<String?>(nil)
+  /// The library's folders on disks that are not mounted, as the log says.
+  private let unmounted = Mutex<[String]>([])
   /// Of a private space no image is named.
   private let isSilent: Bool
 
@@ -43,6 +45,7 @@ final class LibraryUpkeep: Sendable {
         let start = ContinuousClock.now
         let needsUpdate = library.refresh()
         tellOfOutage()
+        reportUnmounted()
         if !library.asksForImages { purging?.look(at: library) }
         if needsUpdate { update() }
         reportSource()
@@ -91,6 +94,21 @@ final class LibraryUpkeep: Sendable {
       Output.error("the catalog is not up to date, and is tried again: \(reason)")
     } else {
       Output.note("the catalog is up to date again")
+    }
+  }
+
+  private func reportUnmounted() {
+    let now = library.unmountedFolders
+    let before = unmounted.withLock { unmounted in
+      defer { unmounted = now }
+      return unmounted
+    }
+    for folder in now where !before.contains(folder) {
+      Output.error(
+        "nothing is mounted at \(folder) any more; its images are answered with 503 until the disk is back")
+    }
+    for folder in before where !now.contains(folder) {
+      Output.note("\(folder) is there again, or was removed")
     }
   }
 

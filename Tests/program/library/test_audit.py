@@ -49,6 +49,32 @@ class Audit(SpaceTest):
             time.sleep(0.1)
         return found[-1]
 
+    def test_nothing_of_a_space_is_wrong_while_the_library_is_away(self):
+        owner, away = Owner(self.server), self.library.with_name("away")
+        self.assertEqual([owner.log_in({"token": TOKEN}).status, owner.unlock(SECRET).status], [200, 200])
+        count = len(self.lines())
+        self.library.rename(away)
+        self.library.mkdir()
+        private = "~%2Fgrandmother"
+        # At once, and when the server has noticed.
+        for _ in range(2):
+            for target in (f"api/images/{private}", f"dzi/{private}.dzi", f"dzi/{private}_files/8/0_0.jpg", f"api/images/{private}/original",
+                           f"iiif/3/{private}/full/50,/0/default.jpg", "api/deleted"):
+                with self.subTest(target):
+                    answer = owner.ask(target)
+                    self.assertEqual((answer.status, answer["retry-after"]), (503, "1"), answer.body)
+            self.assertEqual(Client(self.server).ask("GET", "/api/deleted", tus=False).status, 503)
+            newcomer = Owner(self.server)
+            # None of them counts as a login attempt.
+            self.assertEqual({newcomer.unlock(SECRET).status for _ in range(12)}, {503})
+            self.until(lambda: self.server.get("/healthz").status == 503, "the server notices")
+        self.assertEqual(len(self.lines()), count)
+        self.library.rmdir()
+        away.rename(self.library)
+        self.until(lambda: self.server.get("/healthz").status == 200, "the server notices")
+        self.assertEqual(Owner(self.server).unlock(SECRET).status, 200)
+        self.assertEqual([owner.ask(target).status for target in (f"api/images/{private}", "api/deleted")], [200, 200])
+
     def test_logins_and_changes_are_written_down(self):
         owner = Owner(self.server)
         self.assertEqual(owner.log_in({"token": "not the token at all"}, **PROXY).status, 401)
