@@ -8,7 +8,7 @@ import TileStorage
 /// It holds nothing that the archives do not hold, but from which sources they came. Several processes may use one at
 /// once: a file of SQLite in the library's folder, or tables in PostgreSQL that many servers share.
 package final class Catalog: Sendable {
-  package static let fileName = "catalog.sqlite"
+  package static let fileName = CatalogFile.name
 
   let database: any CatalogDatabase
   /// How much is listed, as a connection last counted it.

@@ -60,10 +60,11 @@ package struct ImageID: Sendable {
   /// A book's page.
   package func page(_ number: Int) -> ImageID { ImageID(sound: "\(text)/\(number)") }
 
-  /// Whether no library shows an image of the id: it has a part that begins with a dot, or would be taken for a
-  /// private one.
+  /// Whether no library shows an image of the id: it has a part that begins with a dot, would be taken for a private
+  /// one, or could have a folder in the place of the catalog's files.
   package var isHidden: Bool {
-    isPrivate || text.utf8.split(separator: Self.slash).contains { $0.first == Self.dot }
+    isPrivate || CatalogFile.isReserved(text)
+      || text.utf8.split(separator: Self.slash).contains { $0.first == Self.dot }
   }
 
   /// Whether it is of the folder, at any depth.

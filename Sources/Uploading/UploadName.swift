@@ -1,3 +1,4 @@
+import Files
 import Foundation
 
 /// What an uploaded file may be called, and the image that is made of it.
@@ -19,6 +20,8 @@ package enum UploadName {
       name.unicodeScalars.removeFirst()
     }
     guard !name.isEmpty else { return "picture" }
+    // The pages of a document lie in a folder of its name.
+    if CatalogFile.isReserved(stem(name)) { name = "_" + name }
     guard name.utf8.count > longest else { return name }
     // The ending is kept, should it be one.
     let ending = name.lastIndex(of: ".").map { String(name[$0...]) }.flatMap { $0.utf8.count <= 8 ? $0 : nil }
@@ -46,7 +49,7 @@ package enum UploadName {
         && !part.contains("\\") && part.unicodeScalars.allSatisfy(isVisible)
         && part.trimmingCharacters(in: .whitespaces) == part
     }
-    guard isSound, parts.count <= 16 else { return nil }
+    guard isSound, parts.count <= 16, !CatalogFile.isReserved(given) else { return nil }
     return given.precomposedStringWithCanonicalMapping
   }
 

@@ -83,10 +83,19 @@ import Testing
     #expect(ids.allSatisfy { $0.follows("") })
   }
 
-  @Test("what no library shows", arguments: [".a", "a/.b/c", "..a", "~/a", ".\u{301}/a", "~/\u{301}"])
+  @Test(
+    "what no library shows",
+    arguments: [
+      ".a", "a/.b/c", "..a", "~/a", ".\u{301}/a", "~/\u{301}", "catalog.sqlite", "catalog.sqlite/a",
+      "catalog.sqlite-journal/a", "CATALOG.sqlite-wal",
+    ])
   func hidden(text: String) throws { #expect(try #require(ImageID(text)).isHidden) }
 
-  @Test("what a library shows", arguments: ["a.b", "a/b.", "~", "a/~/b", "~a/b", "a/~"])
+  @Test(
+    "what a library shows",
+    arguments: [
+      "a.b", "a/b.", "~", "a/~/b", "~a/b", "a/~", "catalog.sqlite3/a", "a/catalog.sqlite", "catalog",
+    ])
   func shown(text: String) throws { #expect(try #require(ImageID(text)).isHidden == false) }
 
   @Test func inJSONItIsAString() throws {

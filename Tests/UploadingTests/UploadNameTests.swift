@@ -10,6 +10,9 @@ import Uploading
       ("a\u{0}b.jpg", "ab.jpg"),
       ("a\u{202e}gpj.exe", "agpj.exe"), ("", "picture"), ("...", "picture"), ("/", "picture"),
       ("e\u{301}.jpg", "\u{e9}.jpg"), ("  a b .jpg ", "a b .jpg"),
+      ("catalog.sqlite-journal.tif", "_catalog.sqlite-journal.tif"),
+      ("Catalog.SQLite.tif", "_Catalog.SQLite.tif"), ("catalog.sqlite", "catalog.sqlite"),
+      ("catalog.sqlite3.tif", "catalog.sqlite3.tif"),
     ])
   func names(given: String, expected: String) {
     #expect(UploadName.file(given).unicodeScalars.elementsEqual(expected.unicodeScalars))
@@ -25,14 +28,16 @@ import Uploading
     #expect(UploadName.file(name) == name)
   }
 
-  @Test("a folder is taken as it is or not at all", arguments: ["", "a", "a/b c/d", "caf\u{e9}"])
+  @Test(
+    "a folder is taken as it is or not at all",
+    arguments: ["", "a", "a/b c/d", "caf\u{e9}", "catalog.sqlite3", "a/catalog.sqlite"])
   func folders(name: String) { #expect(UploadName.folder(name) == name) }
 
   @Test(
     "what no id may name is no folder",
     arguments: [
       "/a", "a/", "a//b", "..", "a/../b", ".a", "a/.\u{301}", "~", "~/a", "a\\b", "a\u{0}", " a",
-      "a/\u{202e}b",
+      "a/\u{202e}b", "catalog.sqlite", "catalog.sqlite-journal", "catalog.sqlite-wal/a", "Catalog.Sqlite-SHM",
     ])
   func badFolders(name: String) { #expect(UploadName.folder(name) == nil) }
 }
