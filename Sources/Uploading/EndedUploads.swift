@@ -25,14 +25,28 @@ final class EndedUploads: Sendable {
     var bounded: Line {
       var line = self
       line.reason = reason.map { String($0.prefix(EndedUploads.longestReason)) }
-      if let metadata, metadata.utf8.count > EndedUploads.longestMetadata { line.metadata = nil }
+      line.metadata = metadata.flatMap(EndedUploads.bounded)
       return line
     }
   }
 
-  /// The most bytes of `Upload-Metadata` that are kept, which is a name and a type. Headers of 8 KB of ten thousand uploads would
-  /// take 80 MB, in memory and in the file.
-  static let longestMetadata = 512
+  /// The most bytes of `Upload-Metadata` that are kept: a long name twice, as some clients send it, and a type. Headers of
+  /// 8 KB of ten thousand uploads would take 80 MB, in memory and in the file.
+  static let longestMetadata = 1024
+
+  /// Returns the pairs of an `Upload-Metadata` header that are kept, the file's name before others; nil if there are none.
+  private static func bounded(_ metadata: String) -> String? {
+    if metadata.utf8.count <= longestMetadata { return metadata }
+    let pairs = metadata.split(separator: ",").map { $0.drop { $0 == " " } }
+    func isName(_ pair: Substring) -> Bool { pair.split(separator: " ").first == "filename" }
+    var (kept, count): ([Substring], Int) = ([], -1)
+    for pair in pairs.filter(isName) + pairs.filter({ !isName($0) }) {
+      guard count + pair.utf8.count + 1 <= longestMetadata else { continue }
+      kept.append(pair)
+      count += pair.utf8.count + 1
+    }
+    return kept.isEmpty ? nil : kept.joined(separator: ",")
+  }
   /// The most characters of a reason.
   private static let longestReason = 500
 
