@@ -304,7 +304,7 @@ extension BookDescription: Codable {
     for member in members {
       let name = line(String(member.name.prefix(100))) ?? ""
       if !met.insert(member.name).inserted {
-        warnings.append("line \(member.line): '\(name)' stands twice; the last one counts")
+        warnings.append("line \(member.line): '\(name)' stands twice; the first one counts")
         // As `$schema`, and what people keep for themselves.
       } else if Key(rawValue: member.name) == nil, !["$", "_"].contains(member.name.prefix(1)) {
         let known = synonyms[member.name.lowercased()]?.rawValue ?? meant(member.name, self.members)

@@ -31,6 +31,17 @@ struct BookDescriptionTests {
     }
   }
 
+  @Test func `of a member that stands twice the first one counts, as the warning says`() throws {
+    for (one, other) in [("a", "b"), ("b", "a"), ("Hours", "Heures")] {
+      let json = Array("{\"title\": \"\(one)\",\n\"place\": \"x\",\n\"title\": \"\(other)\"}".utf8)
+      #expect(try BookDescription(json: json).metadata.title == one)
+      #expect(
+        BookDescription.warnings(json: json, meant: { _, _ in nil }) == [
+          "line 3: 'title' stands twice; the first one counts"
+        ])
+    }
+  }
+
   @Test("whatever bytes come, they are a description within its bounds or refused")
   func anything() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
