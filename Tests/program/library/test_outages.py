@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import subprocess
+import tempfile
 import time
 import unittest
 from pathlib import Path
@@ -10,7 +12,7 @@ from unittest import mock
 
 import harness
 from harness import BINARY, Server, folder, photo, run
-from test_editing import ask, writable
+from test_editing import TOKEN, ask, writable
 
 TILE = "/dzi/photo_files/8/0_0.jpg"
 
@@ -139,6 +141,56 @@ class Outages(unittest.TestCase):
             inside("mount", "--bind", share, self.library)
             self.assertBack(server)
             self.assertToldOnce(server)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root mounts")
+    def test_a_folder_on_a_disk_that_is_unmounted(self):
+        # Another file system, mounted in a namespace of the server's own.
+        share = Path(tempfile.mkdtemp(dir="/dev/shm"))
+        self.addCleanup(shutil.rmtree, share)
+        disk = self.library / "disk"
+        (self.base / "token").write_text(TOKEN + "\n")
+        for name in ("open", "closed"):
+            photo(self.base / f"photos/disk/deep/{name}.jpg", 500, 400)
+        self.assertEqual(run("build", self.base / "photos", "--library", self.library).returncode, 0)
+        shutil.move(disk / "deep", share / "deep")
+        tried = subprocess.run(["unshare", "--mount", "--propagation", "private", "mount", "--bind", share, disk], capture_output=True)
+        if tried.returncode != 0 or share.stat().st_dev == disk.stat().st_dev:
+            self.skipTest(f"no mounts of other file systems here: {tried.stderr.decode().strip()}")
+        start = self.base / "ziggurat"
+        start.write_text(f"#!/bin/sh\nexec unshare --mount --propagation private sh -c "
+                         f"'mount --bind \"{share}\" \"{disk}\" && exec \"{BINARY}\" \"$@\"' sh \"$@\"\n")
+        start.chmod(0o755)
+        with mock.patch.object(harness, "BINARY", start), writable(self.library) as server:
+            def inside(*command):
+                subprocess.run(["nsenter", "--target", str(server.process.pid), "--mount", "--wd=/", *map(str, command)], check=True)
+            def names():
+                return [image["id"] for image in json.loads(server.get("/api/images").body)["images"]]
+            all_names = names()
+            self.assertEqual(sorted(all_names), ["disk/deep/closed", "disk/deep/open", "other", "photo"])
+            self.assertEqual(server.get("/dzi/disk/deep/open_files/8/0_0.jpg").status, 200)
+            for _ in range(2):
+                inside("umount", "--lazy", disk)
+                self.assertTrue(until(lambda: server.get("/healthz").body.startswith(b"degraded")))
+                time.sleep(2.5)
+                self.assertEqual((server.get("/healthz").status, names()), (200, all_names))
+                for target in ("/dzi/disk/deep/closed_files/8/0_0.jpg", "/api/images/disk%2Fdeep%2Fclosed", "/iiif/3/disk%2Fdeep%2Fclosed/info.json"):
+                    answer = server.get(target)
+                    self.assertEqual((answer.status, answer["retry-after"]), (503, "1"), target)
+                self.assertEqual([server.get(target).status for target in (TILE, "/api/images/other")], [200, 200])
+                for method, body in (("PATCH", {"title": "x"}), ("DELETE", None)):
+                    self.assertEqual(ask(server, method, "/api/images/disk%2Fdeep%2Fclosed", body)[0], 503, method)
+                # As seen outside of the namespace.
+                self.assertEqual(os.listdir(disk), [])
+                inside("mount", "--bind", share, disk)
+                self.assertTrue(until(lambda: server.get("/healthz").body.startswith(b"ok")), server.get("/healthz"))
+                self.assertEqual((server.get("/api/images/disk%2Fdeep%2Fopen").status, names()), (200, all_names))
+            self.assertEqual(server.get("/dzi/disk/deep/closed_files/8/0_0.jpg").status, 200)
+            inside("umount", "--lazy", disk)
+            self.assertTrue(until(lambda: server.get("/healthz").body.startswith(b"degraded")))
+            disk.rmdir()
+            self.assertTrue(until(lambda: len(names()) == 2), "a folder that was removed")
+            lines = [line for line in server.errors().splitlines() if str(disk) in line]
+            self.assertEqual(len(lines), 6, lines)
 
 
 class MissingArchives(unittest.TestCase):
