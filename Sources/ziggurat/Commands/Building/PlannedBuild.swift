@@ -66,10 +66,7 @@ struct PlannedBuild {
     let origins = LibraryOrigins(library: library, catalog: catalog)
     try origins.claim(report.claims(of: plan))
     try origins.remember(
-      Dictionary(
-        plan.scan.roots.map {
-          ($0.root, SourcePlace(path: $0.place.path, isBook: plan.asBooks, prefix: plan.prefix))
-        }, uniquingKeysWith: { $1 }))
+      Dictionary(plan.scan.roots.map { ($0.root, $0.place) }, uniquingKeysWith: { $1 }))
   }
 }
 
