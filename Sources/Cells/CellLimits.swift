@@ -46,6 +46,7 @@ package enum CellEnd: Error, Hashable, Sendable, CustomStringConvertible {
   /// One clause for a person, without a subject: `the decoder ended by signal 11`.
   package var description: String {
     switch self {
+    case .signal(SIGXCPU): "it took more processor time than it may"
     case .signal(let number): "the decoder ended by signal \(number)"
     case .exit(let code): "the decoder ended with code \(code)"
     case .memory(let bytes): "it needed more than \(bytes >> 20) MB of memory"

@@ -28,9 +28,11 @@ package final class CellPool: Sendable {
   /// - Parameters:
   ///   - longest: bytes that the answer may have.
   ///   - seconds: that the answer may take.
+  ///   - begun: the kind of a message that the cell sends before it works on the question, and the seconds that the answer
+  ///     may take from then on; nil if it sends none.
   package func ask(
     _ server: CellServer, _ question: UInt32, _ bytes: [UInt8], longest: Int = CellMessage.longest,
-    seconds: Int
+    seconds: Int, begun: (kind: UInt32, seconds: Int)? = nil
   ) throws(CellEnd) -> CellMessage {
     while true {
       let known = take()
@@ -38,7 +40,10 @@ package final class CellPool: Sendable {
       do throws(CellEnd) {
         let patience = Cell.Patience(seconds: seconds)
         try cell.send(question, bytes, within: patience)
-        let answer = try cell.receive(longest: { _ in longest }, within: patience)
+        var answer = try cell.receive(longest: { _ in longest }, within: patience)
+        if let begun, answer.kind == begun.kind {
+          answer = try cell.receive(longest: { _ in longest }, within: Cell.Patience(seconds: begun.seconds))
+        }
         keep(Kept(cell: cell, answers: (known?.answers ?? 0) + 1, since: .now))
         return answer
       } catch {

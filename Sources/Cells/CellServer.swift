@@ -121,9 +121,9 @@ package final class CellServer: Sendable {
   package func count(_ end: CellEnd) {
     state.withLock { counts in
       switch end {
+      case .time, .signal(SIGXCPU): counts.overTime += 1
       case .signal, .exit, .garbled: counts.crashed += 1
       case .memory: counts.overMemory += 1
-      case .time: counts.overTime += 1
       case .cancelled, .unavailable: break
       }
     }

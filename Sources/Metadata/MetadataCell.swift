@@ -18,6 +18,7 @@ package enum MetadataCell {
   package static let work: CellWork = { session in
     while true {
       let message = session.next(patience: CellPool.patience)
+      session.send(begun)
       session.send(message.kind, answer(message.kind, message.bytes))
     }
   }
@@ -26,6 +27,8 @@ package enum MetadataCell {
   static let read: UInt32 = 1
   /// The question: `EditQuestion` as JSON. The answer: the new sidecar's bytes, or nothing.
   static let edit: UInt32 = 2
+  /// What is sent before a question is answered.
+  private static let begun: UInt32 = 3
 
   struct EditQuestion: Codable {
     let sidecar: Data
@@ -36,13 +39,20 @@ package enum MetadataCell {
   private static let shared = CellPool(kind, limits, longestUse: 64)
   /// What is in a private space is seen by no cell that has read anything else.
   private static let secret = CellPool(kind, limits, longestUse: 1)
-  private static let limits = CellLimits(memory: 128 << 20, mostMemory: 128 << 20, processorSeconds: 60)
-  /// That one sidecar may take.
-  private static let seconds = 5
+  private static let limits = CellLimits(
+    memory: 128 << 20, mostMemory: 128 << 20, processorSeconds: processorSeconds)
+  /// Processor time that one sidecar may take. A process that answers several questions may end by their sum; the
+  /// question is then asked again (`CellPool`), so that only the time of one counts against it.
+  static let processorSeconds = 3
+  /// Seconds until a process has to begin with a question; else none can be had now.
+  private static let secondsToBegin = 5
+  /// Seconds until an answer is given up for now. A process that did not use up its processor time in them says more of
+  /// the machine than of the sidecar.
+  private static let seconds = 60
 
   /// Asks a cell; in a process without cells, which only libraries are used in, the process itself.
   ///
-  /// - Returns: nothing, too, where the question made a cell crash, and a fresh one again.
+  /// - Returns: nothing, too, if the question made two fresh cells crash, or exceed their memory or processor time.
   static func ask(
     _ question: UInt32, _ bytes: [UInt8], isPrivate: Bool
   ) throws(WordsUnavailable) -> [UInt8] {
@@ -51,7 +61,8 @@ package enum MetadataCell {
     var crashes = 0
     for _ in 0..<attempts {
       do throws(CellEnd) {
-        let message = try pool.ask(server, question, bytes, seconds: seconds)
+        let message = try pool.ask(
+          server, question, bytes, seconds: secondsToBegin, begun: (kind: begun, seconds: seconds))
         guard message.kind == question else { throw .garbled }
         return message.bytes
       } catch {
@@ -61,6 +72,7 @@ package enum MetadataCell {
         case .time, .cancelled, .garbled: throw WordsUnavailable()
         // The server of cells was killed, or somebody chose the cell; no sidecar makes one exit.
         case .unavailable, .exit, .signal(SIGKILL), .signal(SIGTERM): break
+        // SIGXCPU among them: the sidecar took all its processor time, however busy the machine is.
         case .signal, .memory:
           crashes += 1
           if crashes == 2 { return [] }

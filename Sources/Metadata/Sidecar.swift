@@ -23,7 +23,8 @@ package struct Sidecar: Sendable, Codable {
 
   /// Returns why bytes of which no sidecar could be made are none, in a clause.
   package static func problem(_ bytes: [UInt8]) -> String {
-    XMPText.problem(bytes) ?? "is XMP that cannot be read"
+    XMPText.problem(bytes)
+      ?? "is XMP that cannot be read, or not within \(MetadataCell.processorSeconds) s of processor time"
   }
 
   /// In this process.

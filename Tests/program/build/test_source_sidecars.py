@@ -54,6 +54,18 @@ class Sidecars(CommandTest):
             image = json.loads(server.get("/api/images/INV-0091").body)
             self.assertEqual((image["title"], image["usageTerms"]), ("nearer", "ask"))
 
+    def test_one_that_takes_too_long_is_ignored(self):
+        sidecar = self.base / "photos/INV-0091.xmp"
+        # Valid XMP, for which Exiv2 needs time that grows with the square of its properties.
+        sidecar.write_text(
+            '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+            '<rdf:Description rdf:about="" xmlns:q="http://q.example/">' + "".join(f"<q:p{each}>1</q:p{each}>" for each in range(60_000))
+            + "</rdf:Description></rdf:RDF></x:xmpmeta>")
+        result = run("build", self.base / "photos", "--library", self.library)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, f"{sidecar}.*processor time, and is ignored")
+        self.assertEqual(parts(self.library / "INV-0091.szi")[0]["title"], "own")
+
     def test_of_two_the_one_with_the_whole_name_counts(self):
         write(self.base / "photos/INV-0091.xmp", "-XMP-dc:Title=short")
         self.assertEqual(self.build()["title"], "short")
