@@ -6,7 +6,7 @@ package import TileStorage
 package enum DecoderWarnings {
   /// Returns the damage that was noticed since the file was opened by this thread, and forgets it.
   ///
-  /// - Parameter loader: libvips' name of it; of other loaders than those of JPEG, GIF and JPEG 2000 the warnings are
+  /// - Parameter loader: libvips' name of it; of other loaders than those of JPEG, GIF, JPEG 2000 and TIFF the warnings are
   ///   about metadata.
   package static func take(ofLoader loader: String?) -> SourceDamage? {
     let logged = VipsLog.takeAll()
@@ -22,9 +22,30 @@ package enum DecoderWarnings {
         : SourceDamage(.error, "the GIF file is damaged (\(first))")
     case "jp2kload":
       return errors.first.map { SourceDamage(.error, "the JPEG 2000 file is damaged (\($0))") }
+    case "tiffload": return (errors + logged).lazy.compactMap { tiff(message: $0) }.first
     default: return nil
     }
   }
+
+  /// Returns the damage that a message of libtiff reports about pixels that it decoded nevertheless; `nil` if the message
+  /// is about something else.
+  ///
+  /// The decoders of CCITT fax, PackBits and JPEG return success after such a message; all others return an error
+  /// (libtiff 4.5: `tif_fax3.c`, `tif_packbits.c`, `tif_jpeg.c`).
+  package static func tiff(message: String, of part: String? = nil) -> SourceDamage? {
+    guard tiffMarks.contains(where: message.contains) else { return nil }
+    let detail = part.map { "\($0): \(message)" } ?? message
+    // Bytes behind the last pixel; see `jpeg_errors.c`.
+    return message.contains("extraneous bytes")
+      ? SourceDamage(.warning, "the TIFF file has flaws: \(detail)")
+      : SourceDamage(.error, "the TIFF file is damaged: \(detail)")
+  }
+
+  private static let tiffMarks = [
+    "Bad code word at line", "Uncompressed data (not supported) at line", "Line length mismatch at line",
+    "Premature EOL at line", "Premature EOF at line", "to avoid buffer overrun", "Terminating PackBitsDecode",
+    "Corrupt JPEG data", "Premature end of JPEG", "Inconsistent progression sequence",
+  ]
 
   /// libvips logs how many warnings libjpeg gave, and its error buffer with the first of them.
   private static func jpeg(_ logged: [String]) -> SourceDamage? {

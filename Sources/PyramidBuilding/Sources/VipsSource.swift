@@ -11,6 +11,7 @@ final class VipsSource: StripSource, StripDecoding {
   /// `nil` when the last row has been read.
   private var reader: PixelReader?
   private var picture: SourcePicture
+  private let isTIFF: Bool
   private let options: BuildOptions
   /// From which on nothing could be decoded.
   private var firstLostRow: Int?
@@ -48,6 +49,7 @@ final class VipsSource: StripSource, StripDecoding {
       layout = .interleaved(image.pixelBands)
       self.steps = steps
       self.picture = picture
+      isTIFF = Image.loader(ofPath: picture.path) == "tiffload"
       self.options = options
       reader = PixelReader(image)
       rows = RowBuffer(
@@ -68,7 +70,10 @@ final class VipsSource: StripSource, StripDecoding {
   private func read(_ count: Int, from y: Int) throws(BuildError) {
     if firstLostRow == nil {
       do throws(ImagingError) {
-        return try reader?.read(rows: count, from: y, to: rows.bases.0, stride: rows.strides.0) ?? ()
+        try reader?.read(rows: count, from: y, to: rows.bases.0, stride: rows.strides.0)
+        // Strips may be decoded by several threads, each of which has its own log of libvips.
+        if isTIFF { picture.log.add(DecoderWarnings.take(ofLoader: "tiffload")) }
+        return
       } catch {
         if try readDamaged(count, from: y) { return }
         let reason = error.reason(forFileAt: picture.path)

@@ -128,6 +128,82 @@ class TilesOfOtherKinds(Units):
             self.assertIn("BitsPerSample", told[name][0]["reason"])
 
 
+def scrambled(stream: bytes) -> bytes:
+    """Noise in its middle."""
+    start, noise = len(stream) // 2, numpy.random.default_rng(4).integers(0, 256, 40, dtype=numpy.uint8).tobytes()
+    return stream[:start] + noise + stream[start + len(noise):]
+
+
+def shifted(stream: bytes) -> bytes:
+    """PackBits of three more bytes, of which the last run has no room."""
+    return b"\xfe\x00" + stream
+
+
+class PixelsInSpiteOfDamage(Units):
+    """Decoders of libtiff that report damage and return pixels. Pillow shows which files are damaged: it reads other pixels
+    than were written, or none."""
+
+    def read(self, path: Path, page: int = 0) -> numpy.ndarray | None:
+        with Image.open(path) as image:
+            image.seek(page)
+            try:
+                return numpy.array(image.convert("RGB"))
+            except OSError:
+                return None
+
+    def test_fax_and_packbits(self):
+        noise = numpy.random.default_rng(4).random((HEIGHT, WIDTH)) < .02
+        bilevel = Image.fromarray((((ANY_RAMP // 9 % 2) ^ noise) * 255).astype(numpy.uint8)).convert("1")
+        gray = Image.fromarray((ANY_RAMP * 300 % 60000).astype(numpy.uint16))
+        cases = {"g3": (bilevel, "group3", scrambled), "g4": (bilevel, "group4", scrambled),
+                 "packbits": (bilevel, "packbits", shifted), "deep": (gray, "packbits", shifted)}
+        for name, (image, compression, change) in cases.items():
+            for rows in (40, HEIGHT):
+                path = self.sources / f"{name}-{rows}-sound.tif"
+                image.save(path, compression=compression, tiffinfo={278: rows})
+                (self.sources / f"{name}-{rows}-damaged.tif").write_bytes(with_unit(path, 0, 1 if rows == 40 else 0, change))
+        told = self.built()
+        self.assertEqual(self.result.returncode, 1)
+        for name in cases:
+            for rows in (40, HEIGHT):
+                with self.subTest(name, rows=rows):
+                    sound, damaged = (self.sources / f"{name}-{rows}-{state}.tif" for state in ("sound", "damaged"))
+                    pixels, other = self.read(sound), self.read(damaged)
+                    self.assertFalse(other is not None and (pixels == other).all())
+                    self.assertNotIn("damage", told[sound.name][0])
+                    self.assertEqual(told[damaged.name][0].get("damage"), "error", told[damaged.name])
+                    self.assertIn("the TIFF file is damaged", told[damaged.name][0]["reason"])
+
+    def test_samples_that_our_own_decoder_reads(self):
+        """Alpha by which colours are multiplied."""
+        pixels = numpy.stack([ANY_RAMP % 200] * 3 + [numpy.full_like(ANY_RAMP, 255)], -1).astype(numpy.uint8)
+        path = self.sources / "sound.tif"
+        tifffile.imwrite(path, pixels, photometric="rgb", extrasamples=["assocalpha"], compression="packbits", rowsperstrip=40,
+                         metadata=None)
+        (self.sources / "damaged.tif").write_bytes(with_unit(path, 0, 1, shifted))
+        told = self.built()
+        self.assertIn("libtiff", told["sound.tif"][0]["route"])
+        self.assertNotIn("damage", told["sound.tif"][0])
+        self.assertEqual(told["damaged.tif"][0].get("damage"), "error", told)
+        self.assertRegex(told["damaged.tif"][0]["reason"], "strip 1 of 4")
+        self.assertTrue((self.pixels(told["sound.tif"][0])[:40] == self.pixels(told["damaged.tif"][0])[:40]).all())
+
+    def test_jpeg_of_a_page(self):
+        pixels = numpy.stack([40 + ANY_RAMP // 3, 90 + ANY_RAMP // 6, 200 - ANY_RAMP // 5], -1).astype(numpy.uint8)
+        path = self.sources / "sound.tif"
+        with tifffile.TiffWriter(path) as tiff:
+            for _ in range(2):
+                tiff.write(pixels, photometric="rgb", compression="jpeg", rowsperstrip=80, metadata=None)
+        (self.sources / "damaged.tif").write_bytes(with_unit(path, 1, 1, scrambled))
+        self.assertFalse(numpy.array_equal(self.read(path, 1), self.read(self.sources / "damaged.tif", 1)))
+        told = self.built()
+        self.assertEqual([line.get("damage") for line in told["sound.tif"]], [None, None], told)
+        self.assertEqual([line.get("damage") for line in told["damaged.tif"]], [None, "error"], told)
+        result = run("build", self.sources / "damaged.tif", "--library", folder("library"), "--fail-on", "error", "--quiet")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("page 2", result.stderr)
+
+
 class OwnDecoder(Units):
     def test_ycbcr_in_separate_planes(self):
         planes = numpy.stack([40 + ANY_RAMP // 3, 90 + ANY_RAMP // 6, 200 - ANY_RAMP // 5]).astype(numpy.uint8)

@@ -1,6 +1,7 @@
 import CTIFF
 import Glibc
 import Imaging
+import TileStorage
 
 /// A TIFF file opened by libtiff, at one of its images. For one thread at a time.
 final class TIFFHandle {
@@ -33,8 +34,8 @@ final class TIFFHandle {
     // Unknown tags and their like: nothing that the pixels depend on, with one exception.
     TIFFOpenOptionsSetWarningHandlerExtR(
       options,
-      { _, owner, _, format, _ in
-        Unmanaged<Messages>.fromOpaque(owner!).takeUnretainedValue().notice(warning: format)
+      { _, owner, _, format, arguments in
+        Unmanaged<Messages>.fromOpaque(owner!).takeUnretainedValue().notice(format, arguments)
         return 1
       }, owner)
     let view = page > 0 ? TIFFPageView(path: path, page: page) : nil
@@ -62,8 +63,16 @@ final class TIFFHandle {
 
   /// An error with libtiff's own words, the first since the last call.
   func refused(_ action: String) -> BuildError {
-    defer { messages.first = nil }
+    defer { (messages.first, messages.decoding) = (nil, nil) }
     return BuildError(subject, messages.first.map { "\(action): \($0)" } ?? action)
+  }
+
+  /// Returns the damage of pixels that libtiff has decoded nevertheless since the last call; `nil` if it reported none.
+  ///
+  /// - Parameter part: the name of the tile or strip.
+  func takeDamage(of part: String) -> SourceDamage? {
+    defer { messages.decoding = nil }
+    return messages.decoding.flatMap { DecoderWarnings.tiff(message: $0, of: part) }
   }
 
   /// A field of 16 bits, or what the standard says where it is missing.
@@ -223,25 +232,39 @@ final class TIFFHandle {
     return Array(UnsafeRawBufferPointer(start: base, count: Int(count)))
   }
 
-  /// The first of the errors that libtiff reports for one handle.
+  /// The messages that libtiff gives for one handle.
   private final class Messages {
+    /// The first error.
     var first: String?
+    /// The first error or warning about pixels that are decoded nevertheless.
+    var decoding: String?
     var lacksExtraSamples = false
 
-    func notice(warning format: UnsafePointer<CChar>?) {
+    func notice(_ format: UnsafePointer<CChar>?, _ arguments: CVaListPointer?) {
       guard let format else { return }
       if String(cString: format).contains("ExtraSamples doesn't match SamplesPerPixel") {
         lacksExtraSamples = true
       }
+      if let arguments { keepIfDamage(Self.text(format, arguments)) }
     }
 
     func take(_ format: UnsafePointer<CChar>?, _ arguments: CVaListPointer) {
-      guard first == nil, let format else { return }
+      guard let format, first == nil || decoding == nil else { return }
+      let text = Self.text(format, arguments)
+      first = first ?? text
+      keepIfDamage(text)
+    }
+
+    private func keepIfDamage(_ text: String) {
+      if decoding == nil, DecoderWarnings.tiff(message: text) != nil { decoding = text }
+    }
+
+    private static func text(_ format: UnsafePointer<CChar>, _ arguments: CVaListPointer) -> String {
       var text = [CChar](repeating: 0, count: 256)
       vsnprintf(&text, text.count, format, arguments)
       let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
       // File names and tag values of a hostile file may hold anything.
-      first = String(decoding: bytes.map { $0 < 0x20 ? 0x20 : $0 }, as: UTF8.self)
+      return String(decoding: bytes.map { $0 < 0x20 ? 0x20 : $0 }, as: UTF8.self)
     }
   }
 }

@@ -229,14 +229,16 @@ final class TIFFUnitPixels: PixelSupply {
     var pixels = [UInt8](repeating: 0, count: inside.width * inside.height * bytesPerPixel)
     switch conversion {
     case .libtiff:
-      do throws(BuildError) { try convertByLibtiff(unit, to: &pixels, state.decoder) } catch {
-        try lose(unit, error, state.decoder)
-      }
+      do throws(BuildError) {
+        try convertByLibtiff(unit, to: &pixels, state.decoder)
+        try report(state.decoder, unit)
+      } catch { try lose(unit, error, state.decoder) }
     // What is missing is black, not Y'CbCr of three zeros.
     case .ycbcr where state.decoder.handle.isMissing(unit): break
     case .ycbcr(let coding):
       do throws(BuildError) {
         let size = try state.decoder.decode(unit)
+        try report(state.decoder, unit)
         state.decoder.samples.withUnsafeBytes { samples in
           pixels.withUnsafeMutableBytes {
             coding.convert(
@@ -251,6 +253,7 @@ final class TIFFUnitPixels: PixelSupply {
         let stored = unit + plane * tags.columns * tags.rows
         do throws(BuildError) {
           let size = try state.decoder.decode(stored)
+          try report(state.decoder, stored)
           convert(
             state.decoder.samples[..<size], plane: plane, inside, rowSize: rowSize(state.decoder), to: &pixels
           )
@@ -264,6 +267,15 @@ final class TIFFUnitPixels: PixelSupply {
   /// Bytes of a unit's row of samples.
   private func rowSize(_ decoder: TIFFUnitDecoder) -> Int {
     (tags.unitWidth * tags.samplesInPlane * decoder.storedBits + 7) / 8
+  }
+
+  /// Reports damage of a tile or strip that is decoded nevertheless.
+  ///
+  /// - Throws: the damage, if nobody takes it: the file is then read once more as a damaged one.
+  private func report(_ decoder: TIFFUnitDecoder, _ unit: Int) throws(BuildError) {
+    guard let damage = decoder.handle.takeDamage(of: decoder.name(unit)) else { return }
+    guard let log else { throw BuildError(path, damage.reason) }
+    log.add(damage)
   }
 
   /// Notes that a tile or strip of a damaged file is lost.
