@@ -32,6 +32,9 @@ package enum DecoderMessage {
       "has a compression that is not read: write it with another one, for example with gdal_translate -co COMPRESS=LZW",
       "compression scheme", "compression is not configured", "compression support is not configured"),
     Known(
+      "holds JPEG data of a kind that is not read, such as lossless ones: \(anotherProgram)",
+      "unsupported jpeg process", "unsupported jpeg data precision"),
+    Known(
       cutOff,
       "bad seek to", "past end of file", "premature end", "unexpected end of", "memory area too small",
       "unexpected end-of-file", "not enough data", "end of file", "truncated",

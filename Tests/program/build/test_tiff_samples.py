@@ -11,6 +11,7 @@ import zipfile
 import zlib
 from pathlib import Path
 
+import imagecodecs
 import numpy
 from harness import CommandTest, folder, run
 from PIL import Image
@@ -337,6 +338,75 @@ class Colours(Samples):
         fields = {**tags(pixels, RGB, JPEG), 278: (4, [64])}
         self.check({"upright": (file([data], fields), wanted),
                     "turned": (file([data], {**fields, 274: (3, [6])}), numpy.rot90(wanted, -1))}, 2)
+
+    def test_files_that_do_not_say_what_their_samples_are(self):
+        """Without PhotometricInterpretation libtiff's RGBA interface takes one sample for gray, of fax for inverted gray, and
+        three for red, green and blue (`TIFFRGBAImageBegin`)."""
+        def without(data: bytes) -> bytes:
+            entry = data.index(struct.pack("<HHI", 262, 3, 1))
+            # Of a private tag, behind which nobody looks.
+            return data[:entry] + struct.pack("<HHI", 261, 3, 1) + data[entry + 8:]
+
+        cases = {}
+        for kind in (numpy.uint8, numpy.uint16):
+            gray, rgb = gradient(64, 96, 1, kind), gradient(64, 96, 3, kind)
+            cases[f"gray-{gray.itemsize}"] = (without(strips(gray, BLACK_IS_ZERO, rows=20)), gray)
+            cases[f"rgb-{rgb.itemsize}"] = (without(strips(rgb, RGB, rows=20)), rgb)
+        told = self.built({name: data for name, (data, _) in cases.items()})
+        for name, (_, wanted) in cases.items():
+            with self.subTest(name):
+                found = told[name][1].astype(int)
+                self.assertEqual(found.shape, wanted.shape)
+                # 16 bits are shown within their range, in the same order.
+                exact = wanted.astype(int) if name.endswith("1") else None
+                if exact is not None:
+                    self.assertTrue((found == exact).all())
+                else:
+                    same = numpy.corrcoef(found.ravel(), wanted.ravel().astype(float))[0, 1]
+                    self.assertGreater(same, .999)
+        out = io.BytesIO()
+        bilevel = Image.fromarray(((gradient(64, 96, 1)[..., 0] > 140) * 255).astype(numpy.uint8)).convert("1")
+        bilevel.save(out, "TIFF", compression="group4")
+        self.assertIn(struct.pack("<HHIHH", 262, 3, 1, 1, 0), out.getvalue())
+        fax = out.getvalue().replace(struct.pack("<HHIHH", 262, 3, 1, 1, 0), struct.pack("<HHIHH", 261, 3, 1, 1, 0))
+        found = self.built({"fax": fax})["fax"][1][..., 0]
+        # The samples that were written as black is 0, read as white is 0.
+        self.assertTrue((found == numpy.where(numpy.array(bilevel), 0, 255)).all())
+        place = folder("sources")
+        (place / "five.tif").write_bytes(without(strips(gradient(64, 96, 5), RGB)))
+        result = run("build", place, "--library", folder("library"), "--quiet")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("no PhotometricInterpretation", result.stderr)
+
+    def test_logarithms_of_luminance(self):
+        """LogL as SGI's encoding has it (libtiff, `tif_luv.c`): 16 bits, of which each byte has a plane of runs; Y is
+        2^((L + 0.5) / 256 - 64), linear light, which sRGB's own curve brings to bytes (IEC 61966-2-1)."""
+        y, x = numpy.mgrid[0:40, 0:64]
+        light = ((x * 40 + y + 1) / (64 * 40)).astype(float)
+        logs = numpy.floor(256 * (numpy.log2(light) + 64)).astype(numpy.uint16)
+        rows = b"".join(bytes([64]) + (logs[row] >> shift & 255).astype(numpy.uint8).tobytes()
+                        for row in range(40) for shift in (8, 0))
+        fields = {256: (4, [64]), 257: (4, [40]), 258: (3, [16]), 259: (3, [34676]), 262: (3, [32844]), 277: (3, [1]),
+                  278: (4, [40]), 284: (3, [1]), 339: (3, [2])}
+        linear = 2 ** ((logs + .5) / 256 - 64)
+        shown = numpy.where(linear <= .0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - .055).clip(0, 1) * 255
+        wanted = numpy.repeat(shown.round()[..., None], 3, axis=2)
+        told = self.check({"log": (file([rows], fields), wanted)}, 1)
+        self.assertIn("scrgb", " ".join(told["log"]["steps"]))
+
+    def test_jpeg_data_that_libjpeg_does_not_read(self):
+        """They are not damaged: imagecodecs reads them."""
+        pixels = gradient(64, 96, 1)
+        data = imagecodecs.ljpeg_encode(pixels[..., 0], bitspersample=8)
+        self.assertTrue((imagecodecs.ljpeg_decode(data) == pixels[..., 0]).all())
+        place = folder("sources")
+        for name, photometric in (("gray", BLACK_IS_ZERO), ("inverted", WHITE_IS_ZERO)):
+            (place / f"{name}.tif").write_bytes(file([data], {**tags(pixels, photometric, JPEG), 278: (4, [64])}))
+        result = run("build", place, "--library", folder("library"), "--quiet")
+        self.assertEqual(result.returncode, 1)
+        for line in result.stderr.splitlines()[:2]:
+            self.assertRegex(line, "lossless .SOF3., which is not read: .*COMPRESS=LZW")
+            self.assertNotIn("damaged", line)
 
     def test_icc_lab(self):
         lab = gradient(64, 96, 3)

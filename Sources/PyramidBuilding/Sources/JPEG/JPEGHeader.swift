@@ -55,6 +55,25 @@ struct JPEGHeader {
 
   /// The size of the frame that begins in `bytes`; nil if none does.
   static func size(_ bytes: [UInt8]) -> (width: Int, height: Int)? {
+    frame(bytes).map { at in
+      (Int(bytes[at + 7]) << 8 | Int(bytes[at + 8]), Int(bytes[at + 5]) << 8 | Int(bytes[at + 6]))
+    }
+  }
+
+  /// Why libjpeg cannot decode the frame that begins in `bytes`, as a predicate about JPEG data (ITU-T T.81, table B.1);
+  /// `nil` if it can, or none begins there.
+  static func obstacle(_ bytes: [UInt8]) -> String? {
+    guard let at = frame(bytes) else { return nil }
+    let process = bytes[at + 1] & 15
+    switch process {
+    case 3, 11: return "are lossless (SOF\(process))"
+    case 5...7, 13...15: return "are hierarchical (SOF\(process))"
+    default: return bytes[at + 4] == 8 ? nil : "have samples of \(bytes[at + 4]) bits"
+    }
+  }
+
+  /// The place of the frame's marker in `bytes`; `nil` if none begins there.
+  private static func frame(_ bytes: [UInt8]) -> Int? {
     guard bytes.starts(with: [0xff, 0xd8]) else { return nil }
     var at = 2
     while at + 9 <= bytes.count, bytes[at] == 0xff {
@@ -64,7 +83,7 @@ struct JPEGHeader {
         continue
       }
       if 0xc0...0xcf ~= marker, ![0xc4, 0xc8, 0xcc].contains(marker) {
-        return (Int(bytes[at + 7]) << 8 | Int(bytes[at + 8]), Int(bytes[at + 5]) << 8 | Int(bytes[at + 6]))
+        return at
       }
       at += 2 + (Int(bytes[at + 2]) << 8 | Int(bytes[at + 3]))
     }

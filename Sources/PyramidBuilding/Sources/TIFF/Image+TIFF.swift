@@ -58,6 +58,8 @@ extension Image {
       // libvips has inverted it.
       image.setMirror(range.lowerBound + range.upperBound)
     }
+    // Luminance is linear light in each of red, green and blue.
+    if tags.isLuminance, !keepsBands { image = try image.selected(bands: [0, 0, 0]).said(toBe: "scrgb") }
     if !keepsBands, !image.hasAlpha, let mask {
       image = try image.withAlpha(Self.mask(path: path, access: access, directory: mask))
       notes.append("its mask taken as alpha")
@@ -173,6 +175,7 @@ extension TIFFTags {
     if missingCount > 0 || hasShortUnits || isYCbCrUnderRGB || hasCroppedTiles || isCodedApart {
       return false
     }
+    if lacksPhotometric || isLuminance { return false }
     // It cuts the fractions off of colours that it divides by alpha.
     if format != SAMPLEFORMAT_IEEEFP, extra.contains(Int(EXTRASAMPLE_ASSOCALPHA)) { return false }
     // It takes the tiles of planes for one plane's, and does not read planes of gray.

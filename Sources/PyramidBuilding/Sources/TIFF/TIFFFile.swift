@@ -58,7 +58,7 @@ struct TIFFFile {
     let bands = handle.short(TIFFTAG_SAMPLESPERPIXEL)
     self.bands = bands
     let compression = handle.short(TIFFTAG_COMPRESSION)
-    let photometric = handle.short(TIFFTAG_PHOTOMETRIC)
+    let photometric = handle.photometric ?? Int(PHOTOMETRIC_MINISBLACK)
     let isJPEG = compression == COMPRESSION_JPEG
     self.isJPEG = isJPEG
     isDeflated = [COMPRESSION_DEFLATE, COMPRESSION_ADOBE_DEFLATE].contains(Int32(compression))

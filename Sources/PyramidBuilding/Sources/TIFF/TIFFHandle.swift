@@ -83,6 +83,30 @@ final class TIFFHandle {
     } == 1 ? Int(value) : 0
   }
 
+  /// A field of 16 bits that the file has; `nil` if it has not.
+  func stated(_ tag: Int32) -> Int? {
+    var value: UInt16 = 0
+    let isThere = withUnsafeMutablePointer(to: &value) { out in
+      withVaList([out]) { TIFFVGetField(pointer, UInt32(tag), $0) }
+    }
+    return isThere == 1 ? Int(value) : nil
+  }
+
+  /// The photometric tag. If the file lacks it, the value that libtiff's RGBA interface assumes for so many samples
+  /// (libtiff 4.5, `TIFFRGBAImageBegin`); `nil` if that is none. Without the tag libtiff takes samples beyond the first
+  /// for ExtraSamples, which therefore do not count.
+  var photometric: Int? {
+    if let stated = stated(TIFFTAG_PHOTOMETRIC) { return stated }
+    switch short(TIFFTAG_SAMPLESPERPIXEL) {
+    case 1, 2:
+      let fax = [COMPRESSION_CCITTRLE, COMPRESSION_CCITTRLEW, COMPRESSION_CCITTFAX3, COMPRESSION_CCITTFAX4]
+      let isFax = fax.contains(Int32(short(TIFFTAG_COMPRESSION)))
+      return Int(isFax ? PHOTOMETRIC_MINISWHITE : PHOTOMETRIC_MINISBLACK)
+    case 3: return Int(PHOTOMETRIC_RGB)
+    default: return nil
+    }
+  }
+
   /// A field of 32 bits, or nil.
   func long(_ tag: Int32) -> Int? {
     var value: UInt32 = 0

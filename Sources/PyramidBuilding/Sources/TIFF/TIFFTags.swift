@@ -23,6 +23,11 @@ struct TIFFTags {
   let inkSet: Int
   /// Whether the file says nothing of its samples beyond the colours'.
   private let lacksExtraSamples: Bool
+  /// Whether the file has no photometric tag, and whether nothing can be assumed instead.
+  let lacksPhotometric: Bool
+  private let isPhotometricUnknown: Bool
+  /// Why libjpeg cannot decode the file's JPEG data, as a predicate about them; `nil` if it can.
+  private let jpegObstacle: String?
 
   private struct Known {
     let file: FileVersion
@@ -56,12 +61,16 @@ struct TIFFTags {
       width > 0, height > 0
     else { return nil }
     (self.width, self.height) = (width, height)
-    bits = handle.short(TIFFTAG_BITSPERSAMPLE)
     let samples = handle.short(TIFFTAG_SAMPLESPERPIXEL)
-    let photometric = Int32(handle.short(TIFFTAG_PHOTOMETRIC))
+    let known = handle.photometric
+    (lacksPhotometric, isPhotometricUnknown) = (handle.stated(TIFFTAG_PHOTOMETRIC) == nil, known == nil)
+    let photometric = known.map(Int32.init) ?? PHOTOMETRIC_MINISBLACK
     let compression = Int32(handle.short(TIFFTAG_COMPRESSION))
     (self.samples, self.photometric, self.compression) = (samples, photometric, compression)
-    let format = Int32(handle.short(TIFFTAG_SAMPLEFORMAT))
+    // The tags describe the logarithms that are stored; libtiff decodes them to floats.
+    let isLuminance = Self.isLuminance(photometric, compression)
+    bits = isLuminance ? 32 : handle.short(TIFFTAG_BITSPERSAMPLE)
+    let format = isLuminance ? SAMPLEFORMAT_IEEEFP : Int32(handle.short(TIFFTAG_SAMPLEFORMAT))
     self.format = format == SAMPLEFORMAT_VOID || format == 0 ? SAMPLEFORMAT_UINT : format
     let isContiguous = samples == 1 || Int32(handle.short(TIFFTAG_PLANARCONFIG)) == PLANARCONFIG_CONTIG
     isSeparate = !isContiguous
@@ -77,6 +86,7 @@ struct TIFFTags {
     extra = Array((given + [Int](repeating: 0, count: max(0, count - given.count))).suffix(count))
     lacksExtraSamples = given.isEmpty || handle.lacksExtraSamples
     inkSet = handle.short(TIFFTAG_INKSET)
+    jpegObstacle = compression == COMPRESSION_JPEG ? handle.jpegObstacle : nil
     hasCroppedTiles = compression == COMPRESSION_JPEG && handle.hasCroppedTiles
     hasShortUnits =
       compression == COMPRESSION_NONE
@@ -103,6 +113,14 @@ struct TIFFTags {
     case PHOTOMETRIC_SEPARATED: 4
     default: 1
     }
+  }
+
+  /// Whether the samples are logarithms of luminance (LogL of SGI, libtiff's `tif_luv.c`), which are decoded to linear
+  /// light.
+  var isLuminance: Bool { Self.isLuminance(photometric, compression) }
+
+  private static func isLuminance(_ photometric: Int32, _ compression: Int32) -> Bool {
+    photometric == PHOTOMETRIC_LOGL && compression == COMPRESSION_SGILOG
   }
 
   var isGray: Bool { photometric == PHOTOMETRIC_MINISBLACK || photometric == PHOTOMETRIC_MINISWHITE }
@@ -181,6 +199,15 @@ struct TIFFTags {
     for (side, tag) in [(width, "ImageWidth"), (height, "ImageLength")] where side > Image.longestSide {
       return "its \(tag) of \(side) is more than \(Image.longestSide) pixels, the most that are read"
     }
+    if isPhotometricUnknown, !keepsBands {
+      return
+        "its \(samples) samples cannot be interpreted: it has no PhotometricInterpretation (--bands takes one or three)"
+    }
+    if let jpegObstacle {
+      return
+        "its JPEG data \(jpegObstacle), which is not read: write it with another compression, for example with "
+        + "gdal_translate -co COMPRESS=LZW"
+    }
     if format == SAMPLEFORMAT_COMPLEXINT || format == SAMPLEFORMAT_COMPLEXIEEEFP {
       return
         "its complex samples (SampleFormat \(format)) are not read: write their real parts, for example with "
@@ -244,6 +271,12 @@ struct TIFFTags {
 }
 
 extension TIFFHandle {
+  /// Why libjpeg cannot decode the JPEG data; see `JPEGHeader.obstacle`.
+  fileprivate var jpegObstacle: String? {
+    guard let unit = (0..<unitCount).first(where: { !isMissing($0) }) else { return nil }
+    return start(ofUnit: unit, count: 1 << 16).flatMap(JPEGHeader.obstacle)
+  }
+
   /// Whether the JPEG data of a tile at the image's edge have a size of their own.
   fileprivate var hasCroppedTiles: Bool {
     guard isTiled, let width = long(TIFFTAG_IMAGEWIDTH), let height = long(TIFFTAG_IMAGELENGTH),

@@ -54,6 +54,7 @@ final class TIFFUnitPixels: PixelSupply {
     self.log = log
     let handle = try TIFFHandle(path: path, page: page)
     (self.path, self.page, self.tags) = (path, page, tags)
+    if tags.isLuminance { handle.set(TIFFTAG_SGILOGDATAFMT, SGILOGDATAFMT_FLOAT) }
     let decoder = TIFFUnitDecoder(path: path, tags: tags, handle: handle)
     conversion = try Self.conversion(path, tags, handle)
     guard
@@ -161,6 +162,7 @@ final class TIFFUnitPixels: PixelSupply {
     case PHOTOMETRIC_MINISBLACK, PHOTOMETRIC_MINISWHITE, PHOTOMETRIC_RGB, PHOTOMETRIC_SEPARATED,
       PHOTOMETRIC_YCBCR, PHOTOMETRIC_MASK:
       return .samples
+    case PHOTOMETRIC_LOGL where tags.samples == 1: return .samples
     default: throw BuildError(path, "its \(tags.photometricName) are not read")
     }
   }
