@@ -10,7 +10,13 @@ enum PhysicalScale {
   ///
   /// - Parameter image: the picture, opened.
   static func microns(_ picture: SourcePicture, _ image: Image) -> Point? {
-    guard picture.associated == nil, picture.raw == nil, image.orientation < 5 else { return nil }
+    let stored = micronsAsStored(picture, image)
+    // Orientations 5 to 8 exchange rows and columns.
+    return image.orientation < 5 ? stored : stored.map { Point(x: $0.y, y: $0.x) }
+  }
+
+  private static func micronsAsStored(_ picture: SourcePicture, _ image: Image) -> Point? {
+    guard picture.associated == nil, picture.raw == nil else { return nil }
     if let x = image.string("openslide.mpp-x").flatMap({ Double($0) }),
       let y = image.string("openslide.mpp-y").flatMap({ Double($0) }), isUsable(x), isUsable(y)
     {
