@@ -87,7 +87,9 @@ public struct PyramidBuilder: Sendable {
       host?.begin(scheduler, memory: memory, source)
       defer { host?.end(scheduler, memory: memory) }
       try scheduler.run(threads: threads)
-      let damage = try pixels.finish()
+      var damage = try pixels.finish()
+      // Decoders of our own do not know what was found before them.
+      if let known = route.picture.log.worst, damage.map({ $0.kind < known.kind }) ?? true { damage = known }
       if let damage, options.failOn.refuses(damage) { throw BuildError(source, damage.reason) }
       let microns = route.micronsPerPixel
       try writer.append(

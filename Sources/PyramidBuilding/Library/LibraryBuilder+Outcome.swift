@@ -17,8 +17,8 @@ extension LibraryBuilder {
     case moved(from: ImageID)
     /// A dry run's word for that.
     case wouldMove(from: ImageID)
-    /// A dry run's word for an image that is new or has changed.
-    case wouldBuild
+    /// A dry run's word for an image that is new or has changed, with the damage that is known without decoding it.
+    case wouldBuild(SourceDamage?)
     /// The source's file has no such page any more, or it is one that is left out, as a slide's label: its archive is in
     /// the trash.
     case withdrawn
@@ -57,8 +57,8 @@ extension LibraryBuilder.Outcome {
   package var damage: SourceDamage? {
     switch self {
     case .built(let report): report.damage
-    case .unchanged(let damage), .kept(let damage), .reworded(let damage): damage
-    case .wouldReword, .moved, .wouldMove, .wouldBuild, .failed, .refused, .withdrawn, .wouldWithdraw: nil
+    case .unchanged(let damage), .kept(let damage), .reworded(let damage), .wouldBuild(let damage): damage
+    case .wouldReword, .moved, .wouldMove, .failed, .refused, .withdrawn, .wouldWithdraw: nil
     }
   }
 

@@ -28,8 +28,9 @@ extension LibraryBuilder {
       else { continue }
       let isPublished =
         !isAlone && record.sourceDigest == work.digest && contents.published(by: record) != nil
-      // If the picture could not be built, the old one stays, unless nobody was to see it.
-      let isOld = !hasFailed && (pages > 0 ? page == 0 || page > pages : page > 0)
+      // If the picture could not be built, or pages may be lost, the old one stays, unless nobody was to see it.
+      let isOld =
+        !hasFailed && contents.damage == nil && (pages > 0 ? page == 0 || page > pages : page > 0)
       guard isPublished || isOld else { continue }
       let part = SourceScan.Source(path: source.path, id: id, name: source.name, root: source.root)
       guard isOwn(part, pageOf: page == 0 ? nil : source.id, work.digest) else { continue }

@@ -129,7 +129,7 @@ package struct LibraryBuilder: Sendable {
       if let outcome = work.outcome { return end(outcome) }
       switch cells.build(work, before: upcoming) {
       case .outcome(let outcome): end(outcome)
-      case .pages(let pages) where pages.count == 1: end(.wouldBuild)
+      case .pages(let pages) where pages.count == 1: end(.wouldBuild(work.contents?.damage))
       case .pages(let pages):
         try checkPages(pages, of: source)
         let isRefused = try isRefused(pages, of: work)
@@ -138,7 +138,7 @@ package struct LibraryBuilder: Sendable {
           let (part, outcome) = try build(page, of: pages, of: work, besides: taken) { part, page in
             if isCancelled() { return .failed(.interrupted) }
             if let outcome = settled(part, work, page: page.number + 1) { return outcome }
-            if isDryRun { return .wouldBuild }
+            if isDryRun { return .wouldBuild(page.number == 0 ? work.contents?.damage : nil) }
             var one = work
             one.source = part
             one.page = page
@@ -385,7 +385,7 @@ package struct LibraryBuilder: Sendable {
     do throws(BuildError) {
       if isCancelled() { throw .interrupted }
       if let page, let outcome = settled(source, work, page: page.number + 1) { return outcome }
-      if isDryRun { return .wouldBuild }
+      if isDryRun { return .wouldBuild(page?.number ?? 0 == 0 ? work.contents?.damage : nil) }
       return .built(
         try PyramidBuilder(options: options(of: source), threads: threads, isCancelled: isCancelled)
           .build(

@@ -8,7 +8,7 @@ package struct MetImages: Sendable {
   private var ids: [String: Set<ImageID>] = [:]
   /// Images whose ids belong to others, by the sources' paths. If one is this source's still, it stays.
   private var refused: [String: Set<ImageID>] = [:]
-  /// Sources that failed before their pages were known.
+  /// Sources that failed before their pages were known, or may have lost pages, as files that are cut off.
   private var unknown: Set<String> = []
   private var claims: [ImageID: SourceRoot] = [:]
 
@@ -31,6 +31,7 @@ package struct MetImages: Sendable {
     case .built, .kept, .moved, .reworded, .unchanged: claims[image.id] = source.root
     case .wouldBuild, .wouldMove, .wouldReword, .failed, .refused, .withdrawn, .wouldWithdraw: break
     }
+    if let damage = outcome.damage, damage.kind >= .truncated { unknown.insert(source.path) }
     switch outcome {
     case .withdrawn, .wouldWithdraw: break
     case .refused:

@@ -31,6 +31,8 @@ struct SourceContents {
   let hasScenesAsPages: Bool
   /// Planes in other files, as a noun phrase for reports; nil if there are none.
   let elsewhere: String?
+  /// Damage of the list of pages, known without decoding a pixel; `nil` if there is none.
+  let damage: SourceDamage?
   private let directories: [TIFFDirectories.Directory]
   private let name: String
 
@@ -46,7 +48,7 @@ struct SourceContents {
   /// A RAW file: one picture, whatever its directories have.
   private init(raw: RawSigns) {
     (self.raw, pages, leftOut, image, first, directories, masks) = (raw, [0], [], 0, 0, [], [:])
-    (scenes, hasScenesAsPages, elsewhere, name) = ([], false, nil, "")
+    (scenes, hasScenesAsPages, elsewhere, damage, name) = ([], false, nil, nil, "")
   }
 
   /// The contents of a TIFF, or of a camera's RAW file; nil for any other file.
@@ -88,9 +90,10 @@ struct SourceContents {
     let images = ome?.all ?? []
     elsewhere =
       ome.flatMap { Self.elsewhere($0.otherFiles) }
-      ?? ImageJPlanes.withoutDirectories(tiff.all).map {
+      ?? (tiff.damage == nil ? ImageJPlanes.withoutDirectories(tiff.all) : nil).map {
         "the \($0) planes behind the first, which ImageJ wrote without directories (save them as OME-TIFF)"
       }
+    damage = tiff.damage ?? ImageJPlanes.damage(tiff.all, byteCount: tiff.reader.size)
     for image in images {
       guard
         let role = images.count > 1 ? PictureRole(mentionedIn: image.name) : PictureRole(named: image.name),

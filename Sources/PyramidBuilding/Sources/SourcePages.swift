@@ -75,9 +75,11 @@ struct SourcePages: Sendable {
       throw BuildError(
         path, "holds only the \(names) of a slide, which may name a patient; --associated builds it")
     }
-    // Directories that only libvips finds, behind a damaged one, are pages.
+    if let damage = contents.damage, options.failOn.refuses(damage) { throw BuildError(path, damage.reason) }
+    // Directories that only libvips finds, behind a damaged one, are pages. Those behind one that libtiff refuses are
+    // found by this program alone.
     let further = contents.hasScenesAsPages ? [] : Array((0..<count).dropFirst(contents.directoryCount))
-    let pages = contents.pages.filter { $0 < count } + further
+    let pages = contents.pages.filter { $0 < count || contents.directory($0)?.mayBePage == true } + further
     self.init(pages.isEmpty ? [contents.leftOut.first?.directory ?? 0] : pages)
     leftOut = contents.leftOut(options, isStack: false)
     guard pages.count > 1 else {

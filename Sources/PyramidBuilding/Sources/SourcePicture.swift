@@ -75,6 +75,7 @@ struct SourcePicture {
     // The first picture may be a label.
     let own = contents.map { $0.pages.first ?? $0.leftOut.first?.directory ?? 0 }
     log.add(drawing?.damage)
+    log.add(Self.damageOfPages(path, page, contents, options))
     self.page = stack?.channels[0].page ?? page ?? (own == 0 ? nil : own)
     let found = mask ?? (page ?? own).flatMap { contents?.masks[$0] }
     let usable = stack == nil && bands == nil ? found : nil
@@ -92,6 +93,18 @@ struct SourcePicture {
   static func dicom(_ path: String, frame: Int = 0) throws(BuildError) -> DICOMFile? {
     guard Image.loader(ofPath: path) == nil else { return nil }
     do { return try DICOMFile(path: path, frame: frame) } catch { throw BuildError(path, error) }
+  }
+
+  /// Returns the damage of a TIFF's list of pages; `nil` if it is sound, or the picture is not the first of the pages.
+  private static func damageOfPages(
+    _ path: String, _ page: Int?, _ contents: SourceContents?, _ options: BuildOptions
+  ) -> SourceDamage? {
+    guard let page else { return contents?.damage }
+    guard Image.loader(ofPath: path) == "tiffload",
+      let (file, directories) = TIFFDirectories.remembered(path: path), directories.damage != nil
+    else { return nil }
+    let whole = SourceContents(directories, name: file.name, scene: options.scene)
+    return whole.pages.first == page ? whole.damage : nil
   }
 
   private static func words(_ bands: [Int]?) -> [String] {

@@ -1,3 +1,5 @@
+import TileStorage
+
 /// The planes of a hyperstack that ImageJ or Fiji wrote into a TIFF file (ImageJ, `ij/io/TiffDecoder`): channels before
 /// slices before frames.
 struct ImageJPlanes: StackPlanes {
@@ -17,6 +19,18 @@ struct ImageJPlanes: StackPlanes {
   static func withoutDirectories(_ all: [TIFFDirectories.Directory]) -> Int? {
     guard all.count == 1, let images = numbers(all[0])?["images"], images > 1 else { return nil }
     return images - 1
+  }
+
+  /// Returns the damage of a file that ends before the planes which ImageJ wrote without directories: each is as large as
+  /// the first one and follows it at once. `nil` if the file has all of them.
+  static func damage(_ all: [TIFFDirectories.Directory], byteCount: Int) -> SourceDamage? {
+    guard let further = withoutDirectories(all), let first = all[0].strip,
+      first.count == (all[0].area &* all[0].samples &* all[0].bits &+ 7) / 8
+    else { return nil }
+    let held = max(0, byteCount - first.lowerBound) / first.count
+    guard held <= further else { return nil }
+    return SourceDamage(
+      .truncated, "the TIFF file is cut off: it holds \(held) of \(further + 1) planes of an ImageJ stack")
   }
 
   /// Returns the numbers of ImageJ's description; `nil` of any other.

@@ -1,6 +1,7 @@
 import Files
 import Foundation
 import Synchronization
+import TileStorage
 
 /// The directories of a TIFF or BigTIFF file: what the file says each of its pictures is (TIFF 6.0, section 2; tags of
 /// TIFF/EP, DNG and scanners of slides).
@@ -10,13 +11,15 @@ import Synchronization
 struct TIFFDirectories: Sendable {
   struct Directory: Sendable {
     /// Its place in the file, and that of its link to the next one.
-    fileprivate var (offset, linkOffset) = (0, 0)
+    fileprivate(set) var (offset, linkOffset) = (0, 0)
     fileprivate(set) var width = 0
     fileprivate(set) var height = 0
     /// `NewSubfileType`: 1 a reduced copy, 2 a page, 4 a mask.
     fileprivate(set) var subfileType = 0
     fileprivate(set) var photometric: Int?
     fileprivate(set) var samples = 1
+    /// Bits of the first sample.
+    fileprivate(set) var bits = 1
     fileprivate(set) var description = ""
     fileprivate(set) var pageName = ""
     fileprivate(set) var documentName = ""
@@ -38,6 +41,8 @@ struct TIFFDirectories: Sendable {
     fileprivate(set) var orientation = 1
     /// The place of the one JPEG that the picture consists of; nil for any other picture.
     fileprivate(set) var jpeg: Range<Int>?
+    /// The place of the picture's only strip; `nil` if it has several, or tiles.
+    fileprivate(set) var strip: Range<Int>?
     /// The directories that `SubIFDs` lists.
     fileprivate(set) var parts: [Directory] = []
 
@@ -47,6 +52,8 @@ struct TIFFDirectories: Sendable {
     }
 
     var area: Int { width.multipliedReportingOverflow(by: height).partialValue }
+    /// Whether a page that libtiff does not find may be decoded by itself, or has to be reported.
+    var mayBePage: Bool { width > 0 || height > 0 }
     /// A smaller copy of another picture, or the mask of one.
     var isReduced: Bool { subfileType & 1 != 0 }
     var isMask: Bool { subfileType & 4 != 0 }
@@ -56,10 +63,12 @@ struct TIFFDirectories: Sendable {
 
   /// In the file's order; those behind a damaged one are missing.
   private(set) var all: [Directory] = []
+  /// A directory, or a value of a page, that the file names and does not hold; `nil` if there is none.
+  private(set) var damage: SourceDamage?
 
-  private let reader: PlacedReader
-  private let isLittle: Bool
-  private let isBig: Bool
+  let reader: PlacedReader
+  let isLittle: Bool
+  let isBig: Bool
   private var seen: Set<Int> = []
   /// Entries and bytes of their values that may yet be read, in the whole file: directories may list each other, lie one
   /// over the other, and have the same value.
@@ -70,7 +79,7 @@ struct TIFFDirectories: Sendable {
   /// Twenty for each of the most directories.
   static let mostFileEntries = 2_000_000
   static let mostDirectories = 100_000
-  private static let mostEntries = 4096
+  static let mostEntries = 4096
   private static let mostParts = 64
   private static let mostImageJParts = 1 << 20
   private static let longestText = 16 << 20
@@ -97,7 +106,7 @@ struct TIFFDirectories: Sendable {
     }
   }
 
-  private static func number(_ bytes: some BidirectionalCollection<UInt8>, _ isLittle: Bool) -> Int {
+  static func number(_ bytes: some BidirectionalCollection<UInt8>, _ isLittle: Bool) -> Int {
     let number =
       isLittle
       ? bytes.reversed().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
@@ -105,25 +114,35 @@ struct TIFFDirectories: Sendable {
     return Int(exactly: number) ?? .max
   }
 
-  private struct Entry {
+  struct Entry {
     let tag, type, count: Int
     /// Its bytes, or where they lie.
     let inline: ArraySlice<UInt8>
   }
 
   /// Bytes of a value, by its type.
-  private static let sizes = [
+  static let sizes = [
     1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8,
   ]
 
   /// `nil` if there is no directory, or it was read before.
   private mutating func read(at offset: Int, depth: Int) -> (directory: Directory, next: Int)? {
     let (countSize, entrySize, linkSize) = isBig ? (8, 20, 8) : (2, 12, 4)
-    guard seen.insert(offset).inserted, let head = reader.bytes(offset, countSize) else { return nil }
+    guard seen.insert(offset).inserted else { return nil }
+    let place =
+      depth > 0 ? "a directory that page \(all.count + 1) lists" : "the directory of page \(all.count + 1)"
+    guard let head = reader.bytes(offset, countSize) else {
+      noteMissing(place, offset, countSize)
+      return nil
+    }
     let count = Self.number(head[...], isLittle)
-    guard 1...Self.mostEntries ~= count, count <= entriesLeft,
-      let bytes = reader.bytes(offset + countSize, count * entrySize)
-    else {
+    guard 1...Self.mostEntries ~= count else {
+      noteMissing(place, offset, countSize)
+      return nil
+    }
+    guard count <= entriesLeft else { return nil }
+    guard let bytes = reader.bytes(offset + countSize, count * entrySize) else {
+      noteMissing(place, offset, countSize + count * entrySize)
       return nil
     }
     entriesLeft -= count
@@ -145,11 +164,13 @@ struct TIFFDirectories: Sendable {
         count: Self.number(bytes[start + 4..<start + (isBig ? 12 : 8)], isLittle),
         inline: bytes[start + (isBig ? 12 : 8)..<start + entrySize])
       guard tags.insert(entry.tag).inserted else { continue }
+      if depth == 0 { check(entry) }
       switch entry.tag {
       case 254: directory.subfileType = numbers(entry).first ?? 0
       case 255: oldType = numbers(entry).first ?? 0
       case 256: directory.width = numbers(entry).first ?? 0
       case 257: directory.height = numbers(entry).first ?? 0
+      case 258: directory.bits = numbers(entry).first ?? 1
       case 259: compression = numbers(entry).first
       case 262: directory.photometric = numbers(entry).first
       case 269: directory.documentName = text(entry)
@@ -184,6 +205,9 @@ struct TIFFDirectories: Sendable {
     if let start = jpeg.start, let count = jpeg.count, count > 0, start <= reader.size - count {
       directory.jpeg = start..<start + count
     }
+    if let start = strip.start, let count = strip.count, count > 0, start <= .max - count {
+      directory.strip = start..<start + count
+    }
     // The older tag says the same with other numbers.
     if directory.subfileType == 0, oldType == 2 { directory.subfileType = 1 }
     if let x { directory.resolution = (x, y ?? x) }
@@ -195,6 +219,33 @@ struct TIFFDirectories: Sendable {
     let link = reader.bytes(directory.linkOffset, linkSize)
     return (directory, link.map { Self.number($0[...], isLittle) } ?? 0)
   }
+
+  /// Records that a directory of at least so many bytes does not exist or makes no sense.
+  private mutating func noteMissing(_ directory: String, _ offset: Int, _ count: Int) {
+    guard damage == nil else { return }
+    let read = "\(all.count) \(all.count == 1 ? "page is" : "pages are") read"
+    damage =
+      offset > reader.size - count
+      ? SourceDamage(.truncated, "the TIFF file is cut off: \(directory) lies behind its end; \(read)")
+      : SourceDamage(.error, "the TIFF file is damaged: \(directory) cannot be read; \(read)")
+  }
+
+  /// Records a value behind the end of the file that the picture or its metadata need.
+  private mutating func check(_ entry: Entry) {
+    guard 254...532 ~= entry.tag || Self.furtherTags.contains(entry.tag), entry.count > 0,
+      let size = Self.sizes[entry.type]
+    else { return }
+    let (whole, isVast) = entry.count.multipliedReportingOverflow(by: size)
+    guard isVast || whole > entry.inline.count else { return }
+    let offset = Self.number(entry.inline, isLittle)
+    guard damage == nil, isVast || offset > reader.size - whole else { return }
+    damage = SourceDamage(
+      .truncated,
+      "the TIFF file is cut off: a value of page \(all.count + 1) (tag \(entry.tag)) lies behind its end")
+  }
+
+  /// Tags beside those of TIFF 6.0 itself: XMP, copyright, IPTC, Photoshop's, ICC profile, ImageJ's.
+  private static let furtherTags: Set = [700, 33432, 33723, 34377, 34675, 50838, 50839]
 
   /// `nil` if the file does not have the value, or more has been read of it than of any usual file.
   private mutating func bytes(_ entry: Entry, most: Int) -> [UInt8]? {
