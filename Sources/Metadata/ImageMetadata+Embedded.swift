@@ -20,6 +20,13 @@ extension ImageMetadata {
     if let identity { Self.last.withLock { [self] in $0 = (path, identity, self) } }
   }
 
+  /// Returns the metadata of a TIFF file in memory; none if there is no file, or nothing readable.
+  package init(embeddedInTIFF bytes: [UInt8]?) {
+    self = exiv2.withLock { _ in
+      bytes.flatMap { MetadataFile(tiff: $0) }.map { ImageMetadata($0) } ?? ImageMetadata()
+    }
+  }
+
   /// That of the last file, until it is written to: its pages are built one after the other.
   private static let last = Mutex<(path: String, identity: FileIdentity, metadata: ImageMetadata)?>(nil)
 

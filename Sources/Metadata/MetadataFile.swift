@@ -22,13 +22,8 @@ final class MetadataFile {
       let embedded = EmbeddedTexts(path: path)
       (texts, packets) = (embedded.texts, embedded.packets)
     }
-    // One bad character has Exiv2 leave out all of a packet.
-    if gexiv2_metadata_has_xmp(pointer) == 0, let packet = gexiv2_metadata_try_get_xmp_packet(pointer, nil) {
-      defer { g_free(packet) }
-      packets.insert(
-        XMPText.repaired(Array(UnsafeRawBufferPointer(start: packet, count: strlen(packet)))), at: 0)
-    }
     further = packets.compactMap { $0.isEmpty ? nil : MetadataFile(xmp: $0) }
+    addRepairedXMP()
   }
 
   /// The metadata of a picture's file, with what Exiv2 passes over in HEIF and AVIF; nil if there is none.
@@ -59,8 +54,18 @@ final class MetadataFile {
   }
 
   /// Reads the bytes of EXIF, which are a TIFF file; `nil` if they are not.
-  private convenience init?(tiff bytes: [UInt8]) {
+  convenience init?(tiff bytes: [UInt8]) {
     self.init(isSidecar: false) { gexiv2_metadata_open_buf($0, bytes, bytes.count, $1) != 0 }
+    addRepairedXMP()
+  }
+
+  /// Adds a packet of which Exiv2 has left out everything, as it does for one bad character.
+  private func addRepairedXMP() {
+    guard gexiv2_metadata_has_xmp(pointer) == 0, let packet = gexiv2_metadata_try_get_xmp_packet(pointer, nil)
+    else { return }
+    defer { g_free(packet) }
+    let bytes = XMPText.repaired(Array(UnsafeRawBufferPointer(start: packet, count: strlen(packet))))
+    if !bytes.isEmpty, let file = MetadataFile(xmp: bytes) { further.insert(file, at: 0) }
   }
 
   /// Of an XMP sidecar's bytes; nil where they are none.

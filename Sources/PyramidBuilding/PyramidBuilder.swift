@@ -120,7 +120,7 @@ public struct PyramidBuilder: Sendable {
       record.associatedImages = try SourceAssociates.append(of: route, to: writer)
       if let (animation, bytes) = animation { try writer.append(animation.entryName, bytes) }
       try words.words(
-        record, own: associated == nil ? ImageMetadata(ofSourceAt: source, isPage: page != nil) : .init()
+        record, own: associated == nil ? route.metadata(isPage: page != nil) : .init()
       )
       .append(to: writer)
       // A source that was written to while it was read gives neither its old nor its new picture.

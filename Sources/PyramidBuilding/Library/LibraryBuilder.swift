@@ -296,6 +296,8 @@ package struct LibraryBuilder: Sendable {
     if isDryRun { return .wouldReword }
     var words: ImageMetadata?
     if !hasSameWords {
+      // An inspection returns the first page's metadata.
+      if let page, page > 1 { return nil }
       // What fails here may succeed as a build, or fail with the reason.
       guard
         let found = try? SourceInspection(

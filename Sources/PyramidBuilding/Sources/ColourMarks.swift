@@ -21,8 +21,11 @@ struct ColourMarks {
 
   /// - Parameters:
   ///   - image: opened from `path`.
+  ///   - page: the directory of a TIFF's picture, counted from 0.
   ///   - heif: the properties of a HEIF file; nil for any other.
-  fileprivate static func of(_ image: Image, path: String, _ heif: HEIFPicture?) -> ColourMarks {
+  fileprivate static func of(
+    _ image: Image, path: String, page: Int, _ heif: HEIFPicture?
+  ) -> ColourMarks {
     guard ["srgb", "rgb", "rgb16", "b-w", "grey16"].contains(image.interpretation) else {
       return ColourMarks()
     }
@@ -52,14 +55,19 @@ struct ColourMarks {
     if let points = heif?.points {
       return ColourMarks(CodePoints(primaries: points.primaries, transfer: points.transfer), "its nclx")
     }
-    return ofEXIF(image)
+    // libvips reads no EXIF of TIFF files.
+    let isAdobeRGB =
+      loader == "tiffload"
+      && TIFFDirectories.remembered(path: path)?.directories.isAdobeRGB(directory: page) == true
+    return ofEXIF(image, isAdobeRGB: isAdobeRGB)
   }
 
   /// DCF 2.0, 3.2: R03 is Adobe RGB (1998); some write 2 as ColorSpace. That a space is uncalibrated says
   /// nothing: libexif writes so into every file that had no ColorSpace.
-  private static func ofEXIF(_ image: Image) -> ColourMarks {
+  private static func ofEXIF(_ image: Image, isAdobeRGB: Bool) -> ColourMarks {
     guard
-      image.string("exif-ifd4-InteroperabilityIndex")?.hasPrefix("R03") == true
+      isAdobeRGB
+        || image.string("exif-ifd4-InteroperabilityIndex")?.hasPrefix("R03") == true
         || image.string("exif-ifd2-ColorSpace")?.hasPrefix("2 ") == true
     else { return ColourMarks() }
     let adobe = ColourProfile.bytes(
@@ -109,7 +117,7 @@ extension Image {
       image.setProfileFault(fault)
     }
     if let loader, ["heifload", "jp2kload", "jxlload"].contains(loader) { image.setStatesWhite() }
-    let marks = ColourMarks.of(image, path: path, heif)
+    let marks = ColourMarks.of(image, path: path, page: page ?? 0, heif)
     if let profile = marks.profile { image.setProfile(profile) }
     if let words = marks.words { image.setString(ColourMarks.field, words) }
     if let heif { image.setString(unshownField, heif.unshown.joined(separator: "\n")) }

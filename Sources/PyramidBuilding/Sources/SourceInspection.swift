@@ -118,6 +118,6 @@ package struct SourceInspection: Sendable, Codable {
     scenes = contents.map { $0.scenes.count > 1 ? $0.scenes.map(\.name) : [] } ?? []
     (self.route, steps) = (route.reason, route.steps)
     micronsPerPixel = route.micronsPerPixel.map { [$0.x, $0.y] }
-    metadata = ImageMetadata(ofSourceAt: path, isPage: found.count > 1)
+    metadata = route.metadata(isPage: found.count > 1)
   }
 }

@@ -5,8 +5,17 @@ import TileStorage
 extension ImageMetadata {
   /// Metadata of the file at a path, of whatever format.
   ///
-  /// - Parameter isPage: whether a page of several is meant: what a PDF says of itself is its book's.
-  init(ofSourceAt path: String, isPage: Bool) {
+  /// - Parameters:
+  ///   - isPage: whether a page of several is meant: what a PDF says of itself is its book's.
+  ///   - directory: the picture's directory in a TIFF, counted from 0, whose metadata is its own.
+  init(ofSourceAt path: String, isPage: Bool, directory: Int = 0) {
+    if Image.loader(ofPath: path) == "tiffload",
+      let tiff = TIFFDirectories.remembered(path: path)?.directories,
+      tiff.isBig || directory > 0
+    {
+      self.init(embeddedInTIFF: tiff.metadata(ofDirectory: directory))
+      return
+    }
     guard Image.loader(ofPath: path) == "pdfload", let document = PDFDocument(path: path) else {
       self.init(embeddedInFileAt: path)
       return

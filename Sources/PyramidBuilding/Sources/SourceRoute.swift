@@ -136,6 +136,15 @@ struct SourceRoute {
     return options.keepsAssociated ? [] : associated.map(\.rawValue)
   }
 
+  /// Returns the metadata that the file has of the picture. That of a stack is in the file's first directory.
+  ///
+  /// - Parameter isPage: whether the picture is one of several pages.
+  func metadata(isPage: Bool) -> ImageMetadata {
+    ImageMetadata(
+      ofSourceAt: picture.path, isPage: isPage,
+      directory: picture.stack == nil && picture.raw == nil && picture.dicom == nil ? picture.page ?? 0 : 0)
+  }
+
   /// Who reads the pixels.
   enum Way {
     /// And by which path, with the reason.
