@@ -185,5 +185,10 @@ class Stacks(OneSource):
             path.write_bytes(broken)
             result = run("build", path, "--library", folder("library"), "--quiet")
             self.assertIn(result.returncode, (0, 1))
-            self.assertEqual(len(result.stderr.splitlines()), result.returncode, result.stderr)
+            lines = result.stderr.splitlines()
+            # A directory that is broken, too, may be damage of a picture that is built.
+            failures = [line for line in lines if ": built, but the TIFF file is " not in line]
+            self.assertLessEqual(len(failures), 1, result.stderr)
+            self.assertTrue(lines or result.returncode == 0, result.stderr)
+            self.assertTrue(result.returncode == 1 or not failures, result.stderr)
             self.assertNotRegex(result.stderr, CRASH)
