@@ -447,6 +447,12 @@ class FormatPixels(OneSource):
                 (fits(gray, gray[:50], gray), "a.fits", ["2 further units"])):
             told, _ = self.shown(data, name)
             self.assertEqual(told.get("dropped"), wanted, name)
+        # A unit whose header is nonsense ends the search.
+        for number in (-2**63, 2**62):
+            lie = fits(gray, gray).replace(b"PCOUNT  =                    0", f"PCOUNT  ={number:21}".encode())
+            lie = lie[:5760] + lie[5760:].replace(b"BITPIX  =                    8", f"BITPIX  ={number:21}".encode())
+            told, _ = self.shown(lie, "a.fits")
+            self.assertEqual(told.get("dropped"), None)
 
     def test_exr_by_its_channels(self):
         plane = numpy.linspace(0, 1, WIDTH * HEIGHT, dtype=numpy.float32).reshape(HEIGHT, WIDTH)

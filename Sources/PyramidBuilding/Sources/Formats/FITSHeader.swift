@@ -49,13 +49,13 @@ struct FITSHeader {
     var count = 1
     for axis in 1...axes {
       guard let length = values["NAXIS\(axis)"], length > 0,
-        case (let product, false) = count.multipliedReportingOverflow(by: length), product < 1 << 48
+        case (let product, false) = count.multipliedReportingOverflow(by: length), product < 1 << 40
       else { return 0 }
       count = product
     }
-    let (heap, groups, bits) = (values["PCOUNT"] ?? 0, values["GCOUNT"] ?? 1, abs(values["BITPIX"] ?? 8))
-    guard 0..<1 << 48 ~= heap, 1...4096 ~= groups, bits <= 64 else { return 0 }
-    let size = bits / 8 * groups * (heap + count)
+    let (heap, groups, bits) = (values["PCOUNT"] ?? 0, values["GCOUNT"] ?? 1, values["BITPIX"] ?? 8)
+    guard 0..<1 << 40 ~= heap, 1...4096 ~= groups, -64...64 ~= bits else { return 0 }
+    let size = abs(bits) / 8 * groups * (heap + count)
     return (size + blockSize - 1) / blockSize * blockSize
   }
 }
