@@ -47,12 +47,13 @@ package struct JPEG2000Header: Sendable {
   private static let cmyk = 12
   private static let romm = 21
 
-  /// Colour spaces that are converted: CMYK, the second bi-level one, sRGB, gray, sYCC and ROMM RGB.
-  private static let known: Set = [cmyk, 15, 16, 17, sYCC, romm]
+  /// Colour spaces that are read: CMYK, the second bi-level one, sRGB, gray, sYCC and ROMM RGB. OpenJPEG writes 0, which
+  /// is the first bi-level one, for an unspecified colour space.
+  private static let known: Set = [0, cmyk, 15, 16, 17, sYCC, romm]
 
   /// Names of the colour spaces that are not.
   private static let names = [
-    0: "bi-level", 1: "YCbCr(1)", 3: "YCbCr(2)", 4: "YCbCr(3)", 9: "PhotoYCC", 11: "CMY", 13: "YCCK",
+    1: "YCbCr(1)", 3: "YCbCr(2)", 4: "YCbCr(3)", 9: "PhotoYCC", 11: "CMY", 13: "YCCK",
     14: "CIELab", 19: "CIEJab", 20: "e-sRGB", 22: "YPbPr(1125/60)", 23: "YPbPr(1250/50)", 24: "e-sYCC",
   ]
 
