@@ -15,12 +15,7 @@ package enum MachineText {
   /// Whether the text has a field about a patient or a case, or a person's name as DICOM writes it.
   package static func namesPatient(_ text: String) -> Bool {
     if hasPersonName(text) || text.contains(#/\(00[0-9A-Fa-f]{2},\s?[0-9A-Fa-f]{4}\)/#) { return true }
-    let patientKey = patientKey
-    return text.split { $0.isNewline || ";|,{}".contains($0) }.contains { part in
-      guard let key = Field(part, separators: ":=\t")?.key else { return false }
-      let letters = key.lowercased().filter { $0.isLetter || $0.isNumber }
-      return letters.wholeMatch(of: patientKey) != nil
-    }
+    return PatientText.isFound(in: text)
   }
 
   /// Whether the text has a name as DICOM writes it (PS3.5, section 6.2.1): `ROE^JANE`.
@@ -36,17 +31,6 @@ package enum MachineText {
       }
     }
     return false
-  }
-
-  /// Names of such fields, in lower case, without what stands between their words.
-  private static var patientKey: Regex<Substring> {
-    #/
-      patients?(?:firstname|lastname|name|id|identifier|age|sex|gender|dob|birth\w*|number|no|nr|address|comments)?
-      | mrn | ssn | dob | (?:date|day)ofbirth | birthda(?:te|y) | medicalrecord\w* | socialsecurity\w*
-      | accession(?:number|no)? | (?:case|specimen|slide|container|study)(?:id|identifier|number|no)
-      | (?:study|series|sopinstance|instance)\w*uid | (?:(?:referring|performing|requesting)\w*)?physicians?\w*
-      | institutionname
-    /#
   }
 
   /// What makers of cameras and programs fill in, in lower case.
