@@ -126,6 +126,9 @@ int32_t read(const char *path, int32_t frame, dicom_image *image) {
   data->findAndGetOFString(DCM_SOPClassUID, text);
   copy(image->kind, dcmFindNameOfUID(text.c_str(), text.c_str()));
   copy(image->coding, DcmXfer(data->getOriginalXfer()).getXferName());
+  text.clear();
+  data->findAndGetOFStringArray(DCM_ImageType, text);
+  copy(image->type, text.c_str());
   image->has_decoder = has_decoder(image->coding);
   Uint16 rows = 0, columns = 0, samples = 1, bits = 0;
   Sint32 frames = 1;

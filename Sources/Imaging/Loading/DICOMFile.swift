@@ -9,6 +9,10 @@ package struct DICOMFile: Sendable {
   package let width, height: Int
   /// The frames that the header claims, and those of them that the file holds.
   package let claimedFrames, frames: Int
+  /// The values of its Image Type, with a backslash between them.
+  package let type: String
+  /// Whether its storage class is one of microscopes, whose localizers show the whole glass.
+  package let isMicroscopes: Bool
   /// The values that are black and white, in a clause.
   package private(set) var step: String
   private var window = dicom_window()
@@ -49,6 +53,7 @@ package struct DICOMFile: Sendable {
         message: "is DICOM in \(Self.text(image.coding)), which is not read: decompress it first, as with "
           + "gdcmconv --raw FILE FILE.dcm")
     }
+    (type, isMicroscopes) = (Self.text(image.type), kind.contains("Microscopic"))
     (width, height) = (Int(image.width), Int(image.height))
     (claimedFrames, frames) = (Int(image.claimed_frames), Int(image.frames))
     (bands, self.path, header) = (Int(image.bands), path, image)

@@ -1,105 +1,181 @@
+import Metadata
+
 /// Descriptions as scanners and programs write them into each picture of a file: XML, JSON, and lines of `key: value` or of
 /// words.
 ///
-/// They come from strangers, one for each of thousands of pictures: every byte is looked at a few times and no more.
+/// They are untrusted, one for each of thousands of pictures: every byte is looked at a few times and no more.
 extension PictureRole {
-  /// The role of which a description tells in a line of its own, as Aperio's `label 387x463`, or in a field that is the
+  /// Bytes of a description that are looked at.
+  private static let longestDescription = 1 << 20
+
+  /// The role that a description gives in a line of its own, as Aperio's `label 387x463`, or in a field that is the
   /// picture's type, as `<ImageType>Label</ImageType>` of Akoya's QPTIFF or `ImageType: ORIGINAL\PRIMARY\LABEL\NONE`.
   init?(describedBy description: String) {
-    let text = Array(description.utf8.prefix(1 << 20))
-    let isXML = text.first { $0 > 0x20 } == UInt8(ascii: "<")
-    guard let role = isXML ? Self.role(ofXML: text[...]) : Self.role(ofLines: text[...]) else { return nil }
+    let start = String(decoding: description.utf8.prefix(Self.longestDescription), as: UTF8.self)
+    let text = Array(FoldedText.folded(start).utf8)
+    guard let first = text.firstIndex(of: UInt8(ascii: "<")) else {
+      guard let role = Self.role(ofLines: text[...]) else { return nil }
+      self = role
+      return
+    }
+    let isXML = text[..<first].allSatisfy { $0 <= 0x20 }
+    guard let role = (isXML ? nil : Self.role(ofLines: text[...])) ?? Self.role(ofXML: text[first...]) else {
+      return nil
+    }
     self = role
+  }
+
+  /// Whether a description may give a role that `init(describedBy:)` does not find: it is too long, or has characters that
+  /// could not be decoded or stand for others.
+  static func isUnreadable(_ description: String) -> Bool {
+    if description.utf8.count > longestDescription { return true }
+    return description.unicodeScalars.contains("\u{fffd}") || description.contains("<!ENTITY")
   }
 
   private typealias Bytes = ArraySlice<UInt8>
 
-  /// Keys whose value says what a picture is, in lower case and without what is no letter.
+  private static let kinds: Set<String> = ["type", "kind", "role", "name", "flavor", "flavour"]
+
+  /// Keys whose value says what a picture is, as `FoldedText.key` gives them.
   private static let typeKeys: Set<String> = Set(
-    ["image", "picture", "series", "page", "associatedimage"].flatMap { picture in
-      ["type", "kind", "role", "name"].map { picture + $0 }
-    } + ["type", "kind", "role", "name", "image", "picture", "content", "associated", "associatedimage"])
+    ["image", "picture", "series", "page", "associatedimage"].flatMap { picture in kinds.map { picture + $0 }
+    }
+      + kinds + ["image", "picture", "content", "associated", "associatedimage"])
+
+  /// Keys that end so mean nothing else, whatever stands before: `PIM_DP_IMAGE_TYPE`.
+  private static let certainEndings = ["type", "flavor", "flavour", "kind", "role"]
+
+  private static func isCertain(_ key: String) -> Bool {
+    certainEndings.contains { key.hasSuffix("image" + $0) }
+  }
+
+  /// Keys of a pair that has the name of a field and its value.
+  private static let nameKeys: Set<String> = [
+    "name", "key", "id", "tag", "property", "field", "attribute", "label",
+  ]
+  private static let valueKeys: Set<String> = ["value", "values", "val", "text", "string", "data", "content"]
+
+  /// The role that is the value of a field which can only be a picture's type.
+  private static func role(ofCertain value: some StringProtocol) -> PictureRole? {
+    let value = String(value)
+    if let role = PictureRole(type: value) ?? PictureRole(inOtherWords: value) { return role }
+    return PictureRole(mentionedIn: value)
+  }
 
   // MARK: XML
 
   /// The type that the text has in one place. A text with several describes other pictures, too.
   private static func role(ofXML text: Bytes) -> PictureRole? {
-    var types: [Substring] = []
-    var others: [Substring] = []
+    var types: [String] = []
+    var others: [String] = []
+    // Text outside of tags, comments and character data, a line each.
+    var lines: [UInt8] = []
+    // The element of a type whose value is in an element of its own; the name in front of a value.
+    var (open, isNamed) = (nil as String?, false)
     var rest = text
     while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
       rest = rest[start...].dropFirst()
+      let isEnd = rest.first == UInt8(ascii: "/")
+      if isEnd { rest = rest.dropFirst() }
+      let isNoElement = rest.first == UInt8(ascii: "!")
       let name = localName(&rest)
       let tag = rest.prefix { $0 != UInt8(ascii: ">") && $0 != UInt8(ascii: "<") }
       rest = rest[tag.endIndex...]
+      let inner = rest.dropFirst().prefix { $0 != UInt8(ascii: "<") }
+      for line in [isNoElement ? tag : [], inner] where line.contains(where: { $0 > 0x20 }) {
+        lines += line + [0x0a]
+      }
+      if isEnd {
+        if open == name { open = nil }
+        continue
+      }
+      var (isLabelled, paired) = (false, nil as String?)
       for (key, value) in attributes(tag) {
-        if key == "imagetype" {
+        if isCertain(key) {
           types.append(value)
-        } else if ["type", "kind", "role", "name"].contains(key), typeKeys.contains(name + key) {
+        } else if kinds.contains(key), typeKeys.contains(name + key) {
           others.append(value)
         }
+        if nameKeys.contains(key), isCertain(FoldedText.key(value)) { isLabelled = true }
+        if valueKeys.contains(key) { paired = value }
       }
-      guard rest.first == UInt8(ascii: ">"), tag.last != UInt8(ascii: "/"),
-        ["imagetype", "type", "picturetype"].contains(name)
-      else { continue }
+      if isLabelled, let paired { types.append(paired) }
+      guard rest.first == UInt8(ascii: ">"), tag.last != UInt8(ascii: "/") else { continue }
       let value = content(rest.dropFirst())
-      // The element of the picture itself comes first.
-      if name == "imagetype" { return PictureRole(type: value) }
-      others.append(value)
+      let isBlank = value.allSatisfy(\.isWhitespace)
+      if isLabelled, paired == nil { if isBlank { isNamed = true } else { types.append(value) } }
+      if isCertain(name) {
+        guard !isBlank else {
+          open = name
+          continue
+        }
+        // The element of the picture itself comes first.
+        if name == "imagetype" { return role(ofCertain: value) }
+        types.append(value)
+      } else if !isBlank, open != nil || isNamed {
+        types.append(value)
+        (open, isNamed) = (nil, false)
+      } else if nameKeys.contains(name), isCertain(FoldedText.key(value)) {
+        isNamed = true
+      } else if ["type", "picturetype"].contains(name) {
+        others.append(value)
+      }
     }
-    for values in [types, others] where values.count == 1 {
-      if let role = PictureRole(type: values[0]) { return role }
+    if let role = common(types.map { role(ofCertain: $0) }) ?? common(others.map { PictureRole(type: $0) }) {
+      return role
     }
-    return nil
+    guard types.isEmpty else { return nil }
+    return role(ofLines: Array(FoldedText.value(string(lines[...])).utf8)[...], onlyCertain: true)
   }
 
-  /// Takes an element's name, in lower case, without its namespace's prefix.
+  /// The role of all; nil if there is none, or another one.
+  private static func common(_ roles: [PictureRole?]) -> PictureRole? {
+    guard let first = roles.first, roles.allSatisfy({ $0 == first }) else { return nil }
+    return first
+  }
+
+  /// Takes an element's name without its namespace's prefix, as `FoldedText.key` gives it.
   private static func localName(_ rest: inout Bytes) -> String {
     let name = rest.prefix { $0 > 0x20 && !">/<=".utf8.contains($0) }
     rest = rest[name.endIndex...]
-    return string(name.split(separator: UInt8(ascii: ":")).last ?? name).lowercased()
+    return FoldedText.key(string(name.split(separator: UInt8(ascii: ":")).last ?? name))
   }
 
-  private static func attributes(_ tag: Bytes) -> [(key: String, value: Substring)] {
-    var (found, rest): ([(String, Substring)], Bytes) = ([], tag)
+  private static func attributes(_ tag: Bytes) -> [(key: String, value: String)] {
+    var (found, rest): ([(String, String)], Bytes) = ([], tag)
     while let equals = rest.firstIndex(of: UInt8(ascii: "=")) {
       let before = rest[..<equals].reversed().drop { $0 <= 0x20 }.prefix { $0 > 0x20 }
       var key = Array(before.reversed())[...]
       rest = rest[equals...].dropFirst().drop { $0 <= 0x20 }
-      guard let quote = rest.first, quote == 0x22 || quote == 0x27 else { continue }
-      let value = rest.dropFirst().prefix { $0 != quote }
+      let quote = rest.first.flatMap { $0 == 0x22 || $0 == 0x27 ? $0 : nil }
+      if quote != nil { rest = rest.dropFirst() }
+      let value = rest.prefix { quote == nil ? $0 > 0x20 && $0 != UInt8(ascii: "/") : $0 != quote }
       rest = rest[value.endIndex...].dropFirst()
-      found.append((localName(&key), string(value)))
+      found.append((localName(&key), FoldedText.value(string(value.prefix(longestValue)))))
     }
     return found
   }
 
+  private static let longestValue = 1000
+
   /// The text of an element that has no other ones.
-  private static func content(_ rest: Bytes) -> Substring {
+  private static func content(_ rest: Bytes) -> String {
     let mark = Array("<![CDATA[".utf8)
-    let rest = rest.drop { $0 <= 0x20 }.prefix(1000)
+    let rest = rest.drop { $0 <= 0x20 }.prefix(longestValue)
     let text =
       rest.starts(with: mark) ? rest.dropFirst(mark.count).prefix { $0 != UInt8(ascii: "]") } : rest
-    return string(text.prefix { $0 != UInt8(ascii: "<") })
+    return FoldedText.value(string(text.prefix { $0 != UInt8(ascii: "<") }))
   }
 
   // MARK: Lines
 
-  private static func role(ofLines text: Bytes) -> PictureRole? {
-    let separators = Set("\n\r,{};".utf8)
-    for part in text.split(whereSeparator: { separators.contains($0) }) where mayTellOfRole(part) {
-      guard let at = part.firstIndex(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "=") }) else {
-        continue
-      }
-      let key = String(
-        decoding: part[..<at].prefix(100).filter { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 }.map {
-          $0 | 0x20
-        },
-        as: UTF8.self)
-      guard typeKeys.contains(key) else { continue }
-      let value = string(part[part.index(after: at)...]).drop { $0.isWhitespace || "\"'[".contains($0) }
-      if let role = PictureRole(type: value) { return role }
+  private static func role(ofLines text: Bytes, onlyCertain: Bool = false) -> PictureRole? {
+    let separators = Set("\n\r,{};|".utf8)
+    var fields = FieldReader(onlyCertain: onlyCertain)
+    for part in text.split(whereSeparator: { separators.contains($0) }) {
+      if let role = fields.role(of: part) { return role }
     }
+    if onlyCertain { return nil }
     for line in text.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) where mayTellOfRole(line) {
       // What follows are settings: Aperio's `|AppMag = 20`, Philips' ` -offset=(0,0)`.
       let start = line.prefix { $0 != UInt8(ascii: "|") && $0 != UInt8(ascii: "=") }
@@ -110,6 +186,135 @@ extension PictureRole {
       {
         return role
       }
+    }
+    return nil
+  }
+
+  /// Fields of lines and of JSON, of which values may be lists over several parts, or stand behind their names in fields of
+  /// their own.
+  private struct FieldReader {
+    let onlyCertain: Bool
+    /// The field whose value the next parts are.
+    private var list: (isCertain: Bool, brackets: Int)?
+    /// The value in front of its name.
+    private var unnamed: String?
+
+    init(onlyCertain: Bool) { self.onlyCertain = onlyCertain }
+
+    /// - Parameter part: of the text, between two separators of fields or of elements of lists.
+    mutating func role(of part: Bytes) -> PictureRole? {
+      let part = part.drop { $0 <= 0x20 }
+      guard !part.isEmpty else { return nil }
+      if let (value, isSeparated) = PictureRole.certainValue(part) {
+        list = (true, 0)
+        // Of a pair of a name and a value the value may come first.
+        if PictureRole.isBlank(value), let role = unnamed.flatMap({ PictureRole.role(ofCertain: $0) }) {
+          return role
+        }
+        return role(ofValue: value, isSeparated: isSeparated)
+      }
+      guard let at = part.firstIndex(where: { PictureRole.fieldSeparators.contains($0) }) else {
+        return role(ofValue: part)
+      }
+      let key = FoldedText.key(PictureRole.string(part[..<at].suffix(100)))
+      let value = part[part.index(after: at)...]
+      if PictureRole.valueKeys.contains(key), list?.isCertain == true {
+        list = (true, 0)
+        return role(ofValue: value)
+      }
+      // DICOM's type of a value stands between its number and the value.
+      if key == "vr", list != nil { return nil }
+      list = nil
+      if PictureRole.nameKeys.contains(key) { unnamed = nil }
+      if PictureRole.valueKeys.contains(key) { unnamed = PictureRole.trimmed(value) }
+      guard !onlyCertain, PictureRole.typeKeys.contains(key) else { return nil }
+      // Of a list of names the first is the picture's own.
+      let isType = ["type", "kind", "role", "flavor", "flavour"].contains { key.hasSuffix($0) }
+      list = (false, 0)
+      let role = role(ofValue: value)
+      if !isType, !PictureRole.isBlank(value) { list = nil }
+      return role
+    }
+
+    private mutating func role(ofValue value: Bytes, isSeparated: Bool = true) -> PictureRole? {
+      guard let (isCertain, before) = list else { return nil }
+      let text = PictureRole.trimmed(value)
+      let role =
+        isCertain && isSeparated ? PictureRole.role(ofCertain: text) : PictureRole(type: text)
+      let opened = value.count { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "(") }
+      let closed = value.count { $0 == UInt8(ascii: "]") || $0 == UInt8(ascii: ")") }
+      let brackets = max(0, before + opened - closed)
+      let isItem = value.first { $0 > 0x20 } == UInt8(ascii: "-")
+      list = brackets > 0 || isItem || PictureRole.isBlank(value) ? (isCertain, brackets) : nil
+      return role
+    }
+  }
+
+  private static let fieldSeparators = Set(":=\t".utf8)
+
+  private static func isBlank(_ value: Bytes) -> Bool {
+    value.allSatisfy { $0 <= 0x20 || "\"'[(".utf8.contains($0) }
+  }
+
+  private static func trimmed(_ value: Bytes) -> String {
+    FoldedText.value(
+      string(value.drop { $0 <= 0x20 || "\"'[(-".utf8.contains($0) }.prefix(longestValue)))
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || byte >= 0x80
+  }
+
+  /// Whether a byte begins a value: a letter, a list or a reference to a character.
+  private static func isStart(_ byte: UInt8) -> Bool { isLetter(byte) || "[(\\&".utf8.contains(byte) }
+
+  /// The value behind a key that can only be a picture's type, wherever in the part the key stands and whatever separates
+  /// them: `Image Type -> LABEL`, DICOM's `0008) CS [ORIGINAL\PRIMARY\LABEL]`.
+  ///
+  /// - Returns: nil if there is no such key; and whether more than a blank separates value and key.
+  private static func certainValue(_ part: Bytes) -> (Bytes, isSeparated: Bool)? {
+    let start = part.drop { $0 <= 0x20 || "\"'(".utf8.contains($0) }
+    for number in ["0008)", "00080008", "0008,0008"] where start.starts(with: number.utf8) {
+      let value = start.dropFirst(number.utf8.count).drop { !isStart($0) }
+      return (value.prefix(longestValue), true)
+    }
+    var rest = part
+    while let found = position(of: image, in: rest) {
+      rest = rest[(found + image.count)...]
+      let end = rest.prefix(3).prefix { !isLetter($0) && !fieldSeparators.contains($0) }.endIndex
+      let word = rest[end...].prefix(8).prefix { isLetter($0) }
+      guard certainEndings.contains(string(word).lowercased()) else { continue }
+      rest = rest[word.endIndex...]
+      let gap = rest.prefix(16).prefix { !isLetter($0) && !(0x30...0x39 ~= $0) }
+      let isSeparated = gap.contains { ":=\t#>/".utf8.contains($0) }
+      let isFirst = !part[..<found].contains { isLetter($0) && $0 < 0x80 }
+      if isSeparated || isFirst || gap.endIndex == part.endIndex { return (ofOneField(rest), isSeparated) }
+    }
+    return nil
+  }
+
+  private static let image = Array("image".utf8)
+
+  /// The value without the next field of its line: `Volume Barcode=12`.
+  private static func ofOneField(_ rest: Bytes) -> Bytes {
+    let value = rest.drop { !isStart($0) }.prefix(longestValue).prefix { $0 != UInt8(ascii: "<") }
+    guard let next = value.firstIndex(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "=") }) else {
+      return value
+    }
+    let before: [UInt8] = value[..<next].reversed()
+    let head: Bytes = before.drop { $0 <= 0x20 }.drop { $0 > 0x20 }.drop { $0 <= 0x20 }
+    // One word alone is DICOM's type of the value, or the value itself.
+    return head.isEmpty ? value : value.prefix(head.count)
+  }
+
+  /// Returns where `word`, in lower case, begins in any case.
+  private static func position(of word: [UInt8], in text: Bytes) -> Int? {
+    var at = text.startIndex
+    while at + word.count <= text.endIndex {
+      if text[at] | 0x20 == word[0], text[at..<at + word.count].elementsEqual(word, by: { $0 | 0x20 == $1 }) {
+        return at
+      }
+      at += 1
     }
     return nil
   }

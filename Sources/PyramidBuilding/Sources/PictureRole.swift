@@ -1,4 +1,5 @@
 import Imaging
+import Metadata
 
 /// The role of a picture in a file that is about another picture.
 enum PictureRole: String, Codable, Hashable, Sendable {
@@ -12,9 +13,11 @@ enum PictureRole: String, Codable, Hashable, Sendable {
   case reduced = "reduced copy"
   /// The area in which another picture is valid or transparent.
   case mask
+  /// A picture that may be a label: its description cannot be read, and another picture of its file is far larger.
+  case unread = "small picture whose description cannot be read"
 
   /// Whether it may show whose tissue it is.
-  var isPrivate: Bool { [.label, .macro, .overview, .barcode].contains(self) }
+  var isPrivate: Bool { [.label, .macro, .overview, .barcode, .unread].contains(self) }
 
   /// The picture as `--associated` builds it; nil if that builds none.
   var associated: AssociatedImage? { AssociatedImage(rawValue: rawValue) }
@@ -65,6 +68,42 @@ extension PictureRole {
     self.init(mentionedIn: text)
   }
 
+  /// The role of a picture that is far smaller than another one of its file, by its description: one that is mentioned, or
+  /// one in words that mean other things elsewhere, as `Labels` or `Étiquette`.
+  init?(ofSmallPictureDescribedBy text: String) {
+    guard let role = PictureRole(mentionedInDescription: text) ?? PictureRole(inOtherWords: text) else {
+      return nil
+    }
+    self = role
+  }
+
+  /// The role that a text gives in words of other languages, or in the plural; every other word says nothing.
+  init?(inOtherWords text: String) {
+    let words = Self.words(String(text.prefix(Self.longestName)))
+    let roles = words.map { Self.otherWords[$0] ?? PictureRole(word: $0) }
+    guard let role = roles.lazy.compactMap(\.self).first,
+      zip(words, roles).allSatisfy({ $1 != nil || Self.isNeutral($0) })
+    else { return nil }
+    self = role
+  }
+
+  /// Folded and in lower case.
+  private static let otherWords: [String: PictureRole] = {
+    let labels = [
+      "labels", "labelimages", "slidelabels", "etiketten", "etikette", "etiketter", "etiquette", "etiquettes",
+      "etiquetas", "etichetta", "etichette", "etykieta", "etykiety", "etiqueta", "beschriftung",
+      "этикетка", "этикетки", "ラベル", "标签", "標籤", "라벨",
+    ]
+    let others: [(String, PictureRole)] = [
+      ("macros", .macro), ("makro", .macro), ("makrobild", .macro), ("overviews", .overview),
+      ("übersicht", .overview), ("übersichtsbild", .overview), ("barcodes", .barcode),
+      ("strichcode", .barcode),
+      ("codebarre", .barcode), ("codebarres", .barcode), ("qrcode", .barcode), ("datamatrix", .barcode),
+    ]
+    let all = labels.map { ($0, PictureRole.label) } + others
+    return Dictionary(all.map { (FoldedText.folded($0).lowercased(), $1) }) { first, _ in first }
+  }()
+
   private static let longestMention = 100
 
   /// The role that the last component of a path gives it: `C:\scans\label.tif`.
@@ -95,7 +134,7 @@ extension PictureRole {
 
   /// The first role that stands in brackets, as in `slide.svs [label]`.
   private static func bracketed(_ name: String) -> PictureRole? {
-    let text = Array(name.lowercased())
+    let text = Array(FoldedText.folded(name).lowercased())
     func skipBlanks(_ start: Int) -> Int { text[start...].firstIndex { !$0.isWhitespace } ?? text.count }
     for open in text.indices where "[(<{".contains(text[open]) {
       let start = skipBlanks(open + 1)
@@ -123,8 +162,9 @@ extension PictureRole {
 
   private static let longestName = 200
 
-  /// In lower case; `LabelImage` are two.
+  /// In lower case and folded; `LabelImage` are two.
   private static func words(_ name: String) -> [String] {
+    let name = FoldedText.folded(name)
     var words: [String] = []
     var word = ""
     var last: Character?

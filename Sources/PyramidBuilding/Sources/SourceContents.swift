@@ -33,6 +33,8 @@ struct SourceContents {
   let elsewhere: String?
   /// Damage of the list of pages, known without decoding a pixel; `nil` if there is none.
   let damage: SourceDamage?
+  /// Whether the file may have more directories, of which nothing is known.
+  let isCutShort: Bool
   private let directories: [TIFFDirectories.Directory]
   private let name: String
 
@@ -48,7 +50,7 @@ struct SourceContents {
   /// A RAW file: one picture, whatever its directories have.
   private init(raw: RawSigns) {
     (self.raw, pages, leftOut, image, first, directories, masks) = (raw, [0], [], 0, 0, [], [:])
-    (scenes, hasScenesAsPages, elsewhere, damage, name) = ([], false, nil, nil, "")
+    (scenes, hasScenesAsPages, elsewhere, damage, name, isCutShort) = ([], false, nil, nil, "", false)
   }
 
   /// The contents of a TIFF, or of a camera's RAW file; nil for any other file.
@@ -83,7 +85,7 @@ struct SourceContents {
   ///   - name: the file's.
   ///   - wanted: the scenes that are built; nil for the first.
   init(_ tiff: TIFFDirectories, name: String = "", scene wanted: SceneChoice? = nil) {
-    directories = tiff.all
+    (directories, isCutShort) = (tiff.all, tiff.isCutShort)
     self.name = name
     var roles = Self.roles(tiff.all)
     let ome = tiff.all.first.flatMap { OMEImages($0.description, inFileNamed: name) }
@@ -141,15 +143,19 @@ struct SourceContents {
   private static func roles(_ all: [TIFFDirectories.Directory]) -> [Int: PictureRole] {
     var roles: [Int: PictureRole] = [:]
     // Thousands of pictures may share one description.
-    var described: [String: PictureRole?] = [:]
+    var described: [String: (role: PictureRole?, isUnreadable: Bool)] = [:]
     let largest = all.map(\.area).max() ?? 0
     for (index, directory) in all.enumerated() {
-      let text = directory.description
-      let role = described[text] ?? PictureRole(describedBy: text)
-      described[text] = .some(role)
+      let text = directory.descriptions
+      let (role, isUnreadable) =
+        described[text] ?? (PictureRole(describedBy: text), PictureRole.isUnreadable(text))
+      described[text] = (role, isUnreadable)
       // Labels are far smaller than what they label.
-      let mentioned = directory.area < largest / 2 ? PictureRole(mentionedInDescription: text) : nil
-      roles[index] = Self.role(directory, describedAs: role ?? mentioned, isAlone: all.count == 1)
+      let isSmall = directory.area < largest / 2
+      let small = isSmall ? PictureRole(ofSmallPictureDescribedBy: text) : nil
+      roles[index] = Self.role(directory, describedAs: role ?? small, isAlone: all.count == 1)
+      let isUnread = directory.hasUnreadText || isUnreadable && !OMEPixels.isOME(directory.description)
+      if roles[index] == nil, isSmall, isUnread { roles[index] = .unread }
     }
     return roles
   }
@@ -161,10 +167,12 @@ struct SourceContents {
     if let described, described.isPrivate || !isAlone, !OMEPixels.isOME(directory.description) {
       return described
     }
-    if let role = PictureRole(pathed: directory.documentName), role.isPrivate { return role }
-    let named =
-      isAlone ? PictureRole(named: directory.pageName) : PictureRole(mentionedIn: directory.pageName)
-    if let named, named.isPrivate { return named }
+    let documents = directory.documentNames.lazy.compactMap { PictureRole(pathed: $0) }
+    if let role = documents.first(where: \.isPrivate) { return role }
+    let pages = directory.pageNames.lazy.compactMap {
+      isAlone ? PictureRole(named: $0) : PictureRole(mentionedIn: $0)
+    }
+    if let role = pages.first(where: \.isPrivate) { return role }
     // Aperio's macros; by themselves the other bits are DNG's.
     if directory.subfileType & 8 != 0 { return .macro }
     if directory.isReduced { return .reduced }
@@ -280,6 +288,14 @@ struct SourceContents {
     return roles.isEmpty ? nil : Array(Set(roles.map(\.rawValue))).sorted()
   }
 
+  /// Names of data that neither the picture that is shown nor its copies show.
+  var unshown: [String] {
+    guard let shown = directory(first) else { return [] }
+    let copies = leftOut.filter { [.reduced, .thumbnail].contains($0.role) }
+    let isLarger = copies.contains { directories[$0.directory].area > shown.area }
+    return shown.unshown + (isLarger ? ["a larger picture that the file calls a reduced copy"] : [])
+  }
+
   /// Whether an archive shows what it would be built of now.
   ///
   /// - Parameter page: of several, counted from 1; nil for the picture itself.
@@ -308,6 +324,25 @@ struct SourceContents {
 
   private var firstImage: OMEImages.Image? {
     directories.first.flatMap { OMEImages($0.description) }?.all.first
+  }
+}
+
+extension TIFFDirectories.Directory {
+  /// Names of data beside the picture that no copy of it shows.
+  var unshown: [String] {
+    let others = parts.count { !isCopy($0) }
+    return (hasLayers ? ["layers"] : [])
+      + (others == 0 ? [] : ["\(others) further \(others == 1 ? "picture" : "pictures")"])
+  }
+
+  /// Whether a part is the picture in a lower resolution, or its mask. Some programs do not mark the levels of a pyramid.
+  private func isCopy(_ part: Self) -> Bool {
+    if part.isReduced || part.isMask { return part.area <= area }
+    guard part.area < area, part.samples == samples, part.width > 0, part.height > 0 else { return false }
+    // Each side is rounded.
+    let scale = max(Double(width) / Double(part.width), Double(height) / Double(part.height))
+    return abs(Double(width) / scale - Double(part.width)) <= 1
+      && abs(Double(height) / scale - Double(part.height)) <= 1
   }
 }
 

@@ -37,6 +37,9 @@ struct SourcePages: Sendable {
       guard dicom.frames <= PagesMessage.most else {
         throw BuildError(path, "is DICOM of \(dicom.frames) frames; at most \(PagesMessage.most) are read")
       }
+      if let role = dicom.privateRole, !options.keepsAssociated {
+        throw Self.onlyPrivate(path, role.rawValue)
+      }
       if let damage = dicom.damage, options.failOn.refuses(damage) { throw BuildError(path, damage.reason) }
       self.init(Array(0..<dicom.frames))
       return
@@ -71,17 +74,19 @@ struct SourcePages: Sendable {
           + "to OME-TIFF, for example with 'bfconvert FILE FILE.ome.tif'")
     }
     guard !contents.pages.isEmpty || contents.leftOut.isEmpty || options.keepsAssociated else {
-      let names = contents.namesLeftOut(options).joined(separator: " and ")
-      throw BuildError(
-        path, "holds only the \(names) of a slide, which may name a patient; --associated builds it")
+      throw Self.onlyPrivate(path, contents.namesLeftOut(options).joined(separator: " and "))
     }
     if let damage = contents.damage, options.failOn.refuses(damage) { throw BuildError(path, damage.reason) }
     // Directories that only libvips finds, behind a damaged one, are pages. Those behind one that libtiff refuses are
-    // found by this program alone.
-    let further = contents.hasScenesAsPages ? [] : Array((0..<count).dropFirst(contents.directoryCount))
+    // found by this program alone. Those of a file with too many may be labels.
+    let unknown = Array((0..<count).dropFirst(contents.directoryCount))
+    let further = contents.hasScenesAsPages || contents.isCutShort ? [] : unknown
     let pages = contents.pages.filter { $0 < count || contents.directory($0)?.mayBePage == true } + further
     self.init(pages.isEmpty ? [contents.leftOut.first?.directory ?? 0] : pages)
     leftOut = contents.leftOut(options, isStack: false)
+    if contents.isCutShort, !unknown.isEmpty {
+      leftOut.append("\(unknown.count) pages whose descriptions are not read")
+    }
     guard pages.count > 1 else {
       self = Self(single: self)
       return
@@ -105,6 +110,10 @@ struct SourcePages: Sendable {
     if options.keepsAssociated {
       associated = AssociatedImage.allCases.filter { contents.associated[$0] != nil }
     }
+  }
+
+  private static func onlyPrivate(_ path: String, _ names: String) -> BuildError {
+    BuildError(path, "holds only the \(names) of a slide, which may name a patient; --associated builds it")
   }
 
   private static func unreadVentana(_ path: String) -> BuildError {

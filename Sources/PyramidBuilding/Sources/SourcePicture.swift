@@ -193,6 +193,13 @@ struct SourcePicture {
 }
 
 extension DICOMFile {
+  /// The role that the file's type gives it (PS3.3, C.8.12.4.1.1); nil for any picture that may be built unasked. The
+  /// localizer of a CT is an ordinary picture.
+  var privateRole: PictureRole? {
+    let values = type.split(separator: "\\").filter { isMicroscopes || $0 != "LOCALIZER" }
+    return values.lazy.compactMap { PictureRole(named: $0) }.first(where: \.isPrivate)
+  }
+
   /// The frames that are missing; nil if none is.
   var damage: SourceDamage? {
     guard frames < claimedFrames else { return nil }

@@ -59,9 +59,10 @@ struct SourceRoute {
     self.associated =
       associated != nil
       ? [] : picture.contents.map(\.besidesPicture) ?? image.associated
-    reduced =
-      Self.reduced(picture, image, options) + (UnshownData.hasTrailer(file) ? ["bytes behind its end"] : [])
-    unshown = associated == nil && page == nil ? UnshownData.names(in: file, image) : []
+    reduced = Self.reduced(picture, image, options)
+    unshown =
+      associated != nil
+      ? [] : (page == nil ? UnshownData.names(in: file, image) : []) + Self.unshownInTIFF(picture)
     var options = options
     let slide = SlideTIFF(picture, image, options)
     // OpenSlide gives every slide alpha, for what it cannot see.
@@ -105,6 +106,15 @@ struct SourceRoute {
     return image.rowsHeld == nil ? "libvips" : "libtiff"
   }
 
+  /// Returns the names of data in a TIFF file that no tile shows; empty for any other file.
+  private static func unshownInTIFF(_ picture: SourcePicture) -> [String] {
+    guard picture.raw == nil, Image.loader(ofPath: picture.path) == "tiffload" else { return [] }
+    if let contents = picture.contents { return contents.unshown }
+    return picture.page.flatMap { page in
+      TIFFDirectories.remembered(path: picture.path)?.directories.all.dropFirst(page).first?.unshown
+    } ?? []
+  }
+
   /// Names of data in the file that no tile shows.
   let unshown: [String]
 
@@ -124,7 +134,7 @@ struct SourceRoute {
 
   /// Whether the file may hold a slide's label, macro or another picture beside the one that is shown.
   var mayHoldLabel: Bool {
-    if picture.associated != nil || !associated.isEmpty { return true }
+    if picture.associated != nil || !associated.isEmpty || picture.dicom?.privateRole != nil { return true }
     if Image.loader(ofPath: picture.path) == "openslideload" { return true }
     guard let contents = picture.contents else { return false }
     return contents.leftOut.contains(where: \.role.isPrivate) || contents.scenes.count > 1

@@ -40,6 +40,9 @@ package enum PublishedLabel {
   }
 
   private static func clause(_ role: PictureRole) -> String {
-    "published a label: it shows the \(role.rawValue) of a slide, which a build of its source removes"
+    if role == .unread {
+      return "may have published a label: it shows a \(role.rawValue), which a build of its source removes"
+    }
+    return "published a label: it shows the \(role.rawValue) of a slide, which a build of its source removes"
   }
 }

@@ -69,6 +69,37 @@ import Testing
     ("{\"image\": \"label\"}", .label), ("{\"associated\": \"label\"}", .label), ("content=label", .label),
     ("image: label", .label), ("associatedImage: label", .label), ("type: [label]", .label),
     (String(repeating: "a line\n", count: 20_000) + "label 387x463", .label),
+    // As tifffile writes JSON, on one line and on several.
+    ("{\"shape\": [2, 2, 3], \"ImageType\": [\"ORIGINAL\", \"PRIMARY\", \"LABEL\", \"NONE\"]}", .label),
+    (
+      "{\n  \"ImageType\": [\n    \"ORIGINAL\",\n    \"PRIMARY\",\n    \"LABEL\",\n    \"NONE\"\n  ]\n}",
+      .label
+    ),
+    ("Model: X\nImageType: ['ORIGINAL', 'PRIMARY', 'OVERVIEW', 'NONE']\nWidth: 7", .overview),
+    ("Vendor: X\nImageType:\n  - ORIGINAL\n  - LABEL\nWidth: 7", .label),
+    ("{\"00080008\": {\"vr\": \"CS\", \"Value\": [\"ORIGINAL\", \"PRIMARY\", \"LABEL\"]}}", .label),
+    ("(0008, 0008) Image Type                          CS: ['ORIGINAL', 'PRIMARY', 'LABEL', 'NONE']", .label),
+    ("(0008,0008) CS [ORIGINAL\\PRIMARY\\LABEL\\NONE]  # 36, 4 ImageType", .label),
+    ("{\"image\": {\"flavor\": \"LABEL\"}}", .label), ("{\"image_type\": \"\\u004cabel\"}", .label),
+    ("[{\"name\": \"ImageType\", \"value\": \"Label\"}]", .label),
+    ("[{\"value\": \"Label\", \"name\": \"image type\"}]", .label),
+    ("Vendor: X\nImage Flavor: LABEL", .label), ("image:\n  type: label\n  patient: Doe", .label),
+    ("ACME v1|Vendor = ACME Works|ImageType = label|Patient = Doe", .label),
+    ("vendor\tACME\nimage_type\tlabel\nfoo\tbar", .label), ("ImageType -> Label", .label),
+    ("Vendor=ACME ImageType=Label Width=200", .label), ("IMAGE TYPE   Label", .label),
+    ("ＩｍａｇｅＴｙｐｅ：ＬＡＢＥＬ", .label), ("ImageType: Étiquette", .label), ("ImageType: Labels", .label),
+    ("ImageType: label (cropped) of S21", .label),
+    ("\u{feff}<?xml version=\"1.0\"?><D><ImageType>Label</ImageType></D>", .label),
+    ("<D><ImageType>&#76;abel</ImageType></D>", .label), ("<D><ImageType>&#x4C;abel</ImageType></D>", .label),
+    ("<D><image_type>label</image_type></D>", .label), ("<D><IMAGE-TYPE>LABEL</IMAGE-TYPE></D>", .label),
+    ("<P><Property name=\"Vendor\" value=\"X\"/><Property name=\"ImageType\" value=\"Label\"/></P>", .label),
+    ("<P><Property value=\"Label\" name=\"Image_Type\"/></P>", .label),
+    ("<P><Property name=\"ImageType\">Label</Property></P>", .label),
+    ("<plist><key>ImageType</key><string>Label</string><key>Width</key><integer>7</integer></plist>", .label),
+    ("<D><ImageType><Value>Label</Value></ImageType></D>", .label), ("<D ImageType=Label />", .label),
+    ("<D>Vendor=X\nImageType=Label</D>", .label),
+    ("<!-- slide > --><D><ImageType>Label</ImageType></D>", .label),
+    ("Scanner X\n<D><ImageType>Label</ImageType></D>", .label),
   ])
   func `a description that tells of a role`(text: String, role: PictureRole) {
     #expect(PictureRole(describedBy: text) == role)
@@ -80,10 +111,36 @@ import Testing
     "Aperio Image Library v11\r\n46000x32914 [0,100 46000x32914] (256x256) JPEG/RGB Q=30|Barcode = 12|Title = label",
     "<r ImageType=\"FullResolution\"><i ImageType=\"Label\"/></r>", "<Channel name=\"overview\"/>",
     "ImageType: ORIGINAL\\PRIMARY\\VOLUME\\NONE", "content: red wine label of 1890 in Rome",
+    "{\"ImageType\": [\"ORIGINAL\", \"PRIMARY\", \"VOLUME\", \"NONE\"], \"Barcode\": \"123\", \"label\": \"S21\"}",
+    "ImageType=Volume Barcode=12", "ImageType: Volume\nLabel: S21-0815", "image of type X\nBarcode: 12",
+    "Label printing workshop", "Image types of labels, a study", "Etiquette", "Labels of beer, 1890",
+    "<P><Property name=\"ImageType\" value=\"Volume\"/><Property name=\"Barcode\" value=\"Label\"/></P>",
+    "<P><Attribute Name=\"PIM_DP_IMAGE_TYPE\">WSI</Attribute><Attribute Name=\"PIM_DP_IMAGE_TYPE\">LABELIMAGE</Attribute></P>",
+    "<D><ImageType>Volume</ImageType><Note>Label: none</Note></D>", "Type: slide (20x\nBarcode: 12345",
     "Barcode = 12345", "Label: red wine", "A label printed in 1890", "Scanner X", "The label of\na bottle",
   ])
   func `a description that tells of none`(text: String) {
     #expect(PictureRole(describedBy: text) == nil)
+  }
+
+  @Test(arguments: ["Labels", "Étiquette", "etiqueta 2", "Etiketten", "ラベル", "Übersichtsbild", "Barcodes"])
+  func `other languages and the plural count for a small picture beside a large one alone`(text: String) {
+    #expect(PictureRole(ofSmallPictureDescribedBy: text)?.isPrivate == true)
+    #expect(PictureRole(describedBy: text) == nil)
+  }
+
+  @Test func `of a small picture ordinary captions stay`() {
+    for text in [
+      "Label-free SRS", "labelled cells", "Étiquette de vin", "A book of etiquette", "macrophages",
+    ] {
+      #expect(PictureRole(ofSmallPictureDescribedBy: text) == nil)
+    }
+  }
+
+  @Test func `a description that is longer than what is read is unreadable`() {
+    #expect(PictureRole.isUnreadable(String(repeating: "x", count: 1 << 20) + "\nImageType: Label"))
+    #expect(PictureRole.isUnreadable("<!DOCTYPE D [<!ENTITY l \"Label\">]><D><ImageType>&l;</ImageType></D>"))
+    #expect(!PictureRole.isUnreadable("Slide"))
   }
 
   @Test func `the last component of a path is a name`() {
@@ -98,7 +155,10 @@ import Testing
     arguments: [
       "image type: ", "<a", "<x ImageType   =", "<ImageType>", "[ ", "[label", "label -a", " -", "type:",
       "<ImageType ", "=\"",
-      "a=", "label\n", "{\"type\": \"label of the ", "<![CDATA[", "]]>", "\\LABEL",
+      "a=", "ImageType", "image-type ", "ImageType: [", "[\"name\": \"ImageType\",", "&#76", "\\u00", "<a b=",
+      "</a>",
+      "<key>ImageType</key>", "ImageType\n", "label\n", "{\"type\": \"label of the ", "<![CDATA[", "]]>",
+      "\\LABEL",
     ])
   func `a long description takes no longer than its length`(unit: String) {
     for start in ["", "<", "label "] {

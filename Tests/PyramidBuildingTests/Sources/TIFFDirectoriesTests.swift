@@ -62,6 +62,7 @@ import Testing
       link = file.bytes.count - 4
     }
     let found = try directories(file)
+    #expect(found.isCutShort)
     // All of them would be ten million entries.
     #expect(found.everything.count <= TIFFDirectories.mostFileEntries / 4096 + pages)
   }
@@ -95,6 +96,105 @@ import Testing
     let planes = try #require(ImageJPlanes(found.all[0], pages: found.all.count))
     #expect(planes.channels.count == 2)
     #expect(planes.channels.allSatisfy { $0.colour == nil })
+  }
+
+  /// Returns the contents of a file of a large picture and a small one, whose fields of text are these.
+  private func contents(
+    large: [UInt8] = Array("Slide\0".utf8), fields: [(tag: Int, type: Int, text: [UInt8])],
+    small side: Int = 100
+  ) throws -> SourceContents {
+    var file = File()
+    var link = 4
+    let small = fields
+    for (width, fields) in [(600, [(tag: 270, type: 2, text: large)]), (side, small)] {
+      let entries = fields.map { field in
+        let isInline = field.text.count <= 4
+        let value = field.text.prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+        return File.entry(field.tag, field.type, field.text.count, isInline ? value : file.add(field.text))
+      }
+      let sides = [File.entry(256, 4, 1, width), File.entry(257, 4, 1, width)]
+      let start = file.add(directory: sides + File.picture.dropFirst(2) + entries)
+      file.setNumber(start, at: link)
+      link = file.bytes.count - 4
+    }
+    return SourceContents(try directories(file))
+  }
+
+  @Test func `all strings of a field are read, in the encodings that programs use`() throws {
+    let little = "Label".utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }
+    let big = "Label".utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }
+    for text in [
+      Array("Label\0".utf8), Array("\0Label\0".utf8), Array("ACME\0label 100x100\0".utf8),
+      [0xff, 0xfe] + little, [0xfe, 0xff] + big, little, big, little + [0, 0], [0xff, 0xfe] + little + [0],
+      [0xef, 0xbb, 0xbf] + Array("Label\0".utf8), Array("ＬＡＢＥＬ".utf8),
+    ] {
+      for type in [1, 2, 7, 129] {
+        let contents = try contents(fields: [(270, type, text)])
+        #expect(contents.leftOut.map(\.role) == [.label] && contents.pages == [0], "\(text)")
+      }
+    }
+    let named = try contents(fields: [(285, 2, Array("S21\0label\0".utf8))])
+    #expect(named.leftOut.map(\.role) == [.label])
+    let repeated = try contents(fields: [(270, 2, Array("Slide\0".utf8)), (270, 2, Array("Label\0".utf8))])
+    #expect(repeated.leftOut.map(\.role) == [.label])
+  }
+
+  @Test func `a small picture whose description cannot be read is left out`() throws {
+    let long = Array(repeating: UInt8(ascii: "x"), count: (1 << 20) + 5) + Array("\nImageType: Label\0".utf8)
+    for fields in [
+      // Too long, of a type that is none of text, half a code unit.
+      [(tag: 270, type: 2, text: long)], [(270, 3, Array("Label\0".utf8))],
+      [(270, 2, [0xff, 0xfe, 0, 0xd8, 65, 0])],
+      [(269, 12, Array("Label\0".utf8))],
+    ] {
+      let contents = try contents(fields: fields)
+      #expect(contents.leftOut.map(\.role) == [.unread] && contents.pages == [0])
+      #expect(contents.omitted == [PictureRole.unread.rawValue])
+      // A picture of nearly the same size is no label.
+      let alike = try self.contents(fields: fields, small: 500)
+      #expect(alike.pages == [0, 1])
+    }
+  }
+
+  @Test func `descriptions beyond what is read of a file make small pictures suspect`() throws {
+    let vast = Array(repeating: UInt8(ascii: "x"), count: 16 << 20)
+    var file = File()
+    let text = file.add(vast)
+    let label = file.add(Array("a label of this slide\0".utf8))
+    var link = 4
+    for (width, count, place) in [(600, vast.count, text), (500, vast.count, text), (100, 22, label)] {
+      let sides = [File.entry(256, 4, 1, width), File.entry(257, 4, 1, width)]
+      let start = file.add(directory: sides + File.picture.dropFirst(2) + [File.entry(270, 2, count, place)])
+      file.setNumber(start, at: link)
+      link = file.bytes.count - 4
+    }
+    let contents = SourceContents(try directories(file))
+    #expect(contents.pages == [0, 1])
+    #expect(contents.leftOut.map(\.role) == [.unread])
+  }
+
+  @Test func `ordinary captions of small pictures stay`() throws {
+    for text in ["Étiquette de vin", "Labelled cells", "Overview of the harbour", "Caf\u{e9}", ""] {
+      let bytes = Array(text.utf8) + [0]
+      #expect(try contents(fields: [(270, 2, bytes)]).pages == [0, 1], "\(text)")
+    }
+    // Latin-1, and a single letter before zeros.
+    #expect(try contents(fields: [(270, 2, [0x43, 0xe9, 0])]).pages == [0, 1])
+    #expect(try contents(fields: [(270, 2, [0x43, 0, 0, 0, 0, 0])]).pages == [0, 1])
+  }
+
+  @Test func `parts that no copy shows are named`() throws {
+    // A part of the same size, a level of half the size that is not marked, one that is, and a larger one that is marked.
+    for (side, marks, names) in [
+      (8, 0, ["1 further picture"]), (4, 0, []), (4, 1, []), (16, 1, ["1 further picture"]), (3, 4, []),
+    ] {
+      var file = File()
+      let sides = [File.entry(256, 4, 1, side), File.entry(257, 4, 1, side), File.entry(254, 4, 1, marks)]
+      let part = file.add(directory: sides + File.picture.dropFirst(2))
+      let first = file.add(directory: File.picture + [File.entry(330, 4, 1, part)])
+      file.setNumber(first, at: 4)
+      #expect(SourceContents(try directories(file)).unshown == names, "\(side) \(marks)")
+    }
   }
 
   @Test func `sides that no image can have are refused with their tag`() throws {

@@ -147,6 +147,19 @@ class DICOM(OneSource):
         self.assertIn("ignored", " ".join(report["steps"]))
         self.assertIn("--window has windows for 2 channels", self.refused(scaled, "--window=1,2/3,4"))
 
+    def test_pictures_of_a_slides_label_are_built_only_when_asked_for(self):
+        microscopic, coordinates = (f"1.2.840.10008.5.1.4.1.1.77.1.{end}" for end in (2, 3))
+        for kind, values in ((CAPTURE, ["DERIVED", "SECONDARY", "LABEL"]), (microscopic, ["ORIGINAL", "PRIMARY", "LABEL", "NONE"]),
+                             (coordinates, ["ORIGINAL", "PRIMARY", "OVERVIEW", "NONE"]), (microscopic, ["ORIGINAL", "PRIMARY", "LOCALIZER"])):
+            with self.subTest(kind=kind, values=values):
+                source = write(folder("dicom") / "label.dcm", COLOUR, "RGB", 8, kind=kind, ImageType=values)
+                self.assertRegex(self.refused(source), "holds only the (label|overview) of a slide.*--associated")
+                self.compare(self.built(source, "--format", "png", "--associated")[1], COLOUR.astype(float))
+        # The scout view of a CT has such a name, too.
+        ordinary = {"volume": (CAPTURE, ["ORIGINAL", "PRIMARY", "VOLUME"]), "scout": (CT, ["ORIGINAL", "PRIMARY", "LOCALIZER"])}
+        for name, (kind, values) in ordinary.items():
+            self.built(write(folder("dicom") / f"{name}.dcm", COLOUR, "RGB", 8, kind=kind, ImageType=values))
+
     def test_frames_are_pages(self):
         frames = numpy.stack([GRAY, GRAY[::-1], GRAY[:, ::-1]])
         source = write(folder("dicom") / "cine.dcm", frames, NumberOfFrames=3, WindowCenter=1000, WindowWidth=1500)

@@ -113,6 +113,40 @@ class Labels(Slides):
                 self.assertEqual(self.ids(library), ["slide"])
                 self.assertEqual(self.colours(library / "slide.szi"), set())
 
+    def test_in_whatever_form_a_description_is_written(self):
+        long = "Vendor: ACME Scanner Works of Somewhere, Anywhere, with a name that is longer than short descriptions are"
+        kinds = ["ORIGINAL", "PRIMARY", "LABEL", "NONE"]
+        texts = {
+            "json": json.dumps({"shape": [140, 120, 3], "ImageType": kinds, "Vendor": long}),
+            "lines of JSON": json.dumps({"Vendor": long, "ImageType": kinds}, indent=2),
+            "python": f"{long}\nImageType: {kinds}\nModel: 7", "aperio": f"ACME v1|{long}|ImageType = label|User = x",
+            "flavor": f"{long}\nImage Flavor: LABEL", "property": f'<P><A v="{long}"/><Property name="ImageType" value="Label"/></P>',
+            "entity": f"<D><V>{long}</V><ImageType>&#76;abel</ImageType></D>", "key": f"<D><V>{long}</V><IMAGE-TYPE>LABEL</IMAGE-TYPE></D>",
+            "bom": f"\ufeff<D><V>{long}</V><ImageType>Label</ImageType></D>", "plural": "Labels", "french": "\u00c9tiquette"}
+        fields = {name: text.encode() + b"\0" for name, text in texts.items()}
+        fields |= {"utf-16": "\ufeffLabel".encode("utf-16-le"), "second string": b"ACME\0label 120x140\0", "first is empty": b"\0Label\0"}
+        for name, data in fields.items():
+            with self.subTest(name):
+                each = label()
+                each.fields = {270: (2, list(data))}
+                library = folder("library")
+                told = self.build(write(folder("slide") / "slide.tif", [scan("Scan"), each]), library)
+                self.assertEqual((self.ids(library), told[0]["leftOut"]), (["slide"], ["label"]))
+
+    def test_a_small_picture_whose_description_is_not_read_is_left_out_and_reported(self):
+        library = folder("library")
+        source = write(folder("slide") / "slide.tif", [scan("Scan"), label("x" * (1 << 20) + "\nImageType: Label")])
+        told = self.build(source, library)
+        self.assertEqual((self.ids(library), told[0]["leftOut"]), (["slide"], ["small picture whose description cannot be read"]))
+
+    def test_ordinary_captions_of_photos_stay(self):
+        for text in ("Label printing workshop", "Etiquette", "Labels", "Labels of beer bottles"):
+            with self.subTest(text):
+                library = folder("library")
+                self.build(write(folder("photo") / "photo.tif", [scan(text)]), library)
+                self.build(write(folder("pages") / "pages.tif", [scan("Front"), scan(text)]), library)
+                self.assertEqual(self.ids(library), ["pages/1", "pages/2", "photo"])
+
     def test_what_is_left_out_is_reported(self):
         source, library = write(folder("slide") / "slide.tif", FILES["aperio.tif"][0]), folder("library")
         result = run("build", source, "--library", library)

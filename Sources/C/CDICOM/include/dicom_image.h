@@ -30,6 +30,8 @@ typedef struct {
   int32_t bits;
   // The storage class of the file, and the coding of its pixels.
   char kind[64], coding[96];
+  // Image Type (0008,0008): its values with a backslash between them.
+  char type[1024];
 } dicom_image;
 
 // Values of samples, rescaled.

@@ -20,9 +20,17 @@ struct TIFFDirectories: Sendable {
     fileprivate(set) var samples = 1
     /// Bits of the first sample.
     fileprivate(set) var bits = 1
+    /// The first string of the description.
     fileprivate(set) var description = ""
-    fileprivate(set) var pageName = ""
-    fileprivate(set) var documentName = ""
+    /// All strings of descriptions, a line each: a field may hold several (TIFF 6.0, section 2), and programs that append
+    /// one may repeat the tag.
+    fileprivate(set) var descriptions = ""
+    fileprivate(set) var pageNames: [String] = []
+    fileprivate(set) var documentNames: [String] = []
+    /// Whether a description or a name could not be read, or is longer than what is read.
+    fileprivate(set) var hasUnreadText = false
+    /// Whether Photoshop's layers are beside the picture.
+    fileprivate(set) var hasLayers = false
     /// Pixels for each unit, across and down.
     fileprivate(set) var resolution: (x: Double, y: Double)?
     /// 1 none, 2 inch, 3 centimetre; nil if the file does not say.
@@ -65,6 +73,8 @@ struct TIFFDirectories: Sendable {
   private(set) var all: [Directory] = []
   /// A directory, or a value of a page, that the file names and does not hold; `nil` if there is none.
   private(set) var damage: SourceDamage?
+  /// Whether the file may have more directories, which were not read because there are so many.
+  private(set) var isCutShort = false
 
   let reader: PlacedReader
   let isLittle: Bool
@@ -104,6 +114,7 @@ struct TIFFDirectories: Sendable {
       all.append(found.directory)
       next = found.next
     }
+    if next != 0, all.count == most { isCutShort = true }
   }
 
   static func number(_ bytes: some BidirectionalCollection<UInt8>, _ isLittle: Bool) -> Int {
@@ -123,6 +134,8 @@ struct TIFFDirectories: Sendable {
   /// Bytes of a value, by its type.
   static let sizes = [
     1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8,
+    // UTF-8 (EXIF 3.0).
+    129: 1,
   ]
 
   /// `nil` if there is no directory, or it was read before.
@@ -140,17 +153,21 @@ struct TIFFDirectories: Sendable {
       noteMissing(place, offset, countSize)
       return nil
     }
-    guard count <= entriesLeft else { return nil }
+    guard count <= entriesLeft else {
+      isCutShort = true
+      return nil
+    }
     guard let bytes = reader.bytes(offset + countSize, count * entrySize) else {
       noteMissing(place, offset, countSize + count * entrySize)
       return nil
     }
     entriesLeft -= count
-    // A tag stands once in a directory; of several the first counts, as for libtiff.
+    // A tag stands once in a directory; of several the first counts, as for libtiff, but for texts.
     var tags: Set<Int> = []
     var directory = Directory()
     (directory.offset, directory.linkOffset) = (offset, offset + countSize + count * entrySize)
     var parts: [Int] = []
+    var descriptions: [String] = []
     var oldType = 0
     var compression: Int?
     // Of a single strip, and of JPEG's first manner.
@@ -163,7 +180,7 @@ struct TIFFDirectories: Sendable {
         type: Self.number(bytes[start + 2..<start + 4], isLittle),
         count: Self.number(bytes[start + 4..<start + (isBig ? 12 : 8)], isLittle),
         inline: bytes[start + (isBig ? 12 : 8)..<start + entrySize])
-      guard tags.insert(entry.tag).inserted else { continue }
+      guard tags.insert(entry.tag).inserted || Self.textTags.contains(entry.tag) else { continue }
       if depth == 0 { check(entry) }
       switch entry.tag {
       case 254: directory.subfileType = numbers(entry).first ?? 0
@@ -173,15 +190,15 @@ struct TIFFDirectories: Sendable {
       case 258: directory.bits = numbers(entry).first ?? 1
       case 259: compression = numbers(entry).first
       case 262: directory.photometric = numbers(entry).first
-      case 269: directory.documentName = text(entry)
-      case 270: directory.description = text(entry)
+      case 269: directory.documentNames += texts(entry, &directory.hasUnreadText)
+      case 270: descriptions += texts(entry, &directory.hasUnreadText)
       case 273 where entry.count == 1: strip.start = numbers(entry).first
       case 274: directory.orientation = numbers(entry).first.flatMap { 1...8 ~= $0 ? $0 : nil } ?? 1
       case 277: directory.samples = numbers(entry).first ?? 1
       case 279 where entry.count == 1: strip.count = numbers(entry).first
       case 282: x = real(entry)
       case 283: y = real(entry)
-      case 285: directory.pageName = text(entry)
+      case 285: directory.pageNames += texts(entry, &directory.hasUnreadText)
       case 296: directory.resolutionUnit = numbers(entry).first
       case 330: parts = numbers(entry, most: Self.mostParts)
       case 513: interchange.start = numbers(entry).first
@@ -189,6 +206,7 @@ struct TIFFDirectories: Sendable {
       case 700 where all.count < 3 && depth == 0:
         directory.isVentanas = self.bytes(entry, most: 1 << 16)?.firstRange(of: Array("<iScan".utf8)) != nil
       case 33421, 33422: directory.hasFilterPattern = true
+      case 37724: directory.hasLayers = true
       case 50706: directory.hasDNGVersion = true
       case 50838 where all.isEmpty && depth == 0:
         directory.imageJCounts = numbers(entry, most: Self.mostImageJParts)
@@ -198,6 +216,8 @@ struct TIFFDirectories: Sendable {
       default: break
       }
     }
+    directory.description = descriptions.first ?? ""
+    directory.descriptions = descriptions.joined(separator: "\n")
     // Written as a number without a sign.
     if let lens = directory.sourceLens, lens >= 2_147_483_648 { directory.sourceLens = lens - 4_294_967_296 }
     let jpeg =
@@ -285,15 +305,56 @@ struct TIFFDirectories: Sendable {
     }
   }
 
-  private mutating func text(_ entry: Entry) -> String {
-    guard [1, 2, 7].contains(entry.type), let bytes = bytes(entry, most: min(textLeft, Self.longestText))
-    else {
-      return ""
+  /// `DocumentName`, `ImageDescription`, `PageName`.
+  private static let textTags: Set<Int> = [269, 270, 285]
+
+  /// Returns the strings of a field.
+  ///
+  /// - Parameter isUnread: set if a part of them could not be read.
+  private mutating func texts(_ entry: Entry, _ isUnread: inout Bool) -> [String] {
+    guard entry.count > 0 else { return [] }
+    let most = min(textLeft, Self.longestText)
+    guard [1, 2, 6, 7, 129].contains(entry.type), let bytes = bytes(entry, most: most) else {
+      isUnread = true
+      return []
     }
     textLeft -= bytes.count
-    let text = bytes.prefix { $0 != 0 }
-    // Programs of old write Latin-1, as the micron's sign.
-    return String(validating: text, as: UTF8.self) ?? String(decoding: text.map(UInt16.init), as: UTF16.self)
+    if bytes.count < entry.count { isUnread = true }
+    return Self.strings(bytes)
+  }
+
+  /// Returns the strings that are not empty: UTF-8, UTF-16 with a byte order mark or with Latin letters alone, or Latin-1.
+  static func strings(_ bytes: [UInt8]) -> [String] {
+    if let units = utf16(bytes) {
+      return units.split(separator: 0).map { String(decoding: $0, as: UTF16.self) }
+    }
+    return bytes.split(separator: 0).map { text in
+      let text = text.starts(with: [0xef, 0xbb, 0xbf]) ? text.dropFirst(3) : text
+      // Programs of old write Latin-1, as the micron's sign.
+      return String(validating: text, as: UTF8.self)
+        ?? String(decoding: text.map(UInt16.init), as: UTF16.self)
+    }
+  }
+
+  /// Returns the code units of UTF-16; nil if the bytes are other text.
+  private static func utf16(_ bytes: [UInt8]) -> [UInt16]? {
+    func units(_ bytes: ArraySlice<UInt8>, isLittle: Bool) -> [UInt16] {
+      stride(from: bytes.startIndex, to: bytes.endIndex, by: 2).map { at in
+        let (first, second) = (UInt16(bytes[at]), at + 1 < bytes.endIndex ? UInt16(bytes[at + 1]) : 0)
+        return isLittle ? second << 8 | first : first << 8 | second
+      }
+    }
+    if bytes.starts(with: [0xff, 0xfe]) { return units(bytes.dropFirst(2), isLittle: true) }
+    if bytes.starts(with: [0xfe, 0xff]) { return units(bytes.dropFirst(2), isLittle: false) }
+    // Without a mark: every other byte is 0, up to the end of the text.
+    let end = (bytes.lastIndex { $0 != 0 } ?? -1) + 1
+    guard end >= 3 else { return nil }
+    let text = bytes[..<end]
+    for isLittle in [true, false] {
+      let isZero = { (at: Int) in at % 2 == (isLittle ? 1 : 0) }
+      if text.indices.allSatisfy({ (text[$0] == 0) == isZero($0) }) { return units(text, isLittle: isLittle) }
+    }
+    return nil
   }
 }
 
