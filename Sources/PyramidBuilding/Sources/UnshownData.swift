@@ -10,32 +10,27 @@ enum UnshownData {
   ///
   /// - Parameter image: the file's, from `Image.source`.
   static func names(in file: SourceFile, _ image: Image) -> [String] {
-    switch Image.loader(ofPath: file.path) {
-    case "jpegload": jpeg(file.handle.descriptor)
-    case "heifload": image.unshownOfHEIF
-    case "pngload": image.isAnimatedPNG ? ["frames of an animation"] : []
-    case "jxlload":
-      JPEGXLHeader(path: file.path).map {
-        ($0.isAnimated ? ["frames of an animation"] : []) + extraChannels($0)
-      } ?? []
-    case "openexrload": EXRHeader(file)?.unshown ?? []
-    case "jp2kload": JPEG2000Header(path: file.path)?.unshown ?? []
-    case "magickload": further((IconDirectory(file)?.entries.count ?? 1) - 1, "size")
-    case "ppmload": PNMHeader(file)?.hasFurtherPictures == true ? ["further pictures"] : []
-    case "fitsload": further((FITSHeader(file)?.unitsWithData ?? 1) - 1, "unit")
-    default: []
-    }
-  }
-
-  /// Whether a JPEG does not end with its end marker, but for zeros: a phone's video follows, or the end is missing.
-  static func hasTrailer(_ file: SourceFile) -> Bool {
-    guard Image.loader(ofPath: file.path) == "jpegload" else { return false }
-    let count = min(file.identity.size, 1 << 16)
-    var bytes = [UInt8](repeating: 0, count: count)
-    guard pread(file.handle.descriptor, &bytes, count, file.identity.size - count) == count,
-      let last = bytes.lastIndex(where: { $0 != 0 }), last > 0
-    else { return true }
-    return !(bytes[last] == 0xd9 && bytes[last - 1] == 0xff)
+    let loader = Image.loader(ofPath: file.path)
+    var known: [Range<Int>] = []
+    let names: [String] =
+      switch loader {
+      case "jpegload": jpeg(file.handle.descriptor, &known)
+      case "heifload": image.unshownOfHEIF
+      case "pngload": image.isAnimatedPNG ? ["frames of an animation"] : []
+      case "jxlload":
+        JPEGXLHeader(path: file.path).map {
+          ($0.isAnimated ? ["frames of an animation"] : []) + extraChannels($0)
+        } ?? []
+      case "openexrload": EXRHeader(file)?.unshown ?? []
+      case "jp2kload": JPEG2000Header(path: file.path)?.unshown ?? []
+      case "magickload": further((IconDirectory(file)?.entries.count ?? 1) - 1, "size")
+      case "ppmload": PNMHeader(file)?.hasFurtherPictures == true ? ["further pictures"] : []
+      case "fitsload": further((FITSHeader(file)?.unitsWithData ?? 1) - 1, "unit")
+      default: []
+      }
+    // What was announced lies behind the picture.
+    return !names.isEmpty || !PictureEnd.isBeforeData(file, loader, known: known)
+      ? names : ["data behind its end"]
   }
 
   private static func further(_ count: Int, _ name: String) -> [String] {
@@ -64,17 +59,23 @@ enum UnshownData {
         "MicroVideo>1<",
       ]
     ),
+    // VR photos of Cardboard Camera.
+    ("picture for the other eye", ["GImage:Mime", "GImage:Data"]),
+    ("sound", ["GAudio:Mime", "GAudio:Data"]),
   ]
 
-  private static func jpeg(_ descriptor: Int32) -> [String] {
+  /// - Parameter known: set to the places of all pictures that the file lists.
+  private static func jpeg(_ descriptor: Int32, _ known: inout [Range<Int>]) -> [String] {
     var found: Set<String> = []
     var others = 0
     segments(of: descriptor, from: 0) { segment, start in
       note(segment, &found)
       guard segment.starts(with: Array("MPF\0".utf8)) else { return }
-      for place in MultiPicture(Array(segment.dropFirst(4)))?.pictures(after: start + 4) ?? [] {
+      for picture in MultiPicture(Array(segment.dropFirst(4)))?.pictures(after: start + 4) ?? [] {
+        known.append(picture.place)
+        if picture.isPreview { continue }
         var own: Set<String> = []
-        segments(of: descriptor, from: place) { segment, _ in note(segment, &own) }
+        segments(of: descriptor, from: picture.place.lowerBound) { segment, _ in note(segment, &own) }
         if own.isEmpty { others += 1 }
         found.formUnion(own)
       }
@@ -136,20 +137,20 @@ private struct MultiPicture {
     return isLittle ? part.reversed().reduce(0) { $0 << 8 | Int($1) } : part.reduce(0) { $0 << 8 | Int($1) }
   }
 
-  /// The places in the file of pictures that are neither the first nor previews of it.
+  /// The pictures behind the first one.
   ///
   /// - Parameter origin: of the byte order, from where the file counts them.
-  func pictures(after origin: Int) -> [Int] {
+  func pictures(after origin: Int) -> [(place: Range<Int>, isPreview: Bool)] {
     guard let directory = number(4, 4), let count = number(directory, 2) else { return [] }
     for index in 0..<count {
       let field = directory + 2 + 12 * index
       guard number(field, 2) == 0xb002, let size = number(field + 4, 4), let first = number(field + 8, 4)
       else { continue }
       return (0..<min(size / 16, 64)).compactMap { entry in
-        guard let kind = number(first + 16 * entry, 4), let offset = number(first + 16 * entry + 8, 4),
-          offset > 0, kind & 0xff_ff00 != 0x01_0000
+        guard let kind = number(first + 16 * entry, 4), let length = number(first + 16 * entry + 4, 4),
+          let offset = number(first + 16 * entry + 8, 4), offset > 0
         else { return nil }
-        return origin + offset
+        return (origin + offset..<origin + offset + length, kind & 0xff_ff00 == 0x01_0000)
       }
     }
     return []

@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import numpy
+import tifffile
 from PIL import Image
 
 from harness import CommandTest, folder, run
@@ -176,6 +177,63 @@ class Unshown(CommandTest):
         self.assertEqual(record["dropped"], ["gain map"])
         text = run("build", self.sources / "ultra.jpg", "--library", folder("library"))
         self.assertIn("; not shown: gain map", text.stderr)
+
+    def test_data_behind_the_end_of_a_picture(self):
+        def saved(kind: str, side: int = 90, **how) -> bytes:
+            out = io.BytesIO()
+            Image.fromarray(picture()).resize((side, side)).save(out, kind, **how)
+            return out.getvalue()
+
+        other = saved("PNG", 40)
+        plain = {"a.jpg": jpeg(), "progressive.jpg": saved("JPEG", progressive=True, restart_marker_blocks=4), "b.png": saved("PNG"),
+                 "c.webp": saved("WEBP"), "d.gif": saved("GIF"), "e.avif": saved("AVIF"), "f.jp2": saved("JPEG2000")}
+        # A preview within the header has an end of its own; it is not the picture's.
+        plain["preview.jpg"] = with_segments(segment(0xE1, b"Exif\0\0" + jpeg()))
+        noise = bytes(1 + number * 7 % 254 for number in range(2000))
+        files = {}
+        for name, data in plain.items():
+            files[name] = (data, [])
+            files["zeros-" + name] = (data + bytes(100_000), [])
+            files["line-" + name] = (data + b"\r\n", [])
+            files["note-" + name] = (data + b"\0\0\xa1\x0a\x08\0\0\0Image_UTC_Data1700000000000SEFHk\0\0\0SEFT", [])
+            for kind, more in {"jpeg": jpeg(), "png": other, "video": b"\0\0\0\x18ftypmp42" + bytes(20), "zip": b"PK\3\4" + bytes(30),
+                               "noise": noise, "late": bytes(70_000) + other}.items():
+                files[f"{kind}-{name}"] = (data + more, ["data behind its end"])
+        files["listed.jpg"] = (multi_picture((0x010001, jpeg())) + other, ["data behind its end"])
+        files["unlisted.jpg"] = (multi_picture((0x010001, jpeg())) + bytes(4096), [])
+        vr = 'xmlns:GImage="http://ns.google.com/photos/1.0/image/" xmlns:GAudio="http://ns.google.com/photos/1.0/audio/"'
+        files["eye.jpg"] = (with_segments(xmp(f'{vr} GImage:Mime="image/jpeg"')), ["picture for the other eye"])
+        files["sound.jpg"] = (with_segments(xmp(f'{vr} GImage:Mime="image/jpeg" GAudio:Mime="audio/mp4a-latm"')),
+                              ["picture for the other eye", "sound"])
+        told = self.built({name: data for name, (data, _) in files.items()})
+        for name, (_, wanted) in files.items():
+            with self.subTest(name):
+                self.assertEqual(told[name].get("dropped", []), wanted)
+
+    def test_data_beside_the_picture_of_a_tiff(self):
+        def tiff(*pages: dict) -> bytes:
+            out = io.BytesIO()
+            with tifffile.TiffWriter(out) as file:
+                for page in pages:
+                    file.write(**{"photometric": "rgb", "metadata": None, **page})
+            return out.getvalue()
+
+        pixels, small = picture(), picture()[::2, ::2].copy()
+        layers = b"Adobe Photoshop Document Data Block\0MIB8ryaL" + bytes(range(200))
+        gray = {"data": pixels[..., 0].astype(numpy.uint16).copy(), "photometric": "minisblack"}
+        told = self.built({name: data for name, (data, _) in (files := {
+            "plain.tif": (tiff({"data": pixels}), []),
+            "layers.tif": (tiff({"data": pixels, "extratags": [(37724, 7, len(layers), layers, True)]}), ["layers"]),
+            "depth.tif": (tiff({"data": pixels, "subifds": 1}, gray), ["1 further picture"]),
+            "pyramid.tif": (tiff({"data": pixels, "subifds": 1}, {"data": small}), []),
+            "marked.tif": (tiff({"data": pixels, "subifds": 1}, {"data": small, "subfiletype": 1}), []),
+            "copy.tif": (tiff({"data": pixels}, {"data": small, "subfiletype": 1}), []),
+            "larger.tif": (tiff({"data": small}, {"data": pixels, "subfiletype": 1}),
+                           ["a larger picture that the file calls a reduced copy"]),
+        }).items()})
+        for name, (_, wanted) in files.items():
+            with self.subTest(name):
+                self.assertEqual(told[name].get("dropped", []), wanted)
 
     def test_frames_of_animations(self):
         frames = [Image.fromarray(numpy.roll(picture(), 30 * number, 1)) for number in range(3)]

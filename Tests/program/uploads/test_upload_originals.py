@@ -256,6 +256,17 @@ class Originals(unittest.TestCase):
             out[name] = path.read_bytes()
         whole = out["whole.jpg"]
         out["motion.jpg"] = whole + b"\0\0\0\x18ftypmp42" + bytes(range(256)) * 20
+        # The last bytes are an end marker, too.
+        first = io.BytesIO()
+        Image.new("RGB", (85, 60), (1, 2, 3)).save(first, "JPEG")
+        out["two.jpg"] = first.getvalue() + whole
+        second = io.BytesIO()
+        Image.new("RGB", (90, 70), (7, 7, 7)).save(second, "PNG")
+        out["trail.png"] = out["whole.png"] + second.getvalue()
+        webp = io.BytesIO()
+        Image.new("RGB", (84, 60)).save(webp, "WEBP")
+        out["whole.webp"], out["trail.webp"] = webp.getvalue(), webp.getvalue() + second.getvalue()
+        out["whole-padded.jpg"] = whole + bytes(5000)
         for name, data in out.items():
             state = self.sent(data, name)
             self.assertEqual(state["stage"], "done", (name, state))

@@ -10,6 +10,8 @@ struct GIFHeader {
   /// Whether a frame has transparent pixels.
   let hasTransparency: Bool
   let frames: Int
+  /// The place behind the trailer; nil if that is missing.
+  let end: Int?
   /// Whether the trailer is missing.
   let isCutOff: Bool
   /// Whether the end is missing in a file of several frames, or within a frame.
@@ -71,6 +73,7 @@ struct GIFHeader {
     guard let first else { return nil }
     (frame, firstColour, self.frames, self.hasTransparency) = (first, colour, frames, hasTransparency)
     missingPixels = missing
+    end = hasEnd ? bytes.position : nil
     isCutOff = !hasEnd && bytes.hasEnded
     mayLackFrames = isCutOff && (isInside || frames > 1 || isAnimated)
   }
@@ -90,6 +93,8 @@ private struct BufferedBytes {
   private var buffer: [UInt8] = []
   private var at = 0
   private(set) var hasEnded = false
+  /// The place of the next byte.
+  var position: Int { place - buffer.count + at }
 
   init(_ file: SourceFile, from place: Int) { (self.file, self.place) = (file, place) }
 
