@@ -15,7 +15,7 @@ enum PatientText {
     }
   }
 
-  /// Of one word each, in lower case and folded, without what is no letter.
+  /// One word each, in lower case and folded, letters alone.
   private static let identifiers: Set<String> = {
     let fields = [
       "name", "firstname", "lastname", "givenname", "familyname", "fullname", "id", "ids", "identifier",

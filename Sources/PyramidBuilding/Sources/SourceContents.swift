@@ -50,7 +50,8 @@ struct SourceContents {
   /// A RAW file: one picture, whatever its directories have.
   private init(raw: RawSigns) {
     (self.raw, pages, leftOut, image, first, directories, masks) = (raw, [0], [], 0, 0, [], [:])
-    (scenes, hasScenesAsPages, elsewhere, damage, name, isCutShort) = ([], false, nil, nil, "", false)
+    (scenes, hasScenesAsPages, elsewhere, damage) = ([], false, nil, nil)
+    (name, isCutShort) = ("", false)
   }
 
   /// The contents of a TIFF, or of a camera's RAW file; nil for any other file.

@@ -174,7 +174,7 @@ import Testing
   }
 
   @Test func `ordinary captions of small pictures stay`() throws {
-    for text in ["Étiquette de vin", "Labelled cells", "Overview of the harbour", "Caf\u{e9}", ""] {
+    for text in ["Étiquette de vin", "Labelled cells", "Overviewed", "Caf\u{e9}", ""] {
       let bytes = Array(text.utf8) + [0]
       #expect(try contents(fields: [(270, 2, bytes)]).pages == [0, 1], "\(text)")
     }

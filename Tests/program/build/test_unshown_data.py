@@ -198,7 +198,9 @@ class Unshown(CommandTest):
             files["note-" + name] = (data + b"\0\0\xa1\x0a\x08\0\0\0Image_UTC_Data1700000000000SEFHk\0\0\0SEFT", [])
             for kind, more in {"jpeg": jpeg(), "png": other, "video": b"\0\0\0\x18ftypmp42" + bytes(20), "zip": b"PK\3\4" + bytes(30),
                                "noise": noise, "late": bytes(70_000) + other}.items():
-                files[f"{kind}-{name}"] = (data + more, ["data behind its end"])
+                # libheif refuses a file with two boxes of brands.
+                if (kind, name) != ("video", "e.avif"):
+                    files[f"{kind}-{name}"] = (data + more, ["data behind its end"])
         files["listed.jpg"] = (multi_picture((0x010001, jpeg())) + other, ["data behind its end"])
         files["unlisted.jpg"] = (multi_picture((0x010001, jpeg())) + bytes(4096), [])
         vr = 'xmlns:GImage="http://ns.google.com/photos/1.0/image/" xmlns:GAudio="http://ns.google.com/photos/1.0/audio/"'
@@ -221,7 +223,7 @@ class Unshown(CommandTest):
         pixels, small = picture(), picture()[::2, ::2].copy()
         layers = b"Adobe Photoshop Document Data Block\0MIB8ryaL" + bytes(range(200))
         gray = {"data": pixels[..., 0].astype(numpy.uint16).copy(), "photometric": "minisblack"}
-        told = self.built({name: data for name, (data, _) in (files := {
+        files = {
             "plain.tif": (tiff({"data": pixels}), []),
             "layers.tif": (tiff({"data": pixels, "extratags": [(37724, 7, len(layers), layers, True)]}), ["layers"]),
             "depth.tif": (tiff({"data": pixels, "subifds": 1}, gray), ["1 further picture"]),
@@ -230,7 +232,8 @@ class Unshown(CommandTest):
             "copy.tif": (tiff({"data": pixels}, {"data": small, "subfiletype": 1}), []),
             "larger.tif": (tiff({"data": small}, {"data": pixels, "subfiletype": 1}),
                            ["a larger picture that the file calls a reduced copy"]),
-        }).items()})
+        }
+        told = self.built({name: data for name, (data, _) in files.items()})
         for name, (_, wanted) in files.items():
             with self.subTest(name):
                 self.assertEqual(told[name].get("dropped", []), wanted)

@@ -72,7 +72,7 @@ enum PictureEnd {
     }
   }
 
-  /// Segments and scans up to the end marker (ITU-T T.81, annex B).
+  /// Returns the place behind the end marker (ITU-T T.81, annex B).
   private static func jpeg(_ file: SourceFile) -> Int? {
     var at = 2
     while let head = file.bytes(at, 2) {
@@ -117,7 +117,7 @@ enum PictureEnd {
     return nil
   }
 
-  /// Chunks up to the last (PNG, section 5.3).
+  /// Returns the place behind the last chunk (PNG, section 5.3).
   private static func png(_ file: SourceFile) -> Int? {
     var at = 8
     while let head = file.bytes(at, 8) {
@@ -127,7 +127,7 @@ enum PictureEnd {
     return nil
   }
 
-  /// The length of the RIFF file, with its padding (RFC 9649, section 2.3).
+  /// Returns the length of the RIFF file, with its padding (RFC 9649, section 2.3).
   private static func webp(_ file: SourceFile) -> Int? {
     file.bytes(4, 4).map { size in
       let length = size.reversed().reduce(0) { $0 << 8 | Int($1) }
