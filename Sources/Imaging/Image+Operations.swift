@@ -137,12 +137,16 @@ extension Image {
     return try image.said(toBe: interpretation)
   }
 
-  /// The first `count` bands mirrored, so that each value becomes `top` minus it; the others stay.
+  /// Returns the image with each value of the first `count` bands replaced by `top` minus it.
   package func inverted(first count: Int, top: Double) throws(ImagingError) -> Image {
+    // Floats do not hold each integer of 32 bits.
+    let isLong = [.unsigned32, .signed32].contains(sampleType)
+    let numbers =
+      isLong ? try Operation.run("cast", subject, ["in": .image(self), "format": .name("double")]) : self
     let factors = (0..<bands).map { $0 < count ? -1.0 : 1 }
     let offsets = (0..<bands).map { $0 < count ? top : 0 }
     return try Operation.run(
-      "linear", subject, ["in": .image(self), "a": .doubles(factors), "b": .doubles(offsets)]
+      "linear", subject, ["in": .image(numbers), "a": .doubles(factors), "b": .doubles(offsets)]
     ).cast(like: self)
   }
 

@@ -142,7 +142,7 @@ export class ZigguratViewer extends Steered {
 
   /**
    * Images to leaf through.
-   * @param {unknown[]} list what `open` takes
+   * @param {readonly unknown[]} list what `open` takes
    * @param {number} index of the one that is shown, from 0
    * @param {{ offset?: number, total?: number, viewingDirection?: string }} [album] where the list is a part of more, its
    *   first one's index and how many there are; to which side one goes on, as IIIF Presentation names it

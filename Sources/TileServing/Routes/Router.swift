@@ -72,7 +72,7 @@ struct Router {
       return .text(
         404,
         path.isEmpty
-          ? "the viewer's files are not here; see 'ziggurat serve --webroot'" : "there is nothing at this path"
+          ? "the viewer's files are missing; --webroot names them" : "there is nothing at this path"
       )
     }
     return files.response(

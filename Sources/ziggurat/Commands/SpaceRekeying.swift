@@ -15,7 +15,7 @@ struct SpaceRekeying {
     isCertain = try arguments.flag("yes")
     // Before a password is asked for.
     guard isCertain || isatty(STDIN_FILENO) == 1 else {
-      throw .requires("ziggurat space rekey", "--yes without a terminal")
+      throw .requires("space rekey", "--yes without a terminal")
     }
   }
 

@@ -141,6 +141,13 @@ class Words(TIFFTest):
                     self.assertEqual([words.get("title") for words in found], [None, None, None, "By the sea"])
                     self.assertEqual([words.get("date") for words in found], [None, None, None, "1998-07-06T05:04:03"])
 
+    def test_xmp_of_the_first_directory_alone_describes_all_pages(self):
+        """As exiftool writes it."""
+        self.built({"letter": tiff([{700: (BYTE, XMP.format("By the sea").encode())}, {}, {270: text("A view of the river")}])})
+        found = [self.words(f"letter/{number}") for number in range(1, 4)]
+        self.assertEqual([words.get("title") for words in found], ["By the sea"] * 3)
+        self.assertEqual([words.get("caption") for words in found], [None, None, "A view of the river"])
+
     def test_a_page_whose_metadata_changes(self):
         pages = [{270: text("A view of the town")}, {270: text("A view of the river")}]
         self.built({"letter": tiff(pages)})

@@ -79,7 +79,7 @@ class Listening(CommandTest):
             with self.subTest(target):
                 self.assertEqual((status(public, target), status(monitor, target)), (everybody, monitors))
         for wrong in ("9100", "127.0.0.1", "::1:9100", ":9100", "127.0.0.1:x", "127.0.0.1:70000"):
-            self.assertOneLine(run("serve", sample_library(), "--metrics-listen", wrong), "--metrics-listen is", wrong)
+            self.assertOneLine(run("serve", sample_library(), "--metrics-listen", wrong), "invalid value", wrong, "for --metrics-listen")
 
     def test_a_log_that_is_moved_away_is_followed_by_a_new_one(self):
         log = folder("log") / "access.log"
@@ -214,7 +214,7 @@ class HandedOver(CommandTest):
             process = self.start(tcp, options=["--space"])
             _, errors = process.communicate(timeout=20)
             self.assertEqual(process.returncode, 2)
-            self.assertIn("this machine alone", errors)
+            self.assertIn("--space cannot be used with --host", errors)
 
 
 if __name__ == "__main__":

@@ -128,7 +128,7 @@ class Rekey(SpaceTest):
         before = self.names(self.library)
         result = self.rekey(code=2)
         self.assertEqual(result.stderr.count("\n"), 1)
-        self.assertIn("give --yes", result.stderr)
+        self.assertIn("requires --yes", result.stderr)
         code, screen = ask(self.library, "space rekey", f"{ONE}\n", "no\n")
         self.assertEqual((code, self.names(self.library) == before), (1, True), screen)
         self.assertIn("nothing was begun", screen)

@@ -121,6 +121,13 @@ final class PNGChunkReader {
     return bytes
   }
 
+  /// Returns `count` bytes from an offset in the file, wherever the reader is; nil if the file ends before.
+  func bytes(at offset: Int, count: Int) -> [UInt8]? {
+    guard offset >= 0, count >= 0, offset <= fileSize - count else { return nil }
+    var bytes = [UInt8](repeating: 0, count: count)
+    return pread(descriptor, &bytes, count, offset) == count ? bytes : nil
+  }
+
   private var nameText: String {
     String(decoding: (0..<4).map { UInt8(truncatingIfNeeded: name >> (24 - 8 * $0)) }, as: UTF8.self)
   }

@@ -29,6 +29,8 @@ struct TIFFDirectories: Sendable {
     fileprivate(set) var documentNames: [String] = []
     /// Whether a description or a name could not be read, or is longer than what is read.
     fileprivate(set) var hasUnreadText = false
+    /// Whether it has XMP or IPTC.
+    fileprivate(set) var hasPacket = false
     /// Whether Photoshop's layers are beside the picture.
     fileprivate(set) var hasLayers = false
     /// Pixels for each unit, across and down.
@@ -182,6 +184,7 @@ struct TIFFDirectories: Sendable {
         inline: bytes[start + (isBig ? 12 : 8)..<start + entrySize])
       guard tags.insert(entry.tag).inserted || Self.textTags.contains(entry.tag) else { continue }
       if depth == 0 { check(entry) }
+      if Self.packetTags.contains(entry.tag) { directory.hasPacket = true }
       switch entry.tag {
       case 254: directory.subfileType = numbers(entry).first ?? 0
       case 255: oldType = numbers(entry).first ?? 0

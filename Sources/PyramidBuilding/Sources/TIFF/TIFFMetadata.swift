@@ -9,6 +9,8 @@ extension TIFFDirectories {
   private static let descriptiveTags: Set = [
     270, 315, 700, 33432, 33723, 34377, 40091, 40092, 40093, 40094, 40095,
   ]
+  /// XMP, IPTC, and Photoshop's, which may hold IPTC.
+  static let packetTags: Set = [700, 33723, 34377]
   /// `DateTimeOriginal`, `OffsetTimeOriginal` and `UserComment` of EXIF.
   private static let exifTags: Set = [36867, 36881, 37510]
   private static let (exifDirectory, interoperability) = (34665, 40965)
@@ -17,6 +19,8 @@ extension TIFFDirectories {
 
   /// Returns a classic TIFF file with the metadata of a picture and nothing else; `nil` if the picture has none.
   ///
+  /// XMP and IPTC that only the first directory has describe the whole file, as exiftool writes them.
+  ///
   /// - Parameter page: the picture's directory, counted from 0.
   func metadata(ofDirectory page: Int) -> [UInt8]? {
     guard all.indices.contains(page) else { return nil }
@@ -24,6 +28,9 @@ extension TIFFDirectories {
     let entries = entries(at: all[page].offset)
     var own = values(entries, Self.descriptiveTags, &room)
     let exif = values(self.entries(at: pointer(Self.exifDirectory, in: entries)), Self.exifTags, &room)
+    if page > 0, all[0].hasPacket, !all.dropFirst().contains(where: \.hasPacket) {
+      own += values(self.entries(at: all[0].offset), Self.packetTags, &room)
+    }
     guard !own.isEmpty || !exif.isEmpty else { return nil }
     let head = Array((isLittle ? "II" : "MM").utf8) + digits(42, 2)
     var directories: [UInt8] = []
