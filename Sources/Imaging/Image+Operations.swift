@@ -137,16 +137,18 @@ extension Image {
     return try image.said(toBe: interpretation)
   }
 
+  /// Returns integers of 32 bits as doubles: libvips' `linear` would compute with floats, which do not hold each of them.
+  func exactForLinear() throws(ImagingError) -> Image {
+    guard [.unsigned32, .signed32].contains(sampleType) else { return self }
+    return try Operation.run("cast", subject, ["in": .image(self), "format": .name("double")])
+  }
+
   /// Returns the image with each value of the first `count` bands replaced by `top` minus it.
   package func inverted(first count: Int, top: Double) throws(ImagingError) -> Image {
-    // Floats do not hold each integer of 32 bits.
-    let isLong = [.unsigned32, .signed32].contains(sampleType)
-    let numbers =
-      isLong ? try Operation.run("cast", subject, ["in": .image(self), "format": .name("double")]) : self
     let factors = (0..<bands).map { $0 < count ? -1.0 : 1 }
     let offsets = (0..<bands).map { $0 < count ? top : 0 }
     return try Operation.run(
-      "linear", subject, ["in": .image(numbers), "a": .doubles(factors), "b": .doubles(offsets)]
+      "linear", subject, ["in": .image(exactForLinear()), "a": .doubles(factors), "b": .doubles(offsets)]
     ).cast(like: self)
   }
 

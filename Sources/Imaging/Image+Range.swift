@@ -156,7 +156,7 @@ extension Image {
     // `cast` cuts fractions off; half of one more rounds.
     let offsets = (0..<bands).map { ($0 < colours ? -low * factor : -range.lowerBound * alpha) + 0.5 }
     let moved = try Operation.run(
-      "linear", subject, ["in": .image(self), "a": .doubles(factors), "b": .doubles(offsets)])
+      "linear", subject, ["in": .image(exactForLinear()), "a": .doubles(factors), "b": .doubles(offsets)])
     let cast = try Operation.run("cast", subject, ["in": .image(moved), "format": .name("ushort")])
     let spread = try cast.said(toBe: colours < 3 ? "grey16" : "rgb16")
     spread.declareBits(nil)

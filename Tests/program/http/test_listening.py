@@ -214,7 +214,7 @@ class HandedOver(CommandTest):
             process = self.start(tcp, options=["--space"])
             _, errors = process.communicate(timeout=20)
             self.assertEqual(process.returncode, 2)
-            self.assertIn("--space cannot be used with --host", errors)
+            self.assertIn("--space cannot be used with", errors)
 
 
 if __name__ == "__main__":
