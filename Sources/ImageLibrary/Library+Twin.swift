@@ -7,7 +7,7 @@ package struct MadeImage: Hashable, Sendable {
   package let id: ImageID
   /// The first of its archives.
   package let first: ImageID
-  /// How many pages of a file are there; nil for an image by itself, and for a page of a book of several files.
+  /// The number of pages of a file that are there; nil for an image by itself, and for a page of a book of several files.
   package var pages: Int?
 }
 

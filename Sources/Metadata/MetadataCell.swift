@@ -27,7 +27,7 @@ package enum MetadataCell {
   static let read: UInt32 = 1
   /// The question: `EditQuestion` as JSON. The answer: the new sidecar's bytes, or nothing.
   static let edit: UInt32 = 2
-  /// What is sent before a question is answered.
+  /// The message that is sent before a question is answered.
   private static let begun: UInt32 = 3
 
   struct EditQuestion: Codable {

@@ -344,7 +344,7 @@ package struct PictureMove: Sendable {
     }
   }
 
-  /// Of two versions of a picture's metadata one would be lost.
+  /// The move would lose one of two versions of a picture's metadata.
   private static func requireSame(
     _ id: ImageID, _ place: String, metadata one: [UInt8]?, _ other: [UInt8]?
   ) throws(StorageError) {

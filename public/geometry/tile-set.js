@@ -7,7 +7,7 @@ import { tilesOf } from './coverage.js'
 /** @typedef {{ margin?: number, limit?: number }} Extras rings of tiles around the visible area, at most 1,024; and the largest number
  *   of tiles: of more the margin is left out, and of more visible ones a block around the viewport's centre is kept */
 
-/** What scroll views of other programs need beyond what the page does: margins, limits, and the difference of two coverages. */
+/** Functions for scroll views of other programs that the page does not need: margins, limits, and the difference of two coverages. */
 export class TileSet {
   /**
    * Creates the set of the tiles that a coverage needs.

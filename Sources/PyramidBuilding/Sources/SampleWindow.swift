@@ -153,8 +153,8 @@ extension VipsSource {
     // 16-bit samples that fill their range, or have one value, stay as they are.
     if type == .unsigned16, range == (0, 65535) || range.greatest <= range.least { return image }
     guard range.greatest > range.least, (range.greatest - range.least).isFinite else { return image }
-    let told = image.mirror.map { ($0 - range.least, $0 - range.greatest) } ?? range
-    steps.append("values from \(text(told.0)) to \(text(told.1)) spread from black to white")
+    let shown = image.mirror.map { ($0 - range.least, $0 - range.greatest) } ?? range
+    steps.append("values from \(text(shown.0)) to \(text(shown.1)) spread from black to white")
     if isLight { return try image.light(from: range.least, to: range.greatest, colours: colours) }
     return try image.spread(from: range.least, to: range.greatest, colours: colours).black(whereNaNIn: image)
   }

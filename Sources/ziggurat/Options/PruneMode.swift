@@ -1,4 +1,4 @@
-/// How far a build may go when it removes archives whose sources are gone.
+/// The extent to which a build removes archives whose sources are gone.
 enum PruneMode {
   case nothing
   /// Nothing is removed if much at once would be, which is reported.

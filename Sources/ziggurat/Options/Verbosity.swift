@@ -1,4 +1,4 @@
-/// How much a build reports about images that succeeded. Failures are always reported.
+/// The detail of reports about images that succeeded. Failures are always reported.
 enum Verbosity: Comparable {
   case failures
   /// And one line at the end.
