@@ -101,13 +101,13 @@ class Rendering(unittest.TestCase):
         first.close()
         second.close()
         self.assertIn(b" 200 ", behind.recv(100))
-        self.assertEqual((server.metrics()["renders_abandoned_total"], server.metrics()["renders_total"]), (1, 1))
+        self.assertEqual((server.metrics()["renders_cancelled_total"], server.metrics()["renders_total"]), (1, 1))
 
     def test_what_is_not_ready_in_time_is_503_and_ends(self):
         server, _, _ = self.serve("--render-threads", 1, "--render-timeout", 1)
         answer = server.get(self.DEAR.format(1))
         self.assertEqual((answer.status, answer["retry-after"]), (503, "30"))
-        self.assertEqual(server.metrics()["renders_late_total"], 1)
+        self.assertEqual(server.metrics()["renders_timeout_total"], 1)
         self.assertEqual(server.get("/iiif/3/p/full/300,/0/default.jpg").status, 200)
 
     def test_a_crowd_at_one_address_takes_nothing_from_another(self):

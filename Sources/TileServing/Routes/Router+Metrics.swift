@@ -16,7 +16,7 @@ extension Router {
         ("images", "Images in the library.", site.library.count, false),
         ("open_archives", "Archives that are open.", site.library.open.count, false),
         (
-          "faulty_archives_total", "Archives that could not be read, each version once.",
+          "archive_errors_total", "Archives that could not be read, each version once.",
           site.library.faults.count, true
         ),
         ("render_queue_length", "Pictures that wait to be rendered.", renders.waiting, false),
@@ -31,24 +31,29 @@ extension Router {
           "Requests that found no place in the queue, or lost it to a client with fewer.", renders.refused,
           true
         ),
-        ("renders_abandoned_total", "Renders whose clients had gone.", renders.abandoned, true),
-        ("renders_late_total", "Requests whose picture was not ready in time.", renders.late, true),
+        (
+          "renders_cancelled_total", "Renders cancelled because their clients had left.", renders.abandoned,
+          true
+        ),
+        ("renders_timeout_total", "Requests whose picture was not ready in time.", renders.late, true),
         ("render_cache_hits_total", "Rendered answers from the cache.", renders.cacheHits, true),
         ("render_cache_bytes", "Bytes of pictures in the cache.", renders.cachedBytes, false),
         (
           "render_unsent_bytes", "Bytes of finished pictures that are being sent, or wait for it.",
           renders.unsentBytes, false
         ),
-        ("cells_total", "Processes of their own that were begun to decode something.", cells.begun, true),
-        ("cells_crashed_total", "Of them, those that crashed.", cells.crashed, true),
+        ("sandbox_processes_total", "Sandboxed processes that were started.", cells.begun, true),
+        ("sandbox_processes_crashed_total", "Sandboxed processes that crashed.", cells.crashed, true),
         (
-          "cells_over_memory_total", "Of them, those that wanted more memory than they may.",
-          cells.overMemory,
-          true
+          "sandbox_processes_over_memory_total", "Sandboxed processes that exceeded their memory limit.",
+          cells.overMemory, true
         ),
-        ("cells_over_time_total", "Of them, those that took longer than they may.", cells.overTime, true),
         (
-          "cells_confined", "1 where the kernel has all that confines a cell: Landlock and seccomp.",
+          "sandbox_processes_over_time_total", "Sandboxed processes that exceeded their time limit.",
+          cells.overTime, true
+        ),
+        (
+          "sandbox_processes_confined", "1 if the kernel has Landlock and seccomp, which confine them.",
           CellServer.running?.lack == nil ? 1 : 0, false
         ),
         (

@@ -62,10 +62,10 @@ CASES = {
     "ZigguratAccessLogLost": ([series("ziggurat_access_log_lost_lines_total", "0x58 7 7")],
                               [series("ziggurat_access_log_lost_lines_total", "7x60")]),
     "ZigguratLogins": ([series("ziggurat_logins_refused_total", "0+10x60")], [series("ziggurat_logins_refused_total", "0+1x60")]),
-    "ZigguratSandbox": ([series("ziggurat_cells_confined", "0x60")], [series("ziggurat_cells_confined", "1x60")]),
-    "ZigguratSandboxCrashes": ([series("ziggurat_cells_crashed_total", "0+1x60")], [series("ziggurat_cells_crashed_total", "0x50 1x10")]),
+    "ZigguratSandbox": ([series("ziggurat_sandbox_processes_confined", "0x60")], [series("ziggurat_sandbox_processes_confined", "1x60")]),
+    "ZigguratSandboxCrashes": ([series("ziggurat_sandbox_processes_crashed_total", "0+1x60")], [series("ziggurat_sandbox_processes_crashed_total", "0x50 1x10")]),
     "ZigguratLibraryUnreachable": ([series("ziggurat_library_reachable", "1x50 0x10")], [series("ziggurat_library_reachable", "1x60")]),
-    "ZigguratDamagedArchives": ([series("ziggurat_faulty_archives_total", "0x50 1x10")], [series("ziggurat_faulty_archives_total", "1x60")]),
+    "ZigguratDamagedArchives": ([series("ziggurat_archive_errors_total", "0x50 1x10")], [series("ziggurat_archive_errors_total", "1x60")]),
     # Full in 16 hours; and one that stays.
     "ZigguratLibraryDiskFills": ([series("ziggurat_library_free_bytes", "106e9-100e6x60")], [series("ziggurat_library_free_bytes", "6e9+0x60")]),
     "ZigguratUploadDiskFills": ([series("ziggurat_uploads_free_bytes", "4e9+0x60")], [series("ziggurat_uploads_free_bytes", "6e9+0x60")]),

@@ -88,7 +88,7 @@ class HalfClosed(unittest.TestCase):
                             data = heard(connection, 30).removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
                             answer, = strict.answers(data, request.split(b" ")[0].decode())
                             self.assertIn(answer.status, (200, 401, 403, 404, 429) if request.startswith(b"POST") else (200,))
-            self.assertEqual(server.metrics()["renders_abandoned_total"], 0)
+            self.assertEqual(server.metrics()["renders_cancelled_total"], 0)
 
     def test_no_picture_is_made_for_who_is_gone(self):
         with Server(sample_library(), "--render-threads", 1) as server:
@@ -98,7 +98,7 @@ class HalfClosed(unittest.TestCase):
                     if number == 0:
                         time.sleep(0.05)
             deadline = time.monotonic() + 60
-            while (metrics := server.metrics())["renders_abandoned_total"] < 15:
+            while (metrics := server.metrics())["renders_cancelled_total"] < 15:
                 self.assertLess(time.monotonic(), deadline, metrics)
                 time.sleep(0.1)
 

@@ -29,7 +29,7 @@ class Withdrawn(unittest.TestCase):
             for number, way in enumerate(WAYS):
                 (place / f"{number}.szi").unlink()
                 self.assertEqual(server.get(way.format(number)).status, 404, way)
-            self.assertIn("ziggurat_faulty_archives_total 0", server.get("/metrics").body.decode())
+            self.assertIn("ziggurat_archive_errors_total 0", server.get("/metrics").body.decode())
             self.assertEqual(server.errors(), "")
 
     def test_what_was_open_is_whole_until_it_is_not_found(self):
@@ -76,7 +76,7 @@ class Damaged(CommandTest):
         for word in words:
             self.assertIn(word, lines[-1])
         metrics = server.get("/metrics").body.decode()
-        self.assertIn(f"ziggurat_faulty_archives_total {count}\n", metrics)
+        self.assertIn(f"ziggurat_archive_errors_total {count}\n", metrics)
 
     def test_a_fault_is_told_once_for_each_version(self):
         tile = self.entries["picture_files/12/0_0.jpg"].header_offset
