@@ -40,7 +40,7 @@ export async function editImage(root, id, saved) {
         theirs.hidden = true
         field.focus()
       }
-      theirs.replaceChildren(now ? say('theirs', { words: now }) : say('theirsIsEmpty'), button('wide', say('useTheirs'), take))
+      theirs.replaceChildren(now ? say('theirs', { text: now }) : say('theirsIsEmpty'), button('wide', say('useTheirs'), take))
     }
     return say('conflict')
   }

@@ -48,7 +48,7 @@ class Cooperative(EmbeddingTest):
         fingers.up()
         visit.until("return rests", "the page at rest")
         self.assertEqual(visit.view(), before)
-        self.assertEqual(visit.until(NOTICE, "a hint"), "Two fingers move and zoom the picture.")
+        self.assertEqual(visit.until(NOTICE, "a hint"), "Use two fingers to move and zoom the image.")
         visit.run("scrollTo(0, 0)")
         fingers.down((150, 250), (240, 250))
         for step in range(1, 9):

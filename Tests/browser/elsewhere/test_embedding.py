@@ -115,7 +115,7 @@ class Embedding(EmbeddingTest):
                     viewer.addEventListener('error', ({{ detail }}) => {{ fault = detail }}, {{ once: true }})
                     await viewer.open({wrong})
                     return fault instanceof Error && viewer.shadowRoot.querySelector('.notice').textContent""")
-                self.assertEqual(told, "There is no such image here." if "nope" in wrong else "The image could not be read.")
+                self.assertEqual(told, "This image does not exist. It may have been moved or deleted." if "nope" in wrong else "The image could not be loaded.")
         visit.requests.remove(away)
         visit.run("await viewer.open('/api/images/FallenLeaf')")
         visit.sharp()

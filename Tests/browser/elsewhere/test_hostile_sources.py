@@ -47,7 +47,7 @@ EVERYTHING = """
     if (viewer.images.length > 1) { viewer.goTo(1); await rest() }
     return { told: '', links }
 """
-UNSAFE = "This image was not opened: an address that belongs to it begins with neither http nor https."
+UNSAFE = "This image was not opened because one of its addresses uses neither http nor https."
 PIXEL = io.BytesIO()
 Image.new("RGB", (8, 8), "teal").save(PIXEL, "PNG")
 ATTACKS = ("javascript:globalThis.owned=1//", "JAVASCRIPT:globalThis.owned=1//", " \u0001java\tscr\nipt:globalThis.owned=1//",
@@ -140,7 +140,7 @@ class HostileSources(EmbeddingTest):
         self.assertEqual(links, [f"{HOSTILE}iiif/3/a/full/max/0/default.png?download", "http://hostile.example/original.png?download"])
         visit.page.keyboard.press("Escape")
         visit.page.get_by_role("button", name="More").click()
-        visit.page.get_by_role("menuitem", name="Crop and turn").click()
+        visit.page.get_by_role("menuitem", name="Crop and rotate").click()
         visit.page.get_by_role("button", name="Done").click()
         link = visit.run("return viewer.shadowRoot.querySelector('.cropbar a').href")
         self.assertTrue(link.startswith(f"{HOSTILE}iiif/3/a/full/max/0/default.jpg"), link)
@@ -213,15 +213,15 @@ class HostileSources(EmbeddingTest):
                              "tiny.json": info(width=8000, height=6000, tiles=[{"width": 1}])})
         for path in ("api/images/tiny", "tiny.dzi", "tiny.json"):
             with self.subTest(path):
-                self.assertEqual(self.opened(visit, path), "This image was not opened: its tiles are too small for its size.")
+                self.assertEqual(self.opened(visit, path), "This image was not opened because its tiles are too small for its size.")
         self.assertEqual(visit.run("""viewer.lang = 'de'; await viewer.open(argument)
             await new Promise((done) => setTimeout(done, 500))
             await viewer.open(argument)
             return viewer.shadowRoot.querySelector('.notice').textContent""", HOSTILE + "tiny.dzi"),
-                         "Dieses Bild wurde nicht geöffnet: Seine Kacheln sind für seine Größe zu klein.")
+                         "Dieses Bild wurde nicht geöffnet, weil seine Kacheln für seine Größe zu klein sind.")
 
     def test_descriptions_that_lead_in_a_circle_are_refused(self):
-        endless = "This image was not opened: its description leads to other descriptions without an end."
+        endless = "This image was not opened because its description refers to other descriptions without end."
         within = manifest({"id": f"{HOSTILE}a.jpg", "service": [{"id": f"{HOSTILE}circle", "type": "ImageService3"}]})
         nested = {"type": "Range", "items": []}
         for _ in range(5000):
@@ -235,8 +235,8 @@ class HostileSources(EmbeddingTest):
             "laughs.dzi": f'<!DOCTYPE Image [{laughs}]><Image Format="&a11;" TileSize="256" Overlap="0"><Size Width="9" Height="9"/></Image>',
             "collection.json": {"type": "Collection", "items": [{"id": f"{HOSTILE}collection.json", "type": "Collection"}]},
         })
-        for path, told in (("circle/info.json", endless), ("state.json", "The image could not be read."), ("api/images/book", endless),
-                           ("deep.json", endless), ("laughs.dzi", "The image could not be read."), ("collection.json", "The image could not be read.")):
+        for path, told in (("circle/info.json", endless), ("state.json", "The image could not be loaded."), ("api/images/book", endless),
+                           ("deep.json", endless), ("laughs.dzi", "The image could not be loaded."), ("collection.json", "The image could not be loaded.")):
             with self.subTest(path):
                 self.asked.clear()
                 self.assertEqual(self.opened(visit, path), told)

@@ -41,7 +41,7 @@ class SourcePages(PageTest):
         visit.page.keyboard.press("PageDown")
         visit.until("return viewer.index === 1 && viewer.isSharp")
         visit.page.get_by_role("button", name="More").click()
-        visit.page.get_by_role("menuitem", name="Crop and turn").click()
+        visit.page.get_by_role("menuitem", name="Crop and rotate").click()
         visit.page.get_by_role("button", name="Bottom right").wait_for()
         visit.page.keyboard.press("Escape")
         visit.until("return !viewer.hasAttribute('cropping')")

@@ -76,11 +76,11 @@ class Browsing(PageTest):
     def test_orders_and_dates_as_headings(self):
         visit = self.gallery()
         self.assertEqual(self.names(visit), "adebc")
-        order = visit.page.get_by_role("combobox", name="Order")
+        order = visit.page.get_by_role("combobox", name="Sort by")
         order.select_option("-date")
         visit.until("return document.querySelectorAll('h2').length === 3")
         self.assertEqual(visit.run("return [...document.querySelectorAll('#grid > *')].map((each) => each.textContent)"),
-                         ["November 2024", "b", "c", "May 2021", "a", "Without a date", "d", "e"])
+                         ["November 2024", "b", "c", "May 2021", "a", "No date", "d", "e"])
         self.assertIn("sort=-date", visit.address())
         # Each stands above its pictures and below those before.
         tops = visit.run("return [...document.querySelectorAll('#grid > *')].map((each) => each.getBoundingClientRect().top)")
@@ -99,17 +99,17 @@ class Browsing(PageTest):
     def test_nothing_found_says_what_next(self):
         visit = self.gallery("?folder=paintings", 2)
         visit.page.get_by_role("searchbox").fill("zebra")
-        visit.until("return document.getElementById('note').textContent === 'Nothing found for “zebra” in “paintings”.'")
-        visit.page.get_by_role("button", name="Search everywhere").click()
-        visit.until("return document.getElementById('note').textContent === 'Nothing found for “zebra”.'")
+        visit.until("return document.getElementById('note').textContent === 'No results for “zebra” in “paintings”.'")
+        visit.page.get_by_role("button", name="Search all folders").click()
+        visit.until("return document.getElementById('note').textContent === 'No results for “zebra”.'")
         self.assertEqual(visit.run("return location.search"), "?q=zebra")
-        visit.page.get_by_role("button", name="Clear the search").click()
+        visit.page.get_by_role("button", name="Clear search").click()
         self.shows(visit, 5)
         self.assertEqual(visit.run("return [location.search, document.getElementById('search').value]"), ["", ""])
 
     def test_a_folder_that_is_not_there_leads_to_all_pictures(self):
         visit = self.visit(host=host()).open("?folder=nowhere", wait=False)
-        visit.page.get_by_role("button", name="All pictures").click()
+        visit.page.get_by_role("button", name="All images").click()
         self.shows(visit, 5)
 
     def test_a_library_that_is_empty_offers_to_add_to_it(self):
@@ -117,7 +117,7 @@ class Browsing(PageTest):
         self.addCleanup(shutil.rmtree, library.parent, ignore_errors=True)
         library.mkdir()
         visit = self.visit(host=writable(library)).open(f"#token={TOKEN}", wait=False)
-        visit.page.locator("#steps").get_by_role("button", name="Add pictures").click()
+        visit.page.locator("#steps").get_by_role("button", name="Add images").click()
         visit.until("return document.querySelector('dialog.uploads').open")
 
     def test_offline_is_told_and_ends_by_itself(self):
@@ -139,7 +139,7 @@ class Browsing(PageTest):
             visit.page.wait_for_timeout(400)
             self.assertEqual(axe_faults(visit), [])
             visit.open("?q=zebra", wait=False)
-            visit.page.get_by_role("button", name="Clear the search").wait_for()
+            visit.page.get_by_role("button", name="Clear search").wait_for()
             self.assertEqual(axe_faults(visit), [])
 
 

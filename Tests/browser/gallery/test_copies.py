@@ -9,7 +9,7 @@ class SavedCopies(EditingTest):
     def crop(self, visit):
         visit.until("return viewer.isSharp")
         visit.page.get_by_role("button", name="More").click()
-        visit.page.get_by_role("menuitem", name="Crop and turn").click()
+        visit.page.get_by_role("menuitem", name="Crop and rotate").click()
         visit.until("return viewer.viewport.height < innerHeight - 100 && viewer.isSharp", "the picture above the bar")
 
     def test_it_is_saved_told_and_shown_in_the_gallery_and_can_be_opened(self):
@@ -17,21 +17,21 @@ class SavedCopies(EditingTest):
         self.picture(visit, "b").click()
         visit.until("return Boolean(viewer.saveCopy)", "what who may write can do")
         self.crop(visit)
-        visit.page.get_by_label("Ratio").select_option("1 : 1")
-        visit.page.get_by_role("button", name="Turn right").click()
+        visit.page.get_by_label("Aspect ratio").select_option("1 : 1")
+        visit.page.get_by_role("button", name="Rotate right").click()
         visit.page.get_by_role("button", name="Done").click()
         for width, height in ((390, 844), (320, 568), (1280, 800)):
             visit.page.set_viewport_size({"width": width, "height": height})
             visit.page.wait_for_timeout(100)
             for box in visit.run("return [...viewer.shadowRoot.querySelectorAll('.cropbar, .cropbar .rows:not([hidden]) .wide')].map((each) => each.getBoundingClientRect().toJSON())"):
                 self.assertTrue(box["left"] >= 0 and box["right"] <= width and box["bottom"] <= height, (width, box))
-        visit.page.get_by_role("button", name="Save as a copy").click()
+        visit.page.get_by_role("button", name="Save a copy").click()
         self.spoken(visit, "Saved as b-crop.")
         made = self.api("images/b-crop")
         self.assertEqual((made["width"], made["height"]), (800, 800))
         # The crop is still there, for another format or a change.
         self.assertTrue(visit.page.get_by_role("link", name="Download").is_visible())
-        visit.page.get_by_role("button", name="Show it").click()
+        visit.page.get_by_role("button", name="Show").click()
         visit.until("return location.pathname === '/view/b-crop'")
         visit.until("return document.querySelector('#title').textContent === 'b-crop'")
         visit.page.goto(self.host)
@@ -44,7 +44,7 @@ class SavedCopies(EditingTest):
         self.crop(visit)
         visit.page.get_by_role("button", name="Done").click()
         self.assertTrue(visit.page.get_by_role("link", name="Download").is_visible())
-        self.assertEqual(visit.page.get_by_role("button", name="Save as a copy").count(), 0)
+        self.assertEqual(visit.page.get_by_role("button", name="Save a copy").count(), 0)
 
     def test_what_the_server_refuses_is_told(self):
         visit = self.writer(faults=["404"])
@@ -53,9 +53,9 @@ class SavedCopies(EditingTest):
         self.crop(visit)
         self.api("images/c", "DELETE")
         visit.page.get_by_role("button", name="Done").click()
-        visit.page.get_by_role("button", name="Save as a copy").click()
-        self.spoken(visit, "This is not there any more.")
-        self.assertTrue(visit.page.get_by_role("button", name="Save as a copy").is_enabled())
+        visit.page.get_by_role("button", name="Save a copy").click()
+        self.spoken(visit, "This image is no longer available.")
+        self.assertTrue(visit.page.get_by_role("button", name="Save a copy").is_enabled())
 
 
 if __name__ == "__main__":

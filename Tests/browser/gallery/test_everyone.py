@@ -35,7 +35,7 @@ class Everyone(PageTest):
         visit.page.wait_for_timeout(400)
         visit.sharp()
         spoken = visit.run("return viewer.shadowRoot.querySelector('.spoken').textContent")
-        self.assertEqual(spoken, "100 percent, 50 percent across, 50 percent down")
+        self.assertEqual(spoken, "Zoom 100 percent, 50 percent from the left, 50 percent from the top")
         self.assertEqual(visit.page.get_by_role("region", name="SafeLanding").count(), 1)
 
     def test_turning_a_page_speaks_its_title_and_which_image_of_how_many_it_is(self):
@@ -73,7 +73,7 @@ class Everyone(PageTest):
                 const ring = style.outlineStyle !== 'none' || after.borderTopWidth === '2px'
                 return [element.getAttribute('aria-label') ?? element.localName, ring]"""))
         reached = [name for name, _ in names]
-        for name in ("SafeLanding", "Zoom out", "Zoom in", "Turn clockwise", "Full screen", "More", "All images",
+        for name in ("SafeLanding", "Zoom out", "Zoom in", "Rotate clockwise", "Full screen", "More", "All images",
                      "Go to image number"):
             self.assertIn(name, reached)
         self.assertEqual([name for name, ring in names if not ring and name != "body"], [])

@@ -76,7 +76,7 @@ class ViewPage(PageTest):
         visit.page.get_by_role("button", name="Zoom in").click()
         visit.page.wait_for_timeout(350)
         self.assertGreater(visit.view()["scale"], fit["scale"])
-        visit.page.get_by_role("button", name="Turn clockwise").click()
+        visit.page.get_by_role("button", name="Rotate clockwise").click()
         visit.page.wait_for_timeout(100)
         self.assertEqual(visit.run("return viewer.viewport.turn.degrees"), 90)
 
@@ -95,7 +95,7 @@ class ViewPage(PageTest):
         visit.photo("no/such image", wait=False)
         words = visit.until(
             "const p = viewer.shadowRoot.querySelector('.notice'); return !p.hidden && p.textContent")
-        self.assertEqual(words, "There is no such image here.")
+        self.assertEqual(words, "This image does not exist. It may have been moved or deleted.")
 
     def test_a_phone_that_is_turned_shows_the_same_middle(self):
         visit = self.visit(width=390, height=844, ratio=2, touch=True).photo(view="scale=0.8&x=1500&y=900")
@@ -152,7 +152,7 @@ class Gallery(PageTest):
         visit.until("return document.querySelectorAll('#grid a').length === 1")
         self.assertIn("q=volna", visit.address())
         visit.page.get_by_role("searchbox").fill("nothing has this name")
-        visit.until("return document.getElementById('note').textContent.startsWith('Nothing found')")
+        visit.until("return document.getElementById('note').textContent.startsWith('No results')")
         visit.page.get_by_role("searchbox").fill("")
         visit.until(f"return document.querySelectorAll('#grid a').length >= {min(len(SOURCES), 4)}")
 

@@ -39,7 +39,7 @@ class SpaceEditing(PageTest):
     def unlocked(self, fragment="", faults=()):
         visit = self.visit(host=self.host, faults=list(faults)).open(fragment, wait=False)
         visit.until("return document.querySelector('.lock')", "the lock")
-        visit.page.get_by_role("button", name="Unlock a private space").click()
+        visit.page.get_by_role("button", name="Unlock private space").click()
         visit.page.get_by_label("Password").fill(PASSWORD)
         visit.page.keyboard.press("Enter")
         self.shows(visit, "letters", "wedding", "harbour")
@@ -60,7 +60,7 @@ class SpaceEditing(PageTest):
     def test_an_upload_words_and_a_deletion_stay_inside(self):
         visit = self.unlocked()
         visit.page.click(".add")
-        into = visit.page.get_by_label("Into the private space")
+        into = visit.page.get_by_label("Add to the private space")
         self.assertTrue(into.is_checked() and into.is_disabled(), "a password alone opens its space alone")
         visit.page.set_input_files("#choose", self.picture)
         visit.until("return document.querySelector('.uploads .done')", "the upload")
@@ -73,7 +73,7 @@ class SpaceEditing(PageTest):
         visit.page.locator(".picture", has_text="letters").click(modifiers=["Control"])
         visit.page.keyboard.press("Control+a")
         self.assertEqual(visit.run("return document.querySelector('.selection span').textContent"), "3 selected")
-        self.assertFalse(visit.page.get_by_role("button", name="Move to the private space").is_visible())
+        self.assertFalse(visit.page.get_by_role("button", name="Move to private space").is_visible())
         visit.page.keyboard.press("Escape")
         visit.page.locator(".picture", has_text="wedding").click(modifiers=["Control"])
         visit.page.get_by_role("button", name="Edit title and caption").click()
@@ -91,20 +91,20 @@ class SpaceEditing(PageTest):
     def test_who_has_the_token_too_moves_pictures_in_and_out(self):
         visit = self.unlocked("#token=" + TOKEN)
         visit.page.locator(".picture", has_text="harbour").click(modifiers=["Control"])
-        visit.page.get_by_role("button", name="Move to the private space").click()
-        visit.until("return document.querySelector('.toast')?.textContent.startsWith('1 picture moved. A build of its source')")
+        visit.page.get_by_role("button", name="Move to private space").click()
+        visit.until("return document.querySelector('.toast')?.textContent.startsWith('1 image moved. The next build of the source')")
         self.shows(visit, "harbour", "letters", "wedding")
         self.assertEqual(self.everybody("harbour"), 404)
         visit.page.locator(".picture", has_text="letters").click(modifiers=["Control"])
         visit.page.locator(".picture", has_text="wedding").click(modifiers=["Control"])
-        visit.page.get_by_role("button", name="Show to everybody").click()
-        visit.until("return document.querySelector('.toast')?.textContent === '2 pictures moved.'")
+        visit.page.get_by_role("button", name="Make public").click()
+        visit.until("return document.querySelector('.toast')?.textContent === '2 images moved.'")
         self.shows(visit, "harbour", "letters", "wedding")
         self.assertEqual([self.everybody(image) for image in ("letters", "wedding", "harbour")], [200, 200, 404])
         # Some of each cannot go one way; they are deleted and brought back together.
         for title in ("harbour", "wedding"):
             visit.page.locator(".picture", has_text=title).click(modifiers=["Control"])
-        for name in ("Move to the private space", "Show to everybody"):
+        for name in ("Move to private space", "Make public"):
             self.assertFalse(visit.page.get_by_role("button", name=name).is_visible())
         visit.page.keyboard.press("Delete")
         self.shows(visit, "letters")

@@ -57,7 +57,7 @@ class Spaces(PageTest):
                     f"; return all.join() === '{','.join(titles)}'", f"the pictures {titles}")
 
     def unlock(self, visit, secret):
-        visit.page.get_by_role("button", name="Unlock a private space").click()
+        visit.page.get_by_role("button", name="Unlock private space").click()
         visit.page.get_by_label("Password").fill(secret)
         visit.page.keyboard.press("Enter")
 
@@ -71,7 +71,7 @@ class Spaces(PageTest):
         marks = """return [...document.querySelectorAll('.caption')].map((each) => getComputedStyle(each, '::before').content !== 'none')"""
         self.assertEqual(second.run(marks), [True, False], "a lock marks what is private")
         self.unlock(third, "the third of the passwords")
-        third.until("return document.querySelector('[role=alert]').textContent === 'Nothing opens with this password.'")
+        third.until("return document.querySelector('[role=alert]').textContent === 'Wrong password.'")
         third.page.keyboard.press("Escape")
         third.page.reload()
         self.shows(third, "harbour")
@@ -91,7 +91,7 @@ class Spaces(PageTest):
         self.assertTrue(tiles)
         visit.page.go_back()
         self.shows(visit, "wedding", "harbour")
-        visit.page.get_by_role("button", name="Lock the private space").click()
+        visit.page.get_by_role("button", name="Lock private space").click()
         self.shows(visit, "harbour")
         self.assertEqual(visit.run("return JSON.stringify({ ...sessionStorage })"), "{}")
         for _ in range(3):
@@ -115,7 +115,7 @@ class Spaces(PageTest):
                 break
             other.wait_for_timeout(25)
         # Only the other page's word can be so quick: by itself it looks once a minute.
-        visit.page.get_by_role("button", name="Lock the private space").click()
+        visit.page.get_by_role("button", name="Lock private space").click()
         other.locator(".locked").filter(has_text="The private space was locked.").wait_for()
         self.assertNotIn("wedding", other.locator("body").inner_text())
 

@@ -69,7 +69,7 @@ class Trash(EditingTest):
             rows = visit.page.locator(".trash li")
             rows.nth(1).wait_for()
             self.assertEqual(sorted(rows.locator("strong").all_inner_texts()), ["a", "b, c, d and 1 more"])
-            self.assertIn("gone for good in 24 hours", rows.first.inner_text())
+            self.assertIn("Expires in 24 hours", rows.first.inner_text())
             self.assertEqual(axe_faults(visit), [])
             rows.first.get_by_role("button", name="Restore").click()
             visit.until("return document.querySelectorAll('.trash li').length === 1")

@@ -58,7 +58,7 @@ class Uploads(unittest.TestCase):
         visit.page.set_input_files("#choose", pictures(4))
         self.done(visit, 8)
         self.assertEqual(visit.run("return [...document.querySelectorAll('.uploads li span')].slice(4).map((each) => each.textContent)"),
-                         ["This picture is there already."] * 4)
+                         ["This image already exists."] * 4)
         self.assertEqual(len(list(self.library.rglob("*.szi"))), before)
         self.assertNotIn("token", visit.address())
         self.assertEqual(visit.faults, [])
@@ -117,7 +117,7 @@ class Uploads(unittest.TestCase):
         visit.page.click(".add")
         visit.page.set_input_files("#choose", folder / "letter.jpg")
         self.done(visit, 1, "failed")
-        self.assertEqual(visit.run("return document.querySelector('.uploads li span').textContent"), "This is no picture that is taken here.")
+        self.assertEqual(visit.run("return document.querySelector('.uploads li span').textContent"), "This file type is not supported.")
 
     def test_what_cannot_be_read_is_told_without_an_engine_s_words(self):
         visit = self.writer()
@@ -223,7 +223,7 @@ class Uploads(unittest.TestCase):
         visit.page.click(".add")
         visit.page.set_input_files("#choose", folder / "large.jpg")
         self.done(visit, 1, "failed")
-        self.assertEqual(visit.run("return document.querySelector('.uploads li span').textContent"), "This file is too large: at most 1 MB are taken.")
+        self.assertEqual(visit.run("return document.querySelector('.uploads li span').textContent"), "This file is too large. The limit is 1\u00a0MB.")
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ class Straightening(CropTest):
             self.drag(visit, name, dx, dy).up()
             self.assertInPicture(visit)
         for ratio in ("1 : 1", "16 : 9", "2 : 3"):
-            visit.page.get_by_label("Ratio").select_option(ratio)
+            visit.page.get_by_label("Aspect ratio").select_option(ratio)
             self.assertInPicture(visit)
             self.drag(visit, "Bottom right", 500, 500).up()
             self.assertInPicture(visit)
@@ -61,7 +61,7 @@ class Straightening(CropTest):
             across, down = map(int, ratio.split(" : "))
             self.assertAlmostEqual((right - left) / (bottom - top), across / down, delta=0.02)
         before = self.corners(visit)
-        visit.page.get_by_role("button", name="Turn right").click()
+        visit.page.get_by_role("button", name="Rotate right").click()
         visit.page.wait_for_timeout(200)
         after = self.corners(visit)
         for corner in before:
@@ -72,7 +72,7 @@ class Straightening(CropTest):
         self.assertEqual(visit.run("return viewer.shadowRoot.querySelector('.cropbar input').value"), "0")
 
     def test_what_is_on_the_screen_is_what_is_downloaded(self):
-        for view, turn in (("", ""), ("rotation=90&flip=true", "Turn right")):
+        for view, turn in (("", ""), ("rotation=90&flip=true", "Rotate right")):
             with self.subTest(view):
                 visit = self.open(view)
                 self.straighten(visit, 9.5)

@@ -54,7 +54,7 @@ class Measuring(PageTest):
     def test_it_tells_the_length_between_its_ends_wherever_they_are_drawn(self):
         visit = self.measure()
         self.assertTold(visit)
-        box = visit.page.get_by_role("button", name="Other end").bounding_box()
+        box = visit.page.get_by_role("button", name="End point").bounding_box()
         x, y = box["x"] + 22, box["y"] + 22
         before = self.microns(visit)
         visit.page.mouse.move(x, y)
@@ -65,7 +65,7 @@ class Measuring(PageTest):
         self.assertTold(visit)
         # By keys, eight pixels of the window or one.
         scale = visit.run("return viewer.viewport.scale")
-        visit.page.get_by_role("button", name="One end").focus()
+        visit.page.get_by_role("button", name="Start point").focus()
         start = visit.run("const { x } = viewer.shadowRoot.querySelector('.measure .end').getBoundingClientRect(); return x")
         visit.page.keyboard.press("ArrowLeft")
         visit.page.keyboard.press("Shift+ArrowLeft")
@@ -91,7 +91,7 @@ class Measuring(PageTest):
 
     def test_its_ends_stay_in_the_picture(self):
         visit = self.measure()
-        box = visit.page.get_by_role("button", name="Other end").bounding_box()
+        box = visit.page.get_by_role("button", name="End point").bounding_box()
         visit.page.mouse.move(box["x"] + 22, box["y"] + 22)
         visit.page.mouse.down()
         visit.page.mouse.move(1279, 799, steps=3)

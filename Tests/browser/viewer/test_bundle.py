@@ -119,7 +119,7 @@ class Bundle(PageTest):
         visit.page.get_by_role("button", name="Add").wait_for()
         visit.until("return document.querySelectorAll('.there').length === 3")
         visit.page.locator("#grid a").first.click(modifiers=["Control"])
-        visit.page.get_by_role("toolbar", name="Selected pictures").get_by_role("button", name="Delete").click()
+        visit.page.get_by_role("toolbar", name="Selected images").get_by_role("button", name="Delete").click()
         visit.until("return document.querySelectorAll('.there').length === 2")
         visit.page.get_by_role("button", name="Undo").click()
         visit.until("return document.querySelectorAll('.there').length === 3")

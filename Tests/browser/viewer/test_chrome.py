@@ -119,7 +119,7 @@ class Around(PageTest):
             is_away = True
             visit.page.route("**/api/images/landscapes**", lambda route: route.fulfill(status=503) if is_away else route.continue_())
             visit.photo(wait=False)
-            visit.until("return viewer?.shadowRoot.querySelector('.notice').textContent === 'The image could not be read.'")
+            visit.until("return viewer?.shadowRoot.querySelector('.notice').textContent === 'The image could not be loaded.'")
             again = visit.page.get_by_role("button", name="Try again")
             again.wait_for()
             is_away = False
@@ -132,7 +132,7 @@ class Around(PageTest):
     def test_where_there_is_no_picture_nothing_looks_as_if_it_did_something(self):
         visit = self.visit(faults=["404", *AXE_OWN])
         visit.photo("nobody", wait=False)
-        visit.until("return viewer?.shadowRoot.querySelector('.notice').textContent === 'There is no such image here.'")
+        visit.until("return viewer?.shadowRoot.querySelector('.notice').textContent === 'This image does not exist. It may have been moved or deleted.'")
         self.assertEqual(visit.run("return [...viewer.shadowRoot.querySelectorAll('button')].filter((each) => each.checkVisibility()).length"), 0)
         self.assertEqual(axe_faults(visit), [])
         way_on = visit.page.get_by_role("link", name="All images", exact=True)
@@ -173,7 +173,7 @@ class Around(PageTest):
         visit.page.wait_for_timeout(400)
         visit.sharp()
         self.assertEqual(visit.view()["scale"], 0.5)
-        self.assertEqual(visit.run("return viewer.shadowRoot.querySelector('.scale').textContent"), "100 %")
+        self.assertEqual(visit.run("return viewer.shadowRoot.querySelector('.scale').textContent"), "100%")
         after = visit.run("return viewer.viewport.imageCenter")
         self.assertAlmostEqual(after["x"], before["x"], delta=1)
         self.assertAlmostEqual(after["y"], before["y"], delta=1)

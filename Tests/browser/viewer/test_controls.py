@@ -111,7 +111,7 @@ class Chrome(PageTest):
         visit.page.keyboard.press("ArrowDown")
         self.assertEqual(visit.run(active), "Copy link")
         visit.page.keyboard.press("End")
-        self.assertEqual(visit.run(active), "Keys")
+        self.assertEqual(visit.run(active), "Keyboard shortcuts")
         visit.page.keyboard.press("Escape")
         self.assertEqual(visit.run("return viewer.shadowRoot.activeElement?.getAttribute('aria-label')"), "More")
 
@@ -124,7 +124,7 @@ class Chrome(PageTest):
         visit.page.route("**/api/images/*", scanned)
         visit.photo(view="scale=0.5&x=0&y=0")
         bar = visit.run("const r = viewer.shadowRoot.querySelector('.ruler'); return [r.hidden, r.textContent, r.style.width]")
-        self.assertEqual(bar, [False, "100 µm", "100px"])
+        self.assertEqual(bar, [False, "100\u00a0µm", "100px"])
 
     def test_reduced_motion_moves_at_once(self):
         visit = self.visit(reduced_motion="reduce").photo()

@@ -39,7 +39,7 @@ class Crop(CropTest):
 
     def test_a_locked_ratio_is_kept(self):
         visit = self.open()
-        visit.page.get_by_label("Ratio").select_option("3 : 2")
+        visit.page.get_by_label("Aspect ratio").select_option("3 : 2")
         for name, dx, dy in (("Bottom right", -120, 10), ("Left", 50, 0), ("Top", 0, 40), ("Top right", 300, -300)):
             self.drag(visit, name, dx, dy).up()
             left, top, right, bottom = self.frame(visit)
@@ -86,7 +86,7 @@ class Crop(CropTest):
     def test_quarter_turns_keep_the_part_and_turn_the_result(self):
         visit = self.open()
         region = self.address(visit)[0]
-        for name, rotation in (("Turn right", "90"), ("Turn right", "180"), ("Turn left", "90"), ("Turn left", "0")):
+        for name, rotation in (("Rotate right", "90"), ("Rotate right", "180"), ("Rotate left", "90"), ("Rotate left", "0")):
             visit.page.get_by_role("button", name=name).click()
             visit.page.wait_for_timeout(150)
             self.assertEqual(self.address(visit)[:2], (region, rotation))
@@ -102,8 +102,8 @@ class Crop(CropTest):
                 for grip in grips:
                     self.assertTrue(grip["left"] >= 0 and grip["top"] >= 0 and grip["right"] <= 1280, grip)
                     self.assertGreaterEqual(min(grip["width"], grip["height"]), 44)
-                visit.page.get_by_label("Ratio").select_option("1 : 1")
-                visit.page.get_by_role("button", name="Turn left").click()
+                visit.page.get_by_label("Aspect ratio").select_option("1 : 1")
+                visit.page.get_by_role("button", name="Rotate left").click()
                 self.drag(visit, "Top left", 60, 60).up()
                 visit.page.get_by_role("button", name="Reset").click()
                 visit.page.wait_for_timeout(100)
@@ -113,11 +113,11 @@ class Crop(CropTest):
     def test_ratios_go_both_ways_and_the_size_is_told_as_it_is_turned(self):
         visit = self.open(inside=False)
         size = "return viewer.shadowRoot.querySelector('.size').value"
-        for ratio, wanted in (("As the picture", "5,120 × 2,880"), ("2 : 3", "1,920 × 2,880"), ("9 : 16", "1,620 × 2,880"), ("1 : 1", "1,620 × 1,620")):
-            visit.page.get_by_label("Ratio").select_option(ratio)
+        for ratio, wanted in (("Original", "5,120 × 2,880"), ("2 : 3", "1,920 × 2,880"), ("9 : 16", "1,620 × 2,880"), ("1 : 1", "1,620 × 1,620")):
+            visit.page.get_by_label("Aspect ratio").select_option(ratio)
             self.assertEqual(visit.run(size), wanted)
         visit.page.get_by_role("button", name="Reset").click()
-        visit.page.get_by_role("button", name="Turn right").click()
+        visit.page.get_by_role("button", name="Rotate right").click()
         visit.page.wait_for_timeout(100)
         self.assertEqual(visit.run(size), "2,880 × 5,120")
 
@@ -134,7 +134,7 @@ class Crop(CropTest):
                 self.drag(visit, "Bottom right", 3000, 3000).up()
                 clear()
                 for _ in range(2):
-                    visit.page.get_by_role("button", name="Turn right").click()
+                    visit.page.get_by_role("button", name="Rotate right").click()
                     visit.page.wait_for_timeout(100)
                     self.drag(visit, "Bottom right", 3000, 3000).up()
                     clear()

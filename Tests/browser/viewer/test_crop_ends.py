@@ -49,7 +49,7 @@ class CropEnds(CropTest):
         visit.page.keyboard.press("+")
         visit.page.wait_for_timeout(300)
         self.assertEqual(self.shown(visit)["frame"], frame)
-        visit.page.get_by_role("button", name="Change").click()
+        visit.page.get_by_role("button", name="Back to editing").click()
         self.assertEqual(self.address(visit)[0], (x, y, width, height))
         self.drag(visit, "Right", -50, 0).up()
         self.assertLess(self.address(visit)[0][2], width)
@@ -63,7 +63,7 @@ class CropEnds(CropTest):
                 everything = "const { scale, x, y, width, height, turn } = viewer.viewport; return [{ scale, x, y, width, height, ...turn }, location.href]"
                 before = visit.run(everything)
                 self.begin(visit)
-                visit.page.get_by_role("button", name="Turn right").click()
+                visit.page.get_by_role("button", name="Rotate right").click()
                 self.drag(visit, "Top left", 100, 60).up()
                 visit.page.wait_for_timeout(200)
                 for step in end.split(", "):
@@ -101,7 +101,7 @@ class CropEnds(CropTest):
             difference = numpy.abs(numpy.asarray(got, dtype=int) - numpy.asarray(wanted, dtype=int))
             # Neither the tiles nor the crop lose anything.
             self.assertEqual(difference.max(), 0, rotation)
-            visit.page.get_by_role("button", name="Turn right").click()
+            visit.page.get_by_role("button", name="Rotate right").click()
 
     def test_keys_move_a_handle_and_escape_ends_it(self):
         visit = self.open()

@@ -31,7 +31,7 @@ class Downloads(PageTest):
     def test_the_whole_picture_comes_at_full_resolution_by_its_name(self):
         visit = self.visit().photo(view=middle(1280, 800, 3))
         self.choose(visit, "Download")
-        name, picture = self.download(visit, "The whole picture")
+        name, picture = self.download(visit, "Whole image")
         self.assertEqual((name, picture.size, picture.format), ("SafeLanding.jpg", (WIDTH, HEIGHT), "JPEG"))
         visit.until("return !viewer.shadowRoot.querySelector('dialog')", "the dialog is done with")
 
@@ -39,8 +39,8 @@ class Downloads(PageTest):
         visit = self.visit().photo(view="scale=1&x=500&y=300&rotation=90")
         self.choose(visit, "Download")
         self.assertEqual(visit.run(LINES), [
-            ["The whole picture", "5,120 × 2,880 JPG"], ["This part, at full resolution", "1,280 × 800 JPG"],
-            ["This view, as on the screen", "1,280 × 800 PNG"]])
+            ["Whole image", "5,120 × 2,880 JPG"], ["Visible part, at full resolution", "1,280 × 800 JPG"],
+            ["This view, at screen resolution", "1,280 × 800 PNG"]])
         name, picture = self.download(visit, "This part")
         self.assertEqual((name, picture.size), ("SafeLanding 740,60,800,1280.jpg", (1280, 800)))
 
@@ -49,7 +49,7 @@ class Downloads(PageTest):
         for view in ("", "scale=1&x=500&y=300&rotation=30"):
             visit.look(view)
             self.choose(visit, "Download")
-            self.assertEqual([name for name, _ in visit.run(LINES)], ["The whole picture", "This view, as on the screen"])
+            self.assertEqual([name for name, _ in visit.run(LINES)], ["Whole image", "This view, at screen resolution"])
             visit.page.keyboard.press("Escape")
             visit.until("return !viewer.shadowRoot.querySelector('dialog')")
 
@@ -68,7 +68,7 @@ class Downloads(PageTest):
         visit = self.visit(host=host).open("view/large")
         self.choose(visit, "Download")
         told = visit.until("const [, fact] = (() => {" + LINES + "})()[0]; return !fact.startsWith('5,120') && fact")
-        name, picture = self.download(visit, "The whole picture")
+        name, picture = self.download(visit, "Whole image")
         self.assertEqual(f"{picture.size[0]:,} × {picture.size[1]:,} JPG", told)
         self.assertTrue(900_000 < picture.size[0] * picture.size[1] <= 1_000_000)
 
@@ -81,7 +81,7 @@ class Downloads(PageTest):
         visit.run("await customElements.whenDefined('ziggurat-viewer'); viewer.style.height = '500px'")
         visit.sharp()
         self.choose(visit, "Download")
-        self.assertEqual([name for name, _ in visit.run(LINES)], ["This view, as on the screen"])
+        self.assertEqual([name for name, _ in visit.run(LINES)], ["This view, at screen resolution"])
 
     def test_links_are_handed_on_by_the_devices_own_way_where_it_has_one(self):
         visit = self.visit()

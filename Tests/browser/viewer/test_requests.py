@@ -173,7 +173,7 @@ class Requests(PageTest):
         visit.page.route("**/api/images/**", lambda route: route.fulfill(status=503) if is_away else route.continue_())
         visit.photo(wait=False)
         notice = "return viewer.shadowRoot.querySelector('.notice').textContent"
-        visit.until(f"{notice} === 'The image could not be read.'")
+        visit.until(f"{notice} === 'The image could not be loaded.'")
         is_away = False
         visit.run("dispatchEvent(new Event('online'))")
         visit.sharp()
@@ -184,7 +184,7 @@ class Requests(PageTest):
         visit.until("return viewer.images.length > 1 && document.getElementById('counter').hidden === false")
         visit.page.route("**/api/images/landscapes%2FSafeLanding**", lambda route: route.fulfill(status=503))
         visit.run("viewer.goTo(3)")
-        visit.until("return viewer.shadowRoot.querySelector('.notice').textContent === 'The image could not be read.'")
+        visit.until("return viewer.shadowRoot.querySelector('.notice').textContent === 'The image could not be loaded.'")
         self.assertEqual(visit.run("return [document.title, document.getElementById('facts').textContent]"), ["SafeLanding", ""])
         visit.run("viewer.goTo(2)")
         visit.until("return viewer.isSharp && document.title === 'FallenLeaf'")

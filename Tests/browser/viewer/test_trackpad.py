@@ -113,7 +113,7 @@ class Trackpad(PageTest):
     def test_while_it_is_cut_no_page_turns(self):
         visit = self.open()
         visit.page.get_by_role("button", name="More").click()
-        visit.page.get_by_role("menuitem", name="Crop and turn").click()
+        visit.page.get_by_role("menuitem", name="Crop and rotate").click()
         visit.until("return viewer.hasAttribute('cropping')")
         self.throw(visit, 1)
         self.assertEqual(visit.run("return viewer.index"), AT)

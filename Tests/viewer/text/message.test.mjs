@@ -46,5 +46,5 @@ test('where a language has not come, English is spoken', () => {
   const say = sayer('reading', { greeting: 'Hello, {name}', list: ['a'] })({ lang: 'de', parentNode: null })
   assert.equal(say('greeting', { name: 1000 }), 'Hello, 1,000')
   assert.deepEqual(say('list'), ['a'])
-  assert.equal(reading()('scale', { percent: 12 }), '12 %')
+  assert.equal(reading()('scale', { percent: 12 }), '12%')
 })

@@ -127,3 +127,85 @@ test('no words stand in pages but in these files', () => {
     assert.deepEqual([...rest.matchAll(/\b(alt|title|placeholder|aria-label)="[^"]+"/g)].map(([text]) => text), [], page)
   }
 })
+
+/** Each form of each text of a file, by where it is. */
+function forms(value, path = '') {
+  if (typeof value === 'string') return [[path, value]]
+  return Object.entries(value).flatMap(([key, each]) => forms(each, path ? `${path}.${key}` : key))
+}
+
+/** All forms of all languages: language, path, text. */
+const everyForm = Object.entries({ en: english, ...languages }).flatMap(([language, words]) => forms(words).map(([path, text]) => [language, path, text]))
+
+/** The rules of one language: a pattern that no text may match, and an example that shows that the pattern works. */
+const RULES = {
+  en: [
+    [/\bpictures?\b/i, 'No pictures yet.', 'the word is "image"'],
+    [/\b(?:words|tell|told|mend\w*|anew|lately|turn\w*|taken|faults?|kinds?|nobody|everybody)\b/i, 'Turn left', 'not a word of this interface'],
+    [/\d[ ](?:%|[nµm]?m|[kMG]B)\b|\} (?:%|[nµm]?m\b|[kMG]B\b)|\}\u00a0%/, '{} mm', 'a no-break space before a unit, none before %'],
+    [/["']/, "doesn't", 'typographic quotes'],
+    [/\btrash\b/, 'Moved to trash', 'the Trash is a name'],
+  ],
+  de: [
+    [/\b(?:Sie|Ihnen|Ihren?|Ihrem|du|dein\w*|euch)\b/, 'Bitte prüfen Sie', 'no form of address'],
+    [/(?:\}|\d) (?:%|[nµm]?m\b|[kMG]B\b)|[\p{L}] …|\}%/u, 'Wird geladen …', 'a no-break space before units and the ellipsis'],
+    [/["'“](?=[\p{L}{])/u, '"Ordner"', 'German quotes'],
+    [/\b(?:sicher[nt]|gesichert)\b/i, 'Sichern', 'the word is "speichern"'],
+  ],
+  fr: [
+    [/[^\u00a0\u202f][:;!?»%](?![\]/])|«[^\u00a0\u202f]|(?:\}|\d) (?:[nµm]?m\b|[kMG]o\b)/, 'Envoi : 5 %', 'a no-break space inside quotes, and before : ; ! ? % and units'],
+    [/["']/, "l'image", 'typographic quotes'],
+    [/(?<!\p{L})(?:tu|ton|tes|toi)(?!\p{L})/iu, 'Choisis ton image', 'formal address'],
+  ],
+  zh: [
+    [/\p{Script=Han}[,;:!?()]|[,;:!?()]\p{Script=Han}/u, '图片,', 'full-width punctuation'],
+    [/\p{Script=Han} \p{Script=Han}/u, '图片 列表', 'no spaces between characters'],
+    [/\p{Script=Han}[A-Za-z0-9{]|[A-Za-z0-9}]\p{Script=Han}/u, '第{}页', 'a space between characters and letters or digits'],
+    [/你|图像|照片(?!。)/u, '图像', 'formal address; the word is 图片'],
+    [/["']/, '"图片"', 'Chinese quotes'],
+  ],
+}
+
+test('each language keeps its rules for words, spaces and punctuation', () => {
+  for (const [language, rules] of Object.entries(RULES)) {
+    for (const [pattern, example, rule] of rules) {
+      assert.match(example, pattern, `${language}: ${rule}`)
+      const faulty = everyForm.filter(([own, path, text]) => own === language && path !== 'doing.keyList.12.0' && pattern.test(text.replaceAll(/\{\w+\}/g, '{}')))
+      assert.deepEqual(faulty.map(([, path, text]) => `${path}: ${text}`), [], `${language}: ${rule}`)
+    }
+  }
+})
+
+/** Texts that are a button, an entry of a menu or a title: they end without a full stop and are short. */
+const LABELS = {
+  reading: ['zoomIn', 'zoomOut', 'fullscreen', 'previous', 'next', 'play', 'pause', 'more', 'back', 'close', 'tryAgain', 'filmstrip'],
+  doing: ['save', 'share', 'copyLink', 'cite', 'flip', 'crop', 'measure', 'layers', 'details', 'keys', 'ratio', 'anyRatio', 'ownRatio',
+    'reset', 'straighten', 'saveCopy', 'cancel', 'cropAgain', 'download', 'done', 'identifier', 'storage', 'size'],
+  browsing: ['search', 'all', 'sort', 'orders.name', 'orders.-date', 'orders.date', 'orders.-added', 'orders.-size', 'addPictures',
+    'clearSearch', 'allFolders', 'allPictures'],
+  locking: ['unlock', 'lock', 'unlockNow', 'password'],
+  writing: ['addPictures', 'choosePictures', 'takePhoto', 'cancel', 'trash', 'restore', 'select', 'leave', 'delete', 'moveOut', 'undo',
+    'save', 'showCopy', 'useTheirs'],
+}
+/** Letters of a label. A row of the crop bar, 320 CSS pixels wide, has room for two such buttons. */
+const LONGEST = { en: 24, de: 28, fr: 28, zh: 12 }
+
+test('labels are short, begin with a capital letter and have no full stop', () => {
+  const labels = new Set(Object.entries(LABELS).flatMap(([group, keys]) => keys.map((key) => `${group}.${key}`)))
+  const known = new Set(everyForm.map(([, path]) => path))
+  assert.deepEqual([...labels].filter((path) => !known.has(path)), [], 'each is a text')
+  for (const [language, path, text] of everyForm) {
+    if (!labels.has(path)) continue
+    assert.ok([...text].length <= LONGEST[language], `${language}: ${path} is too long: ${text}`)
+    assert.doesNotMatch(text, /[.。]$|^\p{Ll}/u, `${language}: ${path}`)
+  }
+})
+
+test('labels are in sentence case', () => {
+  const names = /^(?:Trash|Page|Up|Down|Home|Esc|Space|Ctrl|QR|JPEG|MB|GB|JavaScript|Safari)$/
+  for (const [language, path, text] of everyForm) {
+    if (language !== 'en' || path.startsWith('doing.keyList')) continue
+    const inner = [...text.matchAll(/(?<![.?!]) ([A-Z]\w*)/g)].map(([, word]) => word).filter((word) => !names.test(word))
+    assert.deepEqual(inner, [], `${path}: ${text}`)
+  }
+})
