@@ -26,6 +26,7 @@ ziggurat := .build/release/ziggurat
 standalone := .build/standalone/release/ziggurat
 # What visitors load: public/, bundled.
 pages := .build/public
+libraries := TileGeometry TileStorage PyramidBuilding
 
 .PHONY: help
 help: ## this list
@@ -54,11 +55,11 @@ deb: standalone ## the Debian package, .build/ziggurat_VERSION_ARCHITECTURE.deb
 	@packaging/build-deb $(standalone)
 
 .PHONY: release-files
-release-files: deb ## what a release consists of, .build/release-files: sources, Debian package, pages, checksums; the same bytes for a commit
+release-files: deb docs ## what a release consists of, .build/release-files: sources, Debian package, pages, documentation, checksums; the same bytes for a commit
 	@packaging/release-files .build/release-files "$$(ls -t .build/ziggurat_*.deb | head -n 1)"
 
 .PHONY: test-package
-test-package: deb test-tools ## the package in a fresh Debian 12 without a toolchain, and the library products as a dependency (as root; minutes)
+test-package: deb docs test-tools ## the package in a fresh Debian 12 without a toolchain, and the library products as a dependency (as root; minutes)
 	@$(use_swift); PACKAGE=$$(ls -t .build/ziggurat_*.deb | head -n 1) .cache/venv/bin/python $(scripts)/python-tests Tests/package
 
 .PHONY: demo
@@ -156,7 +157,7 @@ format: ## put Swift sources into the form that lint asks for
 	@$(use_swift); swift format --in-place --parallel --recursive Package.swift Sources Tests
 
 .PHONY: lint
-lint: ## format, long files without a reason, names in the map, undocumented exports, sentences of README and docs, warnings as errors, the page's types, undeclared imports
+lint: ## format, long files without a reason, names in the map, undocumented exports, sentences and links of README and docs, warnings as errors, the page's types, undeclared imports
 	@$(prepare) build
 	@$(PYTHON) $(scripts)/sizes
 	@$(PYTHON) $(scripts)/map
@@ -170,6 +171,7 @@ lint: ## format, long files without a reason, names in the map, undocumented exp
 	  grep -q "^build $$package " $(scripts)/debian-packages || \
 	    { echo "lint: $$package, which Package.swift names, is not in $(scripts)/debian-packages" >&2; exit 1; }; \
 	done
+	@$(MAKE) docs
 	@echo "lint: clean"
 
 SINCE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
@@ -177,21 +179,17 @@ SINCE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
 api-changes: ## changes of the library products that break who uses them, since the last tag or SINCE=revision (minutes)
 	@if [ -z '$(SINCE)' ]; then echo "There is no tag yet to compare the library products with: SINCE=REVISION names a commit."; exit; fi; \
 	$(prepare) build; $(use_swift); \
-	swift package diagnose-api-breaking-changes '$(SINCE)' --products TileGeometry --products TileStorage --products PyramidBuilding
+	swift package diagnose-api-breaking-changes '$(SINCE)' $(libraries:%=--products %)
 
 .PHONY: docs
-docs: ## the library products' documentation, .build/docs/PRODUCT.doccarchive; each public declaration has some
-	@$(prepare) build
-	@$(use_swift); swift package dump-symbol-graph --minimum-access-level public --skip-synthesized-members >/dev/null
-	@$(use_swift); mkdir -p .build/docs; for catalogue in docs/*.docc; do \
-	  product=$$(basename $$catalogue .docc); symbols=.build/docs/$$product; \
-	  rm -rf $$symbols; mkdir $$symbols; \
-	  cp $$(find .build -path '*/symbolgraph/*' -name "$$product*.symbols.json") $$symbols; \
-	  $(PYTHON) $(scripts)/documented $$symbols/*.json; \
-	  docc convert $$catalogue --additional-symbol-graph-dir $$symbols --warnings-as-errors \
-	    --fallback-display-name $$product --fallback-bundle-identifier ziggurat.$$product \
-	    --output-path .build/docs/$$product.doccarchive; \
-	done
+docs: ## docs/ and the libraries' documentation as one web site, .build/docs, whose links are checked
+	@$(prepare) build docs
+	@# With the options of lint, so that neither builds again what the other has built.
+	@$(use_swift); swift build --target PyramidBuilding $(strict)
+	@$(use_swift); for product in $(libraries); do packaging/docs-site/library-archive $$product .build/libraries; done
+	@$(PYTHON) packaging/docs-site/build .build/docs $(libraries:%=.build/libraries/%.doccarchive)
+	@$(PYTHON) $(scripts)/links .build/docs
+	@echo 'The documentation is .build/docs/index.html.' >&2
 
 .PHONY: bench
 bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif view cold pan smooth space search fair store jxl slides pages", QUICK=1: a smoke run; BENCH="cells instructions folder": against the build AGAINST=revision or file; BENCH="misses edge": an object store's, and a cache's in front, with Ceph; BENCH=catalog: a million rows

@@ -30,9 +30,9 @@ class ReleaseFiles(unittest.TestCase):
                 subprocess.run(["git", "apply", "--index"], cwd=tree, input=changed, check=True)
                 subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "--quiet", "--message=x"], cwd=tree, check=True,
                                env={**os.environ, "GIT_AUTHOR_DATE": "@1700000000 +0000", "GIT_COMMITTER_DATE": "@1700000000 +0000"})
-            script = """umask "$1"; packaging/bundle-pages .build/public; packaging/build-deb "$2"
+            script = """umask "$1"; packaging/bundle-pages .build/public; packaging/docs-site/build .build/docs "$3"/*.doccarchive; packaging/build-deb "$2"
 exec packaging/release-files .build/release-files .build/ziggurat_*.deb"""
-            made = subprocess.run(["bash", "-euc", script, "bash", settings["umask"], EXECUTABLE], cwd=tree, capture_output=True, text=True,
+            made = subprocess.run(["bash", "-euc", script, "bash", settings["umask"], EXECUTABLE, ROOT / ".build/libraries"], cwd=tree, capture_output=True, text=True,
                                   env={**os.environ, **settings})
             assert made.returncode == 0, made.stderr
             cls.made.append(tree / ".build/release-files")
@@ -48,12 +48,13 @@ exec packaging/release-files .build/release-files .build/ziggurat_*.deb"""
         version = subprocess.run([ROOT / "packaging/version"], capture_output=True, text=True, check=True).stdout.strip()
         made = self.made[0]
         architecture = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
-        expected = {f"ziggurat-{version}.tar.gz", f"ziggurat-pages-{version}.tar.gz", f"ziggurat_{version}_{architecture}.deb", "SHA256SUMS"}
+        expected = {f"ziggurat-{version}.tar.gz", f"ziggurat-pages-{version}.tar.gz", f"ziggurat-docs-{version}.tar.gz", f"ziggurat_{version}_{architecture}.deb", "SHA256SUMS"}
         self.assertEqual({path.name for path in made.iterdir()}, expected)
         subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=made, check=True)
-        self.assertEqual(len((made / "SHA256SUMS").read_text().splitlines()), 3)
+        self.assertEqual(len((made / "SHA256SUMS").read_text().splitlines()), 4)
         for name, member in ((f"ziggurat-{version}.tar.gz", f"ziggurat-{version}/Package.swift"),
-                             (f"ziggurat-pages-{version}.tar.gz", f"ziggurat-pages-{version}/index.html")):
+                             (f"ziggurat-pages-{version}.tar.gz", f"ziggurat-pages-{version}/index.html"),
+                             (f"ziggurat-docs-{version}.tar.gz", f"ziggurat-docs-{version}/index.html")):
             with tarfile.open(made / name) as archive:
                 names = archive.getnames()
                 self.assertIn(member, names)
