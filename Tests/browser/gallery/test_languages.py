@@ -120,7 +120,7 @@ class Languages(PageTest):
         visit.until(f"{toast} === '1 Bild gelöscht.'")
         visit.page.get_by_role("button", name="Papierkorb").click()
         told = visit.page.locator("dialog.trash li span").inner_text()
-        self.assertRegex(told, r"^Gelöscht am \d\d\.\d\d\.\d{4}, \d\d:\d\d; in 24 Stunden endgültig\.$")
+        self.assertRegex(told, r"^Gelöscht am \d\d\.\d\d\.\d{4}, \d\d:\d\d\. Läuft in 24 Stunden ab\.$")
         visit.page.get_by_role("button", name="Wiederherstellen").click()
         visit.until(f"{toast} === '1 Bild wiederhergestellt.'")
 

@@ -13,7 +13,7 @@ class Trash(EditingTest):
     def opened(self, visit, name):
         visit.until("return document.querySelector('.view.waiting')")
         self.picture(visit, name).click()
-        visit.until("return viewer?.isSharp && viewer.actions.length === 2 && !document.querySelector('.growing')")
+        visit.until("return viewer?.isFullyLoaded && viewer.actions.length === 2 && !document.querySelector('.growing')")
 
     def delete(self, visit):
         visit.page.get_by_role("button", name="More").click()
@@ -27,7 +27,7 @@ class Trash(EditingTest):
         self.opened(visit, "c")
         self.delete(visit)
         visit.until(f"{TITLE} === 'd'")
-        visit.until("return viewer.isSharp && viewer.images.length === 7 && location.pathname === '/view/d'")
+        visit.until("return viewer.isFullyLoaded && viewer.images.length === 7 && location.pathname === '/view/d'")
         self.assertEqual(self.ids(), ["a", "b", "d", "e", "f", "g"])
         visit.page.keyboard.press("Control+z")
         visit.until(f"{TITLE} === 'c'")
@@ -43,7 +43,7 @@ class Trash(EditingTest):
         self.shown(visit, ["b", "d", "e"])
         visit.until("return document.querySelectorAll('#grid a').length === 3 && document.querySelector('.view.waiting')")
         visit.page.locator("#grid a").nth(1).click()
-        visit.until("return viewer?.isSharp && viewer.actions.length === 2 && !document.querySelector('.growing')")
+        visit.until("return viewer?.isFullyLoaded && viewer.actions.length === 2 && !document.querySelector('.growing')")
         self.delete(visit)
         visit.until(f"{TITLE} === 'e'")
         visit.page.keyboard.press("Escape")
@@ -55,7 +55,7 @@ class Trash(EditingTest):
         visit.photo("g")
         visit.until("return viewer.images.length === 8 && viewer.actions.length")
         self.delete(visit)
-        visit.until(f"{TITLE} !== 'g' && viewer.isSharp")
+        visit.until(f"{TITLE} !== 'g' && viewer.isFullyLoaded")
         visit.page.get_by_role("button", name="Undo").click()
         visit.until(f"{TITLE} === 'g'")
 
@@ -75,7 +75,7 @@ class Trash(EditingTest):
             visit.until("return document.querySelectorAll('.trash li').length === 1")
             rows.first.get_by_role("button", name="Restore").click()
             # Its words are there before they are seen.
-            visit.page.get_by_text("Nothing was deleted lately").wait_for()
+            visit.page.get_by_text("The Trash is empty.").wait_for()
             self.assertEqual(rows.count(), 0)
             self.assertEqual(len(self.ids()), 7)
 
@@ -85,7 +85,7 @@ class Trash(EditingTest):
         visit.open(wait=False)
         visit.until("return document.querySelectorAll('.there').length > 4")
         visit.run("location.hash = 'token=wrong'")
-        visit.until("return document.querySelector('.toast')?.textContent.includes('lets nobody in')")
+        visit.until("return document.querySelector('.toast')?.textContent.includes('has expired')")
         self.assertEqual(visit.run("return location.hash"), "")
         visit.run(f"location.hash = 'token={TOKEN}'")
         visit.page.locator("button.add").wait_for()

@@ -76,7 +76,7 @@ class Uploads(unittest.TestCase):
         self.assertIn("<img", visit.run("return document.querySelector('.uploads li a').textContent"))
         self.assertEqual(visit.run("return document.querySelectorAll('.uploads li img').length"), 0)
         visit.page.click(".uploads li a")
-        visit.until("return viewer?.isSharp", "the picture in the viewer")
+        visit.until("return viewer?.isFullyLoaded", "the picture in the viewer")
         self.assertEqual(visit.faults, [])
 
     def test_interrupted_and_resumed(self):
@@ -94,7 +94,7 @@ class Uploads(unittest.TestCase):
         visit.page.route("**/api/uploads/*", lambda route: pass_first(route) if route.request.method == "PATCH" else route.continue_())
         visit.page.click(".add")
         visit.page.set_input_files("#choose", large)
-        visit.until("return /does not answer/.test(document.querySelector('.uploads li span')?.textContent)", "words of an interruption")
+        visit.until("return /is not responding/.test(document.querySelector('.uploads li span')?.textContent)", "words of an interruption")
         self.assertEqual(offsets[0], 0)
         self.assertGreater(offsets[1], 0)
         visit.page.unroute_all()
@@ -178,7 +178,7 @@ class Uploads(unittest.TestCase):
         first.page.route("**/api/uploads/*", lambda route: route.abort() if route.request.method == "PATCH" else route.continue_())
         first.page.click(".add")
         first.page.set_input_files("#choose", pictures(1, left=600))
-        first.until("return /does not answer/.test(document.querySelector('.uploads li span')?.textContent)")
+        first.until("return /is not responding/.test(document.querySelector('.uploads li span')?.textContent)")
         left = "return document.querySelector('.uploads .left')"
         for visit in (first, second):
             visit.open("", wait=False)
