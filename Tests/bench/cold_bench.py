@@ -50,7 +50,7 @@ import('/openseadragon/ziggurat-tile-source.js').then(({ zigguratTileSource }) =
 """
 # The page draws on after its last tile has come: a view is there when it is loaded and nothing moves any more.
 DRAWN = "globalThis.viewer?.world?.getItemAt(0)?.getFullyLoaded() && viewer.world.getItemAt(0).lastDrawn.length > 0"
-SHARP = {"ziggurat": "document.querySelector('ziggurat-viewer')?.isSharp", "openseadragon": DRAWN, "source": DRAWN}
+SHARP = {"ziggurat": "document.querySelector('ziggurat-viewer')?.isFullyLoaded", "openseadragon": DRAWN, "source": DRAWN}
 
 
 def visit(browser, url: str, who: str, width: int, height: int, ratio: int, round_trip: int) -> tuple[float, int, int]:
@@ -83,7 +83,7 @@ OPENED = """new Promise((done) => {
       frames += 1
       if (viewer?.shadowRoot.querySelector('.preview')) seen = now - click
     }
-    if (seen && viewer.isSharp && !viewer.shadowRoot.querySelector('.preview')) return done([frames, seen, now - click])
+    if (seen && viewer.isFullyLoaded && !viewer.shadowRoot.querySelector('.preview')) return done([frames, seen, now - click])
     requestAnimationFrame(look)
   }
   requestAnimationFrame(look)

@@ -22,7 +22,7 @@ VIEWS = [("fit, 1280×800", "", 1280, 800, 1), ("fit, 1920×1080 at 2×", "", 19
          ("a link on a phone, 390×844 at 3×", "scale=0.5&x=900&y=300", 390, 844, 3)]
 SHARP = """() => new Promise((done) => {
   const viewer = document.querySelector('ziggurat-viewer')
-  const look = () => viewer?.isSharp ? done(performance.now()) : requestAnimationFrame(look)
+  const look = () => viewer?.isFullyLoaded ? done(performance.now()) : requestAnimationFrame(look)
   look()
 })"""
 

@@ -64,7 +64,7 @@ def main(ziggurat: Path, quick: bool, only: str | None) -> str:
                 page = browser.new_context(viewport=WINDOW, has_touch=True, bypass_csp=True).new_page()
                 session = page.context.new_cdp_session(page)
                 page.goto(f"{base}view/{photo.stem}#scale=1&x=500&y=2000")
-                page.wait_for_function("document.querySelector('ziggurat-viewer')?.isSharp")
+                page.wait_for_function("document.querySelector('ziggurat-viewer')?.isFullyLoaded")
                 page.wait_for_timeout(1000)
                 browser.start_tracing(page=page, categories=["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"])
                 begun, samples = time.monotonic(), []

@@ -207,7 +207,7 @@ class Visit:
 
     def sharp(self):
         """Waits until the picture is at rest and every tile of the view is drawn."""
-        self.until("return viewer?.isSharp", "every tile of the view drawn")
+        self.until("return viewer?.isFullyLoaded", "every tile of the view drawn")
 
     def address(self):
         """The page's own word: playwright hears of a changed address some time later."""
@@ -228,8 +228,8 @@ class Visit:
             path=SOURCE_PAGES / urllib.parse.urlsplit(route.request.url).path.split("/sources/")[1], content_type="text/javascript"))
         return self
 
-    def hide_chrome(self):
-        self.run("viewer.setAttribute('quiet', ''); document.body.setAttribute('data-quiet', '')")
+    def hide_ui(self):
+        self.run("viewer.setAttribute('ui', 'hidden'); document.body.dataset.ui = 'hidden'")
         self.page.wait_for_timeout(300)
 
     def watch(self, point):

@@ -21,7 +21,7 @@ class CropTest(PageTest):
     def begin(self, visit):
         visit.page.get_by_role("button", name="More").click()
         visit.page.get_by_role("menuitem", name="Crop and rotate").click()
-        visit.until("return viewer.viewport.height < innerHeight - 100 && viewer.isSharp", "the picture above the bar")
+        visit.until("return viewer.viewport.height < innerHeight - 100 && viewer.isFullyLoaded", "the picture above the bar")
 
     FILE = "return viewer.shadowRoot.querySelector('.cropbar a').href.replace('?download', '')"
 

@@ -92,7 +92,7 @@ import type { ZigguratViewer } from './viewer/elements.js'
 export function Picture({ id }: { id: string }) {
   const viewer = useRef<ZigguratViewer>(null)
   return <div>
-    <ziggurat-viewer ref={viewer} className="picture" src={`/api/images/${id}`} max-scale={4} controls="none" cooperative="" lang="de"%s>
+    <ziggurat-viewer ref={viewer} className="picture" src={`/api/images/${id}`} max-scale={4} controls="none" gesture-handling="cooperative" ui="hidden" lang="de"%s>
       <button data-x="1">The captain</button>
     </ziggurat-viewer>
     <ziggurat-zoom aspect-ratio="16/9"><div /></ziggurat-zoom>
@@ -164,7 +164,7 @@ class Types(unittest.TestCase):
                     "picture.tsx": COMPONENT % ("", "")}
         self.assertEqual(self.compile(react_18, jsx="preserve"), "")
         react_19 = {"node_modules/react/index.d.ts": REACT_19, "node_modules/react/jsx-runtime.d.ts": RUNTIME,
-                    "picture.tsx": COMPONENT % ("import './viewer/elements-react'", " onsettle={() => {}} onviewport={({ detail }) => detail.cause}")}
+                    "picture.tsx": COMPONENT % ("import './viewer/elements-react'", " onidle={() => {}} onviewport={({ detail }) => detail.cause}")}
         self.assertEqual(self.compile(react_19, jsx="react-jsx"), "")
 
     def test_the_script_has_what_is_declared(self):

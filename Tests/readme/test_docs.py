@@ -140,8 +140,26 @@ class Docs(unittest.TestCase):
         sources = "".join(path.read_text() for path in (ROOT / "public").rglob("*.js"))
         self.assertEqual(set(re.findall(r"`::part\(([a-z-]+)\)`", page)), set(re.findall(r"part\.add\('([a-z-]+)'\)", sources)))
         events = re.search(r"Events do not bubble: (.+?)\.\n", page, re.DOTALL)[1]
-        self.assertEqual(set(re.findall(r"`([a-z]+)`", events)),
-                         {"open", "viewport", "settle", "complete", "sharp", "page", "chrome", "leave", "error"})
+        self.assertEqual(set(re.findall(r"`([a-z-]+)`", events)),
+                         {"open", "viewport", "idle", "complete", "fully-loaded", "page", "ui-toggle", "close", "error"})
+
+    def test_the_pages_and_the_types_name_the_same_attributes_and_events(self):
+        page = (DOCS / "reference/viewer-element.md").read_text()
+        section = re.search(r"## `<ziggurat-viewer>`: attributes\n(.+?)\n## ", page, re.DOTALL)[1]
+        attributes = set(re.findall(r"`([a-z-]+)(?:=[^`]*)?`", "".join(re.findall(r"^\|([^|]+)\|", section, re.MULTILINE))))
+        events = set(re.findall(r"`([a-z-]+)`", re.search(r"Events do not bubble: (.+?)\.\n", page, re.DOTALL)[1]))
+        self.assertGreater(len(attributes), 10)
+        example = (ROOT / "public/embed.html").read_text()
+        for heading, names in (("Attributes", attributes), ("Events", events)):
+            table = re.search(rf"<h2>{heading}</h2>.*?<table>(.+?)</table>", example, re.DOTALL)[1]
+            cells = "".join(re.findall(r"<tr><td>(.+?)</td>", table))
+            self.assertEqual(set(re.findall(r"<code>([a-z-]+)(?:=[^<]*)?</code>", cells)), names, heading)
+        types = re.sub(r"  /\*\* @deprecated[^\n]*\n[^\n]*\n", "", (ROOT / "public/viewer/elements.d.ts").read_text())
+        declared = {name: set(re.findall(r"^  '?([a-z-]+)'?\??:", re.search(rf"interface {name} \{{(.+?)\n\}}", types, re.DOTALL)[1], re.MULTILINE))
+                    for name in ("ZigguratViewerAttributes", "ZigguratViewerEventMap")}
+        # `lang` is an attribute of any element; `motion` is for the page alone.
+        self.assertEqual(declared["ZigguratViewerAttributes"], attributes - {"lang"})
+        self.assertEqual(declared["ZigguratViewerEventMap"] - {"motion"}, events)
 
     def test_the_table_of_metadata_has_each_field_that_is_read(self):
         page = (DOCS / "reference/metadata.md").read_text()

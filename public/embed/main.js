@@ -1,12 +1,12 @@
 import '../viewer/elements.js'
 import { place } from '../place.js'
 
-const EVENTS = ['open', 'viewport', 'settle', 'complete', 'sharp', 'page', 'chrome', 'leave', 'error']
+const EVENTS = ['open', 'viewport', 'idle', 'complete', 'fully-loaded', 'page', 'ui-toggle', 'close', 'error']
 
 /** @type {import('../viewer/ziggurat-viewer.js').ZigguratViewer} */
 const viewer = document.querySelector('ziggurat-viewer')
 
-// What stands in the examples for this server, and for one of its pictures.
+// The examples name this server and one of its images.
 const root = new URL(place(''), location.href).href
 const write = (id) => {
   for (const code of document.querySelectorAll('code')) {
@@ -14,11 +14,11 @@ const write = (id) => {
   }
 }
 
-const told = document.getElementById('told')
+const list = document.getElementById('events')
 for (const name of EVENTS) {
   viewer.addEventListener(name, ({ detail }) => {
     const line = [name, detail?.cause].filter(Boolean).join(': ')
-    told.replaceChildren(...[line, ...[...told.children].map((each) => each.textContent)].slice(0, 8).map((text) => {
+    list.replaceChildren(...[line, ...[...list.children].map((each) => each.textContent)].slice(0, 8).map((text) => {
       const item = document.createElement('li')
       item.textContent = text
       return item
@@ -26,7 +26,7 @@ for (const name of EVENTS) {
   })
 }
 
-// An attribute of the element for each field.
+// Each field sets an attribute of the element.
 for (const field of document.querySelectorAll('[data-attribute]')) {
   field.addEventListener('change', () => {
     const value = field.type === 'checkbox' ? (field.checked ? field.value : null) : field.value
@@ -38,9 +38,9 @@ for (const button of document.querySelectorAll('[data-fit]')) button.addEventLis
 
 viewer.addEventListener('open', () => {
   const { width, height } = viewer.source.pyramid.imageSize
-  const pin = viewer.querySelector('[data-x]')
-  pin.dataset.x = Math.round(width / 2)
-  pin.dataset.y = Math.round(height / 2)
+  const marker = viewer.querySelector('[data-x]')
+  marker.dataset.x = Math.round(width / 2)
+  marker.dataset.y = Math.round(height / 2)
 }, { once: true })
 
 start()

@@ -18,7 +18,7 @@ haveWords().then(() => {
     title.textContent = document.title = viewer.source.title
     facts.textContent = reading()('pixels', viewer.source.pyramid.imageSize)
   })
-  viewer.addEventListener('chrome', () => document.body.toggleAttribute('data-quiet', viewer.hasAttribute('quiet')))
+  viewer.addEventListener('ui-toggle', () => { document.body.dataset.ui = viewer.getAttribute('ui') ?? '' })
   addEventListener('hashchange', () => {
     const linked = viewer.viewport && linkedViewport(location.hash, viewer.viewport, viewer.source.pyramid.imageSize)
     if (linked) viewer.viewport = linked

@@ -80,7 +80,7 @@ export class Over {
     page.show(id, { hash: location.hash, ...known })
     page.viewer.focus({ preventScroll: true, focusVisible: false })
     const thumbnail = this.find(id)
-    this.#colour(getComputedStyle(box).getPropertyValue('--ziggurat-ground'))
+    this.#colour(getComputedStyle(box).getPropertyValue('--ziggurat-background'))
     if (thumbnail?.frame) await grow(box, thumbnail.frame, thumbnail.image)
     // Nothing of the gallery is painted, or printed, below what covers it.
     if (this.page === page) document.documentElement.classList.add('covered')

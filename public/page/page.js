@@ -98,7 +98,7 @@ export class PicturePage {
     const name = () => this.#tell(nameOf(this.id), '')
     viewer.addEventListener('error', name)
     viewer.addEventListener('open', () => this.#opened())
-    viewer.addEventListener('settle', () => {
+    viewer.addEventListener('idle', () => {
       // What is cut is not where one is.
       if (!viewer.viewport || signal.aborted || viewer.hasAttribute('cropping')) return
       const hash = this.#link
@@ -107,11 +107,11 @@ export class PicturePage {
       history.replaceState(history.state, '', hash || location.pathname + location.search)
     })
     viewer.toggleAttribute('filmstrip', sessionStorage.getItem(STRIP) === 'shown')
-    viewer.addEventListener('chrome', () => {
-      this.box.toggleAttribute('data-quiet', viewer.hasAttribute('quiet'))
+    viewer.addEventListener('ui-toggle', () => {
+      this.box.dataset.ui = viewer.getAttribute('ui') ?? ''
       try { sessionStorage.setItem(STRIP, viewer.hasAttribute('filmstrip') ? 'shown' : '') } catch { /* Full or forbidden. */ }
     })
-    viewer.addEventListener('leave', ({ detail }) => {
+    viewer.addEventListener('close', ({ detail }) => {
       // What is pinched shrinks to its thumbnail; a document of its own lies over nothing.
       if (detail.cause !== 'pinch' || this.box !== document.body) this.back.click()
     })

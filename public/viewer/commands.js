@@ -1,12 +1,12 @@
 import { later } from '../menus/later.js'
-import { leave } from './handling.js'
+import { close } from './handling.js'
 import { nextState } from './states.js'
 
 const STEP = { pan: 96, zoom: 1.5 }
 
 const COMMANDS = {
   '+': 'zoomIn', '=': 'zoomIn', '-': 'zoomOut', _: 'zoomOut', 0: 'whole', Home: 'whole', 1: 'original',
-  r: 'rotate', m: 'flip', f: 'fullscreen', Escape: 'leave', '?': 'help', t: 'filmstrip',
+  r: 'rotate', m: 'flip', f: 'fullscreen', Escape: 'close', '?': 'help', t: 'filmstrip',
   ' ': 'play', ',': 'stepBack', '.': 'step',
 }
 
@@ -54,10 +54,10 @@ export function commands(viewer, pager) {
       if (document.fullscreenElement) document.exitFullscreen()
       else (viewer.screen ?? viewer).requestFullscreen().catch(() => {})
     },
-    leave: () => document.fullscreenElement ? document.exitFullscreen() : leave(viewer, 'key'),
+    close: () => document.fullscreenElement ? document.exitFullscreen() : close(viewer, 'key'),
     filmstrip: () => {
       viewer.toggleAttribute('filmstrip')
-      viewer.dispatchEvent(new Event('chrome'))
+      viewer.dispatchEvent(new Event('ui-toggle'))
     },
     help: () => later(viewer, ({ showKeys }) => showKeys(viewer)),
     more: () => {

@@ -3,7 +3,7 @@
 import type { DetailedHTMLProps, HTMLAttributes } from 'react'
 import type { ZigguratViewer, ZigguratViewerAttributes, ZigguratViewerEventMap, ZigguratZoom, ZigguratZoomAttributes, ZigguratZoomEventMap } from './elements'
 
-/** Events of a custom element as properties: `onsettle` for `settle`. */
+/** Events of a custom element as properties: `onidle` for `idle`. */
 export type EventProperties<Map> = { [Type in keyof Map & string as `on${Type}`]?: ((event: Map[Type]) => void) | undefined }
 
 /** The properties of an element of React with the attributes and events of a custom element. */

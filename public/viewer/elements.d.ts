@@ -95,8 +95,8 @@ export type CopyRequest = Record<string, unknown>
 /** The cause of a change of the view. */
 export type ViewportCause = 'user' | 'program' | 'resize'
 
-/** The request of a user to leave: a key, a tap, a swipe down, or a pinch below the fitted size. */
-export type LeaveCause = 'key' | 'tap' | 'swipe' | 'pinch'
+/** The way in which a user asks to close the image: a key, a tap, a swipe down, or a pinch below the fitted size. */
+export type CloseCause = 'key' | 'tap' | 'swipe' | 'pinch'
 
 /** The events of `<ziggurat-viewer>`. None of them bubbles. */
 export interface ZigguratViewerEventMap {
@@ -105,17 +105,17 @@ export interface ZigguratViewerEventMap {
   /** The view has changed. */
   viewport: CustomEvent<{ cause: ViewportCause }>
   /** The view is at rest. */
-  settle: Event
+  idle: Event
   /** Nothing more is loaded for this view. */
   complete: Event
   /** Every tile of this view is drawn. */
-  sharp: Event
+  'fully-loaded': Event
   /** Another image of several is shown. */
   page: Event
-  /** A tap has hidden or shown the controls. */
-  chrome: Event
-  /** The user wants to leave. */
-  leave: CustomEvent<{ cause: LeaveCause }>
+  /** A tap has hidden or shown the controls, or the thumbnails were hidden or shown. */
+  'ui-toggle': Event
+  /** The user wants to close the image. */
+  close: CustomEvent<{ cause: CloseCause }>
   /** An animated picture plays or pauses. */
   motion: CustomEvent<boolean>
   /** The image cannot be opened. */
@@ -150,6 +150,8 @@ export class ZigguratViewer extends HTMLElement {
   /** The animation of the picture; `null` if it is not animated. */
   readonly animation: Animation | null
   /** Whether the view is at rest and every tile is drawn. */
+  readonly isFullyLoaded: boolean
+  /** @deprecated Use `isFullyLoaded`. */
   readonly isSharp: boolean
   /** Whether the view is at rest and nothing more is loaded. */
   readonly isComplete: boolean
@@ -233,14 +235,18 @@ export interface ZigguratViewerAttributes {
   controls?: 'none' | undefined
   /** Without the small picture. */
   navigator?: 'none' | undefined
-  /** Whether the page scrolls by wheel and one finger. */
-  cooperative?: Flag | undefined
+  /** The page scrolls by wheel and one finger. */
+  'gesture-handling'?: 'cooperative' | undefined
   /** Whether thumbnails of the images are shown. */
   filmstrip?: Flag | undefined
-  /** Whether the controls are hidden. */
+  /** Control bar and overview are hidden. */
+  ui?: 'hidden' | undefined
+  /** A tap fires `close`. */
+  tap?: 'close' | undefined
+  /** @deprecated Use `gesture-handling="cooperative"`. */
+  cooperative?: Flag | undefined
+  /** @deprecated Use `ui="hidden"`. */
   quiet?: Flag | undefined
-  /** A tap fires `leave`. */
-  tap?: 'leave' | undefined
 }
 
 /** The attributes of `<ziggurat-zoom>`. */

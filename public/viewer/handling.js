@@ -9,11 +9,18 @@ function buzz() {
   if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(8)
 }
 
-const WAY = 24 // CSS px that a mouse goes before the chrome comes back
+const WAY = 24 // CSS px that a mouse goes before the controls come back
 const LIFTED = 160 // ms without a move: no finger is on the trackpad any more
 
-/** Tells who listens that the user wants to leave, and how: by a `key`, a `tap`, a `swipe` or a `pinch`. */
-export function leave(viewer, cause) { viewer.dispatchEvent(new CustomEvent('leave', { detail: { cause } })) }
+/**
+ * Fires `close`: the user wants to close the image.
+ * @param {EventTarget} viewer
+ * @param {'key' | 'tap' | 'swipe' | 'pinch'} cause
+ */
+export function close(viewer, cause) { viewer.dispatchEvent(new CustomEvent('close', { detail: { cause } })) }
+
+/** Whether the controls are shown. @param {Element} viewer */
+function isUIShown(viewer) { return viewer.getAttribute('ui') !== 'hidden' }
 
 /**
  * What hands do to a viewer, as `listen` tells it.
@@ -24,17 +31,18 @@ export function gestures(viewer, pager) {
   const away = new PutAway()
   const scrolling = new Scrolling()
   let wasOutside, from, grabbed, isOurs, letGo
-  // Where a mouse hid the chrome.
+  // Where a mouse hid the controls.
   let hidden = null
-  const showChrome = (isShown) => {
-    viewer.toggleAttribute('quiet', !isShown)
-    viewer.dispatchEvent(new Event('chrome'))
+  const showUI = (isShown) => {
+    if (isShown) viewer.removeAttribute('ui')
+    else viewer.setAttribute('ui', 'hidden')
+    viewer.dispatchEvent(new Event('ui-toggle'))
   }
   const menu = (point) => later(viewer, ({ showViewMenu }) => showViewMenu(viewer, point))
   const act = (change) => viewer.change(change, 'user')
   const isCropping = () => viewer.hasAttribute('cropping')
   /** Whether the page around it comes first; nothing is around what fills the screen. */
-  const isGuest = () => viewer.hasAttribute('cooperative') && !document.fullscreenElement
+  const isGuest = () => viewer.getAttribute('gesture-handling') === 'cooperative' && !document.fullscreenElement
   /** Whether a page lies there, and nothing more of the picture. */
   const turns = (x, y) => {
     let goesOn = false
@@ -84,7 +92,7 @@ export function gestures(viewer, pager) {
       const cause = away.ends(velocity)
       act((camera, now) => camera.release(velocity, now))
       pager.release(velocity.x, isBroken)
-      if (cause && !isBroken && !isCropping()) leave(viewer, cause)
+      if (cause && !isBroken && !isCropping()) close(viewer, cause)
       if (isBroken && isGuest()) viewer.say(reading(viewer)('twoFingers'))
     },
     scroll: (move) => {
@@ -107,15 +115,15 @@ export function gestures(viewer, pager) {
     },
     tap: (point) => {
       if (isOverlaid(viewer, point) || isCropping()) return
-      if (viewer.getAttribute('tap') === 'leave') return leave(viewer, 'tap')
-      const isShown = viewer.hasAttribute('quiet')
+      if (viewer.getAttribute('tap') === 'close') return close(viewer, 'tap')
+      const isShown = !isUIShown(viewer)
       hidden = !isShown && point.kind === 'mouse' ? point : null
-      showChrome(isShown)
+      showUI(isShown)
     },
     hover: (point) => {
       if (!hidden || Math.hypot(point.x - hidden.x, point.y - hidden.y) < WAY) return
       hidden = null
-      if (viewer.hasAttribute('quiet')) showChrome(true)
+      if (!isUIShown(viewer)) showUI(true)
     },
     longPress: (point) => {
       buzz()

@@ -136,7 +136,7 @@ export class Shell {
   /** An element that has no height of its own has the image's, for its width. */
   takeRoom({ width, height }) { this.room.style.aspectRatio = `${width} / ${height}` }
 
-  /** What the chrome tells of a view. */
+  /** Shows scale, overview and overlays of a view. */
   show(viewport, source, ratio) {
     this.shown = [viewport, source, ratio]
     const microns = source.details.micronsPerPixel

@@ -6,6 +6,7 @@ import { LIMITING, limits, watchSize } from '../steering/measuring.js'
 import { CONTROL, Steered } from '../steering/steered.js'
 import { ViewControl } from '../steering/view-control.js'
 import { commands, keyCommand } from './commands.js'
+import { OLD_ATTRIBUTES, currentEvent, renewAttribute } from './deprecated.js'
 import { gestures } from './handling.js'
 import { linkedViewport, viewQuery } from './link.js'
 import { Shell } from './shell.js'
@@ -13,7 +14,7 @@ import { Stage } from './stage.js'
 
 /** `<ziggurat-viewer>`: shows an image, or several to leaf through. Coordinates of the image are its pixels. */
 export class ZigguratViewer extends Steered {
-  static observedAttributes = ['src', 'view', 'lang', 'filmstrip', ...LIMITING]
+  static observedAttributes = ['src', 'view', 'lang', 'filmstrip', ...LIMITING, ...OLD_ATTRIBUTES]
 
   #shell = new Shell(this.attachShadow({ mode: 'open' }), {
     run: (command) => this.run(command), goTo: (center) => this.change((camera) => camera.look(center), 'user'),
@@ -93,7 +94,8 @@ export class ZigguratViewer extends Steered {
 
   attributeChangedCallback(name, before, now) {
     if (now === before) return
-    if (name === 'src') {
+    if (OLD_ATTRIBUTES.includes(name)) renewAttribute(this, name, now)
+    else if (name === 'src') {
       this.#left = null
       if (now && this.isConnected) this.open(now)
       else this.#clear()
@@ -130,7 +132,11 @@ export class ZigguratViewer extends Steered {
   /** @returns {boolean} Whether the view is at rest and nothing more is loaded. */
   get isComplete() { return this.#stage.isComplete }
 
-  get isSharp() { return this.isComplete && !this.missingTiles }
+  /** Whether the view is at rest and every tile of it is drawn. */
+  get isFullyLoaded() { return this.isComplete && !this.missingTiles }
+
+  /** @deprecated the name of `isFullyLoaded` until version 0.3 */
+  get isSharp() { return this.isFullyLoaded }
 
   get missingTiles() { return this.#stage.loader?.failures ?? 0 }
 
@@ -229,6 +235,10 @@ export class ZigguratViewer extends Steered {
     this.#shell.canvas.hidden = false
   }
 
+  addEventListener(type, ...rest) { super.addEventListener(currentEvent(type), ...rest) }
+
+  removeEventListener(type, ...rest) { super.removeEventListener(currentEvent(type), ...rest) }
+
   cover(element, isOn) { this.#shell.cover(element, isOn) }
 
   async #look(view) {
@@ -279,7 +289,7 @@ export class ZigguratViewer extends Steered {
   #settled() {
     const { viewport, source } = this
     if (viewport && source) this.#shell.speakView(viewport, source, this.#stage.ratio)
-    this.#tell('settle')
+    this.#tell('idle')
   }
 
   #complete() {
@@ -290,7 +300,7 @@ export class ZigguratViewer extends Steered {
       navigator.show(this.viewport)
     }
     this.#tell('complete')
-    if (this.isSharp) this.#tell('sharp')
+    if (this.isFullyLoaded) this.#tell('fully-loaded')
     this.#pager.preload()
     setTimeout(loadAhead)
   }

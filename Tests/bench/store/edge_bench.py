@@ -70,7 +70,7 @@ def traces(server: Server, ids: list[str], views: int) -> dict[str, list[str]]:
             segment = urllib.parse.quote(id, safe="")
             page = visit("our viewer")
             page.goto(f"{base}/view/{segment}")
-            sharp = "document.querySelector('ziggurat-viewer')?.isSharp"
+            sharp = "document.querySelector('ziggurat-viewer')?.isFullyLoaded"
             page.wait_for_function(sharp)
             for _ in range(views):
                 page.mouse.move(chance.randrange(100, 1180), chance.randrange(100, 700))

@@ -28,7 +28,7 @@ FRAMES = """globalThis.frames_ = []
   let last = performance.now()
   const look = (now) => { globalThis.frames_.push(now - last); last = now; requestAnimationFrame(look) }
   requestAnimationFrame(look)"""
-SHARP = "document.querySelector('ziggurat-viewer')?.isSharp"
+SHARP = "document.querySelector('ziggurat-viewer')?.isFullyLoaded"
 ALBUM = "document.querySelector('ziggurat-viewer').images.length > 1"
 
 

@@ -9,7 +9,7 @@ BODY = """<script type="module" src="/compare/ziggurat-compare.js"></script>
 <ziggurat-compare left="/api/images/landscapes%2FSafeLanding" right="/api/images/landscapes%2FVolna" style="width: 800px; height: 450px"></ziggurat-compare>
 """
 SETTLED = """const compare = document.querySelector('ziggurat-compare')
-return compare?.viewers?.length === 2 && compare.viewers.every((viewer) => viewer.isSharp)"""
+return compare?.viewers?.length === 2 && compare.viewers.every((viewer) => viewer.isFullyLoaded)"""
 VIEWS = """return document.querySelector('ziggurat-compare').viewers.map(({ viewport: { scale, x, y } }) => ({ scale, x, y }))"""
 
 

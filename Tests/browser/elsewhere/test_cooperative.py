@@ -1,11 +1,11 @@
-"""A viewer in a page that scrolls: `cooperative` leaves the wheel and one finger to the page, and says what zooms."""
+"""A viewer in a page that scrolls: `gesture-handling="cooperative"` leaves the wheel and one finger to the page, and says what zooms."""
 
 import unittest
 
 from embedding import EmbeddingTest
 
 BODY = """<style>body { margin: 0 } ziggurat-viewer { width: 390px; height: 500px }</style>
-<ziggurat-viewer cooperative src="/api/images/landscapes%2FSafeLanding"></ziggurat-viewer><div style="height: 3000px"></div>"""
+<ziggurat-viewer gesture-handling="cooperative" src="/api/images/landscapes%2FSafeLanding"></ziggurat-viewer><div style="height: 3000px"></div>"""
 NOTICE = "return viewer.shadowRoot.querySelector('.notice:not([hidden])')?.textContent ?? ''"
 
 
@@ -73,12 +73,12 @@ class Cooperative(EmbeddingTest):
     def test_the_attribute_counts_whenever_it_is_set_and_not_where_nothing_scrolls(self):
         visit = self.open()
         before = visit.view()["scale"]
-        visit.run("viewer.removeAttribute('cooperative')")
+        visit.run("viewer.removeAttribute('gesture-handling')")
         visit.page.mouse.move(195, 300)
         visit.page.mouse.wheel(0, -120)
         visit.until(f"return viewer.viewport.scale > {before * 1.15}", "it zooms")
         visit.sharp()
-        visit.run("viewer.setAttribute('cooperative', '')")
+        visit.run("viewer.setAttribute('gesture-handling', 'cooperative')")
         visit.page.mouse.wheel(0, 120)
         visit.until("return scrollY > 100")
         visit.run("scrollTo(0, 0)")

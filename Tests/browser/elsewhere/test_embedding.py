@@ -2,6 +2,7 @@
 
 import http.server
 import math
+import re
 import threading
 import unittest
 
@@ -27,7 +28,7 @@ class Embedding(EmbeddingTest):
     def test_two_viewers_live_side_by_side(self):
         visit = self.page("""<ziggurat-viewer src="/api/images/landscapes%2FSafeLanding"></ziggurat-viewer>
             <ziggurat-viewer src="/api/images/landscapes%2FVolna"></ziggurat-viewer>""")
-        visit.until("return [...document.querySelectorAll('ziggurat-viewer')].every((each) => each.isSharp)")
+        visit.until("return [...document.querySelectorAll('ziggurat-viewer')].every((each) => each.isFullyLoaded)")
         visit.run("viewer.zoomTo(1)")
         visit.page.wait_for_timeout(400)
         scales = visit.run("return [...document.querySelectorAll('ziggurat-viewer')].map((each) => each.viewport.scale)")
@@ -60,17 +61,45 @@ class Embedding(EmbeddingTest):
     def test_its_events_tell_what_happens_in_order(self):
         visit = self.page("<ziggurat-viewer></ziggurat-viewer>")
         told = visit.run("""const told = []
-            for (const type of ['open', 'viewport', 'settle', 'sharp', 'error']) {
+            for (const type of ['open', 'viewport', 'idle', 'fully-loaded', 'error']) {
               viewer.addEventListener(type, () => { if (told.at(-1) !== type) told.push(type) })
             }
             viewer.src = '/api/images/landscapes%2FSafeLanding'
-            await new Promise((done) => viewer.addEventListener('sharp', done, { once: true }))
+            await new Promise((done) => viewer.addEventListener('fully-loaded', done, { once: true }))
             viewer.zoomTo(0.5)
-            await new Promise((done) => viewer.addEventListener('settle', done, { once: true }))
+            await new Promise((done) => viewer.addEventListener('idle', done, { once: true }))
             return told""")
         self.assertEqual(told[:2], ["open", "viewport"])
-        self.assertIn("settle", told[told.index("sharp"):])
+        self.assertIn("idle", told[told.index("fully-loaded"):])
         self.assertNotIn("error", told)
+
+    def test_the_names_of_version_0_1_work_and_each_is_reported_once(self):
+        visit = self.page('<ziggurat-viewer quiet cooperative tap="leave" src="/api/images/landscapes%2FSafeLanding"></ziggurat-viewer>',
+                          faults=["is deprecated"])
+        visit.sharp()
+        attributes = "return ['ui', 'gesture-handling', 'tap', 'quiet'].map((name) => viewer.getAttribute(name))"
+        self.assertEqual(visit.run(attributes), ["hidden", "cooperative", "close", ""])
+        fired = visit.run("""const fired = []
+            const note = (event) => fired.push(event.type)
+            for (const type of ['settle', 'sharp', 'chrome', 'leave']) viewer.addEventListener(type, note)
+            for (const type of ['chrome']) viewer.removeEventListener(type, note)
+            const sharp = new Promise((done) => viewer.addEventListener('sharp', done, { once: true }))
+            viewer.zoomTo(0.5)
+            await sharp
+            viewer.focus()
+            viewer.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }))
+            viewer.dispatchEvent(new KeyboardEvent('keydown', { key: 't' }))
+            return [...new Set(fired)]""")
+        self.assertEqual(fired, ["idle", "fully-loaded", "close"])
+        self.assertTrue(visit.run("return viewer.isSharp"))
+        visit.run("for (const name of ['quiet', 'cooperative']) viewer.removeAttribute(name)")
+        self.assertEqual(visit.run(attributes), [None, None, "close", None])
+        # A page may still ask for the old attribute after a tap.
+        visit.run("viewer.setAttribute('ui', 'hidden')")
+        self.assertTrue(visit.run("return viewer.hasAttribute('quiet')"))
+        self.assertEqual(sorted(re.search("ziggurat-viewer: (.*) is deprecated", fault)[1] for fault in visit.faults),
+                         ["attribute 'cooperative'", "attribute 'quiet'", "event 'chrome'", "event 'leave'", "event 'settle'",
+                          "event 'sharp'", 'tap="leave"'])
 
     def test_wrong_use_is_refused_and_leaves_the_view_as_it_was(self):
         visit = self.page('<ziggurat-viewer src="/api/images/landscapes%2FSafeLanding"></ziggurat-viewer>')

@@ -79,7 +79,7 @@ class Frames(PageTest):
         """The frame's page, once it is sharp."""
         for _ in range(600):
             frame = next((each for each in visit.page.frames if "/embed/" in each.url), None)
-            if frame and frame.evaluate("document.querySelector('ziggurat-viewer')?.isSharp"):
+            if frame and frame.evaluate("document.querySelector('ziggurat-viewer')?.isFullyLoaded"):
                 return frame
             visit.page.wait_for_timeout(50)
         raise AssertionError("never sharp")
@@ -133,11 +133,11 @@ class Frames(PageTest):
 
     def test_the_page_about_embedding_is_a_running_example(self):
         visit = self.visit(host=host()).open("embed")
-        visit.until("return [...document.querySelectorAll('#told li')].some((line) => line.textContent === 'viewport: program' || line.textContent === 'sharp')")
+        visit.until("return [...document.querySelectorAll('#events li')].some((line) => line.textContent === 'viewport: program' || line.textContent === 'fully-loaded')")
         self.assertIn(host() + "viewer/elements.js", visit.run("return document.querySelector('pre').textContent"))
-        visit.page.get_by_label("quiet").check()
-        self.assertTrue(visit.run("return viewer.hasAttribute('quiet')"))
-        visit.page.get_by_label("quiet").uncheck()
+        visit.page.get_by_label('ui="hidden"').check()
+        self.assertTrue(visit.run("return viewer.getAttribute('ui') === 'hidden'"))
+        visit.page.get_by_label('ui="hidden"').uncheck()
         visit.page.locator("select").select_option("fr")
         visit.until("return viewer.shadowRoot.querySelector('.more').title === 'Plus'")
         self.assertTrue(visit.run("return viewer.querySelector('[data-x]').checkVisibility()"), "an overlay")

@@ -67,7 +67,7 @@ class Moves(EmbeddingTest):
             with self.subTest(second=second):
                 visit = self.page(TWO)
                 visit.run(BOTH + "two.style.width = argument", second)
-                visit.until("return [...document.querySelectorAll('ziggurat-viewer')].every((each) => each.isSharp)")
+                visit.until("return [...document.querySelectorAll('ziggurat-viewer')].every((each) => each.isFullyLoaded)")
                 visit.run(BOTH + """
                     let guarded = false
                     globalThis.told = 0
@@ -81,7 +81,7 @@ class Moves(EmbeddingTest):
                       })
                     }
                     one.zoomTo(1, { x: 100, y: 90 })
-                    await new Promise((done) => one.addEventListener('settle', done, { once: true }))""")
+                    await new Promise((done) => one.addEventListener('idle', done, { once: true }))""")
                 rest = visit.run(FRAMES + "return globalThis.told")
                 visit.run("for (let time = 0; time < 10; time += 1) { " + FRAMES + " }")
                 self.assertEqual(visit.run("return globalThis.told"), rest, "they go on telling each other")
@@ -92,7 +92,7 @@ class Moves(EmbeddingTest):
     def test_viewers_in_step_show_the_same_part_until_that_ends(self):
         chance = seed("in step")
         visit = self.page(TWO)
-        visit.until("return [...document.querySelectorAll('ziggurat-viewer')].every((each) => each.isSharp)")
+        visit.until("return [...document.querySelectorAll('ziggurat-viewer')].every((each) => each.isFullyLoaded)")
         # The same picture at half its size beside it, in a window of another width.
         visit.modules().run(BOTH + """two.style.width = '500px'
             const source = one.source
@@ -124,7 +124,7 @@ class Moves(EmbeddingTest):
 
     def test_a_resize_of_one_in_step_leaves_the_other(self):
         visit = self.page(TWO)
-        visit.until("return [...document.querySelectorAll('ziggurat-viewer')].every((each) => each.isSharp)")
+        visit.until("return [...document.querySelectorAll('ziggurat-viewer')].every((each) => each.isFullyLoaded)")
         visit.run(BOTH + "one.syncWith(two); one.viewport = { scale: 0.5, x: 600, y: 400 }; one.style.height = '300px'")
         visit.until(BOTH + "return one.viewport.height === 300")
         self.assertEqual(visit.run(FRAMES + BOTH + "return [two.viewport.height, two.viewport.scale]"), [400, 0.5])

@@ -21,7 +21,7 @@ class SourcePages(PageTest):
         cls.host = served(folder / "photos", pages=SOURCE_PAGES)
 
     def test_a_page_names_every_file_it_starts_with_so_that_none_waits_for_another(self):
-        for page, ready in (("view/leaf", "return viewer?.isSharp"), ("", "return document.querySelector('.there')")):
+        for page, ready in (("view/leaf", "return viewer?.isFullyLoaded"), ("", "return document.querySelector('.there')")):
             visit = self.visit(host=self.host).open(page, wait=False)
             visit.until(ready)
             named = visit.run("return [...document.querySelectorAll('head [href], head [src]')].map((link) => link.href || link.src)")
@@ -37,9 +37,9 @@ class SourcePages(PageTest):
         visit = self.visit(host=self.host).open(wait=False)
         visit.until("return document.querySelectorAll('.there').length === 2 && document.querySelector('.view.waiting')")
         visit.page.locator("#grid a").first.click()
-        visit.until("return viewer.isSharp && viewer.images.length === 2 && !document.querySelector('.growing')")
+        visit.until("return viewer.isFullyLoaded && viewer.images.length === 2 && !document.querySelector('.growing')")
         visit.page.keyboard.press("PageDown")
-        visit.until("return viewer.index === 1 && viewer.isSharp")
+        visit.until("return viewer.index === 1 && viewer.isFullyLoaded")
         visit.page.get_by_role("button", name="More").click()
         visit.page.get_by_role("menuitem", name="Crop and rotate").click()
         visit.page.get_by_role("button", name="Bottom right").wait_for()

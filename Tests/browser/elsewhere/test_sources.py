@@ -193,11 +193,11 @@ class Albums(EmbeddingTest):
                 widths = []
                 for index in range(3):
                     visit.run("viewer.goTo(argument)", index)
-                    visit.until(f"return viewer.index === {index} && viewer.isSharp")
+                    visit.until(f"return viewer.index === {index} && viewer.isFullyLoaded")
                     widths.append(visit.run("return viewer.source.pyramid.imageSize.width"))
                 self.assertEqual(widths, [600, 700, 800])
                 visit.run("viewer.src = '/api/images/leaf'")
-                visit.until("return viewer.source?.title === 'leaf' && viewer.isSharp")
+                visit.until("return viewer.source?.title === 'leaf' && viewer.isFullyLoaded")
                 self.assertEqual(visit.run("return viewer.images.length"), 0, "the next picture is in no album")
 
     def manifests(self):
@@ -233,7 +233,7 @@ class Albums(EmbeddingTest):
                 self.assertEqual(visit.run("return [viewer.images.length, viewer.source.title, viewer.album.label]"), [2, "f. 1r", "A book"])
                 self.assertIn({"label": "The end", "index": 1}, visit.run("return viewer.album.ranges"))
                 visit.run("viewer.goTo(1)")
-                visit.until("return viewer.index === 1 && viewer.isSharp")
+                visit.until("return viewer.index === 1 && viewer.isFullyLoaded")
                 self.assertEqual(visit.run("return viewer.source.title"), "f. 1v")
                 self.assertEqual(visit.run("return viewer.missingTiles"), 0)
         visit = self.viewer("/three.json", **self.manifests())
@@ -249,7 +249,7 @@ class Albums(EmbeddingTest):
         self.assertEqual([lines.get_by_role("button", name=name, exact=True).get_attribute("aria-pressed") for name in ("Visible", "Infrared")],
                          ["false", "true"])
         lines.get_by_role("button", name="Visible").click()
-        visit.until("return viewer.source?.layer === 0 && viewer.isSharp")
+        visit.until("return viewer.source?.layer === 0 && viewer.isFullyLoaded")
         self.assertEqual(visit.run("return [viewer.source.pyramid.imageSize.width !== 700, viewer.images.length]"), [True, 2])
 
     def test_a_content_state_opens_its_canvas_at_its_region(self):

@@ -7,10 +7,10 @@ from editing import EditingTest
 
 class SavedCopies(EditingTest):
     def crop(self, visit):
-        visit.until("return viewer.isSharp")
+        visit.until("return viewer.isFullyLoaded")
         visit.page.get_by_role("button", name="More").click()
         visit.page.get_by_role("menuitem", name="Crop and rotate").click()
-        visit.until("return viewer.viewport.height < innerHeight - 100 && viewer.isSharp", "the picture above the bar")
+        visit.until("return viewer.viewport.height < innerHeight - 100 && viewer.isFullyLoaded", "the picture above the bar")
 
     def test_it_is_saved_told_and_shown_in_the_gallery_and_can_be_opened(self):
         visit = self.writer()

@@ -80,7 +80,7 @@ class Offline(PageTest):
         for index, title in enumerate(("Once", "Twice")):
             visit.run(change, title)
             visit.run("viewer.goTo(1)")
-            visit.until("return viewer.source?.details.id === 'other' && viewer.isSharp")
+            visit.until("return viewer.source?.details.id === 'other' && viewer.isFullyLoaded")
             visit.run("viewer.goTo(0)")
             visit.until(f"return document.getElementById('title').textContent === '{title}'")
         visit.run(change, "Thrice")

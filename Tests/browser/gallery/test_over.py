@@ -6,7 +6,7 @@ from accessibility import AXE_OWN, axe_faults
 from browser import ROOT, SOURCES, PageTest
 
 READY = f"return document.querySelectorAll('.there').length === {len(SOURCES)} && document.querySelector('.view.waiting')"
-SETTLED = "return viewer?.isSharp && !document.querySelector('.growing, .preview')"
+SETTLED = "return viewer?.isFullyLoaded && !document.querySelector('.growing, .preview')"
 GONE = "return document.querySelectorAll('.view').length === 1 && document.querySelector('.view.waiting')"
 
 
@@ -80,7 +80,7 @@ class Over(PageTest):
         visit = self.gallery()
         self.opened(visit, 0)
         visit.page.keyboard.press("PageDown")
-        visit.until("return location.pathname === '/view/ColorfulCups' && viewer.isSharp")
+        visit.until("return location.pathname === '/view/ColorfulCups' && viewer.isFullyLoaded")
         visit.page.go_back()
         visit.until(GONE)
         self.assertEqual(visit.run("return document.activeElement.dataset.index"), "1", "where it was turned to")

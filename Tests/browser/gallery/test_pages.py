@@ -85,10 +85,10 @@ class ViewPage(PageTest):
         for hidden in (True, False):
             visit.page.mouse.click(600, 400)
             visit.page.wait_for_timeout(500)
-            self.assertEqual(visit.run("return viewer.hasAttribute('quiet')"), hidden)
+            self.assertEqual(visit.run("return viewer.getAttribute('ui') === 'hidden'"), hidden)
         visit.page.mouse.dblclick(600, 400)
         visit.page.wait_for_timeout(500)
-        self.assertFalse(visit.run("return viewer.hasAttribute('quiet')"), "a double click is no tap")
+        self.assertFalse(visit.run("return viewer.getAttribute('ui') === 'hidden'"), "a double click is no tap")
 
     def test_an_image_that_is_not_there_is_told(self):
         visit = self.visit(faults=["404"])
@@ -103,7 +103,7 @@ class ViewPage(PageTest):
         scale = visit.view()["scale"]
         for width, height in ((844, 390), (390, 844), (844, 390)):
             visit.page.set_viewport_size({"width": width, "height": height})
-            visit.until(f"return viewer.viewport.width === {width} && viewer.isSharp")
+            visit.until(f"return viewer.viewport.width === {width} && viewer.isFullyLoaded")
             now = visit.image_point(width / 2, height / 2)
             self.assertAlmostEqual(now["x"], before["x"], delta=1e-6)
             self.assertAlmostEqual(now["y"], before["y"], delta=1e-6)
@@ -126,7 +126,7 @@ class Gallery(PageTest):
         links = visit.run("return [...document.querySelectorAll('#grid a')].map((a) => a.getAttribute('href'))")
         self.assertEqual(len(links), len(set(links)))
         visit.page.get_by_text("SafeLanding").click()
-        visit.until("return viewer?.isSharp")
+        visit.until("return viewer?.isFullyLoaded")
         self.assertTrue(visit.address().startswith(base_url() + "view/landscapes%2FSafeLanding"), visit.address())
         self.assertEqual(visit.page.title(), "SafeLanding")
         visit.page.get_by_label("All images").click()
@@ -168,7 +168,7 @@ class Gallery(PageTest):
         visit.page.keyboard.press("Home")
         self.assertEqual(visit.run(index), 0)
         visit.page.keyboard.press("Enter")
-        visit.until("return viewer?.isSharp")
+        visit.until("return viewer?.isFullyLoaded")
 
     def test_a_server_in_trouble_is_told_and_asked_again(self):
         visit = self.visit(faults=["503"])

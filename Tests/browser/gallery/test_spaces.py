@@ -111,7 +111,7 @@ class Spaces(PageTest):
         other = visit.context.new_page()
         other.goto(root + "view/" + "~%2Fwedding")
         for _ in range(400):
-            if other.evaluate("document.querySelector('ziggurat-viewer')?.isSharp === true"):
+            if other.evaluate("document.querySelector('ziggurat-viewer')?.isFullyLoaded === true"):
                 break
             other.wait_for_timeout(25)
         # Only the other page's word can be so quick: by itself it looks once a minute.

@@ -33,10 +33,10 @@ class WayBack(PageTest):
         visit = self.gallery()
         visit.page.locator("#grid a").nth(1).focus()
         visit.page.keyboard.press("Enter")
-        visit.until("return viewer?.isSharp && viewer.images.length > 1")
+        visit.until("return viewer?.isFullyLoaded && viewer.images.length > 1")
         for index in (2, 3):
             visit.page.keyboard.press("PageDown")
-            visit.until(f"return viewer.index === {index} && viewer.isSharp && document.getElementById('number').value === '{index + 1}'")
+            visit.until(f"return viewer.index === {index} && viewer.isFullyLoaded && document.getElementById('number').value === '{index + 1}'")
         self.back(visit, 3)
 
     def test_the_page_is_left_the_way_it_was_come_to(self):
@@ -45,9 +45,9 @@ class WayBack(PageTest):
                 visit = self.gallery()
                 visit.page.locator("#grid a").nth(1).focus()
                 visit.page.keyboard.press("Enter")
-                visit.until("return viewer?.isSharp && viewer.images.length > 1")
+                visit.until("return viewer?.isFullyLoaded && viewer.images.length > 1")
                 visit.page.keyboard.press("PageDown")
-                visit.until("return viewer.index === 2 && viewer.isSharp && document.getElementById('number').value === '3'")
+                visit.until("return viewer.index === 2 && viewer.isFullyLoaded && document.getElementById('number').value === '3'")
                 if leave == "key":
                     visit.page.keyboard.press("Escape")
                 else:
@@ -95,9 +95,9 @@ class WayBack(PageTest):
         page.evaluate("addEventListener('pageshow', ({ persisted }) => { globalThis.wasKept = persisted })")
         page.locator("#grid a").nth(1).focus()
         page.keyboard.press("Enter")
-        until("return viewer?.isSharp && viewer.images.length > 1")
+        until("return viewer?.isFullyLoaded && viewer.images.length > 1")
         page.keyboard.press("PageDown")
-        until("return viewer.index === 2 && viewer.isSharp && document.getElementById('number').value === '3'")
+        until("return viewer.index === 2 && viewer.isFullyLoaded && document.getElementById('number').value === '3'")
         page.go_back(wait_until="commit")
         until("return document.activeElement.dataset.index === '2'")
         self.assertTrue(page.evaluate("globalThis.wasKept"), "the browser kept the page")

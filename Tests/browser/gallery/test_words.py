@@ -70,7 +70,7 @@ class Words(EditingTest):
     def test_the_viewer_edits_in_its_details_and_deletes_with_an_undo(self):
         visit = self.writer()
         self.picture(visit, "d").click()
-        visit.until("return viewer?.isSharp && viewer.actions.length")
+        visit.until("return viewer?.isFullyLoaded && viewer.actions.length")
         visit.page.get_by_role("button", name="More").click()
         visit.page.get_by_role("menuitem", name="Details").click()
         visit.page.get_by_role("button", name="Edit title and caption").click()
@@ -85,7 +85,7 @@ class Words(EditingTest):
         visit.until("return document.getElementById('title').textContent === 'e'", "the next picture")
         self.spoken(visit, "1 image deleted.")
         visit.page.get_by_role("button", name="Undo").click()
-        visit.until("return location.pathname === '/view/d' && viewer.isSharp")
+        visit.until("return location.pathname === '/view/d' && viewer.isFullyLoaded")
         visit.page.keyboard.press("Escape")
         self.shown(visit, ["a", "b", "c", "The bay", "e"])
 

@@ -32,7 +32,7 @@ class Arrows(PageTest):
         return visit
 
     def shows(self, visit, index):
-        visit.until(f"return viewer.index === {index} && viewer.isSharp", f"image {index}")
+        visit.until(f"return viewer.index === {index} && viewer.isFullyLoaded", f"image {index}")
 
     def rests(self, visit):
         visit.page.wait_for_timeout(400)

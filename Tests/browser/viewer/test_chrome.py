@@ -73,14 +73,14 @@ class Around(PageTest):
 
     def test_a_mouse_that_hid_the_chrome_brings_it_back_by_moving_on(self):
         visit = self.visit().photo()
-        quiet = "return viewer.hasAttribute('quiet')"
+        quiet = "return viewer.getAttribute('ui') === 'hidden'"
         visit.page.mouse.click(600, 300)
         visit.until(quiet)
         visit.page.mouse.move(606, 303)
         visit.page.wait_for_timeout(100)
         self.assertTrue(visit.run(quiet), "a hand that is not quite still brings nothing back")
         visit.page.mouse.move(660, 330, steps=4)
-        visit.until("return !viewer.hasAttribute('quiet')")
+        visit.until("return viewer.getAttribute('ui') !== 'hidden'")
 
     def test_full_screen_keeps_title_and_counter(self):
         visit = self.visit().photo()
@@ -93,15 +93,15 @@ class Around(PageTest):
 
     def test_a_tap_may_leave(self):
         visit = self.visit(**PHONE).photo()
-        visit.run("viewer.setAttribute('tap', 'leave'); globalThis.left = 0; viewer.addEventListener('leave', (event) => { left += 1; event.stopImmediatePropagation() }, true)")
+        visit.run("viewer.setAttribute('tap', 'close'); globalThis.left = 0; viewer.addEventListener('close', (event) => { left += 1; event.stopImmediatePropagation() }, true)")
         visit.touches().tap(200, 400)
         visit.until("return left === 1")
-        self.assertFalse(visit.run("return viewer.hasAttribute('quiet')"))
+        self.assertFalse(visit.run("return viewer.getAttribute('ui') === 'hidden'"))
 
     def test_a_finger_that_throws_the_whole_picture_down_puts_it_away(self):
         for view, away in (("", 1), ("scale=1&x=1500&y=900", 0)):
             visit = self.visit(**PHONE).photo(view=view)
-            visit.run("globalThis.left = 0; viewer.addEventListener('leave', (event) => { left += 1; event.stopImmediatePropagation() }, true)")
+            visit.run("globalThis.left = 0; viewer.addEventListener('close', (event) => { left += 1; event.stopImmediatePropagation() }, true)")
             # By the fingers' own clock: a throw that a busy machine saw late would be a slow one.
             fingers = visit.touches(pace=0.016)
             fingers.down((200, 300))

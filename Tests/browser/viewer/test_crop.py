@@ -157,7 +157,7 @@ class Crop(CropTest):
         visit.page.wait_for_timeout(600)
         fingers.tap(350, 300)
         visit.page.wait_for_timeout(500)
-        self.assertEqual(visit.run("return viewer.hasAttribute('quiet')"), False)
+        self.assertEqual(visit.run("return viewer.getAttribute('ui') === 'hidden'"), False)
         visit.page.keyboard.press("PageDown")
         fingers.down((350, 300))
         visit.page.wait_for_timeout(700)

@@ -15,7 +15,7 @@ MIDDLE = STRIP + """const own = strip.getBoundingClientRect(), thumb = strip.que
 
 class Filmstrip(EmbeddingTest):
     def assertOpen(self, visit, index):
-        visit.until(f"return viewer.index === {index} && viewer.isSharp", f"image {index}")
+        visit.until(f"return viewer.index === {index} && viewer.isFullyLoaded", f"image {index}")
         visit.until(STRIP + f"return strip.querySelector('[aria-selected=\"true\"]').ariaLabel.startsWith('Image {index + 1:,} of ')")
         visit.until("return Math.abs((() => { " + MIDDLE + " })()) < 1", "the open one in the middle")
 
@@ -57,7 +57,7 @@ class Filmstrip(EmbeddingTest):
         visit.page.get_by_role("menuitem", name="Thumbnails").click()
         visit.until(STRIP + "return strip?.querySelectorAll('canvas').length > 3")
         visit.touches().tap(200, 300)
-        visit.until("return viewer.hasAttribute('quiet')")
+        visit.until("return viewer.getAttribute('ui') === 'hidden'")
         visit.until(STRIP + "return getComputedStyle(strip).visibility === 'hidden'", "it goes with the chrome")
 
     def test_keys_go_through_it_and_the_focus_goes_along(self):

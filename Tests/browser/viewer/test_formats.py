@@ -32,7 +32,7 @@ class Formats(PageTest):
         for format, host in self.hosts.items():
             for way in ("view/leaf", "view/leaf#scale=1&x=600&y=400", ""):
                 # The gallery holds a viewer, too, which waits.
-                drawn = "return viewer?.isSharp" if way else "return document.querySelector('img.there')"
+                drawn = "return viewer?.isFullyLoaded" if way else "return document.querySelector('img.there')"
                 with self.subTest(format=format, way=way):
                     visit = self.visit(host=host).open(way, wait=False)
                     visit.until(drawn, "the picture drawn")

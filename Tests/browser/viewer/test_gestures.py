@@ -148,17 +148,17 @@ class Gestures(PageTest):
         fingers.up()
         self.rest(visit)
         self.assertAlmostEqual(visit.view()["scale"] / before, 2, delta=0.01)
-        self.assertFalse(visit.run("return viewer.hasAttribute('quiet')"))
+        self.assertFalse(visit.run("return viewer.getAttribute('ui') === 'hidden'"))
 
     def test_one_tap_hides_the_chrome_only_once_no_second_can_come(self):
         visit = self.visit(**PHONE).photo()
         visit.run("""globalThis.told = []
-            viewer.addEventListener('chrome', () => globalThis.told.push(performance.now() - globalThis.lifted))
+            viewer.addEventListener('ui-toggle', () => globalThis.told.push(performance.now() - globalThis.lifted))
             viewer.shadowRoot.addEventListener('pointerup', (event) => { globalThis.lifted = event.timeStamp }, true)""")
         visit.touches().tap(200, 300)
         told = visit.until("return told.length && told", "the chrome hidden")
         self.assertGreater(told[0], 299, "timers keep time to a millisecond")
-        self.assertTrue(visit.run("return viewer.hasAttribute('quiet')"))
+        self.assertTrue(visit.run("return viewer.getAttribute('ui') === 'hidden'"))
 
     def test_two_fingers_turn_the_picture_where_that_is_asked_for(self):
         visit = self.visit(**PHONE).photo(view=middle(390, 844, 8))
@@ -187,7 +187,7 @@ class Gestures(PageTest):
         items = visit.run("return [...viewer.shadowRoot.querySelectorAll('.menu button')].map((b) => b.textContent)")
         for name in ("Save this view", "Copy link", "Cite this view", "Details"):
             self.assertIn(name, items)
-        self.assertFalse(visit.run("return viewer.hasAttribute('quiet')"))
+        self.assertFalse(visit.run("return viewer.getAttribute('ui') === 'hidden'"))
 
 
 if __name__ == "__main__":

@@ -145,7 +145,7 @@ class Kinds(PageTest):
             box = visit.page.locator("#grid img").bounding_box()
             self.turns_white(visit, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
             visit.page.locator("#grid a").click()
-            visit.until("return viewer.isSharp && viewer.animation?.plays && !document.querySelector('.growing')")
+            visit.until("return viewer.isFullyLoaded && viewer.animation?.plays && !document.querySelector('.growing')")
             visit.until(self.FRAME + "return canvas?.dataset.frame")
             self.turns_white(visit, visit.width / 2, visit.height / 2)
             visit.page.get_by_role("button", name="Pause").click()
@@ -218,7 +218,7 @@ class Kinds(PageTest):
         visit.until("return document.getElementById('count').textContent === '/ 3'")
         for number, width in ((2, 502), (3, 510)):
             visit.page.keyboard.press("PageDown")
-            visit.until(f"return viewer.isSharp && document.getElementById('number').value === '{number}'")
+            visit.until(f"return viewer.isFullyLoaded && document.getElementById('number').value === '{number}'")
             self.assertEqual(visit.run("return viewer.source.pyramid.imageSize.width"), width)
             visit.until(f"return viewer.shadowRoot.querySelector('.spoken').textContent.endsWith('page{width - 500}, image {number} of 3')")
         visit.page.keyboard.press("PageDown")
@@ -239,13 +239,13 @@ class Kinds(PageTest):
         visit.page.click("#grid a")
         visit.until("return document.getElementById('count')?.textContent === '/ 3' && viewer.index === 0")
         visit.page.keyboard.press("PageDown")
-        visit.until("return viewer.isSharp && viewer.source.details.page === 2")
+        visit.until("return viewer.isFullyLoaded && viewer.source.details.page === 2")
         visit.page.go_back()
         visit.until("return document.activeElement?.matches('#grid a.book')")
 
     def test_the_address_of_a_book_opens_it(self):
         visit = self.visit(host=self.books).open("view/diary")
-        visit.until("return document.getElementById('count').textContent === '/ 3' && viewer.index === 0 && viewer.isSharp")
+        visit.until("return document.getElementById('count').textContent === '/ 3' && viewer.index === 0 && viewer.isFullyLoaded")
         self.assertEqual(visit.run("return viewer.source.pyramid.imageSize.width"), 501)
 
     def test_a_dialog_longer_than_the_window_shows_its_heading_first(self):

@@ -26,7 +26,7 @@ class Paging(PageTest):
         fingers.up()
 
     def assertShows(self, visit, index):
-        visit.until(f"return viewer.index === {index} && viewer.isSharp", f"image {index}")
+        visit.until(f"return viewer.index === {index} && viewer.isFullyLoaded", f"image {index}")
         name = urllib.parse.quote(ORDER[index], safe="")
         visit.until(f"return location.pathname === '/view/{name}'", f"the address of image {index}")
         visit.until(f"return document.getElementById('number').value === '{index + 1}'")
@@ -94,9 +94,9 @@ class Paging(PageTest):
         fingers.tap(40, 120)
         visit.until("return !viewer.shadowRoot.querySelector('.menu')")
         visit.page.wait_for_timeout(500)
-        self.assertFalse(visit.run("return viewer.hasAttribute('quiet')"))
+        self.assertFalse(visit.run("return viewer.getAttribute('ui') === 'hidden'"))
         fingers.tap(40, 120)
-        visit.until("return viewer.hasAttribute('quiet')", "the next tap hides the chrome")
+        visit.until("return viewer.getAttribute('ui') === 'hidden'", "the next tap hides the controls")
 
     def test_escape_leaves_full_screen_before_it_leaves_the_picture(self):
         visit = self.open(width=1280, height=800, touch=False)

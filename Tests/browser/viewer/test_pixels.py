@@ -73,7 +73,7 @@ class Pixels(PageTest):
 
     def assertTrue_to_source(self, visit, degrees=0):
         visit.sharp()
-        visit.hide_chrome()
+        visit.hide_ui()
         shot = self.shot(visit)
         wanted, inside = expected(visit.view(), visit.ratio, degrees)
         self.assertEqual(shot.shape, wanted.shape)
@@ -104,7 +104,7 @@ class Pixels(PageTest):
         for x, y in ((1e6, 1e6), (0, 0)):
             with self.subTest(x=x, y=y):
                 visit = self.visit().photo("AltaiTall", f"scale=6&x={x}&y={y}")
-                visit.hide_chrome()
+                visit.hide_ui()
                 shot = self.shot(visit)
                 # The outer half of a pixel, three device pixels here, has the colour of its middle.
                 edges = (shot[:, -1] - shot[:, -3], shot[-1] - shot[-3]) if x else (shot[:, 0] - shot[:, 2], shot[0] - shot[2])
@@ -122,10 +122,10 @@ class Pixels(PageTest):
 
     def test_a_mirrored_view_is_the_mirrored_view(self):
         visit = self.visit().photo(view="scale=0.61&x=700&y=400")
-        visit.hide_chrome()
+        visit.hide_ui()
         plain = self.shot(visit)
         visit.look("scale=0.61&x=700&y=400&flip=true")
-        visit.hide_chrome()
+        visit.hide_ui()
         difference = numpy.abs(self.shot(visit) - plain[:, ::-1])
         self.assertLess(difference.mean(), MEAN)
         self.assertGreaterEqual((difference <= FAR).mean(), FAR_SHARE)
@@ -142,7 +142,7 @@ class Pixels(PageTest):
             for degrees in (0, 7, 45):
                 with self.subTest(scale=scale, degrees=degrees):
                     visit.look(f"scale={scale}&x={2560 * scale - 640}&y={1440 * scale - 400}&rotation={degrees}")
-                    visit.hide_chrome()
+                    visit.hide_ui()
                     # The image's own edges are outside of this part for every scale and angle above.
                     middle = self.shot(visit)[250:550, 440:840]
                     self.assertLessEqual(numpy.abs(middle - numpy.array(colour)).max(), 1)
@@ -157,7 +157,7 @@ class Pixels(PageTest):
         visit.page.route("**/*_files/13/*", lambda route: held.append(route) if hold else route.continue_())
         visit.run("viewer.zoomTo(1, { x: 640, y: 400 })")
         visit.page.wait_for_timeout(600)
-        visit.hide_chrome()
+        visit.hide_ui()
         coarse = self.shot(visit)
         wanted, inside = expected(visit.view(), 1)
         self.assertTrue(inside.all())
@@ -177,7 +177,7 @@ class Pixels(PageTest):
         visit.run("viewer.viewport = { scale: 0.45, x: 500, y: 250 }")
         visit.until("return viewer.requestCounts.requested > viewer.requestCounts.loaded")
         visit.run("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        visit.hide_chrome()
+        visit.hide_ui()
         fine = self.shot(visit)
         view = visit.view()
         wanted, inside = expected(view, 1, halvings=0)

@@ -154,15 +154,15 @@ class Requests(PageTest):
                 # Not before: the browser tells of this change some time later.
                 is_away = False
                 visit.page.wait_for_timeout(100)
-                state = "return [viewer.isComplete, viewer.isSharp, viewer.missingTiles]"
+                state = "return [viewer.isComplete, viewer.isFullyLoaded, viewer.missingTiles]"
                 self.assertEqual(visit.run(state), [True, False, 8], "given up is not sharp")
                 visit.run("""globalThis.told = []
-                    for (const type of ['complete', 'sharp']) viewer.addEventListener(type, () => told.push(type))""")
+                    for (const type of ['complete', 'fully-loaded']) viewer.addEventListener(type, () => told.push(type))""")
                 visit.run(recover)
                 visit.sharp()
                 self.assertEqual(visit.run(state), [True, True, 0])
                 visit.until("return told.length > 1")
-                self.assertEqual(visit.run("return told"), ["complete", "sharp"])
+                self.assertEqual(visit.run("return told"), ["complete", "fully-loaded"])
                 self.assertEqual(visit.run(notice), "")
                 counts = visit.run("return viewer.requestCounts")
                 self.assertEqual((counts["failed"], counts["retried"]), (8, 24))
@@ -187,18 +187,18 @@ class Requests(PageTest):
         visit.until("return viewer.shadowRoot.querySelector('.notice').textContent === 'The image could not be loaded.'")
         self.assertEqual(visit.run("return [document.title, document.getElementById('facts').textContent]"), ["SafeLanding", ""])
         visit.run("viewer.goTo(2)")
-        visit.until("return viewer.isSharp && document.title === 'FallenLeaf'")
+        visit.until("return viewer.isFullyLoaded && document.title === 'FallenLeaf'")
 
     def test_a_missing_tile_is_told_and_asked_for_once(self):
         visit = self.visit(faults=["404"], tile_by_tile=True)
         visit.page.route("**/*_files/13/3_1*", lambda route: route.fulfill(status=404))
         visit.page.add_init_script("""globalThis.told = []
-            for (const type of ['complete', 'sharp']) {
+            for (const type of ['complete', 'fully-loaded']) {
               document.addEventListener(type, () => globalThis.told.push(type), true)
             }""")
         visit.photo(view="scale=1&x=1500&y=500", wait=False)
         visit.until("return told.length > 0", "nothing more to come")
-        self.assertEqual(visit.run("return [viewer.isComplete, viewer.isSharp, viewer.missingTiles]"), [True, False, 1])
+        self.assertEqual(visit.run("return [viewer.isComplete, viewer.isFullyLoaded, viewer.missingTiles]"), [True, False, 1])
         self.assertEqual(visit.tiles().count((13, 3, 1)), 1)
         notice = visit.run("const p = viewer.shadowRoot.querySelector('.notice'); return p.hidden ? '' : p.textContent")
         self.assertEqual(notice, "One part of the image could not be loaded.")
@@ -206,7 +206,7 @@ class Requests(PageTest):
         visit.look("scale=1&x=0&y=2000")
         self.assertEqual(visit.run("return [viewer.isComplete, viewer.missingTiles]"), [True, 0])
         visit.until("return told.length > 2")
-        self.assertEqual(visit.run("return told"), ["complete", "complete", "sharp"])
+        self.assertEqual(visit.run("return told"), ["complete", "complete", "fully-loaded"])
 
 
 if __name__ == "__main__":

@@ -30,12 +30,12 @@ class Slow(PageTest):
             new MutationObserver(() => document.getElementById('counter')?.hidden === false && !told.includes('album') && told.push('album'))
               .observe(document, { subtree: true, childList: true, attributes: true })""")
         visit.photo("deep/1", wait=False)
-        visit.until("return viewer?.source && !viewer.isSharp && (() => {" + SEEN + "})()", "coarse pixels before all are there")
+        visit.until("return viewer?.source && !viewer.isFullyLoaded && (() => {" + SEEN + "})()", "coarse pixels before all are there")
         visit.sharp()
         visit.until("return told.includes('album') && told.includes('complete')")
         self.assertEqual(visit.run("return told"), ["open", "album", "complete"])
         visit.page.keyboard.press("PageDown")
-        visit.until("return viewer.index === 2 && viewer.isSharp", "the next one")
+        visit.until("return viewer.index === 2 && viewer.isFullyLoaded", "the next one")
 
     def test_from_the_gallery_the_thumbnail_is_seen_until_the_picture_is_there(self):
         visit = self.visit(host=host(), **PHONE).open(wait=False)
@@ -46,14 +46,14 @@ class Slow(PageTest):
             const preview = document.querySelector('.view:not(.waiting) ziggurat-viewer').shadowRoot.querySelector('canvas.preview')
             return preview.getContext('2d').getImageData(0, 0, preview.width, preview.height).data.some((value) => value)""")
         self.assertTrue(seen, "at once")
-        visit.until("return viewer.isSharp && !document.querySelector('.growing')")
+        visit.until("return viewer.isFullyLoaded && !document.querySelector('.growing')")
         # A finger that does not wait for it.
         fingers = visit.touches(pace=0.016)
         fingers.down((320, 420))
         for x in (270, 200, 120, 60):
             fingers.send("touchMove", [(x, 420)])
         fingers.up()
-        visit.until("return viewer.index === 2 && viewer.isSharp")
+        visit.until("return viewer.index === 2 && viewer.isFullyLoaded")
         # Kept busy so, and asked whether it is done, it may draw no frame at all.
         session.send("Emulation.setCPUThrottlingRate", {"rate": 1})
         visit.page.go_back()

@@ -29,7 +29,7 @@ class Small(PageTest):
             for ratio in (1, 2):
                 with self.subTest(width=width, height=height, ratio=ratio):
                     visit = self.visit(host=self.host, width=700, height=600, ratio=ratio).open(f"view/{width}x{height}")
-                    visit.hide_chrome()
+                    visit.hide_ui()
                     shown = numpy.asarray(Image.open(io.BytesIO(visit.page.screenshot())).convert("RGB")).astype(int)
                     scale = min(700 / width, 600 / height) * ratio
                     left, top = (round((side * ratio - scale * pixels) / 2) for side, pixels in ((700, width), (600, height)))

@@ -34,7 +34,7 @@ class Swipes(EmbeddingTest):
                 fingers.send("touchMove", [(x, 420)])
             fingers.up()
             visit.page.wait_for_timeout(50)
-        visit.until("return viewer.index === 10 && viewer.isSharp", "ten pages")
+        visit.until("return viewer.index === 10 && viewer.isFullyLoaded", "ten pages")
 
     def test_a_picture_that_comes_while_a_finger_drags_does_not_stop_it(self):
         visit = self.open(ORDER[0])
@@ -48,7 +48,7 @@ class Swipes(EmbeddingTest):
         visit.until(f"return {TRACK} === -90", "the page follows")
         fingers.move((60, 420))
         fingers.up()
-        visit.until("return viewer.index === 1 && viewer.isSharp")
+        visit.until("return viewer.index === 1 && viewer.isFullyLoaded")
 
     def test_a_window_that_changes_while_a_page_is_dragged_does_not_stop_it(self):
         visit = self.open()
@@ -64,7 +64,7 @@ class Swipes(EmbeddingTest):
         self.assertEqual(visit.run(place), f"{440 + 32}px", "the next one lies beside it")
         fingers.move((80, 420))
         fingers.up()
-        visit.until(f"return viewer.index === {AT + 1} && viewer.isSharp")
+        visit.until(f"return viewer.index === {AT + 1} && viewer.isFullyLoaded")
 
     def test_a_window_that_changes_while_a_picture_is_dragged_does_not_stop_it(self):
         visit = self.open(view=middle(390, 844, 8))
@@ -118,7 +118,7 @@ class Swipes(EmbeddingTest):
 
     def test_little_smaller_or_zoomed_in_at_first_it_stays(self):
         visit = self.gallery()
-        visit.run("globalThis.causes = []; viewer.addEventListener('leave', ({ detail }) => causes.push(detail.cause))")
+        visit.run("globalThis.causes = []; viewer.addEventListener('close', ({ detail }) => causes.push(detail.cause))")
         self.pinch(visit, 300, 240).up()
         visit.sharp()
         self.pinch(visit, 100, 300).up()
@@ -132,7 +132,7 @@ class Swipes(EmbeddingTest):
 
     def test_a_document_of_its_own_tells_but_stays(self):
         visit = self.open()
-        visit.run("globalThis.causes = []; viewer.addEventListener('leave', ({ detail }) => causes.push(detail.cause))")
+        visit.run("globalThis.causes = []; viewer.addEventListener('close', ({ detail }) => causes.push(detail.cause))")
         self.pinch(visit, 300, 100).up()
         visit.until("return causes.length")
         visit.sharp()

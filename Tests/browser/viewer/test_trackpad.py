@@ -44,7 +44,7 @@ class Trackpad(PageTest):
         self.scroll(visit, *((step * x, step * y) for step in THROW))
 
     def assertShows(self, visit, index):
-        visit.until(f"return viewer.index === {index} && viewer.isSharp && !viewer.shadowRoot.querySelector('.track').getAnimations().length",
+        visit.until(f"return viewer.index === {index} && viewer.isFullyLoaded && !viewer.shadowRoot.querySelector('.track').getAnimations().length",
                     f"image {index}")
 
     def test_zoomed_in_two_fingers_pan_pixel_for_pixel(self):
