@@ -26,10 +26,10 @@ package struct Deletion: Hashable, Sendable {
     /// Those that are back, sorted.
     package let restored: [ImageID]
     /// Those whose place another image has taken, sorted; they stay deleted.
-    package let taken: [ImageID]
+    package let conflicts: [ImageID]
 
-    package init(restored: some Sequence<ImageID>, taken: some Sequence<ImageID>) {
-      (self.restored, self.taken) = (restored.sorted(), taken.sorted())
+    package init(restored: some Sequence<ImageID>, conflicts: some Sequence<ImageID>) {
+      (self.restored, self.conflicts) = (restored.sorted(), conflicts.sorted())
     }
   }
 }

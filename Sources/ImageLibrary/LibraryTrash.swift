@@ -39,10 +39,10 @@ final class LibraryTrash: DeletionPlace {
 
   func restore(_ name: String, since oldest: Int) throws(StorageError) -> Deletion.Restoration? {
     try alone { () throws(StorageError) in
-      guard let (restored, taken) = try folder.restore(name, since: oldest) else { return nil }
+      guard let (restored, conflicts) = try folder.restore(name, since: oldest) else { return nil }
       // Also those whose words came back and whose place another has.
-      try library.renew((restored + taken).map { ($0.id, $0.path) })
-      return Deletion.Restoration(restored: restored.map(\.id), taken: taken.map(\.id))
+      try library.renew((restored + conflicts).map { ($0.id, $0.path) })
+      return Deletion.Restoration(restored: restored.map(\.id), conflicts: conflicts.map(\.id))
     }
   }
 

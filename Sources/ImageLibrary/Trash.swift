@@ -8,7 +8,7 @@ package struct Trash: Sendable {
     package let id: String
     package let images: [ImageID]
     /// Seconds since 1970.
-    package let deleted: Int
+    package let deletedAt: Int
     package let expires: Int
   }
 
@@ -69,7 +69,7 @@ package struct Trash: Sendable {
     else { return nil }
     space?.refresh()
     return Deletion.Restoration(
-      restored: result.restored.map(shown), taken: result.taken.map(shown))
+      restored: result.restored.map(shown), conflicts: result.conflicts.map(shown))
   }
 
   /// Removes for good what was kept for long enough. What fails now is tried again the next time.
@@ -84,6 +84,6 @@ package struct Trash: Sendable {
   private func shown(_ deletion: Deletion) -> Listed {
     Listed(
       id: (space == nil ? "" : String(Self.mark)) + deletion.name, images: deletion.images.map(shown),
-      deleted: deletion.time, expires: deletion.time + keeps)
+      deletedAt: deletion.time, expires: deletion.time + keeps)
   }
 }

@@ -74,7 +74,7 @@ extension PrivateSpace: DeletionPlace {
       }
       index.deletions?[name] = deletion.entries.isEmpty ? nil : deletion
       result = Deletion.Restoration(
-        restored: SpaceIndex.ids(back), taken: SpaceIndex.ids(deletion.entries))
+        restored: SpaceIndex.ids(back), conflicts: SpaceIndex.ids(deletion.entries))
       return back.isEmpty ? nil : []
     }
     return result

@@ -27,15 +27,15 @@ extension Site {
 
   /// What a visitor may do.
   private struct State: Encodable {
-    /// Change what everybody sees.
-    let writable: Bool
-    /// See a private space, and change it.
-    let space: Bool
-    let spaceWritable: Bool
-    /// Passwords are taken here at all.
-    let password: Bool
+    /// Whether the client may change what everybody sees.
+    let canWrite: Bool
+    /// Whether the session has a private space open.
+    let hasSpace: Bool
+    let canWriteSpace: Bool
+    /// Whether the server accepts passwords at all.
+    let acceptsPassword: Bool
     /// Seconds until the session ends if it is not used.
-    let expires: Int?
+    let expiresIn: Int?
   }
 
   private func sessionState(_ request: Request) -> Response {
@@ -43,8 +43,8 @@ extension Site {
     let session = visitor.isByCookie ? sessions.session(request, isUse: false) : nil
     return .json(
       State(
-        writable: visitor.mayWrite, space: visitor.space != nil, spaceWritable: visitor.mayWriteToSpace,
-        password: access.spaces?.isOffered == true, expires: session.map(sessions.rest)))
+        canWrite: visitor.mayWrite, hasSpace: visitor.space != nil, canWriteSpace: visitor.mayWriteToSpace,
+        acceptsPassword: access.spaces?.isOffered == true, expiresIn: session.map(sessions.rest)))
   }
 
   private func logout(_ request: Request) -> Response {

@@ -135,7 +135,7 @@ package final class Site: Sendable {
     }
     return switch asked {
     case .uploads, .upload: true
-    case .session, .images, .image, .deleted, .restore, .events, .qrCode, .nothing: false
+    case .session, .images, .image, .trash, .restore, .events, .pairing, .nothing: false
     }
   }
 

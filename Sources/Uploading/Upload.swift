@@ -111,15 +111,15 @@ package final class Upload: Sendable {
 
   /// What clients are told.
   package var json: [UInt8] {
-    struct Told: Encodable {
-      let id, name, folder, stage: String
+    struct Reported: Encodable {
+      let id, name, folder, status: String
       let length, offset: Int
       let progress: Double
       let image: ImageID?
       let copyOf: ImageID?
       let duplicate: Bool
-      let reason: String?
-      let fault: Fault?
+      let message: String?
+      let errorCode: Fault?
     }
     let state = state
     let encoder = JSONEncoder()
@@ -127,13 +127,13 @@ package final class Upload: Sendable {
     // Strings and finite numbers always encode.
     return Array(
       try! encoder.encode(
-        Told(
+        Reported(
           id: id, name: name, folder: (vault == nil ? "" : "\(ImageID.privateMark)") + folder,
-          stage: state.stage.rawValue,
+          status: state.stage.rawValue,
           length: length,
           offset: state.stage == .receiving ? state.received : length,
           progress: (state.progress * 1000).rounded() / 1000, image: state.image, copyOf: copy?.image,
-          duplicate: state.isDuplicate, reason: state.reason, fault: state.fault)))
+          duplicate: state.isDuplicate, message: state.reason, errorCode: state.fault)))
   }
 }
 

@@ -76,7 +76,7 @@ import TileStorage
     #expect(try space.restore(name, since: 1000) == nil, "too late")
     #expect(try space.deletions(since: 999).map(\.name) == [name])
     let back = try #require(try space.restore(name, since: 999))
-    #expect(back.restored == ["a"] && back.taken.isEmpty)
+    #expect(back.restored == ["a"] && back.conflicts.isEmpty)
     #expect(try small.open().sidecar(ofID: "a") == Self.words)
     _ = try space.delete(["a"], at: 1000)
     try space.purgeDeleted(until: 1000)

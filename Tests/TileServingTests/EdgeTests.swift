@@ -70,9 +70,13 @@ import TileStorage
   @Test(
     "a generation pins a tile, and nothing else does",
     arguments: [
-      ("", false), ("g=", false), ("g=1", false), ("g=zz", false), ("h=GENERATION", false),
-      ("g=1&g=GENERATION", false), ("%67=GENERATION", false), ("g=GENERATION0", false),
-      ("g=GENERATION", true), ("from=here&g=GENERATION", true), ("g=GENERATION&from=here", true),
+      ("", false), ("v=", false), ("v=1", false), ("v=zz", false), ("h=GENERATION", false), ("v", false),
+      ("v=1&v=GENERATION", false), ("%76=GENERATION", false), ("v=GENERATION0", false),
+      ("V=GENERATION", false),
+      ("v=GENERATION", true), ("from=here&v=GENERATION", true), ("v=GENERATION&from=here", true),
+      // As version 0.1 called it.
+      ("g=GENERATION", true), ("from=here&g=GENERATION", true), ("g=GENERATION0", false), ("g", false),
+      ("v=1&g=GENERATION", false), ("g=GENERATION&v=1", true),
     ])
   func pins(_ query: String, _ isPinned: Bool) throws {
     let site = try site()
@@ -119,7 +123,7 @@ import TileStorage
     let site = try site(isBehindEdge: false)
     let generation = try generation(site)
     for (query, words) in [
-      ("", "public, no-cache"), ("g=\(generation)", "public, max-age=31536000, immutable"),
+      ("", "public, no-cache"), ("v=\(generation)", "public, max-age=31536000, immutable"),
     ] {
       let headers = try #require(hit(site, "/dzi/one_files/6/1_0.jpg", query: query))
       #expect(headers["Cache-Control"] == words)

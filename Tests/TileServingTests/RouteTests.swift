@@ -32,12 +32,12 @@ struct RouteTests {
       case .copies: "copies \(part(image.id))"
       case nil: "image \(part(image.whole))"
       }
-    case .api(.deleted): "deleted"
+    case .api(.trash): "trash"
     case .api(.restore(let deletion)): "restore \(part(deletion))"
     case .api(.uploads): "uploads"
     case .api(.upload(let id)): "upload \(id.map(part) ?? "-")"
     case .api(.events): "events"
-    case .api(.qrCode): "qr"
+    case .api(.pairing): "pairing"
     case .api(.nothing): "api"
     case .view(let id): "view \(part(id))"
     case .embed(let id): "embed \(id.map(part) ?? "-")"
@@ -81,8 +81,13 @@ struct RouteTests {
       ("/api/images/a/viewports", "image a/viewports"), ("/api/images/a/animation", "animation a"),
       ("/api/images/a/copies", "copies a"), ("/api/images/copies", "image copies"),
       ("/api/images/a/move", "move a"), ("/api/images/move", "image move"), ("/api/session", "session"),
-      ("/api/session/", "api"), ("/api/events", "events"), ("/api/events/x", "api"), ("/api/qr.svg", "qr"),
-      ("/api/deleted", "deleted"), ("/api/deleted/", "api"), ("/api/deleted/x/restore", "restore x"),
+      ("/api/session/", "api"), ("/api/events", "events"), ("/api/events/x", "api"),
+      ("/api/pairing.svg", "pairing"),
+      ("/api/qr.svg", "pairing"),
+      ("/api/trash", "trash"), ("/api/trash/", "api"), ("/api/trash/x/restore", "restore x"),
+      ("/api/trash/x/y/restore", "api"), ("/api/trash/x", "api"), ("/api/trash/restore", "api"),
+      ("/api/trash/x/restored", "api"), ("/api/trashx", "api"), ("/api/trash//restore", "restore "),
+      ("/api/deleted", "trash"), ("/api/deleted/", "api"), ("/api/deleted/x/restore", "restore x"),
       ("/api/deleted/x/y/restore", "api"), ("/api/deleted/x", "api"), ("/api/deleted/restore", "api"),
       ("/api/uploads", "uploads"), ("/api/uploads/", "upload "), ("/api/uploads/x", "upload x"),
       ("/api/uploads/x/y", "upload -"), ("/api/uploadsx", "api"), ("/api/", "api"), ("/api", "page"),
@@ -108,7 +113,7 @@ struct RouteTests {
 
   @Test("only what the catalog knows waits for it")
   func waiting() {
-    for path in ["/api/images", "/api/deleted", "/iiif/presentation/3/collection"] {
+    for path in ["/api/images", "/api/trash", "/iiif/presentation/3/collection"] {
       #expect(Self.route(path).isOfCatalog)
     }
     for path in ["/api/images/a", "/api/uploads", "/dzi/a.dzi", "/", "/metrics", "/view/a"] {

@@ -145,18 +145,18 @@ extension ViewportCase {
   private static var surroundings: [Question] {
     let photo = image(5120, 2880)
     return [
-      (photo, Query(100, 80) { ($0.scale, $0.x, $0.y, $0.margin) = (1, 1100, 600, 1) }),
-      (photo, Query(100, 80) { ($0.scale, $0.margin) = (1, 2) }),
-      (photo, Query(100, 80) { ($0.scale, $0.x, $0.y, $0.margin) = (1, 5000, 2800, 1) }),
-      (photo, Query(100, 80) { ($0.scale, $0.x, $0.margin) = (1, 6000, 3) }),
-      (photo, Query(100, 80) { ($0.scale, $0.x, $0.y, $0.margin, $0.rotation) = (1, 1000, 1000, 1, 45) }),
-      (photo, Query(100, 80) { $0.margin = 64 }),
+      (photo, Query(100, 80) { ($0.scale, $0.x, $0.y, $0.buffer) = (1, 1100, 600, 1) }),
+      (photo, Query(100, 80) { ($0.scale, $0.buffer) = (1, 2) }),
+      (photo, Query(100, 80) { ($0.scale, $0.x, $0.y, $0.buffer) = (1, 5000, 2800, 1) }),
+      (photo, Query(100, 80) { ($0.scale, $0.x, $0.buffer) = (1, 6000, 3) }),
+      (photo, Query(100, 80) { ($0.scale, $0.x, $0.y, $0.buffer, $0.rotation) = (1, 1000, 1000, 1, 45) }),
+      (photo, Query(100, 80) { $0.buffer = 64 }),
       (photo, Query(100, 80) { ($0.scale, $0.x, $0.y, $0.fallback) = (1, 1100, 600, true) }),
       (photo, Query(100, 80) { ($0.scale, $0.x, $0.y, $0.fallback) = (0.1, -30, -30, true) }),
       (photo, Query(100, 80) { ($0.scale, $0.x, $0.fallback) = (1, 6000, true) }),
       (
         photo,
-        Query(100, 80) { ($0.scale, $0.fallback, $0.margin, $0.dpr, $0.rotation) = (0.2, true, 1, 2, 10) }
+        Query(100, 80) { ($0.scale, $0.fallback, $0.buffer, $0.dpr, $0.rotation) = (0.2, true, 1, 2, 10) }
       ),
       (
         image(1 << 31, 1 << 20), Query(80, 80) { ($0.scale, $0.center, $0.fallback) = (1, [1e9, 5e5], true) }
@@ -212,7 +212,7 @@ extension ViewportCase {
     if sometimes(2) { query.rotation = sometimes(3) ? Double(random.below(9)) * 90 - 360 : number(-400, 400) }
     if sometimes(4) { query.flip = true }
     if sometimes(4) { query.dpr = [0.5, 1.5, 2, 3][random.below(4)] }
-    if sometimes(8) { query.margin = 1 + random.below(2) }
+    if sometimes(8) { query.buffer = 1 + random.below(2) }
     if sometimes(6) { query.fallback = true }
     return (shape, query)
   }

@@ -32,7 +32,7 @@ struct ViewportCase: Codable, Equatable {
     var rotation: Double?
     var flip: Bool?
     var dpr: Double?
-    var margin: Int?
+    var buffer: Int?
     var fallback: Bool?
   }
 
@@ -96,7 +96,7 @@ extension ViewportCase {
     let (viewport, limits) = parsed.viewport(on: pyramid.imageSize)
     let coverage = Coverage(
       pyramid: pyramid, viewport: viewport, devicePixelRatio: parsed.devicePixelRatio)
-    let tiles = (parsed.fallback ? coverage.fallbackTiles() : []) + coverage.tiles(margin: parsed.margin)
+    let tiles = (parsed.fallback ? coverage.fallbackTiles() : []) + coverage.tiles(margin: parsed.buffer)
     self.image = image
     self.query = query
     answer = Answer(
@@ -137,7 +137,7 @@ extension ViewportCase.Query {
     add("rotation", rotation)
     add("flip", flip)
     add("dpr", dpr)
-    add("margin", margin)
+    add("buffer", buffer)
     add("fallback", fallback)
     return list
   }

@@ -37,7 +37,7 @@ struct ViewportFixtureTests {
     #expect(count { $0.query.rotation.map { $0.remainder(dividingBy: 90) == 0 } ?? false } >= least)
     #expect(count { $0.query.flip == true } >= least)
     #expect(count { $0.query.dpr != nil } >= least)
-    #expect(count { $0.query.margin != nil && $0.answer.tiles.contains { $0.prefetch } } >= least)
+    #expect(count { $0.query.buffer != nil && $0.answer.tiles.contains { $0.prefetch } } >= least)
     #expect(count { $0.query.fallback == true && $0.answer.tiles.count > 1 } >= least)
     #expect(count { $0.answer.viewport.visible == nil && $0.answer.tiles.isEmpty } >= least)
     #expect(count { $0.image.width == 1 && $0.image.height == 1 } >= least)

@@ -38,7 +38,7 @@ WITH_SOURCE = PAGE[:PAGE.index("<script>")].replace(
     "<style>", '<link rel="modulepreload" href="/openseadragon/ziggurat-tile-source.js"><style>').replace(
     "<script src", """<script>
 const { clientWidth: width, clientHeight: height } = document.getElementById('viewer')
-const query = new URLSearchParams({ width, height, dpr: devicePixelRatio * 1.00001, overview: true, describe: true })
+const query = new URLSearchParams({ width, height, dpr: devicePixelRatio * 1.00001, include: 'overview,description' })
 const view = fetch(`${new URLSearchParams(location.search).get('image')}/viewport.tiles?${query}`)
 </script><script src""") + """<script>
 import('/openseadragon/ziggurat-tile-source.js').then(({ zigguratTileSource }) => {

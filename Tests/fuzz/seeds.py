@@ -337,7 +337,7 @@ REQUESTS = [
     "/iiif/2/a/pct:10,10.5,20,30/!400,300/!90/gray.png", "/iiif/3/a/square/^pct:50/22.5/bitonal.tif",
     "/iip?FIF=a&JTL=3,4", "/iip?FIF=a.tif&RGN=0.1,0.2,0.3,0.4&WID=500&HEI=400&QLT=70&ROT=!90&CVT=jpeg",
     "/iip?FIF=a&OBJ=IIP,1.0&OBJ=Max-size&OBJ=Resolution-number", "/iip?DeepZoom=a.dzi", "/iip?Zoomify=a/TileGroup0/0-0-0.jpg",
-    "/iip?IIIF=a/full/!200,200/0/default.jpg", "/api/images/~%2Fa/viewport?width=640&height=480&fit=contain&rotation=30&margin=2",
+    "/iip?IIIF=a/full/!200,200/0/default.jpg", "/api/images/~%2Fa/viewport?width=640&height=480&fit=contain&rotation=30&buffer=2&include=overview,description",
     "/xyz/a/3/1/2@2x.webp", "/iip?IIIF=a/full/3,/0/native.jpg", "/iiif/presentation/2/a/manifest.json",
     "for=192.0.2.60;proto=https;host=\"a.example:8443\", for=\"[2001:db8::17]:4711\";host=b",
     "/api/images?q=a+b&limit=10&cursor=x", "/iiif/presentation/3/a/manifest", "/iiif/presentation/3/collection/2", "/view/a"]

@@ -162,7 +162,7 @@ class Uploads(unittest.TestCase):
                 ends[path.name] = self.end(client, path.name, path.read_bytes())
                 # One that is whole goes through behind it.
                 told = self.end(client, f"good {number}.png", good + bytes([number]))
-                self.assertEqual(told["stage"], "done", (path.name, told))
+                self.assertEqual(told["status"], "done", (path.name, told))
             watcher.end()
             peak = memory.end()
             self.assertTrue(server.alive())
@@ -174,23 +174,23 @@ class Uploads(unittest.TestCase):
             self.assertEqual((processes.cells(server.process.pid), processes.zombies(server.process.pid)), ([], []))
         for name, told in ends.items():
             with self.subTest(name):
-                self.assertIn(told["stage"], ("done", "failed"))
-                if told["stage"] == "failed":
-                    self.assertTrue(told["reason"])
-                    self.assertNotRegex(told["reason"], CRASH)
-                    self.assertNotIn(str(library), told["reason"])
-        self.assertIn("failed", {told["stage"] for told in ends.values()})
+                self.assertIn(told["status"], ("done", "failed"))
+                if told["status"] == "failed":
+                    self.assertTrue(told["message"])
+                    self.assertNotRegex(told["message"], CRASH)
+                    self.assertNotIn(str(library), told["message"])
+        self.assertIn("failed", {told["status"] for told in ends.values()})
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         self.assertLessEqual(peak / MEGABYTE, total / 4 / MEGABYTE + SPARE)
         self.assertEqual(run("verify", library).returncode, 0)
         print(f"[{watcher.count} tiles, the slowest after {watcher.longest * 1000:.0f} ms; {peak / MEGABYTE:.0f} MB; "
-              f"{ {name: told.get('reason', told['stage']) for name, told in ends.items()} }] ", end="", flush=True)
+              f"{ {name: told.get('message', told['status']) for name, told in ends.items()} }] ", end="", flush=True)
 
     def end(self, client: Client, name: str, data: bytes) -> dict:
         """How the upload ended; what is refused at once has a reason, too."""
         made = client.create(len(data), filename=name)
         if made.status != 201:
-            return {"stage": "failed", "reason": json.loads(made.body)["detail"]}
+            return {"status": "failed", "message": json.loads(made.body)["detail"]}
         path = "/api/uploads/" + made["location"].split("/")[-1]
         client.patch(path, 0, data)
         return client.end(path, 300)

@@ -45,7 +45,7 @@ class MetadataThatIsFreedTwice(CommandTest):
             # Sent more than once: the first time the heap may hold.
             for number in range(3):
                 _, path = client.send(self.PICTURE.read_bytes() + bytes([number]), filename=f"crash {number}.tif")
-                self.assertEqual(client.end(path)["stage"], "done")
+                self.assertEqual(client.end(path)["status"], "done")
                 self.assertTrue(server.alive())
         finally:
             self.assertEqual(server.stop(), 0)
@@ -61,7 +61,7 @@ class MetadataThatIsFreedTwice(CommandTest):
         client.patch(path, 0, self.PICTURE.read_bytes())
         server.stop(9)
         with serve(library) as again:
-            self.assertEqual(Client(again).end(path)["stage"], "done")
+            self.assertEqual(Client(again).end(path)["status"], "done")
             self.assertTrue(again.alive())
 
 

@@ -61,9 +61,9 @@ rm -rf /etc/nginx/conf.d/* /var/cache/ziggurat-* /var/lib/ziggurat-edge /etc/zig
         status, headers = self.ask("/dzi/one.dzi")
         self.assertEqual((status, headers["strict-transport-security"]), (200, "max-age=63072000"))
         self.assertEqual(self.ask("/metrics")[0], 403)
-        status, headers = self.ask("/dzi/one.dzi?g=1", scheme="http")
+        status, headers = self.ask("/dzi/one.dzi?v=1", scheme="http")
         self.assertIn(status, (301, 308))
-        self.assertEqual(headers["location"], f"https://{HOST}/dzi/one.dzi?g=1")
+        self.assertEqual(headers["location"], f"https://{HOST}/dzi/one.dzi?v=1")
 
     def test_nginx(self):
         self.serve("127.0.0.1")
@@ -113,7 +113,7 @@ until {CURL} --output /dev/null https://{HOST}/healthz; do sleep 0.2; done""")
 
         def forgets(name: str) -> None:
             generation = self.shell(f"curl --silent http://10.0.0.11:8080/api/images/{name} | grep --only-matching '\"generation\":\"[0-9a-f]*' | cut -d'\"' -f4").stdout.strip()
-            tile = f"/dzi/{name}_files/9/0_0.jpg?g={generation}"
+            tile = f"/dzi/{name}_files/9/0_0.jpg?v={generation}"
             for cached in ("miss", "hit"):
                 status, headers = self.ask(tile)
                 self.assertEqual((status, headers["x-cache"]), (200, cached), headers)

@@ -62,7 +62,7 @@ class Client:
     def end(self, path: str, seconds: float = 60) -> dict:
         """What became of an upload."""
         until = time.monotonic() + seconds
-        while (state := self.state(path))["stage"] not in ("done", "failed"):
+        while (state := self.state(path))["status"] not in ("done", "failed"):
             assert time.monotonic() < until, state
             time.sleep(0.05)
         return state

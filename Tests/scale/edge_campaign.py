@@ -70,8 +70,8 @@ class Readers:
         tile = Tile(id, *self.sizes[id], self.side, *place, "jpg")
         path = chance.choice([tile.dzi, tile.dzi, tile.iiif3, tile.iiif2, tile.xyz or tile.dzi])
         generation = chance.choice(self.published)[id].generation
-        query = chance.choice(["", "", f"g={generation}", f"g={generation}", f"g={generation}", f"from=here&g={generation}", "from=here", "g=123abc",
-                               f"g=1&g={generation}", f"g={generation.upper()}&g=123abc"])
+        query = chance.choice(["", "", f"v={generation}", f"v={generation}", f"g={generation}", f"from=here&v={generation}", "from=here", "v=123abc",
+                               f"v=1&g={generation}", f"v={generation.upper()}&v=123abc"])
         return path + (f"?{query}" if query else ""), id, place
 
     def read(self, chance: random.Random) -> None:
@@ -111,7 +111,7 @@ class Readers:
             return f"{target}: {tag} is of no generation that was published"
         if answer.status == 200 and answer.body != known[0].tiles[place]:
             return f"{target}: its {len(answer.body)} bytes are not those of {tag}"
-        pins = re.findall(r"[?&]g=([^&]*)", target)
+        pins = re.findall(r"[?&][vg]=([^&]*)", target)
         if "immutable" in answer.headers["Cache-Control"] and (not pins or pins[0].lower() != generation):
             return f"{target}: is to be kept for ever, and is {tag}"
         return None

@@ -87,7 +87,7 @@ class EdgeChanges(unittest.TestCase):
 
     def pinned(self, number: int) -> str | None:
         listed = self.servers[0].get(f"/api/images/i{number}")
-        return f"{self.tile(number)}?g={json.loads(listed.body)['generation']}" if listed.status == 200 else None
+        return f"{self.tile(number)}?v={json.loads(listed.body)['generation']}" if listed.status == 200 else None
 
     def told(self, number: int) -> str:
         """What the cache and each server say of an image that should be otherwise."""
@@ -144,7 +144,7 @@ class EdgeChanges(unittest.TestCase):
         return lambda ask: ask(pinned).status == ask(self.tile(number)).status == ask(f"/api/images/i{number}").status == 404
 
     def restore(self, number: int, *_):
-        answer = self.client.ask("POST", f"/api/deleted/{self.deleted.pop(number)}/restore", tus=False)
+        answer = self.client.ask("POST", f"/api/trash/{self.deleted.pop(number)}/restore", tus=False)
         if answer.status != 200:
             # What was added in its place stays.
             self.publish(number, self.versions[number])

@@ -65,7 +65,7 @@ class Sender(Actor):
             answer = self.client.ask("GET", path)
             if self.records.answer(self.kind, f"GET {path}", answer):
                 told = json.loads(answer.body)
-                if told["stage"] in ("done", "failed"):
+                if told["status"] in ("done", "failed"):
                     return told
                 # Hanging ones before it take two minutes each.
                 if time.monotonic() - began > 900 and not self.records.was_full(began):
@@ -102,8 +102,8 @@ class GoodSender(Sender):
         told = self.send(f"{self.kind[-4:]} {self.number}.{kind}", encoded(piece, kind))
         if not told:
             return
-        if told["stage"] == "failed":
-            if not any(word in told.get("reason", "") for word in KILLED):
+        if told["status"] == "failed":
+            if not any(word in told.get("message", "") for word in KILLED):
                 self.records.fault(self.kind, f"a good picture failed: {told}")
             with self.records.lock:
                 self.records.counts["good pictures whose cell was killed"] += 1
@@ -149,9 +149,9 @@ class BadSender(Sender):
         if not told:
             return
         with self.records.lock:
-            self.records.counts[f"bad pictures {'told' if told['stage'] == 'failed' else 'readable all the same'}"] += 1
-        if told["stage"] == "done":
+            self.records.counts[f"bad pictures {'told' if told['status'] == 'failed' else 'readable all the same'}"] += 1
+        if told["status"] == "done":
             if not told.get("duplicate"):
                 self.remove(told["image"])
-        elif not told.get("reason") or CRASH.search(told["reason"]):
+        elif not told.get("message") or CRASH.search(told["message"]):
             self.records.fault(self.kind, f"{path.name} failed without a reason: {told}")

@@ -102,7 +102,7 @@ class Deleter(Actor):
         if len(chosen) == 1:
             answer = self.client.ask("DELETE", address(chosen[0]))
         else:
-            answer = self.client.ask("POST", "/api/deleted", json.dumps({"ids": chosen}).encode())
+            answer = self.client.ask("POST", "/api/trash", json.dumps({"ids": chosen}).encode())
         if not self.records.answer(self.kind, "DELETE", answer):
             # A full disk may stop it in the middle: who is gone and who is not is then looked at.
             return self.settle(chosen)
@@ -120,7 +120,7 @@ class Deleter(Actor):
         """Also after the end: nothing stays deleted."""
         until = time.monotonic() + 300
         while time.monotonic() < until:
-            answer = self.client.ask("POST", f"/api/deleted/{deletion}/restore")
+            answer = self.client.ask("POST", f"/api/trash/{deletion}/restore")
             if self.records.answer(self.kind, "restore", answer):
                 told = json.loads(answer.body)
                 if sorted(told["restored"]) != sorted(chosen):
@@ -132,8 +132,8 @@ class Deleter(Actor):
         self.records.fault(self.kind, f"{chosen} could not be restored")
 
     def settle(self, chosen: list[str]) -> None:
-        answer = self.client.ask("GET", "/api/deleted")
-        for deletion in json.loads(answer.body)["deleted"] if self.records.answer(self.kind, "GET", answer) else []:
+        answer = self.client.ask("GET", "/api/trash")
+        for deletion in json.loads(answer.body)["items"] if self.records.answer(self.kind, "GET", answer) else []:
             if gone := [image for image in chosen if image in deletion["images"]]:
                 self.restore(deletion["id"], gone)
         self.mark(chosen, "here")

@@ -234,7 +234,7 @@ export class Cropper {
   /** What a server makes an image of: see `POST /api/images/{id}/copies`. */
   get wish() {
     const { degrees, isFlipped } = this.quarters
-    return { region: this.region, turn: degrees, flip: isFlipped, straighten: this.straightening }
+    return { region: this.region, rotation: degrees, flip: isFlipped, straighten: this.straightening }
   }
 
   /** @param {number | null} ratio width through height as it is seen; null where any will do */

@@ -13,11 +13,11 @@ const [SLOP, EDGE, STEP] = [10, 90, 14] // CSS px
 
 /** Choosing pictures in the gallery, and what is done with those that are chosen. */
 export class Selection {
-  constructor(grid, header, reload, { writable, spaceWritable }) {
+  constructor(grid, header, reload, { canWrite, canWriteSpace }) {
     Object.assign(this, { grid, reload, chosen: new Set(), base: new Set(), anchor: 0, isOn: false })
     const say = this.say = writing()
-    this.may = (index) => isOwn(grid.images[index].id) ? spaceWritable : writable
-    this.canMove = writable && spaceWritable
+    this.may = (index) => isOwn(grid.images[index].id) ? canWriteSpace : canWrite
+    this.canMove = canWrite && canWriteSpace
     this.start = button('round select', say('select'), () => this.isOn ? this.leave() : this.enter(), icon('select'))
     header.append(this.start)
     const press = (name, run) => button(`round ${name}`, say(name), run, icon(name))
@@ -163,7 +163,7 @@ export class Selection {
   }
 
   /** Those among what is chosen that are books. */
-  get books() { return this.grid.images.filter(({ id, book }) => book && this.chosen.has(id)).map(({ id }) => id) }
+  get books() { return this.grid.images.filter(({ id, isBook }) => isBook && this.chosen.has(id)).map(({ id }) => id) }
 
   /** The ids of what is chosen: of a book all of its pages. */
   async images() {

@@ -39,7 +39,7 @@ export async function showTrash(restored) {
   }
 }
 
-function row({ images, deleted, expires }, run) {
+function row({ images, deletedAt, expires }, run) {
   const say = writing()
   const names = images.slice(0, NAMES).map((id) => id.split('/').pop()).join(', ')
   const when = dates({ dateStyle: 'medium', timeStyle: 'short' })
@@ -52,5 +52,5 @@ function row({ images, deleted, expires }, run) {
     })
   })
   return make('li', {}, make('strong', { textContent: images.length > NAMES ? say('andMore', { names, count: images.length - NAMES }) : names }),
-    make('span', { textContent: say('deletedAt', { time: when.format(deleted * 1000), count: hours }) }), back)
+    make('span', { textContent: say('deletedAt', { time: when.format(deletedAt * 1000), count: hours }) }), back)
 }

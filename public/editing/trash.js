@@ -29,7 +29,7 @@ export async function deleteImages(ids) {
   for (const own of [true, false]) {
     const part = ids.filter((id) => isOwn(id) === own)
     while (part.length) {
-      const { deleted } = await ask('POST', place('api/deleted'), { ids: part.splice(0, MOST) })
+      const { deleted } = await ask('POST', place('api/trash'), { ids: part.splice(0, MOST) })
       if (!deleted) continue
       result.deletions.push(deleted.id)
       for (const id of deleted.images) result.ids.add(id)
@@ -64,10 +64,10 @@ export function offerUndo({ ids, deletions }, wanted, restored) {
 }
 
 /** Brings one deletion back. @param {string} id @returns {Promise<number>} how many pictures that are */
-export async function restore(id) { return (await ask('POST', place(`api/deleted/${id}/restore`))).restored.length }
+export async function restore(id) { return (await ask('POST', place(`api/trash/${id}/restore`))).restored.length }
 
-/** What can be restored, the last deleted first. @returns {Promise<{ id: string, images: string[], deleted: number, expires: number }[]>} */
-export async function trash() { return (await ask('GET', place('api/deleted'))).deleted }
+/** What can be restored, the last deleted first. @returns {Promise<{ id: string, images: string[], deletedAt: number, expires: number }[]>} */
+export async function trash() { return (await ask('GET', place('api/trash'))).items }
 
 /** For the gallery, where a page of its own is left for that. @param {Deleted} deleted */
 export function leaveNote({ deletions, ids }) { sessionStorage.setItem(NOTE, JSON.stringify([deletions, [...ids]])) }

@@ -172,12 +172,12 @@ export class Grid {
   make(index) {
     const image = this.images[index]
     const link = make('a', {
-      className: image.book ? 'picture book' : 'picture', href: place(`view/${encodeURIComponent(image.cover ?? image.id)}`), tabIndex: index === this.focused ? 0 : -1,
+      className: image.isBook ? 'picture book' : 'picture', href: place(`view/${encodeURIComponent(image.cover ?? image.id)}`), tabIndex: index === this.focused ? 0 : -1,
       onclick: (event) => this.opened(Number(link.dataset.index), event),
     }, make('span', { className: 'frame' }), make('span', { className: 'caption', textContent: imageTitle(image) }))
     link.dataset.index = index
     if (image.id.startsWith('~/')) link.ariaDescription = browsing()('private')
-    const kind = image.book ? 'book' : image.moves ? 'moves' : null
+    const kind = image.isBook ? 'book' : image.animated ? 'moves' : null
     if (kind) {
       const name = browsing()(kind)
       link.firstChild.append(make('span', { className: 'badge', role: 'img', ariaLabel: name, title: name }, icon(kind)))

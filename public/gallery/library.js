@@ -1,5 +1,6 @@
 import { place } from '../place.js'
 import { tryFormats } from '../sources/formats.js'
+import { presentNames } from '../sources/former-names.js'
 import { request } from '../web-url.js'
 
 const PAGE = 200
@@ -33,14 +34,16 @@ export class Library {
     const query = new URLSearchParams({ limit: String(this.limit) })
     if (this.cursor) query.set('cursor', this.cursor)
     if (this.query) query.set('q', this.query)
-    if (this.book) query.set('in', this.book)
+    if (this.book) query.set('book', this.book)
     if (this.folder) query.set('folder', this.folder)
     if (this.sort) query.set('sort', this.sort)
     if (this.fields) query.set('fields', this.fields)
-    const { images, next, total, hint, folders } = await this.read(place(`api/images?${query}`), this.abort.signal)
+    const answer = presentNames(await this.read(place(`api/images?${query}`), this.abort.signal))
+    const { nextCursor, total, hint, folders } = answer
+    const images = answer.images.map(presentNames)
     await tryFormats(images.map((image) => image.format))
     this.images.push(...images)
-    this.cursor = next ?? null
+    this.cursor = nextCursor ?? null
     this.isComplete = this.cursor === null
     this.total = total
     this.folders ??= folders

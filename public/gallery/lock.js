@@ -14,11 +14,11 @@ let isLeaving = false
 
 /** The button that unlocks a private space, or locks it. @param {HTMLElement} header */
 export async function showLock(header) {
-  const { space } = await session()
+  const { hasSpace } = await session()
   const say = locking()
-  const words = say(space ? 'lock' : 'unlock')
-  header.append(button('round lock', words, space ? lock : ask, icon(space ? 'moveOut' : 'moveIn')))
-  if (space) watchSession()
+  const words = say(hasSpace ? 'lock' : 'unlock')
+  header.append(button('round lock', words, hasSpace ? lock : ask, icon(hasSpace ? 'moveOut' : 'moveIn')))
+  if (hasSpace) watchSession()
   else if (sessionStorage.getItem(NOTE)) {
     sessionStorage.removeItem(NOTE)
     const line = make('p', { className: 'locked', role: 'status' })
@@ -36,10 +36,10 @@ export function watchSession() {
   channel().onmessage = () => leave(true)
   const look = async () => {
     clearTimeout(timer)
-    const { space, expires } = await session(true)
-    if (!space) return leave(true)
+    const { hasSpace, expiresIn } = await session(true)
+    if (!hasSpace) return leave(true)
     document.body.hidden = false
-    timer = setTimeout(look, Math.min(expires + 1, 60) * 1000)
+    timer = setTimeout(look, Math.min(expiresIn + 1, 60) * 1000)
   }
   // The back button shows nothing before it has looked.
   addEventListener('pagehide', () => { document.body.hidden = true })

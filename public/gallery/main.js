@@ -20,10 +20,10 @@ async function start() {
   const { grid } = gallery
   const reload = () => gallery.reload()
   const rights = await session()
-  const { password, space, writable, spaceWritable } = rights
+  const { acceptsPassword, hasSpace, canWrite, canWriteSpace } = rights
   const header = document.querySelector('header')
-  if (password || space) (await import('./lock.js')).showLock(header)
-  if (writable || spaceWritable) {
+  if (acceptsPassword || hasSpace) (await import('./lock.js')).showLock(header)
+  if (canWrite || canWriteSpace) {
     const [{ showUploads }, { Selection }, { trashButton }] = await Promise.all([
       import('./upload.js'), import('../editing/selection.js'), import('../editing/trash-page.js')])
     showUploads(header, reload, rights)

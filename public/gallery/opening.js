@@ -37,7 +37,7 @@ export class Opening {
     if (!this.over || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
     event.preventDefault()
     this.leave()
-    this.over.open(image.cover ?? image.id, { title: imageTitle(image), size: image, album: image.book ? null : album })
+    this.over.open(image.cover ?? image.id, { title: imageTitle(image), size: image, album: image.isBook ? null : album })
   }
 
   /** Loads what shows pictures, once the thumbnails are there and nothing else is to be done. */

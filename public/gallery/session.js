@@ -2,7 +2,7 @@ import { place } from '../place.js'
 
 let asked
 
-/** Asked once a page; `expires` is in seconds. */
+/** Asked once a page; `expiresIn` is in seconds. */
 export function session(again = false) {
   if (again || !asked) asked = fetch(place('api/session')).then((answer) => answer.json()).catch(() => ({}))
   return asked

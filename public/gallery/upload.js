@@ -6,7 +6,7 @@ import { icon } from './icons.js'
 import { cancel, largest, send } from './tus.js'
 
 const AT_ONCE = 3
-/** What people are told of a picture that could not be made, by the API's `fault`. */
+/** What people are told of a picture that could not be made, by the API's `errorCode`. */
 const FAULTS = { kind: 'noImage', slide: 'slide', damaged: 'damaged', pixels: 'tooLarge', late: 'late', cancelled: 'cancelled' }
 /** What they are told where a file is not taken, by the status of the answer. */
 const REFUSALS = { 400: 'notTaken', 401: 'notAllowed', 403: 'notAllowed', 413: 'tooLong', 415: 'noImage', 507: 'noRoom' }
@@ -34,7 +34,7 @@ export function showUploads(header, reload, rights) {
 }
 
 class Panel {
-  constructor(reload, { writable, spaceWritable }) {
+  constructor(reload, { canWrite, canWriteSpace }) {
     const say = this.say = writing()
     this.reload = () => {
       clearTimeout(this.timer)
@@ -48,10 +48,10 @@ class Panel {
     this.left = make('p', { className: 'left', hidden: true })
     this.list = make('ul', { ariaLive: 'polite' })
     this.phone = make('figure', { hidden: true })
-    this.into = make('input', { type: 'checkbox', checked: spaceWritable, disabled: !writable })
+    this.into = make('input', { type: 'checkbox', checked: canWriteSpace, disabled: !canWrite })
     this.parts = [
       make('p', { textContent: say(isPhone ? 'choosePhone' : 'dropHere') }),
-      make('label', { className: 'into', hidden: !spaceWritable }, this.into, say('intoSpace')),
+      make('label', { className: 'into', hidden: !canWriteSpace }, this.into, say('intoSpace')),
       ...this.choice('choose', say('choosePictures'), { multiple: true }),
       ...this.choice('camera', say('takePhoto'), {}), this.left, this.list, this.phone]
   }
@@ -74,7 +74,7 @@ class Panel {
   }
 
   async showPhone() {
-    const answer = await fetch(place('api/qr.svg'))
+    const answer = await fetch(place('api/pairing.svg'))
     if (answer.status !== 200) return
     const src = URL.createObjectURL(await answer.blob())
     this.phone.replaceChildren(make('img', { alt: this.say('phoneCode'), width: 164, height: 164, src }),
@@ -88,14 +88,14 @@ class Panel {
     this.unfinished = new Map()
     this.events.addEventListener('upload', ({ data }) => {
       const upload = JSON.parse(data)
-      const { id, name, stage } = upload
+      const { id, name, status } = upload
       const row = this.rows.get(id)
       if (row) return row.tell(upload)
       const isMine = JSON.stringify([localStorage, sessionStorage]).includes(id)
-      const isOver = stage === 'done' || stage === 'failed'
+      const isOver = status === 'done' || status === 'failed'
       if (!isMine && !isOver && !this.queued.has(name)) return this.follow(upload)
       // Of an earlier visit: no page may keep a file.
-      if (stage === 'receiving' && isMine) this.unfinished.set(id, name)
+      if (status === 'receiving' && isMine) this.unfinished.set(id, name)
       else this.unfinished.delete(id)
       this.tellLeft()
     })
@@ -182,14 +182,14 @@ class Row {
     this.words.textContent = words
   }
 
-  tell({ stage, offset, length, progress, image, duplicate, fault }) {
+  tell({ status, offset, length, progress, image, duplicate, errorCode }) {
     if (this.isOver) return
-    if (stage === 'receiving') this.show(offset / length, this.say('sendingPart', { percent: whole(offset / length) }))
-    if (stage === 'waiting') this.show(1, this.say(fault ? 'delayed' : 'waitingForTiling'))
-    if (stage === 'tiling') this.show(1 + progress, this.say('tilingPart', { percent: whole(progress) }))
-    if (stage === 'failed') this.end(stage, this.say(FAULTS[fault] ?? 'notPrepared'))
-    if (stage === 'done') {
-      this.end(stage, this.say(duplicate ? 'thereAlready' : 'added'))
+    if (status === 'receiving') this.show(offset / length, this.say('sendingPart', { percent: whole(offset / length) }))
+    if (status === 'waiting') this.show(1, this.say(errorCode ? 'delayed' : 'waitingForTiling'))
+    if (status === 'tiling') this.show(1 + progress, this.say('tilingPart', { percent: whole(progress) }))
+    if (status === 'failed') this.end(status, this.say(FAULTS[errorCode] ?? 'notPrepared'))
+    if (status === 'done') {
+      this.end(status, this.say(duplicate ? 'thereAlready' : 'added'))
       this.name.href = place(`view/${encodeURIComponent(image)}`)
       if (!duplicate) this.panel.reload()
     }

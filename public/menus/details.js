@@ -29,7 +29,7 @@ export function detailPairs({ title, pyramid, details }, say, node) {
   const { id, keywords, format, bytes, micronsPerPixel, animation } = details
   return [
     [say('title'), title], [say('caption'), details.caption], [say('creator'), details.creator],
-    [say('date'), dateWords(details.date, node)], [say('place'), details.place], [say('rights'), details.rights],
+    [say('date'), dateWords(details.date, node)], [say('place'), details.location], [say('rights'), details.rights],
     [say('keywords'), keywords?.join(', ')],
     [say('size'), say('dimensions', { width, height })], [say('megapixels'), say('quantity', { value: width * height / 1e6 })],
     [say('identifier'), id], [say('format'), (animation?.type.split('/')[1] ?? format)?.toUpperCase()],

@@ -7,7 +7,7 @@
 export const MOST = { all: 96 << 20, one: 16 << 20 }
 
 /** Questions whose answers are of the moment, or of who asks. */
-const NEVER = /\/api\/(session|events|uploads|deleted|qr\.svg)|\/(original|move|healthz|metrics)$|\/api\/images\/.*\/animation$/
+const NEVER = /\/api\/(session|events|uploads|trash|pairing\.svg)|\/(original|move|healthz|metrics)$|\/api\/images\/.*\/animation$/
 /** Private pictures, however they are spelled. */
 const PRIVATE = /(?:\/|%2f|=)(?:~|%7e)(?:\/|%2f|&|$)/i
 

@@ -1,3 +1,4 @@
+import { formerAddress } from '../sources/former-names.js'
 import { MOST, mayBeKept, placeOf, tooMany } from './kept.js'
 import { SHELL } from './shell.js'
 
@@ -37,7 +38,8 @@ async function answer(event, key) {
     else if (found.status !== 304 && found.status < 500) event.waitUntil(forget(key))
     return found
   } catch (error) {
-    const kept = await (await caches.open(PICTURES)).match(key)
+    const pictures = await caches.open(PICTURES)
+    const kept = await pictures.match(key) ?? await pictures.match(formerAddress(key))
     if (kept) return kept
     throw error
   }

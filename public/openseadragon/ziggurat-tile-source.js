@@ -22,7 +22,7 @@ const DRAWN = 100
  * @param {string | Element} [options.element] the viewer's element or its id, whose size the first view is asked for; without
  *   one the window's
  * @param {Promise<Response>} [options.view] the answer to the first view, where the page has asked for it already, so that it
- *   comes beside the scripts: `viewport.tiles` with the element's `width` and `height`, `dpr`, `overview=true`, `describe=true`
+ *   comes beside the scripts: `viewport.tiles` with the element's `width` and `height`, `dpr`, `include=overview,description`
  * @returns {object} an `OpenSeadragon.TileSource`
  */
 export function zigguratTileSource(OpenSeadragon, address, { element, view } = {}) {
@@ -46,7 +46,7 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
   const coming = new Map()
   const place = { width: box.clientWidth || 1, height: box.clientHeight || 1 }
   // A hair more, since OpenSeadragon takes the finer of two levels that would both do.
-  const first = ask(url, { ...place, dpr: devicePixelRatio * 1.00001, overview: true, describe: true }, coming, view)
+  const first = ask(url, { ...place, dpr: devicePixelRatio * 1.00001, include: 'overview,description' }, coming, view)
   // Fulfilled once the first view is there: what is coarser waits, since by then hardly any of it is needed.
   const shown = first.then(() => Promise.allSettled([...coming.values()])).catch(() => {})
     .then(() => new Promise((done) => setTimeout(done, LATER)))
@@ -60,8 +60,8 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
           width, height, tileSize, tileOverlap: overlap, minLevel: Math.max(single, 0), maxLevel: levels.length - 1, ready: true,
           folder: withPath(descriptor, descriptor.pathname.replace(/\.dzi$/, '_files')).href,
           // Browsers without JPEG XL get JPEG, tile by tile.
-          ending: `${format === 'jpeg' || format === 'jxl' ? 'jpg' : format}${generation ? `?g=${generation}` : ''}`,
-          grid: format === 'jxl' ? null : { tileSize, levels, pin: generation ? { g: generation } : {} },
+          ending: `${format === 'jpeg' || format === 'jxl' ? 'jpg' : format}${generation ? `?v=${generation}` : ''}`,
+          grid: format === 'jxl' ? null : { tileSize, levels, pin: generation ? { v: generation } : {} },
         })
         if (!this.grid) coming.clear()
         this.raiseEvent('ready', { tileSource: this })

@@ -165,7 +165,7 @@ export class PicturePage {
   /** Known as soon as the picture is described, long before all of it is there. */
   async #findAlbum() {
     const { id } = this
-    const { in: book, viewingDirection } = this.viewer.source.details
+    const { book, viewingDirection } = this.viewer.source.details
     if (book ? this.album?.book === book : this.album) return
     const found = await (book ? bookAlbum(book, id) : libraryAlbum(id)).catch(() => null)
     if (found && this.id === id && !this.isEnded) this.#leafThrough({ ...found, viewingDirection })
@@ -198,13 +198,13 @@ export class PicturePage {
   /** What who may write can do, of a picture that is private or everybody's. */
   async #showEditing() {
     const { id } = this
-    const { writable, spaceWritable } = await session()
-    const mayWrite = id.startsWith('~/') ? spaceWritable : writable
+    const { canWrite, canWriteSpace } = await session()
+    const mayWrite = id.startsWith('~/') ? canWriteSpace : canWrite
     const editing = mayWrite ? await import('../editing/viewing.js') : null
     if (this.id !== id || this.isEnded) return
     this.viewer.actions = editing?.editingActions(this) ?? []
     // Of what is private the server makes none.
-    this.viewer.saveCopy = editing && writable && !id.startsWith('~/') ? (wish) => editing.saveCopy(this, wish) : null
+    this.viewer.saveCopy = editing && canWrite && !id.startsWith('~/') ? (wish) => editing.saveCopy(this, wish) : null
   }
 
   /** Another album, opened at its picture. @param {Album} album */

@@ -9,7 +9,7 @@ const AHEAD = Symbol.for('ziggurat.ahead')
  * @param {string} query the view, as `viewQuery` has it
  */
 export function firstViewURL(address, query) {
-  return withPath(address, `${address.pathname}/viewport.tiles`, `?${query}&overview=true&describe=true`).href
+  return withPath(address, `${address.pathname}/viewport.tiles`, `?${query}&include=overview,description`).href
 }
 
 /**

@@ -1,5 +1,6 @@
 import { withPath } from '../web-url.js'
 import { fetchJSON, list, object, wellFormed } from './document.js'
+import { presentNames } from './former-names.js'
 import { openImage } from './image.js'
 import { checkAlbum } from './limits.js'
 import { SourceError } from './source-error.js'
@@ -35,14 +36,14 @@ async function pagesOf(id, images, signal) {
   const pages = []
   let cursor = ''
   for (let count = 0; count < MOST_LISTS; count += 1) {
-    images.search = String(new URLSearchParams({ in: wellFormed(id), ...cursor && { cursor } }))
-    const answer = object(await fetchJSON(images, signal))
+    images.search = String(new URLSearchParams({ book: wellFormed(id), ...cursor && { cursor } }))
+    const answer = presentNames(object(await fetchJSON(images, signal)))
     const found = list(answer.images)
     checkAlbum(pages.length + found.length)
     for (const image of found) if (typeof image?.id === 'string') pages.push(wellFormed(image.id))
-    if (typeof answer.next !== 'string' || !answer.next) return pages
-    if (!found.length || answer.next === cursor) break
-    cursor = wellFormed(answer.next)
+    if (typeof answer.nextCursor !== 'string' || !answer.nextCursor) return pages
+    if (!found.length || answer.nextCursor === cursor) break
+    cursor = wellFormed(answer.nextCursor)
   }
   throw new SourceError('the list of a book\'s pages does not end', { reason: 'endless' })
 }

@@ -3,6 +3,7 @@ import { request } from '../web-url.js'
 import { firstViewURL, takeAhead } from './ahead.js'
 import { decoded, list, object, parsed } from './document.js'
 import { isShown, tryFormats } from './formats.js'
+import { presentNames } from './former-names.js'
 import { MOST_TILES } from './limits.js'
 import { partsOf } from './parts.js'
 import { SourceError } from './source-error.js'
@@ -22,7 +23,8 @@ export async function firstView(address, query, signal) {
   const next = async () => (await parts.next()).value
   const { description, tiles } = object(parsed(new TextDecoder().decode(await next())))
   // Of a book its cover is looked at, and the book is more than that.
-  if (description?.in && description.in === decoded(address.pathname.split('/').pop() ?? '')) {
+  const { book } = presentNames(object(description))
+  if (book && book === decoded(address.pathname.split('/').pop() ?? '')) {
     reader.cancel().catch(() => {})
     return null
   }

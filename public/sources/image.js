@@ -1,6 +1,7 @@
 import { webURL } from '../web-url.js'
 import { fetchJSON, object } from './document.js'
 import { tryFormats } from './formats.js'
+import { presentNames } from './former-names.js'
 import { SourceError } from './source-error.js'
 import { zigguratSource } from './ziggurat.js'
 
@@ -22,11 +23,11 @@ export async function openImage(address, signal) {
  * @returns {'manifest' | 'state' | 'book' | 'image'}
  */
 export function kindOf(description) {
-  const { type, '@type': former, book } = object(description)
+  const { type, '@type': former, isBook } = presentNames(object(description))
   const kind = type ?? former
   if (kind === 'Manifest' || kind === 'sc:Manifest') return 'manifest'
   if (kind === 'Annotation') return 'state'
-  return book === true ? 'book' : 'image'
+  return isBook === true ? 'book' : 'image'
 }
 
 /**

@@ -2,6 +2,7 @@ import { reading } from '../text/reading.js'
 import { webURL, withPath } from '../web-url.js'
 import { line, list, object, positive, text, wellFormed } from './document.js'
 import { askedFormat } from './formats.js'
+import { presentNames } from './former-names.js'
 import { describedPyramid } from './limits.js'
 import { SourceError } from './source-error.js'
 
@@ -18,7 +19,7 @@ export function zigguratSource(image, address) {
   const folder = withPath(descriptor, descriptor.pathname.replace(/\.dzi$/, '_files')).href
   const extension = details.format === 'jpeg' ? 'jpg' : askedFormat(details.format)
   // Tiles of a generation never change.
-  const pin = details.generation ? `?g=${details.generation}` : descriptor.search
+  const pin = details.generation ? `?v=${details.generation}` : descriptor.search
   return {
     pyramid,
     tileURL: (level, column, row) => `${folder}/${level}/${column}_${row}.${extension}${pin}`,
@@ -38,12 +39,12 @@ function checked(image, address) {
   const urls = object(image.urls)
   for (const url of [urls.iiif3, urls.iiif2, image.original?.url, image.animation?.url]) if (url !== undefined) webURL(url, address)
   /** @type {Record<string, any>} */
-  const known = { ...image, urls, original: file(image.original), animation: file(image.animation) }
+  const known = { ...presentNames(image), urls, original: file(image.original), animation: file(image.animation) }
   const read = (/** @type {(value: unknown) => unknown} */ as, /** @type {string[]} */ ...names) => {
     for (const name of names) if (known[name] !== undefined) known[name] = as(known[name])
   }
-  read(string, 'id', 'in', 'cover')
-  read(line, 'title', 'creator', 'date', 'place', 'bookTitle', 'label')
+  read(string, 'id', 'book', 'cover')
+  read(line, 'title', 'creator', 'date', 'location', 'bookTitle', 'label')
   read(text, 'caption', 'rights')
   read(positive, 'bytes', 'micronsPerPixel', 'page', 'pages')
   read((value) => list(value).map(line).filter(Boolean), 'keywords')
@@ -81,11 +82,11 @@ export function ending(format, other) {
 }
 
 /** A page without a title of its own is one of its book's; a book tells how many it has. */
-export function imageTitle({ id = '', title, page, label, book, bookTitle, pages, in: of }) {
+export function imageTitle({ id = '', title, page, label, isBook, book, bookTitle, pages }) {
   const names = id.split('/')
   const name = names.pop()
-  if (book) return reading()('bookOf', { title: title || id, count: pages })
+  if (isBook) return reading()('bookOf', { title: title || id, count: pages })
   if (!page) return title || id
-  const named = title === name ? bookTitle ?? of?.split('/').pop() ?? names.pop() ?? name : title
+  const named = title === name ? bookTitle ?? book?.split('/').pop() ?? names.pop() ?? name : title
   return label ? `${named}, ${label}` : reading()('pageOf', { title: named, page })
 }

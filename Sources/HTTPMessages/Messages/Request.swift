@@ -57,7 +57,7 @@ package struct Request: Sendable {
     var headers: [String: String] = [:]
     for name in [
       "Accept", "Accept-Encoding", "Authorization", "Cookie", "Host", "If-Match", "Origin", "Sec-Fetch-Site",
-      "X-Forwarded-Proto", "Ziggurat-Writer",
+      "X-Forwarded-Proto", "Ziggurat-Require-Writer", "Ziggurat-Writer",
     ] {
       headers[name.lowercased()] = header(name)
     }

@@ -36,7 +36,7 @@ struct RowTrash: DeletionPlace {
     let restored = try library.catalog.restore(entries, from: name)
     rows.forget(Set(restored))
     let back = Set(restored)
-    return Deletion.Restoration(restored: restored, taken: deletion.images.filter { !back.contains($0) })
+    return Deletion.Restoration(restored: restored, conflicts: deletion.images.filter { !back.contains($0) })
   }
 
   func purgeDeleted(until oldest: Int) throws(StorageError) {

@@ -15,7 +15,7 @@ struct TileURLs {
     self.scheme = scheme
     (pyramid, format) = (archive.pyramid, archive.format)
     head = JSONText.escaped(scheme.folder(ofID: PercentEncoding.encode(id), base: base))
-    tail = JSONText.escaped("?g=\(String(archive.generation, radix: 16))")
+    tail = JSONText.escaped("?v=\(String(archive.generation, radix: 16))")
   }
 
   /// Writes the tile's URL as a JSON string.

@@ -40,10 +40,10 @@ package struct ViewportAnswer {
         value: query.width == query.width.rounded() ? "\(Int(query.width))" : "\(query.width)",
         allowed: "with this height and dpr, what at most \(tileLimit) tiles cover, not \(count)")
     }
-    guard coverage.count(margin: query.margin) > tileLimit else { return }
-    let most = (0..<query.margin).last { coverage.count(margin: $0) <= tileLimit } ?? 0
+    guard coverage.count(margin: query.buffer) > tileLimit else { return }
+    let most = (0..<query.buffer).last { coverage.count(margin: $0) <= tileLimit } ?? 0
     throw ViewportQuery.Refusal(
-      parameter: "margin", value: "\(query.margin)",
+      parameter: query.bufferName, value: "\(query.buffer)",
       allowed: "a whole number from 0 to \(most) here, where \(tileLimit) tiles are the most")
   }
 
@@ -51,8 +51,10 @@ package struct ViewportAnswer {
   package var tiles: [CoveredTile] {
     var coarser = query.fallback ? coverage.fallbackTiles() : []
     // Among the coarser ones it is already, where something of the image is visible.
-    if query.overview, !query.fallback, let whole = coverage.overviewTile { coarser = [whole] }
-    return coarser + coverage.tiles(margin: query.margin)
+    if query.include.contains(.overview), !query.fallback, let whole = coverage.overviewTile {
+      coarser = [whole]
+    }
+    return coarser + coverage.tiles(margin: query.buffer)
   }
 
   package var json: [UInt8] { json(of: tiles) }

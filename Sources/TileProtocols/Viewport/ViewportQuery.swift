@@ -19,13 +19,21 @@ package struct ViewportQuery: Hashable, Sendable {
   package var clamp = false
   package var rotation = Rotation.none
   package var devicePixelRatio = 1.0
-  package var margin = 0
+  /// Rings of tiles beyond the edge of the viewport.
+  package var buffer = 0
+  /// What the client calls `buffer`.
+  private(set) var bufferName = "buffer"
   package var fallback = false
-  /// Also the one tile that shows the whole image, in front of the others.
-  package var overview = false
-  /// The image's own description goes into the answer.
-  package var describe = false
+  package var include: Set<Included> = []
   package var scheme = TileScheme.deepZoom
+
+  /// What an answer can have besides the tiles of the viewport.
+  package enum Included: String, CaseIterable, Sendable {
+    /// The one tile that shows the whole image, in front of the others.
+    case overview
+    /// The image's own description.
+    case description
+  }
 
   /// The parameters that cannot be used: name, value, and what each takes.
   package struct Refusal: Error, Hashable, CustomStringConvertible {
@@ -46,7 +54,7 @@ package struct ViewportQuery: Hashable, Sendable {
   }
 
   /// - Parameters:
-  ///   - parameters: decoded names and values in order, each at most once; `g`, which is the cache's, is passed over.
+  ///   - parameters: decoded names and values in order, each at most once; `v`, which is the cache's, is passed over.
   ///   - sideLimit: CSS pixels that width and height may have.
   package init(
     _ parameters: [(name: String, value: String)], sideLimit: Int = 32768
@@ -71,10 +79,10 @@ package struct ViewportQuery: Hashable, Sendable {
     clamp = values.flag("clamp")
     rotation = Rotation(degrees: values.number("rotation", -1e6...1e6) ?? 0, isFlipped: values.flag("flip"))
     devicePixelRatio = values.number("dpr", 0.1...8) ?? 1
-    margin = Int(values.wholeNumber("margin", 0...64) ?? 0)
+    buffer = Int(values.wholeNumber("buffer", 0...64) ?? 0)
+    bufferName = values.sentName("buffer")
     fallback = values.flag("fallback")
-    overview = values.flag("overview")
-    describe = values.flag("describe")
+    include = values.included()
     scheme = values.choice("scheme", TileScheme.allCases.map { ($0.rawValue, $0) }) ?? .deepZoom
     if !values.errors.isEmpty { throw Refusal(values.errors) }
   }
@@ -113,37 +121,48 @@ package struct ViewportQuery: Hashable, Sendable {
 }
 
 extension ViewportQuery {
-  package static var parameterNames: Set<String> { Set(Values.known) }
+  /// The names of all parameters, with the generation's and those of version 0.1.
+  package static var parameterNames: Set<String> {
+    let former = FormerNames.parameters.filter { Values.accepted.contains($0.value) }.keys
+    return Set(Values.accepted).union(former).union(FormerNames.included.keys)
+  }
 
   /// The parameters by name, each at most once.
   private struct Values {
     static let known = [
       "width", "height", "scale", "x", "y", "fit", "center", "anchor", "zoom", "minScale", "maxScale",
       "clamp",
-      "rotation", "flip", "dpr", "margin", "fallback", "overview", "describe", "scheme",
+      "rotation", "flip", "dpr", "buffer", "fallback", "include", "scheme",
     ]
+    /// With the generation, which is the cache's.
+    static let accepted = known + ["v"]
     // A handful: looking through them is faster than hashing them.
-    private var values: [(name: String, value: String)] = []
+    private var values: [(name: String, value: String, sentName: String)] = []
     private(set) var errors: [InvalidInput] = []
 
-    mutating func add(_ name: String, _ value: String) {
-      guard Self.known.contains(name) else {
-        if name != "g", errors.count < InvalidInput.most {
+    /// - Parameter sentName: perhaps a name of version 0.1.
+    mutating func add(_ sentName: String, _ value: String) {
+      let name = FormerNames.present(sentName, among: Self.accepted)
+      guard Self.known.contains(name) || FormerNames.included[name] != nil else {
+        if name != "v", errors.count < InvalidInput.most {
           errors.append(
             InvalidInput(parameter: name, UnknownParameter(name, besides: Self.known).description))
         }
         return
       }
-      guard self[name] == nil else { return refuse(name, value, "one value, but it is given twice") }
-      values.append((name, value))
+      guard self[name] == nil else { return refuse(sentName, value, "one value, but it is given twice") }
+      values.append((name, value, sentName))
     }
 
     /// - Parameter value: nil if it is missing.
     mutating func refuse(_ name: String, _ value: String?, _ allowed: String) {
       guard errors.count < InvalidInput.most else { return }
+      let name = sentName(name)
       let value = value.map { $0.count > 60 ? $0.prefix(57) + "…" : $0 }
       errors.append(Refusal.error(name, value, allowed))
     }
+
+    func sentName(_ name: String) -> String { values.first { $0.name == name }?.sentName ?? name }
 
     subscript(name: String) -> String? { values.first { $0.name == name }?.value }
 
@@ -178,6 +197,24 @@ extension ViewportQuery {
 
     mutating func flag(_ name: String) -> Bool {
       choice(name, [("true", true), ("false", false), ("1", true), ("0", false)]) ?? false
+    }
+
+    mutating func included() -> Set<Included> {
+      var included: Set<Included> = []
+      if let text = self["include"] {
+        let items = text.split(separator: ",", omittingEmptySubsequences: false).map {
+          Included(rawValue: String($0))
+        }
+        included = Set(items.compactMap(\.self))
+        if included.count < items.count {
+          let names = Included.allCases.map(\.rawValue).joined(separator: ", ")
+          refuse("include", text, "one or more of \(names), each once, with commas between")
+        }
+      }
+      for (name, item) in FormerNames.included.sorted(by: { $0.key < $1.key }) where flag(name) {
+        if let item = Included(rawValue: item) { included.insert(item) }
+      }
+      return included
     }
 
     mutating func choice<Value>(_ name: String, _ choices: [(String, Value)]) -> Value? {

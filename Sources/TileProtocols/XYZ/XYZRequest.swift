@@ -49,7 +49,7 @@ package struct XYZRequest: FileProtocol {
     let folder = Self.folder(ofID: PercentEncoding.encode(image.id), base: image.base)
     func tiles(isDouble: Bool) -> String {
       let name = XYZTile.template(ending: archive.format.fileExtension, isDouble: isDouble)
-      return "\(folder)\(name)?g=\(String(archive.generation, radix: 16))"
+      return "\(folder)\(name)?v=\(String(archive.generation, radix: 16))"
     }
     let description = XYZDescription(
       name: image.metadata.title ?? image.id, metadata: image.metadata, archive.pyramid,

@@ -31,5 +31,5 @@ package struct LoggedQuery {
   }
 
   private static let words: Set<String> = ["q", "cursor"]
-  private static let numbers = ViewportQuery.parameterNames.union(["g", "limit"])
+  private static let numbers = ViewportQuery.parameterNames.union(["limit"])
 }

@@ -29,12 +29,12 @@ struct ImageDescription: Encodable {
   }
 
   let id: ImageID
-  /// Whether it is a book, of which all else is its cover's.
-  let book: Bool?
+  /// Whether it is a book, of which all else is its cover's; absent if not.
+  let isBook: Bool?
   /// The id of the book's first page.
   let cover: ImageID?
   /// The id of the book that the image is a page of.
-  let `in`: ImageID?
+  let book: ImageID?
   /// What that book is called, where it says so; in answers about one page only.
   var bookTitle: String?
   /// To which side one goes on in that book, or in this one; in answers about one image only.
@@ -50,7 +50,8 @@ struct ImageDescription: Encodable {
   let creators: [String]?
   /// ISO 8601, as far as it is known.
   let date: String?
-  let place: String?
+  /// The place that the picture shows.
+  let location: String?
   let rights: String?
   /// Addresses, http or https.
   let license: String?
@@ -77,9 +78,9 @@ struct ImageDescription: Encodable {
   var dimensions: ImageDimensions?
   var animation: Animation?
   var original: Original?
-  /// Whether the picture moves; absent where it does not.
-  let moves: Bool?
-  /// What `?g=` pins a URL to.
+  /// Whether the picture is animated; absent if not.
+  let animated: Bool?
+  /// What `?v=` pins a URL to.
   let generation: String
   let urls: [String: String]
 
@@ -100,8 +101,8 @@ struct ImageDescription: Encodable {
   private init?(_ entry: CatalogEntry, pages: Int, base: String, isBook: Bool) {
     guard let pyramid = entry.pyramid else { return nil }
     id = (isBook ? entry.book : nil) ?? entry.id
-    (book, cover) = isBook ? (true, entry.id) : (nil, nil)
-    (`in`, label) = isBook ? (nil, nil) : (entry.book, entry.label)
+    (self.isBook, cover) = isBook ? (true, entry.id) : (nil, nil)
+    (book, label) = isBook ? (nil, nil) : (entry.book, entry.label)
     let metadata = entry.metadata
     title = (isBook ? entry.cover?.title : metadata.title) ?? id.name
     titles = metadata.titles.isEmpty || isBook && entry.cover?.title == nil ? nil : metadata.titles
@@ -110,7 +111,7 @@ struct ImageDescription: Encodable {
     (license, webStatement) = (metadata.license, metadata.webStatement)
     (usageTerms, identifier) = (metadata.usageTerms, metadata.identifier)
     (source, credit) = (metadata.source, metadata.credit)
-    (place, rights, keywords) = (metadata.place, metadata.rights, metadata.keywords)
+    (location, rights, keywords) = (metadata.place, metadata.rights, metadata.keywords)
     (width, height) = (pyramid.imageSize.width, pyramid.imageSize.height)
     tileSize = pyramid.tileSize
     overlap = pyramid.overlap
@@ -125,7 +126,7 @@ struct ImageDescription: Encodable {
     page = isBook ? nil : entry.page
     micronsPerPixel = entry.micronsPerPixel
     bytes = entry.bytes
-    moves = entry.isMoving ? true : nil
+    animated = entry.isMoving ? true : nil
     generation = String(entry.generation, radix: 16)
     let (own, segment) = (PercentEncoding.encode(id.text), PercentEncoding.encode(entry.id.text))
     var urls = [

@@ -29,13 +29,13 @@ struct ListedImage: Encodable {
   /// Some 200 bytes: its picture can be laid out and its tiles asked for.
   private struct Usual: Encodable {
     let id: String
-    let book: Bool?
+    let isBook: Bool?
     let cover: String?
-    let `in`: String?
+    let book: String?
     let label: String?
     let title: String
     let date: String?
-    let moves: Bool?
+    let animated: Bool?
     let width: Int
     let height: Int
     let tileSize: Int
@@ -50,8 +50,8 @@ struct ListedImage: Encodable {
       (id, title, width, height) = (image.id.text, image.title, image.width, image.height)
       (tileSize, overlap, format) = (image.tileSize, image.overlap, image.format)
       (generation, pages, page) = (image.generation, image.pages, image.page)
-      (date, moves) = (image.date, image.moves)
-      (book, cover, `in`, label) = (image.book, image.cover?.text, image.in?.text, image.label)
+      (date, animated) = (image.date, image.animated)
+      (isBook, cover, book, label) = (image.isBook, image.cover?.text, image.book?.text, image.label)
       urls = image.urls.filter { $0.key == "dzi" }
     }
   }

@@ -5,14 +5,14 @@ package enum APIRequest: Sendable {
   case session
   case images
   case image(ImageRequest)
-  case deleted
+  case trash
   /// - Parameter deletion: where its name stands.
   case restore(deletion: Range<Int>)
   case uploads
   /// - Parameter id: where it stands; nil where it cannot be one.
   case upload(id: Range<Int>?)
   case events
-  case qrCode
+  case pairing
   case nothing
 
   init?(_ path: RawPath) {
@@ -32,17 +32,23 @@ package enum APIRequest: Sendable {
       self = .session
     } else if path.isPart("events", from: 5, to: end) {
       self = .events
-    } else if path.isPart("qr.svg", from: 5, to: end) {
-      self = .qrCode
-    } else if path.isPart("deleted", from: 5, to: end) {
-      self = .deleted
-    } else if path.has("deleted/", at: 5), path.has("/restore", before: end, from: 13),
-      path.slash(before: end - 8, from: 13) == nil
+    } else if path.isPart("pairing.svg", from: 5, to: end)
+      || path.isPart(FormerNames.pairing, from: 5, to: end)
     {
-      self = .restore(deletion: 13..<end - 8)
+      self = .pairing
     } else {
-      self = .nothing
+      self = Self.trash(path, "trash") ?? Self.trash(path, FormerNames.trash) ?? .nothing
     }
+  }
+
+  private static func trash(_ path: RawPath, _ name: StaticString) -> Self? {
+    let (end, start) = (path.count, 5 + name.utf8CodeUnitCount + 1)
+    guard path.has(name, at: 5) else { return nil }
+    if end == start - 1 { return .trash }
+    guard path.has("/", at: start - 1), path.has("/restore", before: end, from: start),
+      path.slash(before: end - 8, from: start) == nil
+    else { return nil }
+    return .restore(deletion: start..<end - 8)
   }
 }
 

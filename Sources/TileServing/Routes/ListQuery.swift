@@ -2,10 +2,11 @@ import Catalog
 import Files
 import HTTPMessages
 import ImageLibrary
+import TileProtocols
 
 /// The query of `/api/images`, checked once.
 struct ListQuery {
-  static let parameters = ["limit", "cursor", "q", "sort", "folder", "in", "fields"]
+  static let parameters = ["limit", "cursor", "q", "sort", "folder", "book", "fields"]
 
   private(set) var limit = 100
   let cursor: String?
@@ -21,16 +22,20 @@ struct ListQuery {
   init(_ parameters: [(name: String, value: String)]) throws(Refusal) {
     var values: [String: String] = [:]
     var errors: [InvalidInput] = []
+    // As the client called it.
+    var bookName = "book"
     func refuse(_ name: String, _ detail: String) { errors.append(InvalidInput(parameter: name, detail)) }
     func refuse(_ name: String, _ value: String, takes allowed: String) {
       refuse(name, "\(name) is '\(value.prefix(40))'; it takes \(allowed)")
     }
-    for (name, value) in parameters {
+    for (sentName, value) in parameters {
       if errors.count == InvalidInput.most { break }
+      let name = FormerNames.present(sentName, among: Self.parameters)
+      if name == "book" { bookName = sentName }
       if !Self.parameters.contains(name) {
         refuse(name, UnknownParameter(name, besides: Self.parameters).description)
       } else if values.updateValue(value, forKey: name) != nil {
-        refuse(name, "\(name) is given twice")
+        refuse(sentName, "\(sentName) is given twice")
       }
     }
     cursor = values["cursor"].flatMap { $0.isEmpty ? nil : $0 }
@@ -54,7 +59,7 @@ struct ListQuery {
     if let cursor {
       let place = ListCursor(ImageID.unmarked(cursor) ?? cursor)
       if place == nil || place?.order != selection.order {
-        refuse("cursor", cursor, takes: "'next' of the page before, in the same order")
+        refuse("cursor", cursor, takes: "'nextCursor' of the page before, in the same order")
       }
     }
     if let text = values["folder"] {
@@ -64,13 +69,13 @@ struct ListQuery {
         refuse("folder", text, takes: "a part of ids in front of a slash, such as paintings")
       }
     }
-    if let text = values["in"] {
+    if let text = values["book"] {
       if values["folder"] != nil {
-        refuse("in", "in is of a book's pages, which lie in no folder")
+        refuse(bookName, "\(bookName) cannot be used with folder")
       } else if let book = ImageID(text) {
         selection.scope = .book(book)
       } else {
-        refuse("in", text, takes: "the id of a book")
+        refuse(bookName, text, takes: "the id of a book")
       }
     }
     if let text = values["fields"] {
@@ -83,7 +88,9 @@ struct ListQuery {
 
   private static func fields(_ text: String) -> (ListedImage.Fields, [InvalidInput]) {
     if text == "all" { return (.all, []) }
-    let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    let names = text.split(separator: ",", omittingEmptySubsequences: false).map { name in
+      FormerNames.fields[String(name)] ?? String(name)
+    }
     let unknown = names.lazy.filter { !ListedImage.Fields.names.contains($0) }.prefix(InvalidInput.most).map {
       name in
       let hint =

@@ -52,7 +52,7 @@ package enum Route: Sendable {
   /// Whether only the catalog knows the answer: it may take its time, and an event loop has none.
   var isOfCatalog: Bool {
     switch self {
-    case .presentation, .api(.images), .api(.deleted): true
+    case .presentation, .api(.images), .api(.trash): true
     case .tiles, .api, .view, .embed, .oEmbed, .openAPI, .health, .metrics, .page: false
     }
   }

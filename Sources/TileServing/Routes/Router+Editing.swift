@@ -48,8 +48,8 @@ extension Router {
     id.flatMap(place).flatMap { try? $0.library.entry($0.id) } != nil
   }
 
-  /// `/api/deleted`: what can be restored, for those alone who may.
-  func deleted() -> Response {
+  /// `/api/trash`: lists what can be restored, for those alone who may.
+  func listTrash() -> Response {
     if !visitor.mayWrite, !visitor.mayWriteToSpace, let refusal = visitor.refusal(toChange: .library, request)
     {
       return refusal.madePrivate
@@ -59,7 +59,7 @@ extension Router {
     do throws(StorageError) {
       let own = visitor.mayWriteToSpace ? try visitor.space.map { site.trash(of: $0) }?.deletions() : nil
       let open = visitor.mayWrite ? try site.trash.deletions() : []
-      return Response.json(["deleted": ((own ?? []) + open).sorted { $0.deleted > $1.deleted }]).madePrivate
+      return Response.json(["items": ((own ?? []) + open).sorted { $0.deletedAt > $1.deletedAt }]).madePrivate
     } catch {
       let response =
         error.isTemporary
@@ -199,8 +199,8 @@ extension Router {
   private func restore(_ name: String) -> Response {
     struct Answer: Encodable {
       let restored: [ImageID]
-      /// Another image has the place.
-      let taken: [ImageID]
+      /// Images whose id another image has now.
+      let conflicts: [ImageID]
     }
     do throws(StorageError) {
       let isOwn = Trash.isOfSpace(name)
@@ -212,7 +212,7 @@ extension Router {
         return .problem(404, "Not found", "there is no such deletion, or its time is over")
       }
       if !result.restored.isEmpty { note(.restore(images: result.restored, deletion: name)) }
-      return .json(Answer(restored: result.restored, taken: result.taken))
+      return .json(Answer(restored: result.restored, conflicts: result.conflicts))
     } catch { return failure(error) }
   }
 

@@ -7,7 +7,7 @@ import TileStorage
 
 /// The library, paged and searchable, and one image of it.
 extension Router {
-  /// `/api/images?limit=&cursor=&q=&sort=&folder=&in=&fields=`
+  /// `/api/images?limit=&cursor=&q=&sort=&folder=&book=&fields=`
   func list() -> Response {
     guard let parameters = decodedQuery() else {
       return .problem(400, "Bad parameter", "the query has a malformed escape")
@@ -19,7 +19,7 @@ extension Router {
     struct Page: Encodable {
       let images: [ListedImage]
       let total: Int
-      let next: String?
+      let nextCursor: String?
       /// Right below the folder that is listed, on the first page of all that it holds.
       let folders: [String]?
       /// What to do where there is nothing yet.
@@ -38,7 +38,7 @@ extension Router {
       let isEmpty = listing.total == 0 && query.selection.isWhole && !site.access.isWritable
       let page = Response.json(
         Page(
-          images: images, total: listing.total, next: listing.next, folders: try folders(query),
+          images: images, total: listing.total, nextCursor: listing.next, folders: try folders(query),
           hint: isEmpty ? "pictures become images by 'ziggurat build PICTURES --library DIR'" : nil))
       return listing.entries.contains(where: \.isWordless) ? page.forNow : page
     } catch {
@@ -101,7 +101,7 @@ extension Router {
         ImageDescription.Animation(
           frames: animation.frames, type: animation.mediaType,
           url:
-            "\(base)/api/images/\(PercentEncoding.encode(entry.id.text))/animation?g=\(description.generation)"
+            "\(base)/api/images/\(PercentEncoding.encode(entry.id.text))/animation?v=\(description.generation)"
         )
       }
       description.dimensions = archive.buildRecord?.dimensions

@@ -24,8 +24,8 @@ extension Router {
     case .uploads where site.uploads != nil: return ["POST"]
     case .upload where site.uploads != nil: return ["PATCH", "DELETE"]
     case .image(let image) where site.access.isWritable: return methods(for: image)
-    case .deleted where site.access.isWritable, .restore where site.access.isWritable: return ["POST"]
-    case .images, .image, .deleted, .restore, .uploads, .upload, .events, .qrCode, .nothing: return []
+    case .trash where site.access.isWritable, .restore where site.access.isWritable: return ["POST"]
+    case .images, .image, .trash, .restore, .uploads, .upload, .events, .pairing, .nothing: return []
     }
   }
 

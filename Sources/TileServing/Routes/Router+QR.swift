@@ -1,9 +1,9 @@
 import HTTPMessages
 import ImageLibrary
 
-/// `/api/qr.svg`: the page's address on the local network, with a code that lets one phone write.
+/// `/api/pairing.svg`: the page's address on the local network, with a code that lets one phone write.
 extension Router {
-  func qrCode() -> Response {
+  func pairingCode() -> Response {
     if let refusal = visitor.refusal(toChange: .library, request), !visitor.mayWrite {
       return refusal.madePrivate
     }

@@ -1,4 +1,5 @@
 import HTTPMessages
+import TileProtocols
 
 /// The queries of the API.
 extension Router {
@@ -16,7 +17,9 @@ extension Router {
   /// - Parameter known: nil where they are looked at elsewhere.
   func refusal(besides known: [String]?) -> Response? {
     guard let known, let query = decodedQuery() else { return nil }
-    let others = query.lazy.filter { !known.contains($0.name) }.prefix(InvalidInput.most).map {
+    let others = query.lazy.filter {
+      !known.contains(FormerNames.present($0.name, among: known))
+    }.prefix(InvalidInput.most).map {
       InvalidInput(parameter: $0.name, UnknownParameter($0.name, besides: known).description)
     }
     return others.isEmpty ? nil : .problem("Bad parameter", Array(others))
@@ -32,10 +35,10 @@ extension APIRequest {
     case .image(let image):
       switch image.question {
       case .viewport, .viewportTiles, .viewportPicture: nil
-      case .animation, .original: ["g", "download"]
-      case .move, .copies, nil: ["g"]
+      case .animation, .original: ["v", "download"]
+      case .move, .copies, nil: ["v"]
       }
-    case .session, .deleted, .restore, .uploads, .upload, .events, .qrCode: []
+    case .session, .trash, .restore, .uploads, .upload, .events, .pairing: []
     case .nothing: nil
     }
   }

@@ -53,9 +53,7 @@ extension Router {
   }
 
   func cacheLifetime(of archive: TileArchive) -> CacheLifetime {
-    let asked = request.parameters.first { $0.name == [UInt8(ascii: "g")] }?.value
-    return CacheLifetime(
-      archive.generation, asked: asked.flatMap(CacheLifetime.hexadecimal), mayChange: archive.hasStamps)
+    CacheLifetime(archive.generation, asked: namedGeneration, mayChange: archive.hasStamps)
   }
 
   /// The viewport itself, `viewport.jpg`.

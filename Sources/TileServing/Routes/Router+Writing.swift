@@ -1,6 +1,7 @@
 import Catalog
 import HTTPMessages
 import ImageLibrary
+import TileProtocols
 
 /// Where requests that may change something go. The answer that a plan brings along runs on a worker and may
 /// wait for disks.
@@ -17,9 +18,9 @@ extension Router {
     case .uploads: uploadPlan(nil)
     case .upload(let id): id.map { uploadPlan(path.text($0)) } ?? .refuse(methodNotAllowed)
     case .image(let image): plan(for: image)
-    case .deleted: deletionsPlan()
+    case .trash: deletionsPlan()
     case .restore(let deletion): restorePlan(path.text(deletion))
-    case .images, .events, .qrCode, .nothing: .refuse(methodNotAllowed)
+    case .images, .events, .pairing, .nothing: .refuse(methodNotAllowed)
     }
   }
 
@@ -37,10 +38,10 @@ extension Router {
     let catalog = site.library.catalog
     guard site.access.isWritable, site.library.asksForImages, !catalog.isWriter else { return nil }
     switch request {
-    case .image, .deleted, .restore, .uploads, .events: break
+    case .image, .trash, .restore, .uploads, .events: break
     // What came before another server began to write ends here.
     case .upload(let id): if let id, site.uploads?.upload(path.text(id)) != nil { return nil }
-    case .images, .qrCode, .session, .nothing: return nil
+    case .images, .pairing, .session, .nothing: return nil
     }
     let url = catalog.writerURL
     // Who may write into the database says it.
@@ -60,14 +61,22 @@ extension Router {
 }
 
 extension Site {
-  /// What a cache is told that looks for the server which takes changes (`Ziggurat-Writer: required`), so that it asks the
-  /// next one; nil at that one, and where nobody looks. Of a folder's servers each takes them.
+  /// Returns the answer to a cache that looks for the server which takes changes (`Ziggurat-Require-Writer: ?1`), so that it
+  /// asks the next one; nil at that one, and to all other requests. Each server of a folder takes changes.
   func refusalOfWriting(_ request: Request) -> Response? {
     // What was written now would lie in the empty folder below the share.
     if library.isAway, !request.isRead, request.method != "OPTIONS", request.rawPath != Self.sessionPath {
       return Router.unlisted(Library.outageError).madePrivate
     }
-    guard library.asksForImages, request.header("Ziggurat-Writer") == "required" else { return nil }
+    guard library.asksForImages, request.requiresWriter else { return nil }
     return library.catalog.isWriter && access.isWritable ? nil : Router.unknownWriter.madePrivate
+  }
+}
+
+extension Request {
+  /// Whether only the server that takes changes is to answer.
+  fileprivate var requiresWriter: Bool {
+    let former = FormerNames.writerHeader
+    return header("Ziggurat-Require-Writer") == "?1" || header(former.name) == former.value
   }
 }

@@ -97,9 +97,9 @@ struct Router {
     case .uploads: .now(uploadsElsewhere(request) ?? uploads())
     case .upload(let id): .now(uploadsElsewhere(request) ?? upload(id.map(path.text)))
     case .events: .now(uploadsElsewhere(request) ?? events())
-    case .qrCode: .now(qrCode())
-    case .deleted where site.access.isWritable: .now(deleted())
-    case .deleted, .restore, .session, .nothing:
+    case .pairing: .now(pairingCode())
+    case .trash where site.access.isWritable: .now(listTrash())
+    case .trash, .restore, .session, .nothing:
       .problem(404, "Not found", "there is no such part of the API")
     }
   }
@@ -146,7 +146,7 @@ struct Router {
       var answer = try ViewportAnswer(
         ViewportQuery(parameters, sideLimit: site.viewportSide), id: id.text, archive: archive,
         base: base)
-      guard answer.query.describe else { return tell(answer) }
+      guard answer.query.include.contains(.description) else { return tell(answer) }
       if let later = waitingToDescribe(id) { return later }
       let description = description(of: id)
       guard description.status == 200, case .bytes(let json) = description.body else {
@@ -207,7 +207,7 @@ struct Router {
   }
 
   /// The generation that the query names.
-  private var namedGeneration: UInt64? {
+  var namedGeneration: UInt64? {
     request.query.withUnsafeBytes { CacheLifetime.generation(in: $0) }
   }
 

@@ -1,3 +1,5 @@
+import TileProtocols
+
 /// What Cache-Control says of answers with pixels.
 struct CacheWords: Sendable {
   private let pinned: [CChar]
@@ -54,13 +56,15 @@ enum CacheLifetime {
     self = asked == generation && !mayChange ? .pinned : .revalidated
   }
 
-  /// The generation that `g=` names in a query as sent; read without making a string.
+  /// The generation that `v=` names in a query as sent; read without making a string. Of two, the first counts.
   static func generation(in query: UnsafeRawBufferPointer) -> UInt64? {
     var at = 0
     while at < query.count {
       var end = at
       while end < query.count, query[end] != UInt8(ascii: "&") { end += 1 }
-      if end - at > 1, query[at] == UInt8(ascii: "g"), query[at + 1] == UInt8(ascii: "=") {
+      if end - at > 1, query[at + 1] == UInt8(ascii: "="),
+        query[at] == UInt8(ascii: "v") || query[at] == FormerNames.version
+      {
         return hexadecimal(UnsafeRawBufferPointer(rebasing: query[(at + 2)..<end]))
       }
       at = end + 1
@@ -69,7 +73,7 @@ enum CacheLifetime {
   }
 
   /// Nil of what is no number of at most 16 digits in lower case.
-  static func hexadecimal(_ text: some RandomAccessCollection<UInt8>) -> UInt64? {
+  private static func hexadecimal(_ text: some RandomAccessCollection<UInt8>) -> UInt64? {
     guard (1...16).contains(text.count) else { return nil }
     var value: UInt64 = 0
     for byte in text {

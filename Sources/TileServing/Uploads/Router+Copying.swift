@@ -3,22 +3,23 @@ import Files
 import HTTPMessages
 import ImageLibrary
 import TileGeometry
+import TileProtocols
 import TileStorage
 import Uploading
 
 /// `POST /api/images/{id}/copies`: a part of an image becomes an image of its own, beside it.
 extension Router {
-  /// What is asked for: `{"region": {"x", "y", "width", "height"}, "turn": 90, "flip": true, "straighten": 1.5}`, of which
+  /// What is asked for: `{"region": {"x", "y", "width", "height"}, "rotation": 90, "flip": true, "straighten": 1.5}`, of which
   /// all but the region may be left out.
   private struct CopyWish {
     private(set) var region = PixelRect(x: 0, y: 0, width: 0, height: 0)
-    private(set) var turn = 0
+    private(set) var rotation = 0
     private(set) var isFlipped = false
     private(set) var straightening = 0.0
 
     static let form =
       "it takes {\"region\": {\"x\", \"y\", \"width\", \"height\"}} in whole pixels of the image, and maybe "
-      + "\"turn\", \"flip\" and \"straighten\""
+      + "\"rotation\", \"flip\" and \"straighten\""
 
     /// The values that cannot be used.
     struct Refusal: Error {
@@ -74,7 +75,7 @@ extension Router {
       }
       if body["region"] == nil { refuse(["region"], "region is missing; \(Self.form)") }
       for (name, value) in body.sorted(by: { $0.key < $1.key }) {
-        switch (name, value) {
+        switch (FormerNames.copyMembers[name] ?? name, value) {
         case ("region", .region(let members)):
           let names = ["x", "y", "width", "height"]
           for other in members.keys.sorted() where !names.contains(other) {
@@ -86,16 +87,16 @@ extension Router {
             return 0
           }
           region = PixelRect(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
-        case ("turn", .whole(let degrees)):
-          turn = degrees
+        case ("rotation", .whole(let degrees)):
+          rotation = degrees
           if ![0, 90, 180, 270].contains(degrees) {
-            refuse([name], "turn is \(degrees); it takes 0, 90, 180 or 270")
+            refuse([name], "\(name) is \(degrees); it takes 0, 90, 180 or 270")
           }
         case ("flip", .flag(let flag)): isFlipped = flag
         case ("straighten", .whole(let degrees)): straightening = Double(degrees)
         case ("straighten", .number(let degrees)): straightening = degrees
-        case ("turn", .null), ("flip", .null), ("straighten", .null): break
-        case ("region", _), ("turn", _), ("flip", _), ("straighten", _):
+        case ("rotation", .null), ("flip", .null), ("straighten", .null): break
+        case ("region", _), ("rotation", _), ("flip", _), ("straighten", _):
           refuse([name], "\(name) has a value that it cannot have; \(Self.form)")
         default: refuse([name], "unknown member '\(name.prefix(40))'; \(Self.form)")
         }
@@ -131,7 +132,7 @@ extension Router {
       let image = archive.pyramid.imageSize
       let part = PictureCopy(
         of: id, x: wish.region.x, y: wish.region.y, width: wish.region.width, height: wish.region.height,
-        turn: wish.turn, isFlipped: wish.isFlipped, straightening: wish.straightening)
+        turn: wish.rotation, isFlipped: wish.isFlipped, straightening: wish.straightening)
       if let reason = Self.refusal(part, of: image) {
         return .problem("Bad copy", [InvalidInput(body: ["region"], reason)])
       }

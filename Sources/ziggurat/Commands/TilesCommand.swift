@@ -20,7 +20,7 @@ enum TilesCommand: Command {
     Option("rotation", "DEGREES", help: "Rotation clockwise about the viewport's centre"),
     Option("flip", help: "Mirror left to right, before the rotation"),
     Option("dpr", "N", default: "1", help: "Device pixels per CSS pixel"),
-    Option("margin", "N", default: "0", help: "Rings of tiles beyond the edge"),
+    Option("buffer", "N", default: "0", was: "margin", help: "Rings of tiles beyond the edge"),
     Option("fallback", help: "Include the coarser tiles of the same area"),
   ]
 
@@ -57,7 +57,7 @@ enum TilesCommand: Command {
     let names = [
       "scale": "scale", "fit": "fit", "center": "center", "anchor": "anchor", "zoom": "zoom",
       "min-scale": "minScale", "max-scale": "maxScale", "rotation": "rotation", "dpr": "dpr",
-      "margin": "margin",
+      "buffer": "buffer",
     ]
     for (option, parameter) in names.sorted(by: { $0.key < $1.key }) {
       if let value = arguments.string(option) { parameters.append((parameter, value)) }

@@ -101,7 +101,7 @@ class Changes:
         return self.seen(self.deleted, lambda status, _: status == 404)
 
     def restore(self, number: int) -> float:
-        self.ask("POST", f"/api/deleted/{self.deletion}/restore")
+        self.ask("POST", f"/api/trash/{self.deletion}/restore")
         self.there[self.deleted] = True
         return self.seen(self.deleted, lambda status, _: status == 200)
 

@@ -41,7 +41,7 @@ globalThis.go = (x, y, zoom) => { osd.viewport.zoomTo(zoom, null, true); osd.vie
 # What is opened, by what it is called.
 SOURCES = {
     "OpenSeadragon, our tile source": "zigguratTileSource(OpenSeadragon, '/api/images/ID', { element: 'viewer' })",
-    "OpenSeadragon, `.dzi?g=…`": "'/dzi/ID.dzi?g=GENERATION'",
+    "OpenSeadragon, `.dzi?v=…`": "'/dzi/ID.dzi?v=GENERATION'",
     "OpenSeadragon, `.dzi`": "'/dzi/ID.dzi'",
 }
 
@@ -148,7 +148,7 @@ class EdgeBench(MissesBench):
             path.chmod(0o777)
         try:
             edge.start([self.serve(self.library)])
-            through = [f"http://127.0.0.1:{edge.port}{path}?g={self.generations[path.split('/')[2].removesuffix('_files')]}" for path, _, _ in self.tiles]
+            through = [f"http://127.0.0.1:{edge.port}{path}?v={self.generations[path.split('/')[2].removesuffix('_files')]}" for path, _, _ in self.tiles]
             self.timed(through, connections)
             ratios, rates = [], []
             for _ in range(self.rounds):

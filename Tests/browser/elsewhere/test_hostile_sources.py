@@ -230,7 +230,7 @@ class HostileSources(EmbeddingTest):
         visit = self.served({
             "circle/info.json": within,
             "state.json": {"type": "Annotation", "target": {"id": f"{HOSTILE}state.json", "type": "Manifest"}},
-            "api/images/book": {"id": "book", "book": True, "cover": "book"}, "api/images": {"images": [{"id": "book"}], "next": None},
+            "api/images/book": {"id": "book", "isBook": True, "cover": "book"}, "api/images": {"images": [{"id": "book"}], "nextCursor": None},
             "deep.json": manifest({"id": f"{HOSTILE}a.jpg", "width": 9, "height": 9}) | {"structures": [nested]},
             "laughs.dzi": f'<!DOCTYPE Image [{laughs}]><Image Format="&a11;" TileSize="256" Overlap="0"><Size Width="9" Height="9"/></Image>',
             "collection.json": {"type": "Collection", "items": [{"id": f"{HOSTILE}collection.json", "type": "Collection"}]},
@@ -243,8 +243,8 @@ class HostileSources(EmbeddingTest):
                 self.assertLess(len(self.asked), 6, self.asked)
 
     def test_a_list_of_two_million_pages_is_refused(self):
-        visit = self.served({"api/images/book": {"id": "book", "book": True},
-                             "api/images": '{"next":null,"images":[' + ",".join(['{"id":"a"}'] * 2_000_000) + "]}",
+        visit = self.served({"api/images/book": {"id": "book", "isBook": True},
+                             "api/images": '{"nextCursor":null,"images":[' + ",".join(['{"id":"a"}'] * 2_000_000) + "]}",
                              "many.json": '{"type":"Manifest","items":[' + ",".join(["{}"] * 2_000_000) + "]}"})
         for path in ("api/images/book", "many.json"):
             with self.subTest(path):

@@ -122,7 +122,7 @@ class OpenSeadragon(PageTest):
                 self.sharp(visit)
                 visit.until("return globalThis.askedWhenSharp")
                 asked = [url for url in visit.run("return globalThis.askedWhenSharp") if "SafeLanding" in url]
-                self.assertIn("&describe=true", asked[0])
+                self.assertIn("&include=overview%2Cdescription", asked[0])
                 # Of what is coarser than the view, some may have been asked for on a slow machine.
                 coarse = [float(re.search(r"&scale=([\d.]+)", url)[1]) for url in asked[1:]]
                 self.assertTrue(all(scale < min(width / WIDTH, height / HEIGHT) * ratio for scale in coarse), asked)
@@ -138,7 +138,7 @@ class OpenSeadragon(PageTest):
             with self.subTest(failed=failed):
                 visit = self.visit(width=1280, height=800, faults=["404"] if failed else [])
                 begun = f"""<script>const query = new URLSearchParams({{ width: innerWidth, height: innerHeight, dpr: devicePixelRatio * 1.00001,
-                    overview: true, describe: true }})
+                    include: 'overview,description' }})
                     globalThis.view = fetch(`{ADDRESS}{"-gone" if failed else ""}/viewport.tiles?${{query}}`)</script>"""
                 body = f"{begun}{PAGE}<script type=module>{OPEN.replace('ADDRESS', ADDRESS)}</script>".replace("{ element: 'viewer' }", "{ element: 'viewer', view }")
                 visit.page.route("**/openseadragon.js", lambda route: route.fulfill(content_type="text/javascript", body=script))
@@ -146,7 +146,7 @@ class OpenSeadragon(PageTest):
                 visit.open("with-openseadragon", wait=False)
                 self.sharp(visit)
                 visit.until("return globalThis.askedWhenSharp")
-                views = [url for url in visit.requests if "describe=true" in url]
+                views = [url for url in visit.requests if "include=overview%2Cdescription" in url]
                 self.assertEqual(len(views), 2 if failed else 1, views)
                 self.assertLess(self.difference(visit), 5)
                 self.assertEqual(visit.run("return globalThis.faults"), [])

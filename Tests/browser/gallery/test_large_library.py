@@ -40,7 +40,7 @@ class Listing(http.server.ThreadingHTTPServer):
                    "tileSize": 512, "format": "jpg", "urls": {"dzi": f"/dzi/image-{at}.dzi"}}
                   for at in range(start, min(start + limit, COUNT))]
         after = start + limit
-        return json.dumps({"images": images, "total": COUNT, "next": str(after) if after < COUNT else None}).encode()
+        return json.dumps({"images": images, "total": COUNT, "nextCursor": str(after) if after < COUNT else None}).encode()
 
 
 class Answer(http.server.BaseHTTPRequestHandler):

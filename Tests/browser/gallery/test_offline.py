@@ -70,6 +70,27 @@ class Offline(PageTest):
         self.assertEqual(axe_faults(visit), [])
         server = self.start()
 
+    def test_what_version_0_1_kept_is_shown(self):
+        server = self.start()
+        visit = self.seen()
+        # As that version asked for it.
+        former = visit.run("""const cache = await caches.open('ziggurat-pictures')
+            const former = []
+            for (const { url } of await cache.keys()) {
+              const before = url.replace(/([?&])v=/, '$1g=').replace('include=overview,description', 'overview=true&describe=true')
+              if (before === url) continue
+              await cache.put(before, await cache.match(url))
+              await cache.delete(url)
+              former.push(before)
+            }
+            return former""")
+        for part in ("leaf/viewport.tiles", "dzi/"):
+            self.assertTrue([url for url in former if part in url], part)
+        self.stop(server)
+        visit.photo("leaf")
+        visit.open(wait=False)
+        visit.until("return document.querySelectorAll('.there').length === 2", "the gallery's thumbnails")
+
     def test_words_that_were_changed_are_seen_at_once(self):
         self.start()
         visit = self.seen()
@@ -92,10 +113,10 @@ class Offline(PageTest):
         visit = self.seen()
         visit.open(f"#token={TOKEN}", wait=False)
         visit.until("return document.querySelector('.add')")
-        visit.run("await Promise.all(['/api/session', '/api/deleted', '/api/uploads', '/view/~%2Fx', '/api/images/~%2Fx'].map((path) => fetch(path)))")
+        visit.run("await Promise.all(['/api/session', '/api/trash', '/api/uploads', '/view/~%2Fx', '/api/images/~%2Fx'].map((path) => fetch(path)))")
         visit.faults.clear()
         kept = visit.run(KEPT)
-        self.assertEqual([url for url in kept if any(part in url for part in ("session", "deleted", "uploads", "events", "~"))], [])
+        self.assertEqual([url for url in kept if any(part in url for part in ("session", "trash", "uploads", "events", "~"))], [])
 
     def test_a_new_version_takes_the_place_of_the_old_one(self):
         self.start()

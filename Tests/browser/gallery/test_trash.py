@@ -62,8 +62,8 @@ class Trash(EditingTest):
     def test_the_trash_tells_its_hours_and_restores(self):
         for scheme in ("dark", "light"):
             visit = self.writer(AXE_OWN, color_scheme=scheme)
-            self.api("deleted", "POST", {"ids": ["a"]})
-            self.api("deleted", "POST", {"ids": ["b", "c", "d", "e"]})
+            self.api("trash", "POST", {"ids": ["a"]})
+            self.api("trash", "POST", {"ids": ["b", "c", "d", "e"]})
             visit.open("", wait=False)
             visit.page.get_by_role("button", name="Trash").click()
             rows = visit.page.locator(".trash li")

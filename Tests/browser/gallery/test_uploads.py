@@ -212,7 +212,7 @@ class Uploads(unittest.TestCase):
         visit.until("return globalThis.fetched.some((url) => url.includes('/api/session'))")
         self.assertIn("from this phone", visit.page.locator("dialog.uploads").inner_text())
         visit.page.wait_for_timeout(300)
-        self.assertFalse([url for url in visit.requests if "qr.svg" in url])
+        self.assertFalse([url for url in visit.requests if "pairing.svg" in url])
 
     def test_a_file_that_is_too_large_is_told_how_large_one_may_be(self):
         host, _ = empty("--max-upload-size", "1")

@@ -121,7 +121,7 @@ class Words(EditingTest):
             harmless(SCRIPT, visit.run("return viewer.shadowRoot.querySelector('dialog').textContent"))
             self.assertEqual(visit.run("return viewer.shadowRoot.querySelectorAll('dialog img, dialog script').length"), 0)
         # What was deleted has only its id.
-        self.api("deleted", "POST", {"ids": [odd]})
+        self.api("trash", "POST", {"ids": [odd]})
         visit.open("", wait=False)
         visit.page.get_by_role("button", name="Trash").click()
         harmless(odd, visit.page.locator(".trash li").inner_text())

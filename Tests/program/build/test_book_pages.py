@@ -46,11 +46,11 @@ class BookPages(CommandTest):
         names = ["cover back", "f001bis", "f001r", "f001ra", "f001v", "f002r", "f002v", "f010r", "ünï %?#é"]
         self.assertEqual(self.labels(), names)
         with Server(self.library) as server:
-            pages = json.loads(server.get("/api/images?in=codex").body)["images"]
+            pages = json.loads(server.get("/api/images?book=codex").body)["images"]
             self.assertEqual([(page["label"], page["page"], page["pages"]) for page in pages],
                              [(name, number, 9) for number, name in enumerate(names, 1)])
             page = json.loads(server.get("/api/images/codex%2Ff002r").body)
-            self.assertEqual((page["label"], page["page"], page["in"]), ("f002r", 6, "codex"))
+            self.assertEqual((page["label"], page["page"], page["book"]), ("f002r", 6, "codex"))
 
     def test_titles_of_the_pages_are_their_labels(self):
         subprocess.run(["exiftool", "-q", "-overwrite_original", "-XMP-dc:Title=The Annunciation", self.scans / "f002v.jpg"], check=True)

@@ -122,11 +122,11 @@ class ServerKills(unittest.TestCase):
         width = chance.choice([200, 900, 2400])
         data = photo(folder("p") / "x.jpg", width, width * 2 // 3, left=chance.randrange(2500)).read_bytes()
         told = client.end(client.send(data + number.to_bytes(4, "big"), filename=f"picture {number}.jpg")[1], 120)
-        if told["stage"] == "failed":
-            self.assertNotRegex(told["reason"].replace("signal 9", ""), CRASH)
-            self.assertTrue(told["reason"])
+        if told["status"] == "failed":
+            self.assertNotRegex(told["message"].replace("signal 9", ""), CRASH)
+            self.assertTrue(told["message"])
             return True
-        kept[told["image"]] = told["stage"]
+        kept[told["image"]] = told["status"]
         return False
 
     def settles(self, pid: int, files: int):

@@ -78,7 +78,7 @@ class FullDisk(unittest.TestCase):
         self.assertGreater(len(data), 800_000)
         with serve(library) as server:
             client = Client(server)
-            self.assertEqual(client.end(client.send(photo(folder("p") / "x.jpg", 90, 70).read_bytes(), filename="first.jpg")[1])["stage"], "done")
+            self.assertEqual(client.end(client.send(photo(folder("p") / "x.jpg", 90, 70).read_bytes(), filename="first.jpg")[1])["status"], "done")
             path = client.create(len(data), filename="big.png")["location"]
             self.assertEqual(client.patch(path, 0, data[:200_000]).status, 204)
             self.limit(server, 300_000)
@@ -103,11 +103,11 @@ class FullDisk(unittest.TestCase):
             self.limit(server, len(data) + 1000)
             self.assertEqual(client.patch(path, 0, data).status, 204)
             until = time.monotonic() + 30
-            while not (state := client.state(path)).get("reason"):
+            while not (state := client.state(path)).get("message"):
                 self.assertLess(time.monotonic(), until, state)
                 time.sleep(0.1)
             # Not given up: the picture was acknowledged.
-            self.assertEqual((state["stage"], archives(library)), ("waiting", []))
+            self.assertEqual((state["status"], archives(library)), ("waiting", []))
             self.limit(server, UNLIMITED)
             self.assertEqual(client.end(path)["image"], "big")
             self.assertEqual(rest_of(library), [])
@@ -136,7 +136,7 @@ class FullDisk(unittest.TestCase):
             self.limit(server, UNLIMITED)
             self.assertEqual(edit("after").status, 200)
             name = json.loads(deleted.body)["deleted"]["id"]
-            self.assertEqual(client.ask("POST", f"/api/deleted/{name}/restore", tus=False).status, 200)
+            self.assertEqual(client.ask("POST", f"/api/trash/{name}/restore", tus=False).status, 200)
             found = json.loads(server.get("/api/images?q=after").body)
             self.assertEqual(([image["id"] for image in found["images"]], client.images()), (["one"], {"one", "two"}))
         self.assertEqual([path for path in library.rglob(".*") if path.is_file() and "partial" in path.name], [])

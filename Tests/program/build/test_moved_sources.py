@@ -13,7 +13,7 @@ from szi import archives
 
 ADDRESSES = (
     "/api/images/{}", "/api/images/{}/viewport?width=100&height=50&x=1.5", "/api/images/{}/viewport.jpg?width=60&height=50",
-    "/view/{}", "/dzi/{}.dzi", "/dzi/{}_files/8/0_0.jpg", "/dzi/{}_files/8/0_0.png?g=1%2F2", "/xyz/{}/0/0/0.jpg", "/xyz/{}/tilejson.json",
+    "/view/{}", "/dzi/{}.dzi", "/dzi/{}_files/8/0_0.jpg", "/dzi/{}_files/8/0_0.png?v=1%2F2", "/xyz/{}/0/0/0.jpg", "/xyz/{}/tilejson.json",
     "/zoomify/{}/ImageProperties.xml", "/zoomify/{}/TileGroup0/0-0-0.jpg", "/iiif/3/{}/info.json", "/iiif/2/{}/info.json",
     "/iiif/3/{}", "/iiif/3/{}/full/max/0/default.jpg", "/iiif/2/{}/0,0,90,50/90,/0/default.png", "/iiif/presentation/3/{}/manifest",
     "/iip?FIF={}&OBJ=Max-size", "/iip?DeepZoom={}.dzi", "/iip?IIIF={}/info.json")

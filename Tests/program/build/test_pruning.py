@@ -211,9 +211,9 @@ class Pruning(CommandTest):
         with Server(base / "library", "--writable", "--token-file", base / "token") as server:
             self.assertEqual(run(*words).returncode, 0)
             self.assertFalse((base / "library/001.xmp").exists())
-            told = json.loads(server.get("/api/deleted", **bearer).body)["deleted"]
+            told = json.loads(server.get("/api/trash", **bearer).body)["items"]
             self.assertEqual([each["images"] for each in told], [["001"]])
-            path = f"/api/deleted/{told[0]['id']}/restore"
+            path = f"/api/trash/{told[0]['id']}/restore"
             self.assertEqual(json.loads(server.get(path, "POST", **bearer, **{"Content-Length": "0"}).body)["restored"], ["001"])
         self.assertEqual((base / "library/001.xmp").read_text(), "words")
         # Who brought it back wants it.

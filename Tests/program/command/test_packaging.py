@@ -160,8 +160,8 @@ class Fronts(ServerTest):
         self.assertEqual((tested.returncode, "warn" in tested.stderr), (0, False), tested.stderr)
         self.front("/usr/sbin/nginx", "-c", place / "nginx.conf")
         redirect = subprocess.run(["curl", "--silent", "--output", "/dev/null", "--write-out", "%{http_code} %{redirect_url}",
-                                   f"http://127.0.0.1:{self.plain}/dzi/a%2Fb.dzi?g=1"], capture_output=True, text=True).stdout
-        self.assertEqual(redirect, "301 https://images.example.org/dzi/a%2Fb.dzi?g=1")
+                                   f"http://127.0.0.1:{self.plain}/dzi/a%2Fb.dzi?v=1"], capture_output=True, text=True).stdout
+        self.assertEqual(redirect, "301 https://images.example.org/dzi/a%2Fb.dzi?v=1")
         self.check()
         self.networks()
         self.rates()

@@ -48,7 +48,7 @@ class Roles(SharedWords):
                 self.listed(server, "ab")
             self.assertEqual(self.ask(servers[0], "PATCH", "/api/images/a", {"title": "Quay"})[0], 200)
             name = self.ask(servers[1], "DELETE", "/api/images/b")[1]["deleted"]["id"]
-            self.assertEqual(self.ask(servers[1], "POST", f"/api/deleted/{name}/restore")[0], 200)
+            self.assertEqual(self.ask(servers[1], "POST", f"/api/trash/{name}/restore")[0], 200)
             for server in servers:
                 self.listed(server, "ab")
                 self.eventually(lambda: [item["id"] for item in json.loads(server.get("/api/images?q=quay").body)["images"]], ["a"])

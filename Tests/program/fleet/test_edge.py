@@ -75,7 +75,7 @@ class Headers(EdgeTest):
             bare, _, pin = tile.partition("?")
             picture = "/iiif/3/a%20b/0,0,97,101/50,/0/default.jpg"
             view = "/api/images/a%20b/viewport.tiles?width=300&height=200"
-            words = {view: BRIEF, f"{view}&{pin}": PINNED, f"{view}&g=1": BRIEF, f"{view}&{pin}&describe=true": BRIEF, tile: PINNED, bare: MOMENT, f"{bare}?g=1": MOMENT, picture: MOMENT, f"{picture}?{pin}": PINNED, f"{picture}?g=1": MOMENT,
+            words = {view: BRIEF, f"{view}&{pin}": PINNED, f"{view}&v=1": BRIEF, f"{view}&{pin}&include=description": BRIEF, tile: PINNED, bare: MOMENT, f"{bare}?v=1": MOMENT, picture: MOMENT, f"{picture}?{pin}": PINNED, f"{picture}?v=1": MOMENT,
                      "/dzi/a%20b.dzi": BRIEF, "/api/images": BRIEF, "/dzi/none.dzi": "no-store", "/healthz": "no-store"}
             self.assertEqual({path: server.get(path)["cache-control"] for path in words}, words)
             paths = (tile, bare, picture, "/dzi/%61%20b.dzi", "/iiif/3/a%20b/info.json", "/api/images/a%20b", "/iiif/presentation/3/a%20b/manifest",
@@ -129,7 +129,7 @@ class Headers(EdgeTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         with Server(self.library, "--shared-cache") as server:
             generation = json.loads(server.get("/api/images/codex%2Ff001r").body)["generation"]
-            answer = server.get(f"/api/images/codex/viewport.jpg?width=30&height=20&g={generation}")
+            answer = server.get(f"/api/images/codex/viewport.jpg?width=30&height=20&v={generation}")
             self.assertEqual((answer.status, answer["cache-control"]), (200, PINNED), answer)
             self.assertEqual(answer["surrogate-key"], server.get("/dzi/codex%2Ff001r.dzi")["surrogate-key"])
 
@@ -205,7 +205,7 @@ class Keeping(Fleet):
         bare, _, pin = tile.partition("?")
         expected = self.servers[0].get(tile).body
         self.assertEqual(self.ask(tile)[:3], (200, "MISS", expected))
-        for query in (pin, f"{pin}&from=here", f"from=here&{pin}", f"a=b&{pin}&c=d"):
+        for query in (pin, f"{pin}&from=here", f"from=here&{pin}", f"a=b&{pin}&c=d", f"g={pin[2:]}"):
             self.assertEqual(self.ask(f"{bare}?{query}")[:3], (200, "HIT", expected), query)
         known = self.ask(tile, If_None_Match=self.servers[0].get(tile)["etag"])
         self.assertEqual((known.status, known.cached, known.body), (304, "HIT", b""))
@@ -214,15 +214,15 @@ class Keeping(Fleet):
         head = self.edge.ask(tile, method="HEAD")
         self.assertEqual((head.status, head.headers["Content-Length"]), (200, str(len(expected))))
         # What the servers might read in another way than the cache is no other's answer.
-        odd = f"{bare}?g={pin[2:].upper().zfill(17)}&g=123"
+        odd = f"{bare}?v={pin[2:].upper().zfill(17)}&v=123"
         self.assertEqual(self.ask(f"{bare}?from=here").cached, "MISS")
         # Nor is it kept: anybody could fill the cache with copies of one tile.
-        for query in (f"%67={pin[2:]}", f"{pin}&download", f"{pin}&download=name.jpg&x=1", odd.partition("?")[2], f"{pin}&x=%41"):
+        for query in (f"%76={pin[2:]}", f"{pin}&download", f"{pin}&download=name.jpg&x=1", odd.partition("?")[2], f"{pin}&x=%41"):
             for _ in range(2):
                 answer = self.ask(f"{bare}?{query}")
                 self.assertEqual((answer.status, answer.cached in ("MISS", "BYPASS")), (200, True), query)
-        self.assertEqual(self.ask(f"{bare}?g=123").cached, "MISS")
-        self.assertEqual(self.ask(f"{bare}?g=123").headers["Cache-Control"], MOMENT)
+        self.assertEqual(self.ask(f"{bare}?v=123").cached, "MISS")
+        self.assertEqual(self.ask(f"{bare}?v=123").headers["Cache-Control"], MOMENT)
         # Or no longer its moment.
         kept = ("HIT", "REVALIDATED")
         self.assertIn(self.ask(bare).cached, kept)
@@ -267,7 +267,7 @@ class Keeping(Fleet):
         for id in ("a%20b", "of%2Fone", "gone"):
             before = sent()
             for level in range(9):
-                for target in (f"/dzi/{id}_files/{level}/0_0.jpg", f"/dzi/{id}_files/{level}/0_0.jpg?g=1", f"/dzi/{id}.dzi"):
+                for target in (f"/dzi/{id}_files/{level}/0_0.jpg", f"/dzi/{id}_files/{level}/0_0.jpg?v=1", f"/dzi/{id}.dzi"):
                     self.assertEqual(self.ask(target).status, 200)
             # Of both versions, which begin with the same words.
             for target in (f"/iiif/presentation/2/{id}/manifest", f"/iiif/presentation/3/{id}/manifest", f"/iiif/2/{id}/info.json",

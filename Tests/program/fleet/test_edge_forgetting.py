@@ -149,7 +149,7 @@ class Forgetting(Fleet):
         key = self.servers[0].get(tile)["surrogate-key"]
         path = self.edge.keys / key
         line = path.read_bytes()
-        path.write_bytes(b"".join(b"/dzi/a_files/1/%d_0.jpg?g=1\n" % number for number in range(10_000)) + line * 9)
+        path.write_bytes(b"".join(b"/dzi/a_files/1/%d_0.jpg?v=1\n" % number for number in range(10_000)) + line * 9)
         (self.edge.keys / "0123456789abcdef").write_bytes(line * 3)
         # As the program itself does, in which nothing is imported by a name that Python would take.
         done = subprocess.run([sys.executable, "-c", f"""
@@ -164,19 +164,19 @@ module["Cache"](Path({str(self.edge.cache)!r}), Path({str(self.edge.keys)!r})).t
 
     def test_what_comes_back_while_the_cache_is_looked_through_is_known_when_it_goes_again(self):
         cache, keys = folder("cache"), folder("keys")
-        (keys / "0123456789abcdef").write_text("/dzi/a_files/8/0_0.jpg?g=1\n")
+        (keys / "0123456789abcdef").write_text("/dzi/a_files/8/0_0.jpg?v=1\n")
         done = subprocess.run([sys.executable, "-c", f"""
 import os, runpy
 from pathlib import Path
 walk, key = os.walk, Path({str(keys)!r}, "0123456789abcdef")
 def walk_while_nginx_writes(top):
     yield from walk(top)
-    with key.open("a") as file: file.write("/dzi/a_files/8/0_0.jpg?g=2\\n")
+    with key.open("a") as file: file.write("/dzi/a_files/8/0_0.jpg?v=2\\n")
 os.walk = walk_while_nginx_writes
 runpy.run_path({str(PACKAGING / "edge-purge")!r})["Cache"](Path({str(cache)!r}), key.parent).look_through({{key.name}})
 """], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual((keys / "0123456789abcdef").read_text(), "/dzi/a_files/8/0_0.jpg?g=2\n")
+        self.assertEqual((keys / "0123456789abcdef").read_text(), "/dzi/a_files/8/0_0.jpg?v=2\n")
 
     def test_who_sends_servers_elsewhere_has_forgotten_nothing(self):
         self.edge = EDGES["Varnish"](folder("cache"))

@@ -195,7 +195,7 @@ class Running(StoreTest):
     def forgets(self, edge: Varnish) -> None:
         """What is gone from the store is shown by nobody, though its address says for ever."""
         generation = json.loads(edge.ask("/api/images/two", Host="images.example.org").body)["generation"]
-        tile = f"/dzi/two_files/9/0_0.jpg?g={generation}"
+        tile = f"/dzi/two_files/9/0_0.jpg?v={generation}"
         for cached in ("MISS", "HIT"):
             answer = edge.ask(tile, Host="images.example.org")
             self.assertEqual((answer.status, answer.cached, "immutable" in answer.headers["Cache-Control"]), (200, cached, True))

@@ -118,8 +118,8 @@ class SharedCatalog(SharedCatalogTest):
             ids = []
             for item in listed:
                 book = quote(item["id"], safe="")
-                pages = json.loads(server.get(f"/api/images?in={book}&limit=1000").body)["images"]
-                ids += [page["id"] for page in pages] if item.get("book") else [item["id"]]
+                pages = json.loads(server.get(f"/api/images?book={book}&limit=1000").body)["images"]
+                ids += [page["id"] for page in pages] if item.get("isBook") else [item["id"]]
             return ids
 
     def test_the_next_one_writes_when_the_writer_is_gone(self):
@@ -228,7 +228,7 @@ class SharedCatalog(SharedCatalogTest):
             described = lambda server: json.loads(server.get("/api/images/a").body)
             before = {server: described(server) for server in servers}
             old = before[first]["generation"]
-            tile = lambda server, generation: server.get(f"/dzi/a_files/8/0_0.jpg?g={generation}")
+            tile = lambda server, generation: server.get(f"/dzi/a_files/8/0_0.jpg?v={generation}")
             bodies = {old: tile(first, old).body}
             photo(self.photos / "a.jpg", 280, 190)
             (self.photos / "b.jpg").unlink()

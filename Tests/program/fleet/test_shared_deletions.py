@@ -25,10 +25,10 @@ class SharedDeletions(SharedWords):
                 self.assertNotEqual(self.described(server, "a")["title"], "Said")
                 self.assertEqual(json.loads(server.get("/api/images?q=said").body)["images"], [])
             self.assertEqual(self.ask(servers[0], "PATCH", "/api/images/a", {"title": "Other"})[0], 200)
-            self.assertEqual(self.ask(servers[1], "POST", f"/api/deleted/{first}/restore")[1], {"restored": [], "taken": ["a"]})
+            self.assertEqual(self.ask(servers[1], "POST", f"/api/trash/{first}/restore")[1], {"restored": [], "conflicts": ["a"]})
             second = self.ask(servers[0], "DELETE", "/api/images/a")[1]["deleted"]["id"]
             for name, width, title in ((first, 300, "Said"), (second, 280, "Other")):
-                self.assertEqual(self.ask(servers[1], "POST", f"/api/deleted/{name}/restore")[1]["restored"], ["a"])
+                self.assertEqual(self.ask(servers[1], "POST", f"/api/trash/{name}/restore")[1]["restored"], ["a"])
                 for server in servers:
                     self.eventually(lambda: (self.described(server, "a").get("width"), self.described(server, "a").get("title")), (width, title))
                     self.assertEqual([item["id"] for item in json.loads(server.get(f"/api/images?q={title}").body)["images"]], ["a"])
@@ -51,7 +51,7 @@ class SharedDeletions(SharedWords):
             self.eventually(lambda: self.described(servers[1], "a").get("width"), 280)
             self.assertEqual(self.ask(servers[0], "DELETE", "/api/images/a")[0], 200)
             for name in (first, pruned):
-                self.assertEqual(len(self.ask(servers[1], "POST", f"/api/deleted/{name}/restore")[1]["restored"]), 1)
+                self.assertEqual(len(self.ask(servers[1], "POST", f"/api/trash/{name}/restore")[1]["restored"]), 1)
             self.eventually(lambda: self.database.ask("SELECT count(*) FROM archive WHERE unannounced").strip(), "0")
             # All that builders have written is read once more.
             self.assertEqual(run("reindex", self.bucket).returncode, 0)
@@ -76,9 +76,9 @@ class SharedDeletions(SharedWords):
         with self.server(0, "--keep-deleted", 1) as server:
             self.listed(server, "a")
             told = self.ask(server, "DELETE", "/api/images/a")[1]["deleted"]
-            self.assertAlmostEqual(told["deleted"], time.time() + 100 * 86_400, delta=60)
-            self.assertEqual(told["expires"], told["deleted"] + 3600)
-            kept = lambda: [each["id"] for each in self.ask(server, "GET", "/api/deleted")[1]["deleted"]]
+            self.assertAlmostEqual(told["deletedAt"], time.time() + 100 * 86_400, delta=60)
+            self.assertEqual(told["expires"], told["deletedAt"] + 3600)
+            kept = lambda: [each["id"] for each in self.ask(server, "GET", "/api/trash")[1]["items"]]
             self.assertEqual(kept(), [told["id"]])
             self.database.ask("UPDATE skew SET ahead = '0 days'")
             time.sleep(3)

@@ -116,15 +116,15 @@ class SharedEdits(SharedWords):
             self.assertEqual(run("reindex", self.bucket).returncode, 0)
             for server in servers:
                 self.listed(server, "bcd")
-                deleted = self.ask(server, "GET", "/api/deleted")[1]["deleted"]
+                deleted = self.ask(server, "GET", "/api/trash")[1]["items"]
                 self.assertEqual([each["id"] for each in deleted], [told["deleted"]["id"]])
-            status, back, _ = self.ask(servers[2], "POST", f"/api/deleted/{told['deleted']['id']}/restore")
-            self.assertEqual((status, back), (200, {"restored": ["a"], "taken": []}))
+            status, back, _ = self.ask(servers[2], "POST", f"/api/trash/{told['deleted']['id']}/restore")
+            self.assertEqual((status, back), (200, {"restored": ["a"], "conflicts": []}))
             for server in servers:
                 self.listed(server, "abcd")
                 self.eventually(lambda: server.get("/dzi/a.dzi").status, 200)
                 self.assertEqual(self.described(server, "a")["title"], "Title 2 <&>")
-            self.assertEqual(self.ask(servers[0], "GET", "/api/deleted")[1]["deleted"], [])
+            self.assertEqual(self.ask(servers[0], "GET", "/api/trash")[1]["items"], [])
             self.assertEqual(self.ask(servers[0], "DELETE", "/api/images/none")[0], 404)
 
     def test_ids_that_no_array_takes_as_they_are_hold_up_nobody(self):
@@ -167,7 +167,7 @@ class SharedEdits(SharedWords):
             self.assertEqual((answer.status, answer["location"]), (401, ""))
             self.database.kill()
             self.eventually(lambda: b"degraded" in self.servers[writer].get("/healthz").body, True)
-            for method, path in (("GET", "/api/deleted"), ("DELETE", "/api/images/a")):
+            for method, path in (("GET", "/api/trash"), ("DELETE", "/api/images/a")):
                 answer = self.servers[writer].get(path, method, **token)
                 self.assertEqual((answer.status, answer["retry-after"]), (503, "1"), path)
             self.database.start()

@@ -50,7 +50,7 @@ class SharedUploads(WritersTest):
     def end(self, server, path):
         """What became of an upload."""
         found = lambda: json.loads(self.asked(server, "GET", path)[1])
-        self.eventually(lambda: found()["stage"] in ("done", "failed"), True)
+        self.eventually(lambda: found()["status"] in ("done", "failed"), True)
         return found()
 
     def test_who_listens_is_told_to_the_end(self):
@@ -61,7 +61,7 @@ class SharedUploads(WritersTest):
             stream = connection.getresponse()
             path = self.upload(server, photo(self.base / "told.png", 300, 200), "told.png")
             told = {}
-            while told.get("stage") != "done":
+            while told.get("status") != "done":
                 line = stream.readline()
                 if line.startswith(b"data: ") and json.loads(line[6:])["id"] in path:
                     told = json.loads(line[6:])
@@ -73,7 +73,7 @@ class SharedUploads(WritersTest):
         with self.writable(3) as servers:
             for number, server in enumerate(servers):
                 told = self.end(server, self.upload(server, pictures[number], "harbour.png", "trip"))
-                self.assertEqual((told["stage"], told["image"]), ("done", "trip/harbour" + (f"-{number + 1}" if number else "")))
+                self.assertEqual((told["status"], told["image"]), ("done", "trip/harbour" + (f"-{number + 1}" if number else "")))
                 for each in servers:
                     self.eventually(lambda: each.get(f"/api/images/{quote(told['image'], safe='')}").status, 200)
             # The same once more is the picture that is there.
@@ -91,7 +91,7 @@ class SharedUploads(WritersTest):
                                 [100, 50, "Quay"])
             # What only begins like a picture fails, and leaves its name to the next.
             (self.base / "no.png").write_bytes(pictures[3].read_bytes()[:100] + bytes(1000))
-            self.assertEqual(self.end(servers[0], self.upload(servers[0], self.base / "no.png", "sky.png"))["stage"], "failed")
+            self.assertEqual(self.end(servers[0], self.upload(servers[0], self.base / "no.png", "sky.png"))["status"], "failed")
             self.assertEqual(self.end(servers[0], self.upload(servers[0], pictures[3], "sky.png"))["image"], "sky")
         self.assertEqual(run("verify", self.bucket).returncode, 0)
         # Nothing of it stays on any server.
@@ -161,14 +161,14 @@ class SharedUploads(WritersTest):
             tries = lambda: sum(verb == "PUT" and "/szi/" in key for verb, key in self.store.requests)
             self.eventually(lambda: tries() > 0, True)
             asked = lambda: json.loads(self.asked(server, "GET", path)[1])
-            self.eventually(lambda: asked().get("reason") is not None, True)
+            self.eventually(lambda: asked().get("message") is not None, True)
             # Again it is away, after which strangers' pictures would wait a minute.
             first = tries()
             self.eventually(lambda: tries() > first, True, 40)
             time.sleep(8)
             with self.store.lock:
                 self.store.faults_below.clear()
-            self.eventually(lambda: asked()["stage"], "done", 50)
+            self.eventually(lambda: asked()["status"], "done", 50)
 
     def test_no_upload_fails_by_a_database_that_is_away_for_an_hour(self):
         picture = photo(self.base / "0.png", 300, 200)
@@ -181,10 +181,10 @@ class SharedUploads(WritersTest):
             self.database.kill()
             self.send(server, path, picture)
             asked = lambda: json.loads(self.asked(server, "GET", path)[1])
-            self.eventually(lambda: asked().get("reason"), "the catalog cannot be asked whether the picture is there already")
+            self.eventually(lambda: asked().get("message"), "the catalog cannot be asked whether the picture is there already")
             begun = time.monotonic()
             while time.monotonic() < begun + 14:
-                self.assertNotEqual(asked()["stage"], "failed")
+                self.assertNotEqual(asked()["status"], "failed")
                 time.sleep(0.2)
             self.database.start()
             self.assertEqual(self.end(server, path)["image"], "quay")

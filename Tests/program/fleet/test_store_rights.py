@@ -171,7 +171,7 @@ class SharedRights(Rights, WritersTest):
             status, told, _ = self.asked(server, "DELETE", "/api/images/a")
             self.assertEqual(status, 200, told)
             name = json.loads(told)["deleted"]["id"]
-            self.assertEqual(self.asked(server, "POST", f"/api/deleted/{name}/restore")[0], 200)
+            self.assertEqual(self.asked(server, "POST", f"/api/trash/{name}/restore")[0], 200)
             self.eventually(lambda: self.database.ask("SELECT count(*) FROM archive WHERE unannounced").strip(), "0")
         self.check(policy)
 

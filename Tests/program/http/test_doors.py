@@ -159,13 +159,13 @@ class Cookies(unittest.TestCase):
         name, *attributes = answer["set-cookie"].split("; ")
         self.assertTrue(name.startswith("__Host-ziggurat-session="))
         self.assertEqual(sorted(attributes), ["HttpOnly", "Path=/", "SameSite=Strict", "Secure"])
-        self.assertTrue(browser.state()["writable"])
+        self.assertTrue(browser.state()["canWrite"])
         # What somebody without TLS has put into the browser is not looked at.
         held = browser.cookie
         browser.cookie = f"ziggurat-session={'A' * 43}; {held}"
-        self.assertTrue(browser.state()["writable"])
+        self.assertTrue(browser.state()["canWrite"])
         browser.cookie = held.replace("__Host-", "")
-        self.assertFalse(browser.state()["writable"])
+        self.assertFalse(browser.state()["canWrite"])
         browser.cookie = held
         gone = browser.ask("api/session", "DELETE", Sec_Fetch_Site="same-origin")["set-cookie"]
         self.assertTrue(gone.startswith("__Host-ziggurat-session=;"))
@@ -184,7 +184,7 @@ class Cookies(unittest.TestCase):
                         self.assertEqual(browser.ask(target).status, 400, (more, target))
                 for more in ("; a=1; a=2", f"; x{name}=y; {name}s=z", f"; y={name}"):
                     browser.cookie = held + more
-                    self.assertTrue(browser.state()["writable"], more)
+                    self.assertTrue(browser.state()["canWrite"], more)
 
     def test_events_end_with_their_session(self):
         server = self.serve("--session-idle", "4")

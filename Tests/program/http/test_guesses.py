@@ -42,7 +42,7 @@ class Guesses(unittest.TestCase):
         statuses = [browser.log_in({"token": f"guess {number}"}, **proxy).status for number in range(30)]
         self.assertOneClient(statuses)
         self.assertEqual(browser.log_in({"token": upload_client.TOKEN}, **proxy).status, 200)
-        self.assertTrue(browser.state()["writable"])
+        self.assertTrue(browser.state()["canWrite"])
         # Nobody else waits for that address, nor for thirty others.
         for number in range(30):
             self.assertEqual(Browser(server).log_in({"token": "guess"}, X_Forwarded_For=f"2001:db8:{number:x}::1").status, 401)

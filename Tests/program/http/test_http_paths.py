@@ -110,8 +110,8 @@ class Paths(SampleServerTest):
                       base + "&center=1,2,3", base + "&center=a,b", base + "&center=nan,1", base + "&anchor=1&zoom=2", base + "&anchor=1,1&zoom=0", base + "&anchor=1,1&zoom=-2",
                       base + "&anchor=1,1&zoom=nan", base + "&rotation=nan", base + "&rotation=north",
                       base + "&rotation=inf", base + "&flip=maybe", base + "&clamp=2x", base + "&dpr=0",
-                      base + "&dpr=-1", base + "&dpr=nan", base + "&dpr=1e9", base + "&margin=-1",
-                      base + "&margin=1.5", base + "&margin=1000000", base + "&margin=x", base + "&scheme=gopher",
+                      base + "&dpr=-1", base + "&dpr=nan", base + "&dpr=1e9", base + "&buffer=-1",
+                      base + "&buffer=1.5", base + "&buffer=1000000", base + "&buffer=x", base + "&scheme=gopher",
                       base + "&scheme=", base + "&minScale=2&maxScale=1", base + "&minScale=nan",
                       base + "&maxScale=-1", base + "&fallback=perhaps", base + "&scale=%00", base + "&scale=%",
                       base + "&scale=%zz", base + "&" + "&".join(f"q{n}=1" for n in range(300))):

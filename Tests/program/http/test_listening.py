@@ -127,7 +127,7 @@ class Listening(CommandTest):
             generation = json.loads(server.get("/api/images/photo").body)["generation"]
             for target in (TILE, "/dzi/photo_files/12/0_0.webp", "/iiif/3/photo/0,0,512,512/256,/0/default.jpg"):
                 self.assertEqual(server.get(target)["cache-control"], "public, max-age=600", target)
-                self.assertIn("immutable", server.get(f"{target}?g={generation}")["cache-control"])
+                self.assertIn("immutable", server.get(f"{target}?v={generation}")["cache-control"])
         with Server(sample_library()) as server:
             self.assertEqual(server.get(TILE)["cache-control"], "public, no-cache")
 

@@ -153,7 +153,7 @@ class Metrics(unittest.TestCase):
             self.assertEqual((begun.status, now("uploads_receiving")), (201, 1))
             self.assertEqual(client.ask("DELETE", "/api/uploads/" + begun["location"].split("/")[-1]).status, 204)
             _, path = client.send(b"no picture at all", filename="broken.jpg")
-            self.assertEqual(client.end(path)["stage"], "failed")
+            self.assertEqual(client.end(path)["status"], "failed")
             self.assertEqual([now(name) for name in ("uploads_failed", "uploads_receiving", "uploads_waiting")], [1, 0, 0])
 
     def test_archives_renders_and_caches(self):

@@ -45,8 +45,8 @@ class Description(unittest.TestCase):
                 if re.match(r" *\d+ generated", line):
                     print(f"[{line.strip()}]", end=" ", flush=True)
             # Whatever became of the images meanwhile, each can be brought back, or is there.
-            for deletion in json.loads(client.ask("GET", "/api/deleted", tus=False).body)["deleted"]:
-                client.ask("POST", f"/api/deleted/{deletion['id']}/restore", tus=False)
+            for deletion in json.loads(client.ask("GET", "/api/trash", tus=False).body)["items"]:
+                client.ask("POST", f"/api/trash/{deletion['id']}/restore", tus=False)
             self.assertLessEqual({"photo", "two words", "deep/er/leaf", "dot", "moving", "sent", "line"}, client.images())
         verified = run("verify", library)
         self.assertEqual(verified.returncode, 0, verified.stderr)

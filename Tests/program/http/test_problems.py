@@ -22,8 +22,8 @@ class Problems(ServerTest):
         for path, others in {
             "/api/images": set(), "/api/images/a": {"PATCH", "DELETE"}, "/api/images/a/move": {"POST"}, "/api/images/a/copies": {"POST"},
             # An image that is called so.
-            "/api/images/book/move": {"PATCH", "DELETE"}, "/api/images/a/viewport": set(), "/api/deleted": {"POST"},
-            "/api/deleted/x/restore": {"POST"}, "/api/session": {"POST", "DELETE"}, "/api/uploads": {"POST"},
+            "/api/images/book/move": {"PATCH", "DELETE"}, "/api/images/a/viewport": set(), "/api/trash": {"POST"},
+            "/api/trash/x/restore": {"POST"}, "/api/session": {"POST", "DELETE"}, "/api/uploads": {"POST"},
             "/api/uploads/x": {"PATCH", "DELETE"}, "/api/events": set(), "/dzi/a.dzi": set(), "/": set(),
         }.items():
             answer = self.client.ask("OPTIONS", path, tus=False)
@@ -64,7 +64,7 @@ class Problems(ServerTest):
             "/api/images/a/viewport?height=5": ["width"],
             "/api/images/a/viewport?width=5&height=5&minScale=3&maxScale=2": ["minScale"],
             "/api/images/a/viewport.jpg?width=32768&height=32768": ["width", "height", "dpr"],
-            "/api/images/a?x=1&y=2": ["x", "y"], "/api/deleted?x=1": ["x"],
+            "/api/images/a?x=1&y=2": ["x", "y"], "/api/trash?x=1": ["x"],
             "/oembed?format=yaml&maxwidth=x&maxheight=0": ["url", "format", "maxwidth", "maxheight"],
         }.items():
             self.assertEqual(list(self.errors(self.client.ask("GET", path, tus=False))), names, path)
@@ -74,10 +74,10 @@ class Problems(ServerTest):
             ("PATCH", "/api/images/a", {"title": 1, "keywords": ["a", 2], "a/b": 1, "caption": "x\u0000"},
              ["#/a~1b", "#/caption", "#/keywords/1", "#/title"]),
             ("PATCH", "/api/images/a", [], ["#"]), ("PATCH", "/api/images/a", {}, ["#"]),
-            ("POST", "/api/deleted", {"ids": []}, ["#/ids"]), ("POST", "/api/deleted", {"id": "a"}, ["#"]),
-            ("POST", "/api/images/a/copies", {"region": {"x": 0.5, "y": 0, "width": "1"}, "turn": 5, "flip": 1, "scale": 2},
-             ["#/flip", "#/region/x", "#/region/width", "#/region/height", "#/scale", "#/turn"]),
-            ("POST", "/api/images/a/copies", {"turn": 90}, ["#/region"]), ("POST", "/api/images/a/copies", [1], ["#"]),
+            ("POST", "/api/trash", {"ids": []}, ["#/ids"]), ("POST", "/api/trash", {"id": "a"}, ["#"]),
+            ("POST", "/api/images/a/copies", {"region": {"x": 0.5, "y": 0, "width": "1"}, "rotation": 5, "flip": 1, "scale": 2},
+             ["#/flip", "#/region/x", "#/region/width", "#/region/height", "#/rotation", "#/scale"]),
+            ("POST", "/api/images/a/copies", {"rotation": 90}, ["#/region"]), ("POST", "/api/images/a/copies", [1], ["#"]),
             ("POST", "/api/images/a/copies", {"region": {"x": 0, "y": 0, "width": 999, "height": 1}}, ["#/region"]),
             ("POST", "/api/images/a/move", {"to": "moon"}, ["#/to"]),
         ):

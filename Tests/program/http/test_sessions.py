@@ -36,10 +36,10 @@ class Sessions(unittest.TestCase):
         self.assertEqual(json.loads(refused.body)["detail"], "no space opens with this password")
         self.assertIsNone(third.cookie)
         for browser, title in ((first, "Lighthouse 0"), (second, "Lighthouse 1")):
-            self.assertTrue(browser.state()["space"])
+            self.assertTrue(browser.state()["hasSpace"])
             self.assertEqual(browser.ids(), ["~/family/grandmother", "harbour"])
             self.assertEqual(json.loads(browser.ask(f"api/images/{ID}").body)["title"], title)
-        self.assertFalse(third.state()["space"])
+        self.assertFalse(third.state()["hasSpace"])
         self.assertEqual(third.ids(), ["harbour"])
         # The other password in the same browser: the first space is gone for it.
         self.assertEqual(first.unlock(TWO).status, 200)
@@ -84,7 +84,7 @@ class Sessions(unittest.TestCase):
             page = json.loads(inside.ask(f"api/images?limit=1{cursor and '&cursor=' + cursor}").body)
             self.assertEqual(page["total"], 2)
             seen += [image["id"] for image in page["images"]]
-            cursor = page.get("next") and page["next"].replace("/", "%2F")
+            cursor = page.get("nextCursor") and page["nextCursor"].replace("/", "%2F")
         self.assertEqual(seen, ["~/family/grandmother", "harbour"])
         found = json.loads(inside.ask("api/images?q=lighthouse").body)
         self.assertEqual(([image["id"] for image in found["images"]], found["total"]), (["~/family/grandmother"], 1))
@@ -99,7 +99,7 @@ class Sessions(unittest.TestCase):
         self.assertEqual([field for field in with_spaces.fields if field[0] != "date"],
                          [field for field in without.fields if field[0] != "date"])
         closed = Browser(self.serve("--private-spaces", "no"))
-        self.assertFalse(closed.state()["password"])
+        self.assertFalse(closed.state()["acceptsPassword"])
         self.assertEqual(closed.unlock(ONE).status, 403)
 
     def test_cookie_is_for_this_server_alone(self):
@@ -123,11 +123,11 @@ class Sessions(unittest.TestCase):
         self.assertEqual(browser.unlock(ONE).status, 200)
         for headers in ({}, {"Sec_Fetch_Site": "cross-site"}, {"Origin": "http://evil.example"}):
             self.assertEqual(browser.ask("api/session", "DELETE", **headers).status, 403, headers)
-            self.assertTrue(browser.state()["space"])
+            self.assertTrue(browser.state()["hasSpace"])
         held = browser.cookie
         self.assertEqual(browser.ask("api/session", "DELETE", Sec_Fetch_Site="same-origin").status, 204)
         browser.cookie = held
-        self.assertFalse(browser.state()["space"], "the id is worth nothing any more")
+        self.assertFalse(browser.state()["hasSpace"], "the id is worth nothing any more")
         self.assertEqual(browser.ask(f"dzi/{ID}_files/9/0_0.jpg").status, 404)
 
     def test_session_ends_when_idle_and_at_its_longest(self):
@@ -148,9 +148,9 @@ class Sessions(unittest.TestCase):
                 # To be looked at is no use.
                 for _ in range(4):
                     time.sleep(1.2)
-                    self.assertLessEqual(browser.state().get("expires", 0), 4)
-                self.assertFalse(browser.state()["space"])
-            while browser.state()["space"] and time.monotonic() < ended:
+                    self.assertLessEqual(browser.state().get("expiresIn", 0), 4)
+                self.assertFalse(browser.state()["hasSpace"])
+            while browser.state()["hasSpace"] and time.monotonic() < ended:
                 time.sleep(0.3)
             self.assertEqual(browser.ask(f"dzi/{ID}_files/9/0_0.jpg").status, 404)
 
@@ -162,10 +162,10 @@ class Sessions(unittest.TestCase):
         result = run("space", "lock", self.library)
         self.assertEqual(result.returncode, 0, result.stderr)
         ended = time.monotonic() + 30
-        while any(browser.state()["space"] for browser in browsers) and time.monotonic() < ended:
+        while any(browser.state()["hasSpace"] for browser in browsers) and time.monotonic() < ended:
             time.sleep(0.2)
         for browser in browsers:
-            self.assertFalse(browser.state()["space"])
+            self.assertFalse(browser.state()["hasSpace"])
             self.assertEqual(browser.unlock(ONE).status, 200, "and the password opens again")
         self.assertEqual(run("space", "lock", folder("nowhere") / "none").returncode, 1)
 

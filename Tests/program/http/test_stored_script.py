@@ -41,7 +41,7 @@ class StoredScript(ServerTest):
             source = photo(folder("p") / "x.jpg", 300 + number, 200)
             subprocess.run(["exiftool", "-q", "-overwrite_original", *(f"-{name}={script}" for name in FIELDS), source], check=True)
             state = cls.client.end(cls.client.send(source.read_bytes(), filename=f"{number}{script.split('/')[0]}.jpg")[1])
-            assert state["stage"] == "done", state
+            assert state["status"] == "done", state
             cls.ids.append(state["image"])
 
     def test_every_document_is_data_and_holds_it_as_text(self):
@@ -61,7 +61,7 @@ class StoredScript(ServerTest):
                         ElementTree.fromstring(answer.body)
                         self.assertNotIn(b"alert", answer.body)
             told = json.loads(self.server.get(f"/api/images/{part}").body)
-            self.assertEqual([told[name] for name in ("title", "caption", "creator", "rights", "place", "keywords")],
+            self.assertEqual([told[name] for name in ("title", "caption", "creator", "rights", "location", "keywords")],
                              [script] * 5 + [[script]])
 
     def test_no_value_of_a_manifest_is_html(self):
@@ -99,9 +99,9 @@ class StoredScript(ServerTest):
         svg = b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'><script>alert(1)</script></svg>" + bytes(100)
         for name, data in [("x.svg", svg), ("x.jpg", svg), ("x.svg", b"<?xml version='1.0'?>" + svg), ("x.svgz", b"\x1f\x8b\x08" + bytes(200))]:
             answer, path = self.client.send(data, filename=name)
-            self.assertEqual((answer.status, self.client.state(path)["stage"]), (415, "failed"))
+            self.assertEqual((answer.status, self.client.state(path)["status"]), (415, "failed"))
         # The one SVG that the server makes is of numbers alone, whatever its address is.
-        answer = self.client.ask("GET", "/api/qr.svg")
+        answer = self.client.ask("GET", "/api/pairing.svg")
         self.assertEqual((answer.status, answer["content-type"], answer["x-content-type-options"]), (200, "image/svg+xml", "nosniff"))
         for element in ElementTree.fromstring(answer.body).iter():
             self.assertIn(element.tag.split("}")[1], ("svg", "path"))
@@ -112,7 +112,7 @@ class StoredScript(ServerTest):
         part = quote(self.ids[0], safe="")
         for method, path, headers in [
                 ("OPTIONS", "/", {}), ("POST", "/", {}), ("GET", "/none", {}), ("GET", "/%", {}), ("GET", "/healthz", {}),
-                ("GET", "/metrics", {}), ("GET", "/openapi.json", {}), ("GET", "/api/qr.svg", {}), ("HEAD", "/api/images", {}),
+                ("GET", "/metrics", {}), ("GET", "/openapi.json", {}), ("GET", "/api/pairing.svg", {}), ("HEAD", "/api/images", {}),
                 ("GET", f"/iiif/3/{part}/full/9,/0/default.png", {}), ("GET", "/api/images", {"If_Match": '"x"'}),
                 ("GET", f"/iiif/3/{part}/full/9,/0/default.png", {"Range": "bytes=0-5"}), ("GET", "/" + "x" * 5000, {})]:
             answer = self.server.get(path, method, **headers)

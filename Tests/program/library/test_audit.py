@@ -59,11 +59,11 @@ class Audit(SpaceTest):
         # At once, and when the server has noticed.
         for _ in range(2):
             for target in (f"api/images/{private}", f"dzi/{private}.dzi", f"dzi/{private}_files/8/0_0.jpg", f"api/images/{private}/original",
-                           f"iiif/3/{private}/full/50,/0/default.jpg", "api/deleted"):
+                           f"iiif/3/{private}/full/50,/0/default.jpg", "api/trash"):
                 with self.subTest(target):
                     answer = owner.ask(target)
                     self.assertEqual((answer.status, answer["retry-after"]), (503, "1"), answer.body)
-            self.assertEqual(Client(self.server).ask("GET", "/api/deleted", tus=False).status, 503)
+            self.assertEqual(Client(self.server).ask("GET", "/api/trash", tus=False).status, 503)
             newcomer = Owner(self.server)
             # None of them counts as a login attempt.
             self.assertEqual({newcomer.unlock(SECRET).status for _ in range(12)}, {503})
@@ -73,7 +73,7 @@ class Audit(SpaceTest):
         away.rename(self.library)
         self.until(lambda: self.server.get("/healthz").status == 200, "the server notices")
         self.assertEqual(Owner(self.server).unlock(SECRET).status, 200)
-        self.assertEqual([owner.ask(target).status for target in (f"api/images/{private}", "api/deleted")], [200, 200])
+        self.assertEqual([owner.ask(target).status for target in (f"api/images/{private}", "api/trash")], [200, 200])
 
     def test_logins_and_changes_are_written_down(self):
         owner = Owner(self.server)
@@ -88,9 +88,9 @@ class Audit(SpaceTest):
         who = {"client": "127.0.0.1", "by": "session", "session": session}
         self.assertEqual(owner.send_json("api/images/harbour", {"title": "A harbour"}, "PATCH").status, 200)
         self.assertEqual(self.last(), [{"event": "edit", **who, "images": ["harbour"]}])
-        deleted = json.loads(owner.send_json("api/deleted", {"ids": ["harbour", "tower", "none"]}).body)["deleted"]["id"]
+        deleted = json.loads(owner.send_json("api/trash", {"ids": ["harbour", "tower", "none"]}).body)["deleted"]["id"]
         self.assertEqual(self.last(), [{"event": "delete", **who, "images": ["harbour", "tower"], "deletion": deleted}])
-        self.assertEqual(owner.send_json(f"api/deleted/{deleted}/restore", {}).status, 200)
+        self.assertEqual(owner.send_json(f"api/trash/{deleted}/restore", {}).status, 200)
         [restore] = self.last()
         self.assertEqual((restore["event"], sorted(restore["images"]), restore["deletion"]), ("restore", ["harbour", "tower"], deleted))
         # By the token. What changes nothing is no change, and a wrong token is a failed login.
@@ -154,8 +154,8 @@ class Audit(SpaceTest):
         private = "api/images/~%2Fgrandmother"
         self.assertEqual(owner.send_json(private, {"title": "A lighthouse"}, "PATCH").status, 200)
         self.assertEqual(owner.send_json("api/images/bridge/move", {"to": "space"}).status, 200)
-        deletion = json.loads(owner.send_json("api/deleted", {"ids": ["~/grandmother"]}).body)["deleted"]["id"]
-        self.assertEqual(owner.send_json(f"api/deleted/{deletion}/restore", {}).status, 200)
+        deletion = json.loads(owner.send_json("api/trash", {"ids": ["~/grandmother"]}).body)["deleted"]["id"]
+        self.assertEqual(owner.send_json(f"api/trash/{deletion}/restore", {}).status, 200)
         self.assertEqual(owner.send_json("api/images/~%2Fgrandmother/move", {"to": "library"}).status, 200)
         data = photo(folder("sent") / "secretive.png", 210, 100, left=3300).read_bytes()
         made = owner.ask("api/uploads", "POST", b"", Tus_Resumable="1.0.0", Upload_Length=len(data),

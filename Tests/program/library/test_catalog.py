@@ -32,7 +32,7 @@ def listed(server: Server, **parameters) -> tuple[list[str], int, str | None]:
     answer = server.get(f"/api/images?{urlencode(parameters)}")
     assert answer.status == 200, answer
     page = json.loads(answer.body)
-    return [image["id"] for image in page["images"]], page["total"], page.get("next")
+    return [image["id"] for image in page["images"]], page["total"], page.get("nextCursor")
 
 
 def mapped(server: Server) -> list[str]:

@@ -163,7 +163,7 @@ class Editing(CommandTest):
     def test_who_may_not_write_changes_nothing(self):
         place = library()
         ways = [("PATCH", image("one"), {"title": "x"}), ("DELETE", image("one"), None),
-                ("POST", "/api/deleted", {"ids": ["one"]}), ("POST", "/api/deleted/0-0/restore", None)]
+                ("POST", "/api/trash", {"ids": ["one"]}), ("POST", "/api/trash/0-0/restore", None)]
         with Server(place) as server:
             for method, path, value in ways:
                 self.assertEqual(ask(server, method, path, value)[0], 405, path)
@@ -171,7 +171,7 @@ class Editing(CommandTest):
             for method, path, value in ways:
                 self.assertEqual(ask(server, method, path, value, token=None)[0], 401, path)
                 self.assertEqual(ask(server, method, path, value, token="wrong-token-wrong")[0], 401, path)
-            self.assertEqual(ask(server, "GET", "/api/deleted", token=None)[0], 401)
+            self.assertEqual(ask(server, "GET", "/api/trash", token=None)[0], 401)
             # By session: a page of this server may, another site's may not.
             status, _, headers = ask(server, "POST", "/api/session", {"token": TOKEN}, token=None,
                                      Content_Type="application/json")
@@ -202,35 +202,35 @@ class Editing(CommandTest):
             self.assertIn(b" 413 ", server.raw(b"PATCH /api/images/one HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2000000\r\n"
                                                b"Authorization: Bearer " + TOKEN.encode() + b"\r\n\r\n")[:20])
             for body in [b"", b"{}", {"ids": []}, {"ids": "one"}, {"ids": [1]}, {"ids": ["x"] * 1001}]:
-                self.assertEqual(ask(server, "POST", "/api/deleted", body)[0], 400, body)
+                self.assertEqual(ask(server, "POST", "/api/trash", body)[0], 400, body)
             for name in ["x", "..", "0-0", "%2e%2e", "..%2f..", "1-1111111111111111"]:
-                self.assertEqual(ask(server, "POST", f"/api/deleted/{name}/restore")[0], 404, name)
+                self.assertEqual(ask(server, "POST", f"/api/trash/{name}/restore")[0], 404, name)
 
     def test_deleted_images_come_back_with_their_words(self):
         place = library()
         archives = {path: path.read_bytes() for path in place.rglob("*.szi")}
         with writable(place) as server:
             self.assertEqual(ask(server, "PATCH", image("deep/three"), {"caption": "kept words"})[0], 200)
-            status, told, _ = ask(server, "POST", "/api/deleted", {"ids": ["one", "deep/three", "nothing", "one"]})
+            status, told, _ = ask(server, "POST", "/api/trash", {"ids": ["one", "deep/three", "nothing", "one"]})
             self.assertEqual((status, told["refused"], told["deleted"]["images"]), (200, ["nothing"], ["deep/three", "one"]))
             self.assertEqual(ids(server), ["four", "two"])
             self.assertEqual(ids(server, "kept"), [])
             self.assertEqual(ask(server, "GET", image("one"))[0], 404)
             self.assertEqual(ask(server, "GET", "/.ziggurat-trash/x")[0], 404)
             name = told["deleted"]["id"]
-            self.assertEqual([each["id"] for each in ask(server, "GET", "/api/deleted")[1]["deleted"]], [name])
-            status, told, _ = ask(server, "POST", f"/api/deleted/{name}/restore")
-            self.assertEqual((status, told), (200, {"restored": ["deep/three", "one"], "taken": []}))
+            self.assertEqual([each["id"] for each in ask(server, "GET", "/api/trash")[1]["items"]], [name])
+            status, told, _ = ask(server, "POST", f"/api/trash/{name}/restore")
+            self.assertEqual((status, told), (200, {"restored": ["deep/three", "one"], "conflicts": []}))
             self.assertEqual(ids(server), sorted(NAMES))
             self.assertEqual(ids(server, "kept"), ["deep/three"])
-            self.assertEqual(ask(server, "POST", f"/api/deleted/{name}/restore")[0], 404)
+            self.assertEqual(ask(server, "POST", f"/api/trash/{name}/restore")[0], 404)
             self.assertEqual({path: path.read_bytes() for path in place.rglob("*.szi")}, archives)
             self.assertEqual(ask(server, "DELETE", image("two"))[0], 200)
             self.assertEqual(ask(server, "DELETE", image("two"))[0], 404)
             # Built again in the meantime: the new one stays.
-            name = ask(server, "GET", "/api/deleted")[1]["deleted"][0]["id"]
+            name = ask(server, "GET", "/api/trash")[1]["items"][0]["id"]
             self.assertEqual(run("build", place.parent / "photos", "--library", place, "--quiet").returncode, 0)
-            self.assertEqual(ask(server, "POST", f"/api/deleted/{name}/restore")[1]["restored"], ["two"])
+            self.assertEqual(ask(server, "POST", f"/api/trash/{name}/restore")[1]["restored"], ["two"])
             deadline = time.monotonic() + 30
             while ids(server) != sorted(NAMES) and time.monotonic() < deadline:
                 time.sleep(0.1)
@@ -241,7 +241,7 @@ class Editing(CommandTest):
         place = library()
         with writable(place, "--keep-deleted", 0) as server:
             name = ask(server, "DELETE", image("one"))[1]["deleted"]["id"]
-            self.assertEqual(ask(server, "POST", f"/api/deleted/{name}/restore")[0], 404)
+            self.assertEqual(ask(server, "POST", f"/api/trash/{name}/restore")[0], 404)
             deadline = time.monotonic() + 30
             while list((place / ".ziggurat-trash").iterdir()) and time.monotonic() < deadline:
                 time.sleep(0.1)

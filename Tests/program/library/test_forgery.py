@@ -36,7 +36,7 @@ class Forgery(unittest.TestCase):
         """All that changes something, as the server describes itself: a new route is asked, too."""
         paths = json.loads(self.server.get("/openapi.json").body)["paths"]
         upload = self.client.create(1000, filename="open.jpg")["location"]
-        deleted = json.loads(self.client.ask("GET", "/api/deleted", tus=False).body)["deleted"]
+        deleted = json.loads(self.client.ask("GET", "/api/trash", tus=False).body)["items"]
         values = {"{deletion}": deleted[0]["id"] if deleted else "0-0"}
         routes = []
         for path, ways in paths.items():
@@ -81,14 +81,14 @@ class Forgery(unittest.TestCase):
 
     def test_reading_changes_nothing(self):
         """A picture or a link of another site brings the cookie along wherever SameSite is not obeyed."""
-        paths = ["/api/session", "/api/images/one", "/api/uploads", "/api/deleted", "/api/deleted/0-0/restore"]
+        paths = ["/api/session", "/api/images/one", "/api/uploads", "/api/trash", "/api/trash/0-0/restore"]
         for path in paths:
             for override in ("DELETE", "PATCH", "POST"):
                 self.client.ask("GET", path, token=None, tus=False, Cookie=self.cookie, X_HTTP_Method_Override=override)
                 self.client.ask("GET", f"{path}?_method={override}", token=None, tus=False, Cookie=self.cookie)
         self.assertEqual(self.client.images(), {"one"})
         told = self.client.ask("GET", "/api/session", token=None, tus=False, Cookie=self.cookie)
-        self.assertTrue(json.loads(told.body)["writable"])
+        self.assertTrue(json.loads(told.body)["canWrite"])
 
 
 if __name__ == "__main__":

@@ -119,7 +119,7 @@ class Depths(ServerTest):
 
     def test_a_viewports_tiles_come_with_it(self):
         for name in self.ids:
-            for query in ("width=300&height=200&overview=true&describe=true", "width=300&height=200&scale=1&x=400&y=300",
+            for query in ("width=300&height=200&include=overview,description", "width=300&height=200&scale=1&x=400&y=300",
                           "width=600&height=400&fallback=true"):
                 answer = self.get(f"/api/images/{name}/viewport.tiles?{query}")
                 self.assertEqual(answer["content-type"], "application/vnd.ziggurat.viewport-tiles")

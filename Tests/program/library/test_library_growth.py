@@ -82,7 +82,7 @@ class Growth(unittest.TestCase):
 
             def upload(number: int):
                 state = client.end(client.send(data + bytes([number]), filename=f"{number}.jpg", folder="000")[1])
-                self.assertEqual((state["stage"], state["duplicate"]), ("done", False), state)
+                self.assertEqual((state["status"], state["duplicate"]), ("done", False), state)
 
             def delete(number: int):
                 self.assertEqual(client.ask("DELETE", f"/api/images/000%2F{100 + number:03}", tus=False).status, 200)

@@ -41,7 +41,7 @@ class Ledger:
         before = {name: self.deleted[name] for name in chosen}
         for name in chosen:
             self.deleted[name] = None
-        status, told, _ = ask(server, "POST", "/api/deleted", {"ids": chosen})
+        status, told, _ = ask(server, "POST", "/api/trash", {"ids": chosen})
         if status != 200 or not told["deleted"]:
             self.deleted.update(before)
             return
@@ -50,7 +50,7 @@ class Ledger:
         if restores:
             for name in chosen:
                 self.deleted[name] = None
-            for name in ask(server, "POST", f"/api/deleted/{told['deleted']['id']}/restore")[1]["restored"]:
+            for name in ask(server, "POST", f"/api/trash/{told['deleted']['id']}/restore")[1]["restored"]:
                 self.deleted[name] = False
             for name in chosen:
                 if self.deleted[name] is None:
@@ -117,7 +117,7 @@ class Kills(unittest.TestCase):
             self.assertEqual(name not in listed, ledger.deleted[name], name)
             if name not in listed:
                 # Nothing is lost: it can be restored.
-                kept = {each for deletion in ask(server, "GET", "/api/deleted")[1]["deleted"] for each in deletion["images"]}
+                kept = {each for deletion in ask(server, "GET", "/api/trash")[1]["items"] for each in deletion["images"]}
                 self.assertIn(name, kept)
                 continue
             status, told, _ = ask(server, "GET", image(name))

@@ -68,10 +68,10 @@ class Listing(ServerTest):
         for _ in range(20):
             page = self.page(**parameters, **cursor)
             ids += [image["id"] for image in page["images"]]
-            if "next" not in page:
+            if "nextCursor" not in page:
                 self.assertEqual(len(ids), page["total"])
                 return ids
-            cursor = {"cursor": page["next"]}
+            cursor = {"cursor": page["nextCursor"]}
         self.fail("the listing does not end")
 
     def expected(self, order: str, chosen=lambda name: True) -> list[str]:
@@ -138,7 +138,7 @@ class Listing(ServerTest):
                 self.assertEqual((answer.status, answer["content-type"]), (400, "application/problem+json"))
                 self.assertIn(words, json.loads(answer.body)["detail"])
         # What pins a version, and what viewers copy from one URL to the next, is no mistake.
-        for target in ("/api/images/attic?g=12", "/api/images/attic/viewport?width=30&height=20&g=12", "/dzi/attic.dzi?Scale=1",
+        for target in ("/api/images/attic?v=12", "/api/images/attic/viewport?width=30&height=20&v=12", "/dzi/attic.dzi?Scale=1",
                        "/dzi/attic_files/0/0_0.jpg?token=x&y", "/iiif/3/attic/info.json?v=2", "/xyz/attic/tilejson.json?foo=1", "/?x", "/view/attic?x"):
             self.assertEqual(self.server.get(target).status, 200, target)
 

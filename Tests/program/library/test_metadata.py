@@ -11,7 +11,7 @@ from urllib.parse import quote
 from exiftool import write
 from harness import Server, ServerTest, folder, photo, run
 
-SIX = ("title", "caption", "date", "place", "creator", "rights")
+SIX = ("title", "caption", "date", "location", "creator", "rights")
 
 XMP = ["-XMP-dc:Title={}", "-XMP-dc:Description={}, caption", "-XMP-photoshop:DateCreated=1931-02", "-XMP-photoshop:City={} City",
        "-XMP-dc:Creator={} One", "-XMP-dc:Creator={} Two", "-XMP-dc:Rights=© {}"]
@@ -23,7 +23,7 @@ EXIF = ["-EXIF:XPTitle={}", "-EXIF:ImageDescription={}, caption", "-EXIF:DateTim
 
 def words(text: str, date: str, place: bool = True) -> dict:
     told = {"title": text, "caption": f"{text}, caption", "date": date, "creator": f"{text} One; {text} Two", "rights": f"© {text}"}
-    return told | ({"place": f"{text} City"} if place else {})
+    return told | ({"location": f"{text} City"} if place else {})
 
 
 # Every way by which words come, and what is to be shown.
@@ -48,7 +48,7 @@ def of_manifest(manifest: dict) -> dict:
     fields = {field["label"]["en"][0].lower(): "; ".join(field["value"]["none"]) for field in manifest.get("metadata", [])}
     told = {"title": manifest["label"]["none"][0], "caption": manifest.get("summary", {}).get("none", [None])[0],
             "rights": manifest.get("requiredStatement", {}).get("value", {}).get("none", [manifest.get("rights")])[0],
-            **{name: fields.get(name) for name in ("date", "place", "creator")}}
+            "date": fields.get("date"), "location": fields.get("place"), "creator": fields.get("creator")}
     return {name: text for name, text in told.items() if text}
 
 
@@ -144,10 +144,10 @@ class Precedence(unittest.TestCase):
         own = words("own", "1931-02")
         self.told(library, **own)
         write(library / "one.xmp", "-XMP-dc:Title=Seite", "-XMP-photoshop:City=Bremen", "-XMP-dc:Rights=CC0")
-        self.told(library, **(own | {"title": "Seite", "place": "Bremen", "rights": "CC0"}))
+        self.told(library, **(own | {"title": "Seite", "location": "Bremen", "rights": "CC0"}))
         write(library / "one.xmp", "-XMP-dc:Title=", "-XMP-dc:Creator=Säge", "-XMP-photoshop:DateCreated=2001-02-03",
               "-XMP-dc:Description=Seitlich")
-        self.told(library, **(own | {"creator": "Säge", "date": "2001-02-03", "caption": "Seitlich", "place": "Bremen", "rights": "CC0"}))
+        self.told(library, **(own | {"creator": "Säge", "date": "2001-02-03", "caption": "Seitlich", "location": "Bremen", "rights": "CC0"}))
         # What goes away uncovers what was beneath.
         (library / "one.xmp").unlink()
         self.told(library, **own)

@@ -226,7 +226,7 @@ class MissingArchives(unittest.TestCase):
         (base / "token").write_text("a-token-for-these-tests\n")
         server = writable(library)
         with server:
-            self.assertEqual(ask(server, "POST", "/api/deleted", {"ids": ["a"]})[0], 200)
+            self.assertEqual(ask(server, "POST", "/api/trash", {"ids": ["a"]})[0], 200)
             self.assertNoFault(library)
         self.assertNoFault(library)
         self.assertFalse((library / "a.szi").exists())

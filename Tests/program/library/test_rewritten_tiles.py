@@ -82,7 +82,7 @@ class Rewritten(unittest.TestCase):
         with Server(self.place) as server:
             generation = json.loads(server.get("/api/images/a").body)["generation"]
             for path in SHOWING[:7]:
-                self.assertEqual(server.get(f"{path}?g={generation}")["cache-control"], "public, no-cache", path)
+                self.assertEqual(server.get(f"{path}?v={generation}")["cache-control"], "public, no-cache", path)
 
     def test_old_tiles_are_let_go(self):
         with Server(self.place) as server:

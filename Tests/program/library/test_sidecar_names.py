@@ -63,12 +63,12 @@ class SidecarNames(CommandTest):
         client = self.serve()
         for name, place, width in (("a.jpg", "", 60), ("x.jpg", "a.xmp", 61)):
             data = photo(self.base / name, width, 40).read_bytes()
-            self.assertEqual(client.end(client.send(data, filename=name, folder=place)[1])["stage"], "done")
+            self.assertEqual(client.end(client.send(data, filename=name, folder=place)[1])["status"], "done")
         self.edit(client, "a", "of a")
         answer = client.ask("DELETE", "/api/images/a")
         self.assertEqual((answer.status, self.ids()), (200, {"a.xmp/x"}))
         deletion = json.loads(answer.body)["deleted"]["id"]
-        self.assertEqual(client.ask("POST", f"/api/deleted/{deletion}/restore").status, 200)
+        self.assertEqual(client.ask("POST", f"/api/trash/{deletion}/restore").status, 200)
         self.assertEqual((self.ids(), self.caption(client, "a")), ({"a", "a.xmp/x"}, "of a"))
 
     def test_two_images_do_not_share_a_sidecar(self):
@@ -82,7 +82,7 @@ class SidecarNames(CommandTest):
         self.assertEqual((self.caption(client, "a"), self.caption(client, "a.szi")), ("of a", "of a.szi"))
         deletion = json.loads(client.ask("DELETE", "/api/images/a").body)["deleted"]["id"]
         self.assertEqual((self.ids(), self.caption(client, "a.szi")), ({"a.szi"}, "of a.szi"))
-        self.assertEqual(client.ask("POST", f"/api/deleted/{deletion}/restore").status, 200)
+        self.assertEqual(client.ask("POST", f"/api/trash/{deletion}/restore").status, 200)
         self.assertEqual((self.caption(client, "a"), self.caption(client, "a.szi")), ("of a", "of a.szi"))
 
     def test_a_deleted_image_does_not_replace_a_sidecar_that_was_put_there(self):
@@ -92,10 +92,10 @@ class SidecarNames(CommandTest):
         self.edit(client, "a", "of a")
         deletion = json.loads(client.ask("DELETE", "/api/images/a").body)["deleted"]["id"]
         (self.library / "a.xmp").write_text("somebody's")
-        told = json.loads(client.ask("POST", f"/api/deleted/{deletion}/restore").body)
-        self.assertEqual(told, {"restored": [], "taken": ["a"]})
+        told = json.loads(client.ask("POST", f"/api/trash/{deletion}/restore").body)
+        self.assertEqual(told, {"restored": [], "conflicts": ["a"]})
         (self.library / "a.xmp").unlink()
-        client.ask("POST", f"/api/deleted/{deletion}/restore")
+        client.ask("POST", f"/api/trash/{deletion}/restore")
         self.assertEqual(self.caption(client, "a"), "of a")
 
 

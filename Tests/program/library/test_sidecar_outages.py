@@ -123,7 +123,7 @@ class Outages(CommandTest):
         write_sidecar(place, slow, "Lighthouse")
         self.assertEqual(run("reindex", place).returncode, 0)
         # One event loop for all; the catalog has the words, so that nobody has asked for them yet.
-        for path in (image(slow), f"{image(slow)}/viewport?width=64&height=64&describe=1", f"/xyz/{quote(slow)}/tilejson.json"):
+        for path in (image(slow), f"{image(slow)}/viewport?width=64&height=64&include=description", f"/xyz/{quote(slow)}/tilejson.json"):
             with self.subTest(path), serve(place, "--threads", "1") as server, ThreadPoolExecutor(1) as pool:
                 with stopped(server.process.pid, NURSERY):
                     answer = pool.submit(ask, server, "GET", path)

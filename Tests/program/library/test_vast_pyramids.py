@@ -46,7 +46,7 @@ class Vastness(unittest.TestCase):
                 for name in ("square", "wide"):
                     for path in (f"/iiif/3/{name}/full/{number + 1},64/0/default.jpg", f"/xyz/{name}/0/0/0.jpg",
                                  f"/dzi/{name}_files/9/0_0.png", f"/api/images/{name}/viewport.jpg?width=300&height=300",
-                                 f"/api/images/{name}/viewport.tiles?width=300&height=300&margin=2&fallback=true"):
+                                 f"/api/images/{name}/viewport.tiles?width=300&height=300&buffer=2&fallback=true"):
                         self.assertIn(server.get(path).status, (404, 400), path)
             for name in ("square", "wide"):
                 for path in (f"/zoomify/{name}/ImageProperties.xml", f"/iiif/3/{name}/info.json", f"/iiif/2/{name}/info.json",

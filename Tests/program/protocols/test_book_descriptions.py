@@ -123,7 +123,7 @@ class Descriptions(CommandTest):
         self.assertEqual(self.ranges(manifest), [
             ["1 front", "1%20front%2Ff1r", "1%20front%2Ff1v"],
             ["2 months", ["january", "2%20months%2Fjanuary%2Ff2r", "2%20months%2Fjanuary%2Ff10r"], ["march", "2%20months%2Fmarch%2Ff11r"]]])
-        [listing, pages] = self.read("/api/images", "/api/images?in=hours")
+        [listing, pages] = self.read("/api/images", "/api/images?book=hours")
         self.assertEqual([(image["id"], image["pages"]) for image in listing["images"]], [("hours", 6)])
         self.assertEqual([page["label"] for page in pages["images"]], ["f1r", "f1v", "f2r", "f10r", "f11r", "a cover"])
 
@@ -199,7 +199,7 @@ class Outlines(Descriptions):
         self.assertEqual(self.ranges(manifest), [["Preface", "1"], ["Book I", ["One", "2", "3"], ["Two", "4"]]])
         self.assertEqual([canvas["label"]["none"][0] for canvas in manifest["items"]], ["i", "ii", "iii", "A-1"])
         [item] = self.read("/api/images/annals")
-        self.assertEqual((item["title"], item["pages"], item["book"]), ("Annals (I)", 4, True))
+        self.assertEqual((item["title"], item["pages"], item["isBook"]), ("Annals (I)", 4, True))
 
     def test_an_outline_that_leads_in_circles_or_has_no_end_is_cut(self):
         for items in (

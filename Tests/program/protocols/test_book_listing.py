@@ -43,13 +43,13 @@ class Listed(CommandTest):
                 self.assertEqual(self.ids(server, f"q={query}"), ["hours"], query)
             self.assertEqual(self.ids(server, "q=colombe&sort=-title"), ["hours"])
             # Of its pages none is meant.
-            self.assertEqual(self.ids(server, "q=colombe&in=hours"), [])
-            self.assertEqual(self.ids(server, "q=f1v&in=hours"), ["hours/f1v"])
+            self.assertEqual(self.ids(server, "q=colombe&book=hours"), [])
+            self.assertEqual(self.ids(server, "q=f1v&book=hours"), ["hours/f1v"])
             self.assertEqual(self.ids(server, "sort=date"), ["hours", "map 9", "zebra", "map 10"])
             self.assertEqual(self.ids(server, "sort=title"), ["zebra", "hours", "map 9", "map 10"])
             self.assertEqual(self.ids(server, "sort=-title"), ["map 10", "map 9", "hours", "zebra"])
             self.assertEqual(self.ids(server, "sort=name"), ["hours", "map 9", "map 10", "zebra"])
-            self.assertEqual(self.ids(server, "sort=-title&in=hours"), ["hours/f2r", "hours/f1v", "hours/f1r"])
+            self.assertEqual(self.ids(server, "sort=-title&book=hours"), ["hours/f2r", "hours/f1v", "hours/f1r"])
 
     def test_what_changes_is_noticed_by_builds_and_servers(self):
         self.build_loose()
@@ -81,9 +81,9 @@ class Listed(CommandTest):
                     image = json.loads(server.get("/api/images/hours").body)
                     self.assertEqual((image["cover"], image["pages"]), (f"hours/{page}", 3))
                     [item] = [image for image in json.loads(server.get("/api/images").body)["images"] if image["id"] == "hours"]
-                    self.assertEqual((item["cover"], item["book"], item["pages"]), (f"hours/{page}", True, 3))
+                    self.assertEqual((item["cover"], item["isBook"], item["pages"]), (f"hours/{page}", True, 3))
                     self.assertEqual(self.ids(server, "q=f1"), ["hours"])
-                    self.assertEqual(self.ids(server, "in=hours"), ["hours/f1r", "hours/f1v", "hours/f2r"])
+                    self.assertEqual(self.ids(server, "book=hours"), ["hours/f1r", "hours/f1v", "hours/f2r"])
                     self.assertIn(f"hours%2F{page}", server.get("/view/hours")["location"])
 
     def test_what_is_misspelt_or_leads_nowhere_is_told_in_one_line(self):

@@ -35,15 +35,15 @@ class Books(ServerTest):
         while True:
             page = self.read(f"/api/images?{urlencode({'limit': limit, **parameters, **cursor})}")
             images += page["images"]
-            if "next" not in page:
+            if "nextCursor" not in page:
                 self.assertEqual(len(images), page["total"], parameters)
                 return images
-            cursor = {"cursor": page["next"]}
+            cursor = {"cursor": page["nextCursor"]}
 
     def test_a_book_is_one_item_with_its_cover(self):
         for limit in (1, 2, 100):
             self.assertEqual([image["id"] for image in self.images(limit)], ["attic", "codex", "codex-a", "zoo/9", "zoo/10"])
-        [codex] = [image for image in self.images() if image.get("book")]
+        [codex] = [image for image in self.images() if image.get("isBook")]
         self.assertEqual((codex["id"], codex["cover"], codex["pages"], codex["title"]), ("codex", "codex/1", 12, "codex"))
         self.assertEqual((codex["width"], codex["height"]), (60, 80))
         self.assertEqual(self.server.get(codex["urls"]["dzi"]).status, 200)
@@ -61,15 +61,15 @@ class Books(ServerTest):
     def test_its_pages_are_in_it_in_the_order_in_which_one_counts(self):
         numbers = list(range(1, 13))
         for limit in (1, 5, 100):
-            pages = self.images(limit, **{"in": "codex"})
-            self.assertEqual([(page["id"], page["page"], page["pages"], page["in"]) for page in pages],
+            pages = self.images(limit, book="codex")
+            self.assertEqual([(page["id"], page["page"], page["pages"], page["book"]) for page in pages],
                              [(f"codex/{number}", number, 12, "codex") for number in numbers])
-        self.assertEqual([page["page"] for page in self.images(limit=5, sort="-name", **{"in": "codex"})], numbers[::-1])
+        self.assertEqual([page["page"] for page in self.images(limit=5, sort="-name", book="codex")], numbers[::-1])
         page = self.read("/api/images/codex%2F7")
-        self.assertEqual((page["page"], page["pages"], page["in"]), (7, 12, "codex"))
-        self.assertNotIn("book", page)
+        self.assertEqual((page["page"], page["pages"], page["book"]), (7, 12, "codex"))
+        self.assertNotIn("isBook", page)
         for book in ("attic", "nothing", "codex/1", "zoo"):
-            self.assertEqual(self.images(**{"in": book}), [], book)
+            self.assertEqual(self.images(book=book), [], book)
 
     def test_every_order_search_and_folder_has_it_once(self):
         for order in ("name", "-name", "date", "-date", "added", "-added", "size", "-size"):
@@ -78,12 +78,12 @@ class Books(ServerTest):
         self.assertEqual([image["id"] for image in self.images(q="codex")], ["codex", "codex-a"])
         self.assertEqual([image["id"] for image in self.images(q="codex", sort="-name")], ["codex-a", "codex"])
         self.assertEqual([image["id"] for image in self.images(q="codex 12")], ["codex"])
-        self.assertEqual([image["id"] for image in self.images(q="12", **{"in": "codex"})], ["codex/12"])
+        self.assertEqual([image["id"] for image in self.images(q="12", book="codex")], ["codex/12"])
         self.assertEqual([image["id"] for image in self.images(folder="zoo")], ["zoo/9", "zoo/10"])
         self.assertEqual(self.images(folder="codex"), [])
 
     def test_what_cannot_be_asked_is_told(self):
-        for query, words in {"in=": "in is ''", "in=..": "in is '..'", "in=codex&folder=zoo": "which lie in no folder"}.items():
+        for query, words in {"book=": "book is ''", "book=..": "book is '..'", "book=codex&folder=zoo": "book cannot be used with folder"}.items():
             self.assertIn(words, self.read(f"/api/images?{query}", 400)["detail"])
 
     def test_the_cover_goes_and_comes_back(self):
@@ -105,14 +105,14 @@ class Books(ServerTest):
                     while cursor is not None:
                         page = json.loads(server.get(f"/api/images?limit=2{cursor}").body)
                         images += page["images"]
-                        cursor = f"&cursor={quote(page['next'])}" if "next" in page else None
+                        cursor = f"&cursor={quote(page['nextCursor'])}" if "nextCursor" in page else None
                     self.assertEqual([(image["id"], image["pages"]) for image in images],
                                      [("attic", 1), ("codex", 12), ("codex-a", 1), ("zoo/9", 1), ("zoo/10", 1)])
 
     def eventually(self, cover: tuple[str, int]):
         found, end = None, time.monotonic() + 30
         while time.monotonic() < end:
-            found = [(image["cover"], image["pages"]) for image in self.read("/api/images")["images"] if image.get("book")]
+            found = [(image["cover"], image["pages"]) for image in self.read("/api/images")["images"] if image.get("isBook")]
             if found == [cover]:
                 return
         self.fail(f"{found}, not {cover}")

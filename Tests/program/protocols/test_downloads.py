@@ -27,7 +27,7 @@ class Downloads(ServerTest):
         subprocess.run(["exiftool", "-q", "-overwrite_original", f"-XMP-dc:Title={TITLE}", cls.source], check=True)
         for name, data in (("titled.JPG", cls.source.read_bytes()), ("plain.png", photo(folder("p") / "y.png", 300, 200).read_bytes())):
             state = cls.client.end(cls.client.send(data, filename=name)[1])
-            assert state["stage"] == "done", state
+            assert state["status"] == "done", state
 
     def name(self, path, status=200, **headers):
         answer = self.server.get(path, **headers)
@@ -45,7 +45,7 @@ class Downloads(ServerTest):
                 ("/iiif/2/titled/full/full/0/default.webp?download=1", f"{NAME}.webp"),
                 ("/iiif/3/titled/10,20,300,200/max/0/default.jpg?download=", f"{NAME} 10,20,300,200.jpg"),
                 ("/iiif/3/plain/full/max/0/default.png?download", "plain.png"),
-                ("/iiif/3/plain/full/max/0/default.jpg?g=1&download", "plain.jpg"),
+                ("/iiif/3/plain/full/max/0/default.jpg?v=1&download", "plain.jpg"),
                 ("/dzi/titled_files/9/0_0.jpg?download", f"{NAME}.jpg"),
                 ("/api/images/titled/viewport.jpg?width=90&height=70&download", f"{NAME} view.jpg")):
             with self.subTest(path):
@@ -129,7 +129,7 @@ class LargeOriginals(unittest.TestCase):
         server = Server(self.library, "--public-originals", "--threads", 1)
         self.addCleanup(server.stop)
         before = self.read(server)
-        targets = ["/api/images/large", "/api/images/large/original", "/api/images/large/viewport?width=100&height=100&describe=1"]
+        targets = ["/api/images/large", "/api/images/large/original", "/api/images/large/viewport?width=100&height=100&include=description"]
         waiting = [self.ask(server, targets[number % len(targets)]) for number in range(self.CLIENTS)]
         meanwhile = 0
         for target in ("/dzi/small_files/8/0_0.jpg", "/healthz", "/iiif/3/small/info.json", "/api/images/small") * 3:

@@ -33,7 +33,7 @@ class IIP(SampleServerTest):
         part = self.get("FIF=photo&JTL=3,7", Range="bytes=0-9")
         self.assertEqual((part.status, len(part.body)), (206, 10))
         generation = json.loads(self.server.get("/api/images/photo").body)["generation"]
-        self.assertIn("immutable", self.get(f"FIF=photo&JTL=3,7&g={generation}")["cache-control"])
+        self.assertIn("immutable", self.get(f"FIF=photo&JTL=3,7&v={generation}")["cache-control"])
         self.assertIn("no-cache", self.get("FIF=photo&JTL=3,7")["cache-control"])
 
     def test_an_image_is_found_by_its_id_or_by_the_name_of_its_file(self):

@@ -198,7 +198,7 @@ class Viewport(SampleServerTest):
 
     def test_margin_adds_rings_that_are_marked(self):
         for margin in (0, 1, 2, 9):
-            answer = self.ask("photo", width=400, height=300, scale=1, x=1100, y=600, margin=margin)
+            answer = self.ask("photo", width=400, height=300, scale=1, x=1100, y=600, buffer=margin)
             seen = {(tile["column"], tile["row"]) for tile in answer["tiles"] if not tile["prefetch"]}
             ahead = {(tile["column"], tile["row"]) for tile in answer["tiles"] if tile["prefetch"]}
             self.assertEqual(seen, {(2, 1)})
@@ -220,6 +220,9 @@ class Viewport(SampleServerTest):
             self.assertEqual((answer.status, len(json.loads(answer.body)["tiles"])), (200, 10_000))
             for parameters, name, words in (({"width": 6401, "height": 6400}, "width", "10000 tiles cover, not 10100"),
                                             ({"width": 32768, "height": 32768}, "width", "10000 tiles"),
+                                            ({"width": 1280, "height": 640, "x": 40000, "y": 40000, "buffer": 64}, "buffer",
+                                             "from 0 to 42 "),
+                                            # As version 0.1 called it.
                                             ({"width": 1280, "height": 640, "x": 40000, "y": 40000, "margin": 64}, "margin",
                                              "from 0 to 42 ")):
                 answer = ask(**parameters)
@@ -227,7 +230,7 @@ class Viewport(SampleServerTest):
                 detail = json.loads(answer.body)["detail"]
                 self.assertTrue(detail.startswith(f"{name} is '{parameters[name]}'"), detail)
                 self.assertIn(words, detail)
-            answer = ask(width=1280, height=640, x=40000, y=40000, margin=42)
+            answer = ask(width=1280, height=640, x=40000, y=40000, buffer=42)
             self.assertLessEqual(len(json.loads(answer.body)["tiles"]), 10_000)
 
     def test_fallback_adds_coarser_levels_first(self):
@@ -252,7 +255,7 @@ class Viewport(SampleServerTest):
 
     def test_urls_answer(self):
         for name in IMAGES:
-            for tile in self.ask(name, width=640, height=480, margin=1)["tiles"]:
+            for tile in self.ask(name, width=640, height=480, buffer=1)["tiles"]:
                 url = tile["url"]
                 path = url[url.index("/", 9):] if url.startswith("http") else url
                 answer = self.server.get(path)

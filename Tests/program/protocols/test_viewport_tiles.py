@@ -22,7 +22,7 @@ def parts(body: bytes) -> list[bytes]:
 class ViewportTiles(SampleServerTest):
     def test_holds_the_coverage_and_then_the_stored_tiles_in_its_order(self):
         for image, query, count in [("photo", "width=1280&height=800&scale=1&x=300&y=200", 8),
-                                    ("photo", "width=1280&height=800&scale=1&margin=1&rotation=20", None),
+                                    ("photo", "width=1280&height=800&scale=1&buffer=1&rotation=20", None),
                                     ("photo", "width=900&height=700&fallback=true", None),
                                     ("deep/er/leaf", "width=500&height=500&dpr=2", None),
                                     ("photo", "width=100&height=100&scale=1&x=-1000&y=0", 0)]:
@@ -43,7 +43,7 @@ class ViewportTiles(SampleServerTest):
 
     def test_a_first_view_needs_nothing_else(self):
         """The image's description and the tile that shows it whole come along where they are asked for."""
-        query = "width=800&height=600&scale=1&x=300&y=200&overview=true&describe=true"
+        query = "width=800&height=600&scale=1&x=300&y=200&include=overview,description"
         coverage, *tiles = parts(self.server.get(f"/api/images/photo/viewport.tiles?{query}").body)
         answer = json.loads(coverage)
         self.assertEqual(answer["description"], json.loads(self.server.get("/api/images/photo").body))
@@ -55,7 +55,7 @@ class ViewportTiles(SampleServerTest):
         self.assertEqual((whole["level"], whole["column"], whole["row"]), (single, 0, 0))
         self.assertEqual(tiles[0], self.server.get(whole["url"]).body)
         # Not twice where it is among the others anyway, and not for nothing.
-        for query, count in [("width=200&height=150&overview=true", 1), ("width=9&height=9&scale=1&x=-99&y=0&overview=1", 0)]:
+        for query, count in [("width=200&height=150&include=overview", 1), ("width=9&height=9&scale=1&x=-99&y=0&include=overview", 0)]:
             answer = json.loads(self.server.get(f"/api/images/photo/viewport?{query}").body)
             self.assertEqual(len(answer["tiles"]), count, query)
 

@@ -102,7 +102,7 @@ class XYZ(ServerTest):
         described = json.loads(self.server.get("/xyz/large/tilejson.json").body)
         self.assertEqual(described["tilejson"], "3.0.0")
         url = described["tiles"][0]
-        self.assertTrue(url.startswith("http://127.0.0.1/xyz/large/{z}/{x}/{y}.jpg?g="), url)
+        self.assertTrue(url.startswith("http://127.0.0.1/xyz/large/{z}/{x}/{y}.jpg?v="), url)
         west, south, east, north = described["bounds"]
         self.assertAlmostEqual(west, -180)
         self.assertAlmostEqual(north, 85.0511287798066)

@@ -53,7 +53,7 @@ class SpaceEditing(SpaceTest):
         """The files that a change of something else leaves alone: all but the index and its decoys."""
         before = self.files()
         deleted = json.loads(owner.ask("api/images/~%2Ffamily%2Fharbour", "DELETE", b"").body)["deleted"]
-        self.assertEqual(owner.ask(f"api/deleted/{deleted['id']}/restore", "POST", b"").status, 200)
+        self.assertEqual(owner.ask(f"api/trash/{deleted['id']}/restore", "POST", b"").status, 200)
         self.assertEqual(len(before), len(self.files()))
         return before & self.files()
 
@@ -148,27 +148,27 @@ class SpaceEditing(SpaceTest):
         first = json.loads(answer.body)["deleted"]
         self.assertEqual(first["images"], ["~/family/grandmother"])
         self.assertEqual(owner.ask(f"api/images/{ID}", "DELETE", b"").status, 404)
-        several = json.loads(owner.send_json("api/deleted", {"ids": ["~/family/harbour", "~/family/garden", "~/none"]}).body)
+        several = json.loads(owner.send_json("api/trash", {"ids": ["~/family/harbour", "~/family/garden", "~/none"]}).body)
         self.assertEqual((several["deleted"]["images"], several["refused"]), (["~/family/garden", "~/family/harbour"], ["~/none"]))
         for who in (owner, same):
             self.assertEqual(who.ids(), ["open"])
             self.assertEqual((who.ask(tile).status, who.ask(f"api/images/{ID}").status), (404, 404))
-            self.assertEqual({each["id"] for each in json.loads(who.ask("api/deleted").body)["deleted"]},
+            self.assertEqual({each["id"] for each in json.loads(who.ask("api/trash").body)["items"]},
                              {first["id"], several["deleted"]["id"]})
-        self.assertEqual(json.loads(other.ask("api/deleted").body)["deleted"], [])
+        self.assertEqual(json.loads(other.ask("api/trash").body)["items"], [])
         self.assertEqual((other.ids()[0], len(other.ids())), ("~/family/garden", 4))
-        self.assertEqual(other.ask(f"api/deleted/{first['id']}/restore", "POST", b"").status, 404)
+        self.assertEqual(other.ask(f"api/trash/{first['id']}/restore", "POST", b"").status, 404)
         self.assertEqual((files - self.files(), len(self.files())), (set(), count))
         self.assertEqual(plain_text(self.library / ".spaces"), [])
         # A picture of the same name has come meanwhile: the deleted one waits.
         self.build(self.photos, self.library, ONE, "--quiet")
-        taken = json.loads(same.ask(f"api/deleted/{several['deleted']['id']}/restore", "POST", b"").body)
-        self.assertEqual((taken["restored"], taken["taken"]), ([], ["~/family/garden", "~/family/harbour"]))
+        taken = json.loads(same.ask(f"api/trash/{several['deleted']['id']}/restore", "POST", b"").body)
+        self.assertEqual((taken["restored"], taken["conflicts"]), ([], ["~/family/garden", "~/family/harbour"]))
         self.assertEqual(owner.ask(f"api/images/{ID}", "DELETE", b"").status, 200)
-        back = json.loads(owner.ask(f"api/deleted/{first['id']}/restore", "POST", b"").body)
-        self.assertEqual((back["restored"], back["taken"]), (["~/family/grandmother"], []))
+        back = json.loads(owner.ask(f"api/trash/{first['id']}/restore", "POST", b"").body)
+        self.assertEqual((back["restored"], back["conflicts"]), (["~/family/grandmother"], []))
         self.assertEqual((same.ask(tile).body, self.words(same)), (before, WORDS))
-        self.assertEqual(owner.ask(f"api/deleted/{first['id']}/restore", "POST", b"").status, 404)
+        self.assertEqual(owner.ask(f"api/trash/{first['id']}/restore", "POST", b"").status, 404)
 
     def test_deleted_ones_are_removed_when_their_time_is_over(self):
         with serve(self.library) as first:
@@ -182,7 +182,7 @@ class SpaceEditing(SpaceTest):
         while len(before - self.files()) < 2 and time.monotonic() < until:
             time.sleep(0.2)
         self.assertEqual(len(before - self.files()), 2, "archive and words")
-        self.assertEqual(owner.ask(f"api/deleted/{deleted['id']}/restore", "POST", b"").status, 404)
+        self.assertEqual(owner.ask(f"api/trash/{deleted['id']}/restore", "POST", b"").status, 404)
         self.assertIn("2 archives", self.space("verify", self.library, ONE).stderr)
 
     def test_who_may_not_does_not(self):
@@ -192,27 +192,27 @@ class SpaceEditing(SpaceTest):
         change, several = json.dumps(WORDS).encode(), json.dumps({"ids": ["~/family/harbour"]}).encode()
         for who, name, statuses in ((stranger, "stranger", (401, 401, 401, 401)), (writer, "writer", (404, 404, 200, 404))):
             asked = (who.ask(f"api/images/{ID}", "PATCH", change), who.ask(f"api/images/{ID}", "DELETE", b""),
-                     who.ask("api/deleted", "POST", several), who.ask(f"api/deleted/{deleted}/restore", "POST", b""))
+                     who.ask("api/trash", "POST", several), who.ask(f"api/trash/{deleted}/restore", "POST", b""))
             self.assertEqual(tuple(answer.status for answer in asked), statuses, name)
         for site in ("cross-site", "same-site", "none"):
             for method, target, body in (("PATCH", f"api/images/{ID}", change), ("DELETE", f"api/images/{ID}", b""),
-                                         ("POST", "api/deleted", several), ("POST", f"api/deleted/{deleted}/restore", b"")):
+                                         ("POST", "api/trash", several), ("POST", f"api/trash/{deleted}/restore", b"")):
                 self.assertEqual(owner.ask(target, method, body, Sec_Fetch_Site=site).status, 403, (site, target))
         # Who has a space and no token leaves what everybody sees alone.
         for method, target, body in (("PATCH", "api/images/open", change), ("DELETE", "api/images/open", b""),
-                                     ("POST", "api/deleted", b'{"ids": ["open"]}')):
+                                     ("POST", "api/trash", b'{"ids": ["open"]}')):
             self.assertEqual(owner.ask(target, method, body).status, 403, target)
-        self.assertEqual(owner.ask("api/deleted", "POST", b'{"ids": ["open", "~/family/harbour"]}').status, 400)
+        self.assertEqual(owner.ask("api/trash", "POST", b'{"ids": ["open", "~/family/harbour"]}').status, 400)
         public = json.loads(writer.ask("api/images/open", "DELETE", b"").body)["deleted"]["id"]
-        self.assertEqual(owner.ask(f"api/deleted/{public}/restore", "POST", b"").status, 403)
-        self.assertEqual(writer.ask(f"api/deleted/{public}/restore", "POST", b"").status, 200)
-        self.assertEqual([each["id"] for each in json.loads(writer.ask("api/deleted").body)["deleted"]], [])
+        self.assertEqual(owner.ask(f"api/trash/{public}/restore", "POST", b"").status, 403)
+        self.assertEqual(writer.ask(f"api/trash/{public}/restore", "POST", b"").status, 200)
+        self.assertEqual([each["id"] for each in json.loads(writer.ask("api/trash").body)["items"]], [])
         self.assertEqual(owner.ids(), ["~/family/grandmother", "~/family/harbour", "open"])
         self.assertEqual(self.words(owner), {"title": "grandmother"})
         with Server(self.library) as readable:
             reader = self.owner(readable)
             self.assertEqual(reader.ask(f"api/images/{ID}", "PATCH", change).status, 405)
-            self.assertFalse(reader.state()["spaceWritable"])
+            self.assertFalse(reader.state()["canWriteSpace"])
 
     def test_killed_at_any_moment_an_edit_is_there_or_not(self):
         moments, hits = seed("kill -9 of edits"), 0

@@ -25,7 +25,7 @@ class Sender(Owner):
         path = made["location"].lstrip("/")
         sent = self.ask(path, "PATCH", data, Tus_Resumable="1.0.0", Upload_Offset=0, Content_Type=TYPE)
         assert sent.status == 204, sent
-        while (state := json.loads(self.ask(path).body))["stage"] not in ("done", "failed"):
+        while (state := json.loads(self.ask(path).body))["status"] not in ("done", "failed"):
             time.sleep(0.05)
         return state
 

@@ -106,8 +106,8 @@ class Rekey(SpaceTest):
         # What was deleted can come back from under the new key.
         with serve(self.library) as server:
             owner = self.owner(server)
-            name = json.loads(owner.ask("api/deleted").body)["deleted"][0]["id"]
-            self.assertEqual(owner.ask(f"api/deleted/{name}/restore", "POST", b"").status, 200)
+            name = json.loads(owner.ask("api/trash").body)["items"][0]["id"]
+            self.assertEqual(owner.ask(f"api/trash/{name}/restore", "POST", b"").status, 200)
             self.assertEqual(len(owner.ids()), 8)
         self.space("passwd", self.library, ONE, "and another password")
         self.rekey("--yes", secret="and another password")

@@ -159,7 +159,7 @@ class MadeWhileServing(SpaceTest):
                 answer = connection.getresponse()
                 cookie, content = answer.getheader("Set-Cookie"), answer.read()
                 connection.close()
-                return (answer.status, cookie) if body else json.loads(content)["password"]
+                return (answer.status, cookie) if body else json.loads(content)["acceptsPassword"]
 
             self.assertEqual((session(), session("correct horse")[0]), (False, 403))
             self.space("create", library, "correct horse")

@@ -113,15 +113,15 @@ class Traces(SpaceTest):
         owner.log_in({"token": TOKEN})
         body = json.dumps({"title": "x"}).encode()
         asked = [("GET", path, None) for path in (
-            "", f"view/{ID}", "api/images", "api/images/open", f"api/images/{ID}", "api/images/~%2Fnone", "api/deleted",
+            "", f"view/{ID}", "api/images", "api/images/open", f"api/images/{ID}", "api/images/~%2Fnone", "api/trash",
             "api/uploads", "api/session", "api/events-none", f"dzi/{ID}.dzi", f"dzi/{ID}_files/10/0_0.jpg",
             f"dzi/{ID}_files/99/0_0.jpg", f"iiif/3/{ID}/info.json", f"iiif/presentation/3/{ID}/manifest",
             "iiif/presentation/3/collection", f"xyz/{ID}/tilejson.json", f"zoomify/{ID}/ImageProperties.xml", *RENDERED,
             f"iip?FIF={ID}&JTL=0,0", f"iip?FIF={ID}.tif&OBJ=Max-size", f"iip?FIF={ID}&JTL=99,0",
-            f"api/images/{ID}/viewport?width=0", f"api/images/{ID}?g=1")]
+            f"api/images/{ID}/viewport?width=0", f"api/images/{ID}?v=1")]
         asked += [("HEAD", path, None) for path in (f"dzi/{ID}_files/10/0_0.jpg", RENDERED[1])]
         asked += [("PATCH", f"api/images/{ID}", body), ("PATCH", f"api/images/{ID}", b"{"), ("PATCH", "api/images/~%2Fnone", body),
-                  ("POST", "api/deleted", b'{"ids": ["~/none"]}'), ("POST", "api/deleted/~0/restore", b""),
+                  ("POST", "api/trash", b'{"ids": ["~/none"]}'), ("POST", "api/trash/~0/restore", b""),
                   ("POST", f"api/images/{ID}/move", b"{}"), ("POST", "api/session", b"{}"), ("DELETE", "api/images/~%2Fnone", b"")]
         for method, path, content in asked:
             answer = owner.ask(path, method, content)

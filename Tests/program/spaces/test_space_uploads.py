@@ -47,7 +47,7 @@ class Sender(Owner):
 
     def end(self, path: str, seconds: float = 60) -> dict:
         until = time.monotonic() + seconds
-        while (state := json.loads(self.ask(path).body))["stage"] not in ("done", "failed"):
+        while (state := json.loads(self.ask(path).body))["status"] not in ("done", "failed"):
             assert time.monotonic() < until, state
             time.sleep(0.05)
         return state
@@ -104,7 +104,7 @@ class SpaceUploads(SpaceTest):
         isOver.set()
         looking.join()
         self.assertEqual(found, [])
-        self.assertEqual((state["stage"], state["image"], state["folder"]), ("done", "~/family/grandmother", "~/family"))
+        self.assertEqual((state["status"], state["image"], state["folder"]), ("done", "~/family/grandmother", "~/family"))
         described = json.loads(sender.ask("api/images/~%2Ffamily%2Fgrandmother").body)
         self.assertEqual((described["title"], described["width"]), ("Lighthouse", 3000))
         # Tile for tile what the same file gives in the open.
@@ -143,7 +143,7 @@ class SpaceUploads(SpaceTest):
         images[0].save(source, save_all=True, append_images=images[1:])
         data = source.read_bytes()
         path = sender.begin(data, len(data), filename="grandmother.tif", folder="~/")
-        self.assertEqual(sender.end(path)["stage"], "done")
+        self.assertEqual(sender.end(path)["status"], "done")
         # It is sealed with the first page.
         described = json.loads(sender.ask("api/images/~%2Fgrandmother%2F1").body)["original"]
         self.assertEqual((described["bytes"], described["type"]), (len(data), "image/tiff"))
@@ -193,7 +193,7 @@ class SpaceUploads(SpaceTest):
         self.assertEqual(sender.patch(public, 1000, b"x").status, 404)
         self.assertEqual(stranger.ask(path).status, 401)
         self.assertEqual(sender.patch(path, 1000, self.data[1000:]).status, 204)
-        self.assertEqual(sender.end(path)["stage"], "done")
+        self.assertEqual(sender.end(path)["status"], "done")
         time.sleep(0.3)
         for name, connection in told.items():
             events = heard(connection)
@@ -243,7 +243,7 @@ class SpaceUploads(SpaceTest):
                 self.assertEqual(sender.ask("api/session", "DELETE").status, 204)
             elif end == "lock":
                 run("space", "lock", self.library, check=True)
-                self.until(lambda: not sender.state()["space"], "locked")
+                self.until(lambda: not sender.state()["hasSpace"], "locked")
             else:
                 self.assertEqual(sender.unlock(TWO).status, 200)
             self.assertEqual(sender.unlock(ONE).status, 200)
@@ -299,9 +299,9 @@ class SpaceUploads(SpaceTest):
         broken = self.data[:60_000]
         path = sender.begin(broken, len(broken), filename="broken.jpg", folder="~/")
         state = sender.end(path)
-        self.assertIn(state["stage"], ("done", "failed"))
-        self.assertNotIn("/proc", state.get("reason") or "")
-        self.assertNotIn(str(self.library), state.get("reason") or "")
+        self.assertIn(state["status"], ("done", "failed"))
+        self.assertNotIn("/proc", state.get("message") or "")
+        self.assertNotIn(str(self.library), state.get("message") or "")
         self.assertTrue(server.alive())
         with Server(self.library) as readable:
             self.assertEqual(self.owner(readable).create(1000, filename="a.jpg", folder="~/").status, 405)
@@ -326,8 +326,8 @@ class SpaceUploads(SpaceTest):
         state = sender.end(sender.begin(book, len(book), filename="book.tif", folder="~/"))
         self.assertEqual(state["image"], "~/book")
         self.assertEqual([id for id in sender.ids() if "book" in id], ["~/book"])
-        pages = json.loads(sender.ask("api/images?in=~%2Fbook").body)["images"]
-        self.assertEqual([(page["id"], page["in"], page["page"]) for page in pages],
+        pages = json.loads(sender.ask("api/images?book=~%2Fbook").body)["images"]
+        self.assertEqual([(page["id"], page["book"], page["page"]) for page in pages],
                          [("~/book/1", "~/book", 1), ("~/book/2", "~/book", 2)])
         self.assertSealed(server)
 

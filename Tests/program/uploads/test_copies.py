@@ -39,7 +39,7 @@ class Copies(unittest.TestCase):
         told = json.loads(answer.body)
         self.assertEqual((told["copyOf"], answer["location"]), (image.replace("%2F", "/"), f"/api/uploads/{told['id']}"))
         state = self.client.end(answer["location"])
-        self.assertEqual(state["stage"], "done", state)
+        self.assertEqual(state["status"], "done", state)
         return state["image"]
 
     def brightness(self, image):
@@ -138,10 +138,10 @@ class Copies(unittest.TestCase):
             photo(book / f"{page}.jpg", 400, 300, left=100 * page)
         self.assertEqual(run("build", book.parent, "--book", "--library", self.library).returncode, 0)
         self.begin()
-        page = json.loads(self.server.get("/api/images?in=book").body)["images"][1]["id"]
+        page = json.loads(self.server.get("/api/images?book=book").body)["images"][1]["id"]
         made = self.copy(page.replace("/", "%2F"), (0, 0, 100, 100))
         self.assertEqual(made, f"book-{page.split('/')[-1]}-crop")
-        self.assertEqual(len(json.loads(self.server.get("/api/images?in=book").body)["images"]), 2)
+        self.assertEqual(len(json.loads(self.server.get("/api/images?book=book").body)["images"]), 2)
 
     def test_what_cannot_be_made_is_refused_with_the_reason(self):
         self.begin()
@@ -149,7 +149,7 @@ class Copies(unittest.TestCase):
                 ((1600, 0, 101, 100), {}, "1700×1250"), ((0, -1, 10, 10), {}, "1700×1250"), ((0, 0, 0, 10), {}, "1700×1250"),
                 ((0, 0, 2**62, 2**62), {}, "1700×1250"), ((2**62, 2**62, 2**62, 2**62), {}, "1700×1250"),
                 ((0, 0, 1700, 1250), {"straighten": 1}, "turned by 1"), ((0, 0, 10, 10), {"straighten": 46}, "-45 to 45"),
-                ((0, 0, 10, 10), {"turn": 45}, "0, 90, 180 or 270"), ((0, 0, 10, 10), {"scale": 2}, "it takes"),
+                ((0, 0, 10, 10), {"rotation": 45}, "0, 90, 180 or 270"), ((0, 0, 10, 10), {"scale": 2}, "it takes"),
                 ((0.5, 0, 10, 10), {}, "it takes"), ((0, 0, 10), {}, "it takes")):
             answer = self.post("harbour", region, **more)
             self.assertEqual((answer.status, answer["content-type"]), (400, "application/problem+json"), (region, more))
@@ -194,7 +194,7 @@ class Copies(unittest.TestCase):
         self.server = serve(self.library)
         self.client = Client(self.server)
         ended = [self.client.end(answer["location"]) for answer in answers]
-        self.assertEqual([state["stage"] for state in ended], ["done"] * 3)
+        self.assertEqual([state["status"] for state in ended], ["done"] * 3)
         self.assertEqual(len({state["image"] for state in ended}), 3, "none in another's place")
         self.assertEqual(len(self.client.images()), 4)
 
@@ -207,7 +207,7 @@ class Copies(unittest.TestCase):
         self.assertEqual(self.client.ask("DELETE", "/api/images/harbour", tus=False).status, 200)
         for answer in made:
             state = self.client.end(answer["location"])
-            self.assertTrue(state["stage"] == "done" or "not there any more" in state["reason"], state)
+            self.assertTrue(state["status"] == "done" or "not there any more" in state["message"], state)
 
 
 if __name__ == "__main__":

@@ -169,7 +169,7 @@ class Musts(ServerTest):
     def test_pages_of_a_named_site_may_send_and_read_every_header(self):
         page = "https://app.example"
         server = self.enterContext(serve(folder("library"), "--allow-origin", page))
-        for path in ("/api/uploads", "/api/uploads/" + "0" * 32, "/api/deleted", "/api/images", "/api/images/a"):
+        for path in ("/api/uploads", "/api/uploads/" + "0" * 32, "/api/trash", "/api/images", "/api/images/a"):
             asked = server.get(path, "OPTIONS", Origin=page, Access_Control_Request_Method="POST",
                                Access_Control_Request_Headers="authorization,x-request-id")
             allowed = {name.strip().lower() for name in asked["access-control-allow-headers"].split(",")}

@@ -36,7 +36,7 @@ class HostileContent(unittest.TestCase):
             with self.subTest(data[:10]):
                 answer, path = self.client.send(data, filename="photo.jpg")
                 self.assertEqual(answer.status, 415)
-                self.assertEqual(self.client.state(path)["stage"], "failed")
+                self.assertEqual(self.client.state(path)["status"], "failed")
         self.assertEqual((rest_of(self.library), archives(self.library)), ([], []))
 
     def test_what_only_begins_like_one(self):
@@ -47,8 +47,8 @@ class HostileContent(unittest.TestCase):
             answer, path = self.client.send(data, filename="photo.jpg")
             self.assertEqual(answer.status, 204)
             state = self.client.end(path)
-            self.assertEqual(state["stage"], "failed", state)
-            self.assertTrue(state["reason"])
+            self.assertEqual(state["status"], "failed", state)
+            self.assertTrue(state["message"])
             self.assertNotIn(str(self.library), json.dumps(state))
         self.assertEqual((rest_of(self.library), archives(self.library), self.client.images()), ([], [], set()))
 
@@ -59,14 +59,14 @@ class HostileContent(unittest.TestCase):
         self.addCleanup(server.stop)
         client = Client(server)
         _, path = client.send(b"\0\0\0\x20ftypavif\0\0\0\0avifmif1" + bytes(3000), filename="broken.avif")
-        reason = client.end(path)["reason"]
+        reason = client.end(path)["message"]
         self.assertIn("box", reason)
         self.assertNotIn("…", reason)
 
     def assertRefused(self, data: bytes, name: str):
         _, path = self.client.send(data, filename=name)
         state = self.client.end(path)
-        self.assertEqual((state["stage"], bool(state["reason"])), ("failed", True), state)
+        self.assertEqual((state["status"], bool(state["message"])), ("failed", True), state)
         status = Path(f"/proc/{self.server.process.pid}/status").read_text()
         peak = int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
         self.assertLess(peak, 700_000, f"kB of memory after {name}")
@@ -107,7 +107,7 @@ class HostileContent(unittest.TestCase):
                            (b"iTXt", b"XML:com.adobe.xmp\0\1\0\0\0" + zeros)):
             with self.subTest(name):
                 _, path = self.client.send(header + chunk(name, data) + rest, filename=f"{name.decode()}.png")
-                self.assertIn(self.client.end(path)["stage"], ("done", "failed"))
+                self.assertIn(self.client.end(path)["status"], ("done", "failed"))
                 status = Path(f"/proc/{self.server.process.pid}/status").read_text()
                 peak = int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
                 self.assertLess(peak, 700_000, f"kB of memory after {name.decode()}")
@@ -119,10 +119,10 @@ class HostileContent(unittest.TestCase):
         for name in ("x.jp2", "x.jxl"):
             data = photo(base / name, 300, 200).read_bytes()
             _, path = self.client.send(data, filename=name)
-            self.assertEqual(self.client.end(path)["stage"], "done")
+            self.assertEqual(self.client.end(path)["status"], "done")
         # It begins as JPEG XL does, and ImageMagick, where it is asked, finds DICOM in it.
         _, path = self.client.send(b"\xff\x0a" + bytes(126) + b"DICM" + bytes(2000), filename="y.jxl")
-        self.assertEqual(self.client.end(path)["stage"], "failed")
+        self.assertEqual(self.client.end(path)["status"], "failed")
 
     def test_names_that_try_paths(self):
         names = ["../../escape.jpg", "/etc/passwd.jpg", "..\\..\\windows.jpg", "....//x.jpg", ".hidden.jpg", "a\0b.jpg", "a\nb.jpg",
@@ -136,7 +136,7 @@ class HostileContent(unittest.TestCase):
                 answer, path = self.client.send(data + bytes([number]), filename=name)
                 self.assertEqual(answer.status, 204)
                 state = self.client.end(path)
-                self.assertEqual(state["stage"], "done", state)
+                self.assertEqual(state["status"], "done", state)
                 self.assertTrue((self.library / (state["image"] + ".szi")).is_file())
                 self.assertNotRegex(state["image"], r"[/\\\x00-\x1f\u202e]|^[.~]")
                 self.assertLess(len(state["image"].encode()), 200)

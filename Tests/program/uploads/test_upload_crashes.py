@@ -72,8 +72,8 @@ class Crashes(unittest.TestCase):
             # Killed twice in the midst of the same picture, it is told as failed, and the client sends it again.
             for name, path in sent.items():
                 told = client.end("/api/uploads/" + path.split("/")[-1])
-                if told["stage"] == "failed":
-                    self.assertIn("ended twice", told["reason"])
+                if told["status"] == "failed":
+                    self.assertIn("ended twice", told["message"])
                     again = photo(folder("p") / "x.jpg", 300, 600).read_bytes() + name.encode()
                     self.assertEqual(client.send(again, filename=f"{name}.jpg")[0].status, 204)
             until = time.monotonic() + 120
@@ -118,11 +118,11 @@ class Crashes(unittest.TestCase):
             killed.append(record.read_text())
             with serve(library) as server:
                 client = Client(server)
-                self.assertIn(client.state(path)["stage"], ("waiting", "tiling", "done"))
+                self.assertIn(client.state(path)["status"], ("waiting", "tiling", "done"))
                 head = client.ask("HEAD", path)
                 self.assertEqual((head.status, head["upload-offset"]), (200, str(len(data))))
                 told = client.end(path)
-                self.assertEqual((told["stage"], told["image"], told["duplicate"]), ("done", "quay", False))
+                self.assertEqual((told["status"], told["image"], told["duplicate"]), ("done", "quay", False))
                 self.assertEqual((client.images(), rest_of(library)), ({"quay"}, []))
             self.assertEqual(tiles(library / "quay.szi"), tiles(built / "quay.szi"))
         self.assertIn('"image":"quay"', killed[1])
@@ -141,7 +141,7 @@ class Attempts(unittest.TestCase):
             path = "/api/uploads/" + path.split("/")[-1]
             self.assertEqual(client.patch(path, 0, data).status, 204)
         until = time.monotonic() + 60
-        while client.state(path)["stage"] != "tiling":
+        while client.state(path)["status"] != "tiling":
             self.assertLess(time.monotonic(), until)
         return server, path
 
@@ -159,16 +159,16 @@ class Attempts(unittest.TestCase):
         with serve(library) as server:
             client = Client(server)
             told = client.end(path)
-            self.assertEqual((told["stage"], told["image"] if "image" in told else None), ("failed", None))
-            self.assertIn("ended twice", told["reason"])
+            self.assertEqual((told["status"], told["image"] if "image" in told else None), ("failed", None))
+            self.assertIn("ended twice", told["message"])
             self.assertEqual(client.ask("HEAD", path).status, 410)
             self.assertEqual(rest_of(library), [])
             # The others go on.
             _, other = client.send(photo(folder("p") / "other.jpg", 300, 200).read_bytes(), filename="other.jpg")
-            self.assertEqual((client.end(other)["stage"], client.images()), ("done", {"other"}))
+            self.assertEqual((client.end(other)["status"], client.images()), ("done", {"other"}))
             self.assertEqual(archives(library), [library / "other.szi"])
         with serve(library) as server:
-            self.assertIn("ended twice", Client(server).state(path)["reason"])
+            self.assertIn("ended twice", Client(server).state(path)["message"])
 
     def test_what_was_made_before_the_server_ended_twice_is_told_as_done(self):
         library = folder("library")
@@ -186,7 +186,7 @@ class Attempts(unittest.TestCase):
         with serve(library) as server:
             client = Client(server)
             told = client.end(path)
-            self.assertEqual((told["stage"], told["image"], told["duplicate"]), ("done", "quay", False))
+            self.assertEqual((told["status"], told["image"], told["duplicate"]), ("done", "quay", False))
             self.assertEqual((client.images(), rest_of(library), tiles(library / "quay.szi")), ({"quay"}, [], built))
 
     def test_what_ended_the_server_once_is_tried_again(self):
@@ -195,7 +195,7 @@ class Attempts(unittest.TestCase):
         server.stop(9)
         with serve(library) as server:
             client = Client(server)
-            self.assertEqual((client.end(path)["stage"], client.images()), ("done", {"quay"}))
+            self.assertEqual((client.end(path)["status"], client.images()), ("done", {"quay"}))
 
     def test_a_server_that_is_told_to_end_holds_it_against_no_picture(self):
         library = folder("library")
@@ -205,7 +205,7 @@ class Attempts(unittest.TestCase):
             self.assertEqual(server.stop(), 0)
             self.assertEqual(self.record(library, path)["attempts"], 0)
         with serve(library) as server:
-            self.assertEqual(Client(server).end(path)["stage"], "done")
+            self.assertEqual(Client(server).end(path)["status"], "done")
 
 
 class Memory(unittest.TestCase):
@@ -219,7 +219,7 @@ class Memory(unittest.TestCase):
                   client.create(100, filename="cancelled.jpg")["location"]]
         self.assertEqual(client.ask("DELETE", paths[-1]).status, 204)
         told = {path: client.end(path) for path in paths}
-        self.assertEqual([each["stage"] for each in told.values()], ["done", "done", "failed", "failed", "failed"])
+        self.assertEqual([each["status"] for each in told.values()], ["done", "done", "failed", "failed", "failed"])
         self.assertEqual([each.get("image") for each in told.values()], ["a/b/Käfer 虫", "a/b/Käfer 虫", None, None, None])
         return told
 
@@ -241,11 +241,11 @@ class Memory(unittest.TestCase):
                     self.assertEqual(client.state(path), state)
                     head = client.ask("HEAD", path)
                     sent = client.patch(path, 0, b"x").status
-                    if state["stage"] == "done":
+                    if state["status"] == "done":
                         self.assertEqual((head.status, head["upload-offset"], sent), (200, str(state["length"]), 409))
                     else:
                         self.assertEqual((head.status, sent), (410, 410))
-                        self.assertTrue(state["reason"])
+                        self.assertTrue(state["message"])
                     self.assertEqual(client.ask("GET", path, token=None).status, 401)
                 self.assertEqual(client.ask("HEAD", open_one).status, 200)
                 # Who needs no more answer says so; the picture stays.

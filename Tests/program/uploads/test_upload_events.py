@@ -23,12 +23,12 @@ class Events(ServerTest):
         data = photo(folder("photos") / "told.jpg", 3000, 2000).read_bytes()
         _, path = self.client.send(data, filename="told.jpg")
         stages = []
-        while not stages or stages[-1]["stage"] != "done":
+        while not stages or stages[-1]["status"] != "done":
             line = stream.readline()
             if line.startswith(b"data: ") and json.loads(line[6:])["id"] in path:
                 stages.append(json.loads(line[6:]))
         self.assertEqual(stages[-1]["image"], "told")
-        self.assertIn("tiling", [state["stage"] for state in stages])
+        self.assertIn("tiling", [state["status"] for state in stages])
         self.assertIn(len(data), [state["offset"] for state in stages])
         connection.close()
 

@@ -34,8 +34,8 @@ class Originals(unittest.TestCase):
         return write(folder("tiff") / "a.tif", list(directories)).read_bytes()
 
     def test_the_whole_picture_needs_no_file(self):
-        self.assertEqual(self.sent(photo(folder("p") / "a.jpg", 300, 200).read_bytes(), "a.jpg")["stage"], "done")
-        self.assertEqual(self.sent(self.tiff(page(1)), "b.tif")["stage"], "done")
+        self.assertEqual(self.sent(photo(folder("p") / "a.jpg", 300, 200).read_bytes(), "a.jpg")["status"], "done")
+        self.assertEqual(self.sent(self.tiff(page(1)), "b.tif")["status"], "done")
         self.assertEqual(rest_of(self.library), [])
         self.assertEqual([path.name for path in self.library.iterdir() if path.suffix in (".jpg", ".tif")], [])
 
@@ -45,7 +45,7 @@ class Originals(unittest.TestCase):
 
     def test_one_of_several_pages_and_a_picture_beside_a_label(self):
         several = self.tiff(page(1), page(2), page(3))
-        self.assertEqual(self.sent(several, "several.tif")["stage"], "done")
+        self.assertEqual(self.sent(several, "several.tif")["status"], "done")
         self.assertEqual((self.library / "several.tif").read_bytes(), several)
         slide = self.tiff(page(4), strip(Image.new("RGB", (120, 140), LABEL), "label 120x140"))
         self.assertEqual(self.sent(slide, "slide.tif")["image"], "slide")
@@ -78,7 +78,7 @@ class Originals(unittest.TestCase):
         return json.loads(answer.body)["deleted"]["id"]
 
     def restore(self, name: str) -> dict:
-        return json.loads(self.client.ask("POST", f"/api/deleted/{name}/restore").body)
+        return json.loads(self.client.ask("POST", f"/api/trash/{name}/restore").body)
 
     def files(self) -> dict[str, bytes]:
         """The pictures that lie in the library as files."""
@@ -93,10 +93,10 @@ class Originals(unittest.TestCase):
         self.assertEqual(self.sent(second, "photo.png")["image"], "photo")
         self.assertEqual(self.original("photo"), second)
         # The name is taken: the deleted picture stays in the trash, and the other one is as it was.
-        self.assertEqual(self.restore(deletion), {"restored": [], "taken": ["photo"]})
+        self.assertEqual(self.restore(deletion), {"restored": [], "conflicts": ["photo"]})
         self.assertEqual(self.original("photo"), second)
         other = self.delete("photo")
-        self.assertEqual(self.restore(deletion), {"restored": ["photo"], "taken": []})
+        self.assertEqual(self.restore(deletion), {"restored": ["photo"], "conflicts": []})
         self.assertEqual(self.original("photo"), first)
         self.assertEqual(self.files(), {"photo.png": first})
         self.delete("photo")
@@ -110,7 +110,7 @@ class Originals(unittest.TestCase):
         self.assertEqual(self.client.ask("PATCH", "/api/images/photo", words, Content_Type="application/json").status, 200)
         deletion = self.delete("photo")
         self.sent(second, "photo.jpg")
-        self.assertEqual(self.restore(deletion), {"restored": [], "taken": ["photo"]})
+        self.assertEqual(self.restore(deletion), {"restored": [], "conflicts": ["photo"]})
         shown = json.loads(self.server.get("/api/images/photo").body)
         self.assertEqual((shown["width"], shown["title"]), (400, "photo"))
         self.delete("photo")
@@ -133,13 +133,13 @@ class Originals(unittest.TestCase):
 
     def test_the_original_of_a_book_goes_and_comes_with_its_pages(self):
         several = self.tiff(page(1), page(2), page(3))
-        self.assertEqual(self.sent(several, "book.tif")["stage"], "done")
+        self.assertEqual(self.sent(several, "book.tif")["status"], "done")
         pages = [f"book%2F{number}" for number in (1, 2, 3)]
         self.assertEqual([self.original(id) for id in pages], [several] * 3)
         first = self.delete(pages[0])
         # The others are of that file still.
         self.assertEqual(self.files(), {"book.tif": several})
-        others = json.loads(self.client.ask("POST", "/api/deleted", json.dumps({"ids": ["book/2", "book/3"]}).encode(),
+        others = json.loads(self.client.ask("POST", "/api/trash", json.dumps({"ids": ["book/2", "book/3"]}).encode(),
                                             Content_Type="application/json").body)["deleted"]["id"]
         self.assertEqual(self.files(), {})
         # The file is in the later deletion, whatever comes back first.
@@ -157,7 +157,7 @@ class Originals(unittest.TestCase):
             (self.library / path).unlink()
         for sent, name, image, id in ((data, "again.png", "photo", "photo"), (several, "again.tif", "book", "book%2F2")):
             told = self.sent(sent, name)
-            self.assertEqual((told["stage"], told["duplicate"], told["image"]), ("done", True, image))
+            self.assertEqual((told["status"], told["duplicate"], told["image"]), ("done", True, image))
             self.assertEqual(self.original(id), sent)
         self.assertEqual(self.files(), {"photo.png": data, "book.tif": several})
 
@@ -167,7 +167,7 @@ class Originals(unittest.TestCase):
         self.delete("book%2F1")
         self.delete("book%2F2")
         again = self.sent(several, "book.tif")
-        self.assertEqual((again["stage"], again["duplicate"], again["image"]), ("done", False, "book-2"))
+        self.assertEqual((again["status"], again["duplicate"], again["image"]), ("done", False, "book-2"))
         self.assertEqual([self.original(f"book-2%2F{number}") for number in (1, 2, 3)], [several] * 3)
         more = self.sent(several, "book.tif")
         self.assertEqual((more["duplicate"], more["image"]), (True, "book-2"))
@@ -175,7 +175,7 @@ class Originals(unittest.TestCase):
     def test_a_purged_book_leaves_no_original(self):
         several = self.tiff(page(1), page(2))
         self.sent(several, "book.tif")
-        self.client.ask("POST", "/api/deleted", json.dumps({"ids": ["book/1", "book/2"]}).encode(), Content_Type="application/json")
+        self.client.ask("POST", "/api/trash", json.dumps({"ids": ["book/1", "book/2"]}).encode(), Content_Type="application/json")
         self.server.stop()
         self.addCleanup(serve(self.library, "--keep-deleted", "0").stop)
         until = time.monotonic() + 30
@@ -195,8 +195,8 @@ class Originals(unittest.TestCase):
             (self.library / "inside").mkdir(exist_ok=True)
             (self.library / ".ziggurat-trash").symlink_to(target)
             self.assertNotEqual(self.client.ask("DELETE", "/api/images/photo").status, 200, target)
-            self.assertEqual(json.loads(self.client.ask("GET", "/api/deleted").body)["deleted"], [])
-            self.assertNotEqual(self.client.ask("POST", f"/api/deleted/{old.name}/restore").status, 200)
+            self.assertEqual(json.loads(self.client.ask("GET", "/api/trash").body)["items"], [])
+            self.assertNotEqual(self.client.ask("POST", f"/api/trash/{old.name}/restore").status, 200)
             result = run("build", folder("none"), "--library", self.library, "--prune=all", "--keep-deleted", "0")
             self.assertEqual(sorted(path.name for path in elsewhere.rglob("*")), [old.name, "a.szi"], result.stderr)
             (self.library / ".ziggurat-trash").unlink()
@@ -225,7 +225,7 @@ class Originals(unittest.TestCase):
         self.restore(deletion)
         self.assertEqual(self.original("photo"), sent)
         # A picture without an original of its own gets no other.
-        self.assertEqual(self.sent(photo(folder("p") / "a.png", 90, 70).read_bytes(), "plain.png")["stage"], "done")
+        self.assertEqual(self.sent(photo(folder("p") / "a.png", 90, 70).read_bytes(), "plain.png")["status"], "done")
         (self.library / "plain.png").write_bytes(stale)
         self.assertEqual(self.original("plain"), 404)
 
@@ -234,7 +234,7 @@ class Originals(unittest.TestCase):
         for number, name in enumerate(names):
             data = self.lossy(number + 1)
             state = self.sent(data, name)
-            self.assertEqual(state["stage"], "done", (name, state))
+            self.assertEqual(state["status"], "done", (name, state))
             self.assertEqual(self.original(state["image"]), data, name)
         kept = sorted(path.name for path in self.library.iterdir() if path.suffix != ".szi" and path.name[0] != "." and "catalog" not in path.name)
         self.assertEqual(kept, sorted(["x.png", "y.png", "book.png", "z.png", "w.png", "v.png", "u.PNG", "t.png", "s.szi.png"]))
@@ -269,7 +269,7 @@ class Originals(unittest.TestCase):
         out["whole-padded.jpg"] = whole + bytes(5000)
         for name, data in out.items():
             state = self.sent(data, name)
-            self.assertEqual(state["stage"], "done", (name, state))
+            self.assertEqual(state["status"], "done", (name, state))
             self.assertEqual(self.original(state["image"]), 404 if name.startswith("whole") else data, name)
 
     def test_stacks_with_labels_are_for_writers_alone(self):
@@ -284,7 +284,7 @@ class Originals(unittest.TestCase):
 
         for number, names in enumerate((("macro", "tissue"), ("label", "tissue", "tissue 2"), ("tissue", "slide label"))):
             state = self.sent(ome(*names), f"stack{number}.ome.tif")
-            self.assertEqual(state["stage"], "done", state)
+            self.assertEqual(state["status"], "done", state)
             self.assertEqual(self.original(state["image"]), ome(*names))
         others = Server(self.library, "--public-originals")
         self.addCleanup(others.stop)
@@ -295,12 +295,12 @@ class Originals(unittest.TestCase):
         scene = Image.new("RGB", (96, 64), (90, 120, 60))
         dng = raw_photos.write(folder("raw") / "a.dng", raw_photos.sensor(scene) | raw_photos.dng()).read_bytes()
         state = self.sent(dng, "photo.dng")
-        self.assertEqual((state["stage"], state["image"]), ("done", "photo"), state)
+        self.assertEqual((state["status"], state["image"]), ("done", "photo"), state)
         self.assertEqual((self.library / "photo.dng").read_bytes(), dng)
         # Begins as no TIFF does, and nothing can be made of it.
         state = self.sent(b"FUJIFILMCCD-RAW 0201" + bytes(5000), "photo.raf")
-        self.assertEqual((state["stage"], state["fault"]), ("failed", "damaged"), state)
-        self.assertIn("RAW photograph", state["reason"])
+        self.assertEqual((state["status"], state["errorCode"]), ("failed", "damaged"), state)
+        self.assertIn("RAW photograph", state["message"])
         self.assertEqual(rest_of(self.library), [])
 
     def test_kinds_that_begin_alike(self):
@@ -313,7 +313,7 @@ class Originals(unittest.TestCase):
             for data, stage in ((taken, "done"), (other, "failed")):
                 answer, path = client.send(data, filename="photo.tif")
                 state = client.end(path) if answer.status == 204 else client.state(path)
-                self.assertEqual((kind, state["stage"]), (kind, stage), state)
+                self.assertEqual((kind, state["status"]), (kind, stage), state)
 
     def test_slides_are_called_slides(self):
         slide = svs(folder("slide") / "slide.svs", Image.new("RGB", (700, 500), (200, 150, 200))).read_bytes()
@@ -321,8 +321,8 @@ class Originals(unittest.TestCase):
         for data, name in ((slide, "slide.svs"), (slide, "slide.tif"), (untiled, "untiled.tif"), (bytes(5000), "slide.mrxs"),
                            (bytes(128) + b"DICM" + bytes(2000), "slide.dcm")):
             state = self.sent(data, name)
-            self.assertEqual((state["stage"], state["fault"]), ("failed", "slide"), (name, state))
-            self.assertRegex(state["reason"], "microscope slide.*ziggurat build")
+            self.assertEqual((state["status"], state["errorCode"]), ("failed", "slide"), (name, state))
+            self.assertRegex(state["message"], "microscope slide.*ziggurat build")
         self.assertEqual((rest_of(self.library), archives(self.library)), ([], []))
 
 

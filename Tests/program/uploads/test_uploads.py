@@ -39,7 +39,7 @@ class Protocol(ServerTest):
             head = self.client.ask("HEAD", path)
             self.assertEqual((head["upload-offset"], head["upload-length"]), (str(offset), str(len(self.photo))))
         state = self.client.end(path)
-        self.assertEqual((state["stage"], state["image"]), ("done", "a/b/in pieces"))
+        self.assertEqual((state["status"], state["image"]), ("done", "a/b/in pieces"))
         self.assertIn("a/b/in pieces", self.client.images())
         # The very tiles that the command line makes of the same file.
         source = folder("source") / "in pieces.jpg"

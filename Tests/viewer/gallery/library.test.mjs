@@ -8,7 +8,7 @@ test('the list is read page by page to its end, each page once', async () => {
   const library = new Library('night watch', async (url) => {
     asked.push(url)
     const page = asked.length
-    return { images: [{ id: `${page}a` }, { id: `${page}b` }], next: page < 3 ? `c${page}` : null }
+    return { images: [{ id: `${page}a` }, { id: `${page}b` }], nextCursor: page < 3 ? `c${page}` : null }
   })
   const [images, same] = await Promise.all([library.more(), library.more()])
   assert.equal(images, same)
@@ -24,7 +24,7 @@ test('a page that failed is asked for again', async () => {
   const library = new Library('', async () => {
     tries += 1
     if (tries === 1) throw new Error('503')
-    return { images: [{ id: 'a' }], next: null }
+    return { images: [{ id: 'a' }], nextCursor: null }
   })
   await assert.rejects(library.more())
   assert.deepEqual((await library.more()).map(({ id }) => id), ['a'])

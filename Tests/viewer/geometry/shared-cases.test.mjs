@@ -37,7 +37,7 @@ function queried(image, query) {
 test('the file holds cases of every kind', () => {
   assert.ok(cases.length >= 100)
   const parameters = new Set(cases.flatMap(({ query }) => Object.keys(query)))
-  for (const name of ['scale', 'fit', 'center', 'anchor', 'zoom', 'clamp', 'rotation', 'flip', 'dpr', 'margin', 'fallback']) {
+  for (const name of ['scale', 'fit', 'center', 'anchor', 'zoom', 'clamp', 'rotation', 'flip', 'dpr', 'buffer', 'fallback']) {
     assert.ok(parameters.has(name), name)
   }
 })

@@ -7,7 +7,7 @@ const request = (path, { mode = 'cors', method = 'GET', headers = {} } = {}) =>
   ({ url: new URL(path, ROOT).href, mode, method, headers: new Headers(headers) })
 
 test('pictures, listings and words are kept by their addresses, all pages of pictures as one', () => {
-  for (const path of ['api/images?limit=200', 'api/images/a%2Fb/viewport.tiles?width=390', 'dzi/a_files/12/0_0.jpg?g=1', 'text/de-ABCDEFGH.json', 'icon.svg']) {
+  for (const path of ['api/images?limit=200', 'api/images/a%2Fb/viewport.tiles?width=390', 'dzi/a_files/12/0_0.jpg?v=1', 'text/de-ABCDEFGH.json', 'icon.svg']) {
     assert.equal(placeOf(request(path), ROOT), ROOT + path)
   }
   assert.equal(placeOf(request('?folder=a', { mode: 'navigate' }), ROOT), ROOT)
@@ -15,7 +15,7 @@ test('pictures, listings and words are kept by their addresses, all pages of pic
 })
 
 test('nothing of a session, of a private space or of who may write is kept, however it is spelled', () => {
-  for (const path of ['api/session', 'api/events', 'api/uploads/x', 'api/deleted', 'api/qr.svg', 'api/images/a/original', 'api/images/a/animation', 'metrics',
+  for (const path of ['api/session', 'api/events', 'api/uploads/x', 'api/trash', 'api/pairing.svg', 'api/images/a/original', 'api/images/a/animation', 'metrics',
     'view/~%2Fa', 'view/~/a', 'view/%7E%2fa', 'api/images/~%2Fa', 'dzi/~%2Fa_files/1/0_0.jpg', 'iiif/3/~%2Fa/info.json', 'api/images?folder=~', 'api/images?folder=~%2Fa&x']) {
     for (const mode of ['cors', 'navigate']) assert.equal(placeOf(request(path, { mode }), ROOT), null, path)
   }

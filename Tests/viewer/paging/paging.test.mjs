@@ -54,11 +54,11 @@ test('a storage that is full, empty or garbled is no album', () => {
 test('without a gallery the library is searched for the image, and its next one', async () => {
   const library = new Library('', async (url) => {
     const start = Number(new URL(url, 'http://x').searchParams.get('cursor') ?? 0)
-    return { images: images(300).slice(start, start + 100), next: start + 100 < 300 ? String(start + 100) : null, total: 300 }
+    return { images: images(300).slice(start, start + 100), nextCursor: start + 100 < 300 ? String(start + 100) : null, total: 300 }
   })
   const album = await libraryAlbum('image 99', library)
   assert.deepEqual([album.index, album.ids[album.index + 1], album.total], [99, 'image 100', 300])
-  assert.equal(await libraryAlbum('not there', new Library('', async () => ({ images: [], next: null }))), null)
+  assert.equal(await libraryAlbum('not there', new Library('', async () => ({ images: [], nextCursor: null }))), null)
 })
 
 test('a link to the thirty-thousandth picture of fifty thousand has the pictures around it', async () => {
@@ -67,7 +67,7 @@ test('a link to the thirty-thousandth picture of fifty thousand has the pictures
     const query = new URL(url, 'http://x').searchParams
     const [start, limit] = [Number(query.get('cursor') ?? 0), Number(query.get('limit'))]
     asked.push(query.get('fields'))
-    return { images: images(50_000).slice(start, start + limit), next: start + limit < 50_000 ? String(start + limit) : null, total: 50_000 }
+    return { images: images(50_000).slice(start, start + limit), nextCursor: start + limit < 50_000 ? String(start + limit) : null, total: 50_000 }
   }
   const album = await libraryAlbum('image 29999', new Library('', read, null, IDS))
   assert.deepEqual([album.ids[album.index], album.ids[album.index + 1]], ['image 29999', 'image 30000'])

@@ -10,9 +10,9 @@ export const HOST = 'https://images.example'
 const IIIF = `${HOST}/iiif/3/harbour`
 
 const image = {
-  id: 'harbour', title: 'Harbour', caption: 'By night', creator: 'Somebody', date: '2024-05-01', place: 'Here', rights: 'All',
+  id: 'harbour', title: 'Harbour', caption: 'By night', creator: 'Somebody', date: '2024-05-01', location: 'Here', rights: 'All',
   keywords: ['sea', 'night'], width: 3000, height: 2000, tileSize: 512, overlap: 0, format: 'jpg', generation: 'a1b2', bytes: 9999,
-  micronsPerPixel: 0.5, page: 2, pages: 3, label: '2r', in: 'book', bookTitle: 'A book', viewingDirection: 'left-to-right',
+  micronsPerPixel: 0.5, page: 2, pages: 3, label: '2r', book: 'book', bookTitle: 'A book', viewingDirection: 'left-to-right',
   levels: [{ width: 1, height: 1, columns: 1, rows: 1 }],
   urls: { dzi: '/dzi/harbour.dzi', iiif3: '/iiif/3/harbour/info.json', iiif2: '/iiif/2/harbour/info.json' },
   original: { url: '/api/images/harbour/original', type: 'image/tiff', bytes: 12345 },
@@ -66,8 +66,8 @@ const state = {
   target: { type: 'SpecificResource', source: { id: `${HOST}/canvas/2`, type: 'Canvas', partOf: [{ id: `${HOST}/manifest3`, type: 'Manifest' }] },
     selector: { type: 'FragmentSelector', value: 'xywh=10,20,300,200' } },
 }
-const book = { id: 'book', book: true, title: 'A book', pages: 2, cover: 'book/1' }
-const pages = { images: [{ id: 'book/1' }, { id: 'book/2' }], next: null, total: 2 }
+const book = { id: 'book', isBook: true, title: 'A book', pages: 2, cover: 'book/1' }
+const pages = { images: [{ id: 'book/1' }, { id: 'book/2' }], nextCursor: null, total: 2 }
 const dzi = { Image: { Format: 'jpg', TileSize: '254', Overlap: '1' }, Size: { Width: '3000', Height: '2000' } }
 const view = { description: image, tiles: [{ level: 9, column: 0, row: 0 }, { level: 10, column: 1, row: 0 }] }
 

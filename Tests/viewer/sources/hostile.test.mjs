@@ -104,7 +104,7 @@ test('an album has so many images and no more, however they are listed', async (
   assert.equal((await openSource(`${HOST}/manifest3`)).album.items.length, 100_000)
   serve('manifest 3', canvases(100_001))
   await assert.rejects(openSource(`${HOST}/manifest3`), ({ reason, values }) => reason === 'tooManyImages' && values.count === 100_000)
-  const pages = (count, next) => ({ images: Array.from({ length: count }, (_, index) => ({ id: `book/${index}` })), next })
+  const pages = (count, nextCursor) => ({ images: Array.from({ length: count }, (_, index) => ({ id: `book/${index}` })), nextCursor })
   serve('API list of pages', pages(100_001, null))
   await assert.rejects(openSource(`${HOST}/api/images/book`), ({ reason }) => reason === 'tooManyImages')
   for (const [count, next] of [[0, 'a'], [1, 'a'], [1000, 'a']]) {
@@ -115,7 +115,7 @@ test('an album has so many images and no more, however they are listed', async (
   // Another cursor each time.
   const asked = serve('API list of pages', pages(1000, null))
   const { fetch } = globalThis
-  globalThis.fetch = async (address, options) => new URL(address).searchParams.has('in')
+  globalThis.fetch = async (address, options) => new URL(address).searchParams.has('book')
     ? new Response(JSON.stringify(pages(1000, String(asked.push(address))))) : fetch(address, options)
   await assert.rejects(openSource(`${HOST}/api/images/book`), ({ reason }) => reason === 'tooManyImages')
   assert.ok(asked.length <= 103, asked.length)
@@ -129,12 +129,12 @@ test('documents that lead to each other are refused after a few requests', async
     ['manifest 3', manifest(`${HOST}/manifest3?`), '/manifest3'],
     ['info.json 3', { type: 'Annotation', target: `${HOST}/iiif/3/harbour/info.json` }, '/manifest3'],
     ['content state', { type: 'Annotation', target: `${HOST}/state` }, '/state'],
-    ['API description of a book', { id: 'book', book: true, cover: 'book/1' }, '/api/images/book'],
+    ['API description of a book', { id: 'book', isBook: true, cover: 'book/1' }, '/api/images/book'],
   ]) {
     const asked = serve(name, document)
     const { fetch } = globalThis
     // Every page of a book is a book.
-    if (document.book) globalThis.fetch = (address, options) => fetch(String(address).replace(/book%2F\d/, 'book'), options)
+    if (document.isBook) globalThis.fetch = (address, options) => fetch(String(address).replace(/book%2F\d/, 'book'), options)
     await assert.rejects(openSource(HOST + opens), SourceError, JSON.stringify(document))
     assert.ok(asked.length <= 4, asked)
   }

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formerAddress, presentNames } from '../../../public/sources/former-names.js'
+import { firstViewURL } from '../../../public/sources/ahead.js'
+
+test('answers of version 0.1 get the present names', () => {
+  // As version 0.1 answered /api/images, shortened.
+  const list = {
+    images: [{ id: 'codex', book: true, cover: 'codex/1', pages: 2 }, { id: 'dance', moves: true }, { id: 'codex/1', in: 'codex', page: 1, place: 'Leiden' }],
+    next: 'abc', total: 3,
+  }
+  const { images, ...rest } = presentNames(list)
+  assert.deepEqual(rest, { nextCursor: 'abc', total: 3 })
+  assert.deepEqual(images.map(presentNames), [
+    { id: 'codex', isBook: true, cover: 'codex/1', pages: 2 }, { id: 'dance', animated: true },
+    { id: 'codex/1', book: 'codex', page: 1, location: 'Leiden' }])
+})
+
+test('present names stay, and win over former ones', () => {
+  const present = { id: 'codex/1', book: 'codex', animated: true, location: 'Leiden', nextCursor: 'abc' }
+  assert.deepEqual(presentNames(present), present)
+  assert.deepEqual(presentNames({ ...present, in: 'x', moves: false, place: 'y', next: 'z' }), present)
+  assert.deepEqual(presentNames({ isBook: true, book: true }), { isBook: true })
+})
+
+test('what was kept without a network before is found by its former address', () => {
+  const root = 'https://example.org/'
+  for (const [present, former] of [
+    ['dzi/a_files/12/0_0.jpg?v=1f', 'dzi/a_files/12/0_0.jpg?g=1f'],
+    ['dzi/a_files/12/0_0.jpg', 'dzi/a_files/12/0_0.jpg'],
+    ['api/images?limit=1000&book=codex&fields=cover', 'api/images?limit=1000&in=codex&fields=cover'],
+    ['view/', 'view/'],
+  ]) assert.equal(formerAddress(root + present), root + former)
+  const view = firstViewURL(new URL(`${root}api/images/a`), 'width=390&height=844&dpr=3')
+  // As version 0.1 asked.
+  assert.equal(formerAddress(view), `${root}api/images/a/viewport.tiles?width=390&height=844&dpr=3&overview=true&describe=true`)
+})
