@@ -22,7 +22,7 @@ probe health {
 
 # Whether it is the server that takes changes.
 probe writer {
-  .request = "GET /healthz HTTP/1.1" "Host: localhost" "Connection: close" "Ziggurat-Writer: required";
+  .request = "GET /healthz HTTP/1.1" "Host: localhost" "Connection: close" "Ziggurat-Require-Writer: ?1";
   .interval = 1s;
   .timeout = 1s;
   .window = 1;
@@ -82,12 +82,14 @@ sub vcl_recv {
   if (req.url ~ "^/(m|%6d|%6D)(e|%65)(t|%74)(r|%72)(i|%69)(c|%63)(s|%73)(\?|$)") {
     return (synth(403));
   }
+  unset req.http.Ziggurat-Require-Writer;
+  # What version 0.1 called it.
   unset req.http.Ziggurat-Writer;
   unset req.http.Ziggurat-Edge-Key;
   # What may change something, and whoever is known to a server, goes to the one that takes changes, which has the sessions.
   if ((req.method != "GET" && req.method != "HEAD" && req.method != "OPTIONS") || req.http.Authorization ~ "^(?i)Bearer "
       || req.http.Cookie ~ "ziggurat-session") {
-    set req.http.Ziggurat-Writer = "required";
+    set req.http.Ziggurat-Require-Writer = "?1";
     set req.backend_hint = writer_of_all.backend();
     return (pass);
   }
@@ -102,23 +104,23 @@ sub vcl_recv {
   if (req.method == "OPTIONS" || req.http.Authorization) {
     return (pass);
   }
-  # A tile's query that says more of it than the servers take for one word (`g` twice, escapes, other digits), and one that
+  # A tile's query that says more of it than the servers take for one word (`v` twice, escapes, other digits), and one that
   # names a file: anybody could fill the cache with copies of one tile.
   if (req.url ~ "^/(dzi|zoomify|xyz|iiif/[23])/" && (req.url ~ "\?(.*&)?download" || req.url ~ "\?.*%"
-      || req.url ~ "\?(.*&)?g=" && req.url !~ "^[^?]*\?((?!g=)[^&]*&)*g=[0-9a-f]{1,16}(&(?!g=)[^&]*)*$")) {
+      || req.url ~ "\?(.*&)?[vg]=" && req.url !~ "^[^?]*\?((?![vg]=)[^&]*&)*[vg]=[0-9a-f]{1,16}(&(?![vg]=)[^&]*)*$")) {
     return (pass);
   }
   unset req.http.Cookie;
   return (hash);
 }
 
-# What an answer is kept under: the path as it was sent, and of a tile's query the generation alone. Not the host: servers
+# What an answer is kept under: the path as it was sent, and of a tile's query the generation alone (`g` is what version 0.1 called `v`). Not the host: servers
 # write their --base-url into answers, and a visitor's word would make a copy for each host.
 sub vcl_hash {
   if (req.url !~ "^/(dzi|zoomify|xyz|iiif/[23])/") {
     hash_data(req.url);
-  } elsif (req.url ~ "^[^?]*\?((?!g=)[^&]*&)*g=[0-9a-f]{1,16}(&(?!g=)[^&]*)*$") {
-    hash_data(regsub(req.url, "^([^?]*)\?((?!g=)[^&]*&)*(g=[0-9a-f]{1,16}).*$", "\1?\3"));
+  } elsif (req.url ~ "^[^?]*\?((?![vg]=)[^&]*&)*[vg]=[0-9a-f]{1,16}(&(?![vg]=)[^&]*)*$") {
+    hash_data(regsub(req.url, "^([^?]*)\?((?![vg]=)[^&]*&)*[vg]=([0-9a-f]{1,16}).*$", "\1?v=\3"));
   } else {
     hash_data(regsub(req.url, "\?.*$", ""));
   }
@@ -127,7 +129,7 @@ sub vcl_hash {
 
 # One server has all of an image's requests, and what it knows of it in memory; the next one where that is away.
 sub vcl_backend_fetch {
-  if (bereq.http.Ziggurat-Writer) {
+  if (bereq.http.Ziggurat-Require-Writer) {
     return (fetch);
   }
   if (bereq.url ~ "(?i)^/iip\?([^&]*&)*(FIF|DeepZoom|Zoomify|IIIF)=") {
