@@ -42,6 +42,7 @@ const KNOWN = {
   // The viewer's attribute, which `openSource` gives to `webURL`.
   'compare/ziggurat-compare.js': ['viewer.setAttribute(\'src\', src)'],
   'viewer/ziggurat-viewer.js': ['this.setAttribute(\'src\', url)'],
+  'viewer/deprecated.js': ['element.setAttribute(current, on)'], // names and values of its own table
   'embed/main.js': ['viewer.setAttribute(field.dataset.attribute, value)'], // names of the page's own fields
   'offline/worker.js': ['new URL(path, root)', 'fetch(request)'], // the browser's own requests, and files that are listed
   'offline/kept.js': ['new URL(url)'], // reads its path alone

@@ -47,7 +47,7 @@ test('a small image may be enlarged to at least five times its fit', () => {
 })
 
 test('the scale bar is the longest round length that fits', () => {
-  for (const [microns, scale, words, length] of [[0.5, 0.5, '100 µm', 100], [0.25, 1, '20 µm', 80], [10, 0.001, '1 m', 100], [0.001, 1, '100 nm', 100]]) {
+  for (const [microns, scale, words, length] of [[0.5, 0.5, '100\u00a0µm', 100], [0.25, 1, '20\u00a0µm', 80], [10, 0.001, '1\u00a0m', 100], [0.001, 1, '100\u00a0nm', 100]]) {
     const bar = scaleBar(microns, scale, reading())
     assert.equal(bar.words, words)
     assert.ok(Math.abs(bar.length - length) < 1e-6)
