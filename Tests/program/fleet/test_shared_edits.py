@@ -162,6 +162,11 @@ class SharedEdits(SharedWords):
             token = {"Authorization": f"Bearer {TOKEN}"}
             answer = other.get('/api/images/a"%3C?b="<', "DELETE", **token)
             self.assertEqual((answer.status, answer["location"]), (307, f"http://{writer}/api/images/a%22%3C?b=%22%3C"))
+            # A cache that looks for the writer; version 0.1 had the second header.
+            for header in ({"Ziggurat-Require-Writer": "?1"}, {"Ziggurat-Writer": "required"}):
+                self.assertEqual([server.get("/healthz", **header).status for server in (self.servers[writer], other)], [200, 503], header)
+            for header in ({"Ziggurat-Require-Writer": "?0"}, {"Ziggurat-Writer": "no"}):
+                self.assertEqual(other.get("/healthz", **header).status, 200, header)
             # Who may change nothing is sent nowhere.
             answer = other.get("/api/images/a", "DELETE")
             self.assertEqual((answer.status, answer["location"]), (401, ""))
