@@ -13,12 +13,13 @@ struct RoundTripTests {
       let grid = scheme.grid(of: pyramid)
       guard tile.level >= scheme.coarsestLevel(of: pyramid) else { continue }
       let (source, format) = (try #require(grid.rectangle(of: tile)), TileFormat.allCases.randomElement()!)
-      let name = PathText.string { scheme.write(tile, source, of: grid, format, to: &$0) }
+      var name = PathText.string { scheme.write(tile, source, of: grid, format, to: &$0) }
+      if let parameter = scheme.parameter(for: source, of: grid) { name += "?g=0&\(parameter)" }
       let request = try #require(ReadRequest(scheme.folder(ofID: id, base: "") + name), "\(name)")
       #expect(request.id == id && request.request.format == PictureFormat(format))
       switch (scheme, request.place(in: pyramid)) {
       case (.deepZoom, let place): #expect(place == .stored(tile), "\(name)")
-      case (.xyz, let place): #expect(try Self.xyz(place, pyramid, tile, source), "\(name)")
+      case (.xyz, let place): #expect(Self.xyz(place, pyramid, tile, source), "\(name)")
       case (.iiif2, .stored(let found)), (.iiif3, .stored(let found)):
         // Levels of one pixel are the same picture.
         #expect(found == tile || source.width == 1 && source.height == 1, "\(name)")
@@ -36,15 +37,36 @@ struct RoundTripTests {
     pyramid.columns(ofLevel: tile.level) == 1 && pyramid.rows(ofLevel: tile.level) == 1
   }
 
-  /// A tile that is stored full and alone is that tile, any other the same place of its level.
+  /// Without overlap it is the stored tile, else the same pixels of its level, without padding.
   private static func xyz(
     _ place: TilePlace, _ pyramid: Pyramid, _ tile: TileAddress, _ source: PixelRect
-  ) throws -> Bool {
-    let side = PixelSize(width: pyramid.tileSize, height: pyramid.tileSize)!
-    if pyramid.overlap == 0, source.width == side.width, source.height == side.height {
-      return place == .stored(tile)
+  ) -> Bool {
+    let size = PixelSize(width: source.width, height: source.height)!
+    return place
+      == (pyramid.overlap == 0 ? .stored(tile) : .cut(source, level: tile.level, paddedTo: size))
+  }
+
+  @Test("XYZ tiles are padded at the edges, unless a parameter of exactly that name and value is sent")
+  func padding() throws {
+    let pyramid = Pyramid(imageSize: PixelSize(width: 700, height: 500)!, tileSize: 512)!
+    let side = PixelSize(width: 512, height: 512)!
+    let edge = PixelRect(x: 512, y: 0, width: 188, height: 500)
+    let padded = TilePlace.cut(edge, level: pyramid.topLevel, paddedTo: side)
+    let stored = TilePlace.stored(TileAddress(level: pyramid.topLevel, column: 1, row: 0))
+    for (query, place) in [
+      ("", padded), ("?padding=true", padded), ("?padding=falsey", padded), ("?xpadding=false", padded),
+      ("?g=padding=false", padded), ("?padding=false", stored), ("?g=1&padding=false", stored),
+      ("?padding=false&g=1", stored), ("?&&padding=false&", stored),
+    ] {
+      let request = try #require(ReadRequest("/xyz/a/1/1/0.jpg\(query)"))
+      #expect(request.place(in: pyramid) == place, "\(query)")
     }
-    return place == .cut(source, level: tile.level, paddedTo: side)
+    // Of a tile with twice the pixels, the rectangle of the next level.
+    let double = try #require(ReadRequest("/xyz/a/0/0/0@2x.jpg?padding=false"))
+    let whole = PixelRect(x: 0, y: 0, width: 700, height: 500)
+    #expect(
+      double.place(in: pyramid)
+        == .cut(whole, level: pyramid.topLevel, paddedTo: PixelSize(width: 700, height: 500)!))
   }
 
   /// The other names that exports give a tile.

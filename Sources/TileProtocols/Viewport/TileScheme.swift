@@ -2,7 +2,8 @@ import HTTPMessages
 import TileGeometry
 import TileStorage
 
-/// How tiles' URLs are written in answers about viewports.
+/// How tiles' URLs are written in answers about viewports. In every scheme the picture at a URL has exactly the pixels
+/// of the tile's `source`.
 package enum TileScheme: String, CaseIterable, Sendable {
   case deepZoom = "dzi"
   case iiif3, iiif2, xyz
@@ -45,6 +46,15 @@ package enum TileScheme: String, CaseIterable, Sendable {
     case .iiif3: IIIFTileName.write(source, level: tile.level, of: pyramid, .three, format, &text)
     case .iiif2: IIIFTileName.write(source, level: tile.level, of: pyramid, .two, format, &text)
     case .xyz: XYZGrid(pyramid).tile(tile).write(&text, format)
+    }
+  }
+
+  /// The parameter without which a tile's URL would lead to more pixels than `source`; nil if none is needed.
+  func parameter(for source: PixelRect, of pyramid: Pyramid) -> StaticString? {
+    switch self {
+    case .deepZoom, .iiif3, .iiif2: nil
+    case .xyz:
+      source.width < pyramid.tileSize || source.height < pyramid.tileSize ? XYZTile.unpadded : nil
     }
   }
 }

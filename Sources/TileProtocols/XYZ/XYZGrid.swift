@@ -1,8 +1,10 @@
 package import TileGeometry
 package import TileStorage
 
-/// An image's tiles as XYZ counts them: z 0 is the finest level that one tile holds, every tile is full
-/// size, those at the right and lower edges padded: transparent, or in formats without alpha in the background's colour.
+/// An image's tiles as XYZ counts them: z 0 is the finest level that one tile holds.
+///
+/// Maps expect tiles of one size, so tiles at the right and lower edges are padded: transparent, or in formats without
+/// alpha in the background's colour. A request can ask for them without padding.
 package struct XYZGrid {
   package let pyramid: Pyramid
   /// The pyramid's level that is z 0.
@@ -32,11 +34,13 @@ package struct XYZGrid {
     let (size, side) = (pyramid.size(ofLevel: address.level), pyramid.tileSize * (isDouble ? 2 : 1))
     let (x, y) = (tile.x * side, tile.y * side)
     let (width, height) = (min(side, size.width - x), min(side, size.height - y))
-    // The stored tile is the very tile asked for: without overlap, and full without padding.
-    if pyramid.overlap == 0, width == side, height == side, !isDouble { return .stored(address) }
-    return .cut(
-      PixelRect(x: x, y: y, width: width, height: height), level: address.level,
-      paddedTo: PixelSize(width: side, height: side)!)
+    let rectangle = PixelRect(x: x, y: y, width: width, height: height)
+    let needsPadding = tile.isPadded && (width < side || height < side)
+    // A stored tile has these pixels if it has no overlap.
+    if pyramid.overlap == 0, !needsPadding, !isDouble { return .stored(address) }
+    let padded =
+      needsPadding ? PixelSize(width: side, height: side) : PixelSize(width: width, height: height)
+    return .cut(rectangle, level: address.level, paddedTo: padded!)
   }
 }
 
@@ -47,19 +51,24 @@ package struct XYZTile: Hashable, Sendable {
   package let y: Int
   /// Whether it is to have twice the pixels along a side, for screens of two device pixels a CSS pixel.
   package let isDouble: Bool
+  /// Whether a tile at the right or lower edge is padded to full size.
+  package let isPadded: Bool
 
-  package init(z: Int, x: Int, y: Int, isDouble: Bool = false) {
-    (self.z, self.x, self.y, self.isDouble) = (z, x, y, isDouble)
+  /// The parameter of a query that asks for a tile without padding.
+  static let unpadded: StaticString = "padding=false"
+
+  package init(z: Int, x: Int, y: Int, isDouble: Bool = false, isPadded: Bool = true) {
+    (self.z, self.x, self.y, self.isDouble, self.isPadded) = (z, x, y, isDouble, isPadded)
   }
 
-  init?(_ reader: inout PathReader) {
+  init?(_ reader: inout PathReader, isPadded: Bool = true) {
     let slash = UInt8(ascii: "/")
     guard let z = reader.number(), reader.skip(slash), let x = reader.number(), reader.skip(slash),
       let y = reader.number()
     else { return nil }
     let isPlain = reader.skip(UInt8(ascii: "."))
     guard isPlain || reader.skip("@2x.") else { return nil }
-    self.init(z: z, x: x, y: y, isDouble: !isPlain)
+    self.init(z: z, x: x, y: y, isDouble: !isPlain, isPadded: isPadded)
   }
 
   /// Inverse of `init(_:)`.

@@ -1,11 +1,13 @@
 import HTTPMessages
 package import TileGeometry
 
-/// XYZ: `/xyz/{id}/tilejson.json`, `/xyz/{id}/{z}/{x}/{y}.{ending}` and `/xyz/{id}/{z}/{x}/{y}@2x.{ending}`.
+/// XYZ: `/xyz/{id}/tilejson.json`, `/xyz/{id}/{z}/{x}/{y}.{ending}` and `/xyz/{id}/{z}/{x}/{y}@2x.{ending}`, the tiles
+/// also with `?padding=false`.
 package struct XYZRequest: FileProtocol {
   package let file: AskedFile<XYZTile>
 
   package static let labels = ["xyz"]
+  package static let parameters = ["padding"]
 
   package static func urls(ofID id: String, base: String, ending: String) -> [(name: String, url: String)] {
     let folder = folder(ofID: id, base: base)
@@ -32,7 +34,8 @@ package struct XYZRequest: FileProtocol {
       file = .nothing(at: start)
       return
     }
-    file = .tile(ofID: start..<z, path, from: z + 1, to: path.count) { XYZTile(&$0) }
+    let isPadded = !path.hasParameter(XYZTile.unpadded)
+    file = .tile(ofID: start..<z, path, from: z + 1, to: path.count) { XYZTile(&$0, isPadded: isPadded) }
   }
 
   package var subject: TileSubject { file.subject(hasWords: true, "XYZ") }

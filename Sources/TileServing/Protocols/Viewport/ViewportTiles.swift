@@ -33,6 +33,7 @@ extension Router {
     var arrivals: [TileArrival] = []
     for tile in tiles {
       let address = tile.address
+      guard Self.isStored(tile, in: archive) else { return made(tiles, json, archive, failure) }
       guard let number = archive.tileIndex(level: address.level, column: address.column, row: address.row)
       else { return .now(failure) }
       switch archive.stored(number) {
@@ -40,7 +41,7 @@ extension Router {
         stamps = Digest.step(stamps, stamp)
         parts.append(bytes)
       case .notHereYet(let arrival): arrivals.append(arrival)
-      case .notThere: return made(tiles.map(\.address), json, archive, failure)
+      case .notThere: return made(tiles, json, archive, failure)
       case .unreachable: return .now(crowded)
       case .unreadable:
         tellFault(address, archive)
@@ -64,15 +65,25 @@ extension Router {
     return .now(response)
   }
 
+  /// Whether the stored tile has the pixels of `source`. Only Deep Zoom has tiles with overlap.
+  private static func isStored(_ tile: CoveredTile, in archive: TileArchive) -> Bool {
+    archive.pyramid.overlap == 0 || archive.pyramid.rectangle(of: tile.address) == tile.source
+  }
+
   /// The same where some of the tiles are not stored: these are made first.
   private func made(
-    _ tiles: [TileAddress], _ json: [UInt8], _ archive: TileArchive, _ failure: Response
+    _ tiles: [CoveredTile], _ json: [UInt8], _ archive: TileArchive, _ failure: Response
   ) -> Answer {
     let renderer = site.renderer
     let format = PictureFormat(archive.format)
     var (stamp, pixels): (UInt64, Int) = (0, 0)
-    for address in tiles {
-      let task = RenderTask.tile(address, format)
+    let tasks = tiles.map { tile -> RenderTask in
+      guard !Self.isStored(tile, in: archive),
+        let size = PixelSize(width: tile.source.width, height: tile.source.height)
+      else { return .tile(tile.address, format) }
+      return .cut(tile.source, level: tile.address.level, paddedTo: size, format)
+    }
+    for task in tasks {
       stamp = Digest.step(stamp, task.stamp(in: archive))
       pixels += task.cost(in: archive).pixels
     }
@@ -87,12 +98,14 @@ extension Router {
         bytes += part
       }
       append(json)
-      for address in tiles {
-        let number = archive.tileIndex(level: address.level, column: address.column, row: address.row)
-        if case .here(let stored, _)? = number.map({ archive.awaited($0) }) {
+      for task in tasks {
+        if case .tile(let address, _) = task,
+          let number = archive.tileIndex(level: address.level, column: address.column, row: address.row),
+          case .here(let stored, _) = archive.awaited(number)
+        {
           append(stored)
         } else {
-          append(try renderer.render(.tile(address, format), of: archive, until: cancellation))
+          append(try renderer.render(task, of: archive, until: cancellation))
         }
       }
       return bytes
