@@ -69,6 +69,7 @@ package struct ViewportQuery: Hashable, Sendable {
     y = values.number("y", -1e15...1e15)
     fit = values.choice("fit", Fit.allCases.map { ($0.rawValue, $0) })
     center = values.point("center", -1e15...1e15)
+    values.refuse("center", besides: ["x", "y"])
     anchor = values.point("anchor", -1e9...1e9)
     zoom = values.number("zoom", 1e-9...1e9) ?? 1
     minScale = values.number("minScale", 1e-12...1e6)
@@ -87,14 +88,18 @@ package struct ViewportQuery: Hashable, Sendable {
     if !values.errors.isEmpty { throw Refusal(values.errors) }
   }
 
-  /// Where the query's window stands on an image.
+  /// Returns the viewport that the query asks for on an image, and the limits of its scale. The parameters apply in
+  /// this order:
   ///
-  /// A scale that is given counts as it is. `minScale` and `maxScale` limit every scale when they are
-  /// given; their defaults limit what `zoom` reaches and, with `clamp`, a given scale, but never `fit`.
-  /// Where a limit changes the scale, the image point at the anchor stays (the middle without one).
+  /// 1. `fit` sets scale and position. `scale` replaces the scale. With `scale` and without `fit`, the position is 0, 0.
+  /// 2. `center`, or each of `x` and `y`, replaces the position.
+  /// 3. `zoom` multiplies the scale.
+  /// 4. `minScale` and `maxScale` limit the scale. Their defaults only keep `zoom` from leaving the usual range of a
+  ///    viewer, or from moving away from it if the scale is outside.
+  /// 5. The image point at `anchor` stays in place while `zoom` and limits change the scale.
+  /// 6. `clamp` moves the viewport to the nearest offset without a gap.
   package func viewport(on image: PixelSize) -> (viewport: Viewport, limits: ScaleLimits) {
-    let standard = ScaleLimits(containing: image, width: width, height: height, rotation: rotation)
-    let limits = limits(standard)
+    let limits = limits(ScaleLimits(containing: image, width: width, height: height, rotation: rotation))
     var viewport = Viewport(
       fitting: image, fit ?? .contain, width: width, height: height, rotation: rotation)
     if let scale {
@@ -107,9 +112,10 @@ package struct ViewportQuery: Hashable, Sendable {
     if let center { viewport = viewport.centered(on: center) }
     if let x { viewport.x = x }
     if let y { viewport.y = y }
-    let isLimited = minScale != nil || maxScale != nil || zoom != 1 || (clamp && scale != nil)
+    let low = minScale ?? min(limits.minimum, viewport.scale)
+    let high = maxScale ?? max(limits.maximum, viewport.scale)
     let wanted = viewport.scale * zoom
-    viewport = viewport.scaled(to: isLimited ? limits.limit(wanted) : wanted, about: anchor)
+    viewport = viewport.scaled(to: min(max(wanted, low), high), about: anchor)
     return (clamp ? viewport.clamped(to: image) : viewport, limits)
   }
 
@@ -163,6 +169,14 @@ extension ViewportQuery {
     }
 
     func sentName(_ name: String) -> String { values.first { $0.name == name }?.sentName ?? name }
+
+    /// Refuses a parameter that is given together with one of `others`.
+    mutating func refuse(_ name: String, besides others: [String]) {
+      let given = others.filter { self[$0] != nil }
+      guard self[name] != nil, !given.isEmpty, errors.count < InvalidInput.most else { return }
+      let detail = "\(name) cannot be used with \(given.joined(separator: " and "))"
+      errors.append(InvalidInput(parameter: name, detail))
+    }
 
     subscript(name: String) -> String? { values.first { $0.name == name }?.value }
 

@@ -52,6 +52,9 @@ enum TilesCommand: Command {
     if let offset = arguments.string("offset") {
       let parts = offset.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
       guard parts.count == 2 else { throw arguments.invalid("offset", expected: "X,Y, such as 300,200") }
+      if arguments.string("center") != nil {
+        throw .conflict(arguments.spelled("center"), arguments.spelled("offset"))
+      }
       parameters += [("x", parts[0]), ("y", parts[1])]
     }
     let names = [

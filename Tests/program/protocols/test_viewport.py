@@ -277,3 +277,9 @@ class Viewport(SampleServerTest):
             self.assertEqual(offline["viewport"], online["viewport"])
             strip = lambda tiles: [{key: tile[key] for key in tile if key != "url"} for tile in tiles]
             self.assertEqual(strip(offline["tiles"]), strip(online["tiles"]))
+
+    def test_offline_a_centre_and_an_offset_contradict_each_other(self):
+        [path] = [path for path in archives(sample_library()) if path.stem == "photo"]
+        result = run("tiles", path, "--viewport", "300x200", "--offset", "1,2", "--center", "3,4")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--center cannot be used with --offset", result.stderr)

@@ -27,10 +27,12 @@ function queried(image, query) {
   if (query.center) viewport = viewport.centered(point(query.center))
   viewport = viewport.with({ x: query.x ?? viewport.x, y: query.y ?? viewport.y })
   const zoom = query.zoom ?? 1
-  const isLimited = query.minScale !== undefined || query.maxScale !== undefined || zoom !== 1
-    || (query.clamp && query.scale !== undefined)
-  const wanted = viewport.scale * zoom
-  viewport = viewport.scaled(isLimited ? limited(wanted, limits) : wanted, point(query.anchor))
+  // A default limit never moves a scale that is outside it.
+  const reached = {
+    minimum: query.minScale ?? Math.min(limits.minimum, viewport.scale),
+    maximum: query.maxScale ?? Math.max(limits.maximum, viewport.scale),
+  }
+  viewport = viewport.scaled(limited(viewport.scale * zoom, reached), point(query.anchor))
   return { viewport: query.clamp ? viewport.clamped(image) : viewport, limits }
 }
 
