@@ -68,10 +68,8 @@ struct Embedding: Encodable {
 extension Router {
   /// What stands for the link that the query names.
   func embedding() -> Answer {
-    guard let query = decodedQuery() else {
-      return .problem(400, "Bad parameter", "the query has a malformed escape")
-    }
-    func value(_ name: String) -> String? { query.last { $0.name == name }?.value }
+    let query = decodedQuery
+    func value(_ name: String) -> String? { query.parameters.last { $0.name == name }?.value }
     // The other format that there is (section 2.3.3).
     guard value("format") != "xml" else { return .problem(501, "Not implemented", "format is json") }
     var errors: [InvalidInput] = []
@@ -90,7 +88,8 @@ extension Router {
       }
       limits.append(number)
     }
-    guard errors.isEmpty, let link = value("url") else { return .problem("Bad parameter", errors) }
+    if let problem = query.problem(errors) { return .now(problem) }
+    guard let link = value("url") else { return .problem("Bad parameter", errors) }
     let (base, identity) = (absoluteBase, site.identity)
     // What is private is in nobody else's page.
     let id = self.id(ofPage: link).flatMap { $0.isPrivate ? nil : $0 }

@@ -140,15 +140,9 @@ extension Router {
   }
 
   private func deleteMany(_ body: [UInt8]) -> Response {
-    let object = try? InputLimit.request.json.decode([String: [String]].self, from: body)
-    guard let object, object.count == 1, let ids = object["ids"], (1...1000).contains(ids.count)
-    else {
-      let isIDs = object?.count == 1 && object?["ids"] != nil
-      return .problem(
-        "Bad list",
-        [InvalidInput(body: isIDs ? ["ids"] : [], "it takes {\"ids\": […]}, of 1 to 1000 ids")])
-    }
-    return delete(ids, isOne: false)
+    do throws(DeletionList.Refusal) {
+      return delete(try DeletionList(json: body).ids, isOne: false)
+    } catch { return .problem("Bad list", error.errors) }
   }
 
   /// - Parameters:

@@ -9,13 +9,12 @@ import TileStorage
 extension Router {
   /// `/api/images?limit=&cursor=&q=&sort=&folder=&book=&fields=`
   func list() -> Response {
-    guard let parameters = decodedQuery() else {
-      return .problem(400, "Bad parameter", "the query has a malformed escape")
-    }
+    let decoded = decodedQuery
     let query: ListQuery
-    do throws(ListQuery.Refusal) { query = try ListQuery(parameters) } catch {
-      return .problem("Bad parameter", error.errors)
+    do throws(ListQuery.Refusal) { query = try ListQuery(decoded.parameters) } catch {
+      return decoded.problem(error.errors) ?? .problem("Bad parameter", error.errors)
     }
+    if let problem = decoded.problem() { return problem }
     struct Page: Encodable {
       let images: [ListedImage]
       let total: Int

@@ -14,20 +14,47 @@ extension Router {
     /// The one that the password opens.
     case otherSpace(password: String)
 
+    /// The members of the body that cannot be used.
+    struct Refusal: Error {
+      let errors: [InvalidInput]
+    }
+
+    private static let form =
+      "it takes {\"to\": \"space\"}, {\"to\": \"library\"} or {\"to\": \"other-space\", \"password\": …}"
+
     /// `{"to": "space"}`, `{"to": "library"}`, or `{"to": "other-space", "password": "…"}`, of 1 to 1024 bytes.
-    init?(json: [UInt8]) {
-      let object = try? InputLimit.request.json.decode([String: String].self, from: json)
-      guard let object, let name = object["to"] else { return nil }
-      switch (name, object.count) {
-      case ("space", 1): self = .space
-      case ("library", 1): self = .library
-      case ("other-space", 2):
-        guard let password = object["password"], (1...1024).contains(password.utf8.count) else {
-          return nil
-        }
-        self = .otherSpace(password: password)
-      default: return nil
+    init(json: [UInt8]) throws(Refusal) {
+      guard let body = try? InputLimit.request.json.decode([String: OptionalText].self, from: json) else {
+        throw Refusal(errors: [InvalidInput(body: [], Self.form)])
       }
+      var errors = body.keys.filter { $0 != "to" && $0 != "password" }.sorted().map {
+        InvalidInput(body: [$0], "unknown member '\($0.prefix(40))'; \(Self.form)")
+      }
+      func refuse(_ member: String, _ error: String) {
+        errors.append(InvalidInput(body: [member], "\(error); \(Self.form)"))
+      }
+      let (to, password) = (body["to"]?.text, body["password"]?.text)
+      let isOther = to == "other-space"
+      if !isOther, to != "space", to != "library" {
+        refuse("to", body["to"] == nil ? "to is missing" : "to has an invalid value")
+      }
+      if isOther, !(1...1024).contains(password?.utf8.count ?? 0) {
+        refuse(
+          "password", body["password"] == nil ? "password is missing" : "password is not 1 to 1024 bytes")
+      } else if !isOther, body["password"] != nil {
+        refuse("password", "password is only used with other-space")
+      }
+      guard errors.isEmpty else { throw Refusal(errors: Array(errors.prefix(InvalidInput.most))) }
+      self = isOther ? .otherSpace(password: password ?? "") : to == "space" ? .space : .library
+    }
+  }
+
+  /// A value of a body: text, or nil for anything else.
+  private struct OptionalText: Decodable {
+    let text: String?
+
+    init(from decoder: any Decoder) throws {
+      text = try? decoder.singleValueContainer().decode(String.self)
     }
   }
 
@@ -37,15 +64,9 @@ extension Router {
   }
 
   private func move(_ text: String, _ request: Request) -> Answer {
-    guard let target = MoveTarget(json: request.body) else {
-      return .problem(
-        "Bad target",
-        [
-          InvalidInput(
-            body: ["to"],
-            "it takes {\"to\": \"space\"}, {\"to\": \"library\"} or {\"to\": \"other-space\", \"password\": …}"
-          )
-        ])
+    let target: MoveTarget
+    do throws(MoveTarget.Refusal) { target = try MoveTarget(json: request.body) } catch {
+      return .problem("Bad target", error.errors)
     }
     let own = ImageID.unmarked(text)
     let isPrivate = own != nil

@@ -3,26 +3,19 @@ import TileProtocols
 
 /// The queries of the API.
 extension Router {
-  func decodedQuery() -> [(name: String, value: String)]? {
-    var result: [(name: String, value: String)] = []
-    for (name, value) in request.parameters {
-      guard let name = PercentEncoding.decodedString(name), let value = PercentEncoding.decodedString(value)
-      else { return nil }
-      result.append((name, value))
-    }
-    return result
-  }
+  var decodedQuery: DecodedQuery { DecodedQuery(request.parameters) }
 
-  /// Of a query that has others than these; nil of one that has not.
-  /// - Parameter known: nil where they are looked at elsewhere.
+  /// Returns the response to a query with unknown or malformed parameters; nil for other queries.
+  /// - Parameter known: nil if the parameters are checked elsewhere.
   func refusal(besides known: [String]?) -> Response? {
-    guard let known, let query = decodedQuery() else { return nil }
-    let others = query.lazy.filter {
+    guard let known else { return nil }
+    let query = decodedQuery
+    let others = query.parameters.lazy.filter {
       !known.contains(FormerNames.present($0.name, among: known))
     }.prefix(InvalidInput.most).map {
       InvalidInput(parameter: $0.name, UnknownParameter($0.name, besides: known).description)
     }
-    return others.isEmpty ? nil : .problem("Bad parameter", Array(others))
+    return query.problem(Array(others))
   }
 }
 

@@ -61,13 +61,13 @@ extension Router {
     guard let format = PictureFormat(fileExtension: ending), [.jpg, .png, .webp].contains(format) else {
       return .problem(404, "Not found", "a viewport's picture is .jpg, .png or .webp")
     }
-    guard let parameters = decodedQuery() else {
-      return .problem(400, "Bad parameter", "the query has a malformed escape")
-    }
+    let decoded = decodedQuery
     let query: ViewportQuery
     do throws(ViewportQuery.Refusal) {
-      query = try ViewportQuery(parameters.filter { $0.name != "download" }, sideLimit: site.viewportSide)
-    } catch { return .problem("Bad parameter", error.errors) }
+      query = try ViewportQuery(
+        decoded.parameters.filter { $0.name != "download" }, sideLimit: site.viewportSide)
+    } catch { return .now(decoded.problem(error.errors) ?? .problem("Bad parameter", error.errors)) }
+    if let problem = decoded.problem() { return .now(problem) }
     let ratio = query.devicePixelRatio
     let (width, height) = ((query.width * ratio).rounded(), (query.height * ratio).rounded())
     let side = Double(min(PictureLimits.side, PictureLimits.side(of: format)))

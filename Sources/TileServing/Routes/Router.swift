@@ -139,13 +139,12 @@ struct Router {
   private func viewport(
     _ id: ImageID, _ archive: TileArchive, _ tell: (ViewportAnswer) -> Answer
   ) -> Answer {
-    guard let parameters = decodedQuery() else {
-      return .problem(400, "Bad parameter", "the query has a malformed escape")
-    }
+    let query = decodedQuery
     do throws(ViewportQuery.Refusal) {
       var answer = try ViewportAnswer(
-        ViewportQuery(parameters, sideLimit: site.viewportSide), id: id.text, archive: archive,
+        ViewportQuery(query.parameters, sideLimit: site.viewportSide), id: id.text, archive: archive,
         base: base)
+      if let problem = query.problem() { return .now(problem) }
       guard answer.query.include.contains(.description) else { return tell(answer) }
       if let later = waitingToDescribe(id) { return later }
       let description = description(of: id)
@@ -156,7 +155,7 @@ struct Router {
       let isForAll = description["Cache-Control"]?.hasPrefix("public") == true
       return isForAll ? tell(answer) : tell(answer).map(\.forNow)
     } catch {
-      return .problem("Bad parameter", error.errors)
+      return .now(query.problem(error.errors) ?? .problem("Bad parameter", error.errors))
     }
   }
 

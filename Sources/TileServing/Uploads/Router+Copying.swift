@@ -28,7 +28,6 @@ extension Router {
 
     /// A value as it came; no deeper than one object in another.
     private enum Value: Decodable {
-      case null
       case flag(Bool)
       case whole(Int)
       case number(Double)
@@ -37,9 +36,7 @@ extension Router {
 
       init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
-        if value.decodeNil() {
-          self = .null
-        } else if let flag = try? value.decode(Bool.self) {
+        if let flag = try? value.decode(Bool.self) {
           self = .flag(flag)
         } else if let whole = try? value.decode(Int.self) {
           self = .whole(whole)
@@ -95,7 +92,6 @@ extension Router {
         case ("flip", .flag(let flag)): isFlipped = flag
         case ("straighten", .whole(let degrees)): straightening = Double(degrees)
         case ("straighten", .number(let degrees)): straightening = degrees
-        case ("rotation", .null), ("flip", .null), ("straighten", .null): break
         case ("region", _), ("rotation", _), ("flip", _), ("straighten", _):
           refuse([name], "\(name) has a value that it cannot have; \(Self.form)")
         default: refuse([name], "unknown member '\(name.prefix(40))'; \(Self.form)")

@@ -66,6 +66,13 @@ class Problems(ServerTest):
             "/api/images/a/viewport.jpg?width=32768&height=32768": ["width", "height", "dpr"],
             "/api/images/a?x=1&y=2": ["x", "y"], "/api/trash?x=1": ["x"],
             "/oembed?format=yaml&maxwidth=x&maxheight=0": ["url", "format", "maxwidth", "maxheight"],
+            # An escape that is malformed hides no other error, and makes no parameter missing.
+            "/api/images/a/viewport?width=%zz&height=1&scale=x": ["width", "scale"],
+            "/api/images/a/viewport?width=9&height=9&buffer=%": ["buffer"],
+            "/api/images/a/viewport.jpg?width=%zz&height=0": ["width", "height"],
+            "/api/images/a/viewport.tiles?a=%&width=x&height=2": ["a", "width"],
+            "/api/images?limit=%zz&x=1": ["limit", "x"], "/api/images/a?x=%zz&y=1": ["x", "y"], "/api/images?q=%ff": ["q"],
+            "/oembed?url=%zz&maxwidth=x": ["url", "maxwidth"],
         }.items():
             self.assertEqual(list(self.errors(self.client.ask("GET", path, tus=False))), names, path)
 
@@ -74,12 +81,22 @@ class Problems(ServerTest):
             ("PATCH", "/api/images/a", {"title": 1, "keywords": ["a", 2], "a/b": 1, "caption": "x\u0000"},
              ["#/a~1b", "#/caption", "#/keywords/1", "#/title"]),
             ("PATCH", "/api/images/a", [], ["#"]), ("PATCH", "/api/images/a", {}, ["#"]),
-            ("POST", "/api/trash", {"ids": []}, ["#/ids"]), ("POST", "/api/trash", {"id": "a"}, ["#"]),
+            ("POST", "/api/trash", {"ids": []}, ["#/ids"]), ("POST", "/api/trash", {"id": "a"}, ["#/id", "#/ids"]),
+            ("POST", "/api/trash", {"ids": ["a", 1], "x": 1}, ["#/ids/1", "#/x"]), ("POST", "/api/trash", {"ids": "a"}, ["#/ids"]),
+            ("POST", "/api/trash", {"ids": ["a"] * 1001}, ["#/ids"]), ("POST", "/api/trash", {"ids": [None]}, ["#/ids/0"]),
+            ("POST", "/api/trash", ["a"], ["#"]),
             ("POST", "/api/images/a/copies", {"region": {"x": 0.5, "y": 0, "width": "1"}, "rotation": 5, "flip": 1, "scale": 2},
              ["#/flip", "#/region/x", "#/region/width", "#/region/height", "#/rotation", "#/scale"]),
             ("POST", "/api/images/a/copies", {"rotation": 90}, ["#/region"]), ("POST", "/api/images/a/copies", [1], ["#"]),
             ("POST", "/api/images/a/copies", {"region": {"x": 0, "y": 0, "width": 999, "height": 1}}, ["#/region"]),
             ("POST", "/api/images/a/move", {"to": "moon"}, ["#/to"]),
+            ("POST", "/api/images/a/move", {}, ["#/to"]), ("POST", "/api/images/a/move", {"t": 1, "to": 2}, ["#/t", "#/to"]),
+            ("POST", "/api/images/a/move", {"to": "other-space"}, ["#/password"]), ("POST", "/api/images/a/move", [], ["#"]),
+            ("POST", "/api/images/a/move", {"to": "space", "password": "x", "y": 1}, ["#/password", "#/y"]),
+            ("POST", "/api/images/a/move", {"to": "other-space", "password": "x" * 1025}, ["#/password"]),
+            # Null is no number and no flag.
+            ("POST", "/api/images/a/copies", {"region": {"x": 0, "y": 0, "width": 9, "height": 9}, "rotation": None, "flip": None,
+                                              "straighten": None}, ["#/flip", "#/rotation", "#/straighten"]),
         ):
             answer = self.client.ask(method, path, json.dumps(body).encode(), tus=False, Content_Type="application/json")
             self.assertEqual(sorted(self.errors(answer)), sorted(pointers), (path, body))

@@ -1,0 +1,30 @@
+import HTTPMessages
+
+/// The parameters of a query, decoded.
+struct DecodedQuery {
+  /// Names and values in order, without those that have a malformed escape.
+  private(set) var parameters: [(name: String, value: String)] = []
+  /// The errors of parameters that have a malformed escape.
+  private var malformed: [InvalidInput] = []
+
+  /// - Parameter parameters: names and values as sent.
+  init(_ parameters: [(name: [UInt8], value: [UInt8])]) {
+    for (name, value) in parameters {
+      let decoded = (PercentEncoding.decodedString(name), PercentEncoding.decodedString(value))
+      if let name = decoded.0, let value = decoded.1 {
+        self.parameters.append((name, value))
+      } else if malformed.count < InvalidInput.most {
+        let name = decoded.0 ?? String(decoding: name, as: UTF8.self)
+        malformed.append(InvalidInput(parameter: name, "\(name) has a malformed escape"))
+      }
+    }
+  }
+
+  /// Returns the response that names each invalid parameter; nil if all are valid.
+  /// - Parameter errors: of the decoded parameters. A parameter with a malformed escape is not reported as missing, too.
+  func problem(_ errors: [InvalidInput] = []) -> Response? {
+    let others = errors.filter { error in !malformed.contains { $0.place == error.place } }
+    let all = (malformed + others).prefix(InvalidInput.most)
+    return all.isEmpty ? nil : .problem("Bad parameter", Array(all))
+  }
+}

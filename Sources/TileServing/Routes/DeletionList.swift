@@ -1,0 +1,58 @@
+import Files
+import HTTPMessages
+
+/// The images that one request deletes: `{"ids": […]}`.
+struct DeletionList {
+  let ids: [String]
+
+  /// The values of the body that cannot be used.
+  struct Refusal: Error {
+    let errors: [InvalidInput]
+  }
+
+  private static let most = 1000
+  private static let form = "it takes {\"ids\": […]}, of 1 to \(most) ids"
+
+  /// A value of the body. Nothing is decoded in what is neither a list nor text.
+  private enum Value: Decodable {
+    /// Nil for an element that is no text. The list ends there, or at one element too many.
+    case list([String?])
+    case other
+
+    init(from decoder: any Decoder) throws {
+      guard var list = try? decoder.unkeyedContainer() else {
+        self = .other
+        return
+      }
+      var texts: [String?] = []
+      while !list.isAtEnd, texts.count <= DeletionList.most, texts.last != .some(nil) {
+        texts.append(try? list.decode(String.self))
+      }
+      self = .list(texts)
+    }
+  }
+
+  init(json: [UInt8]) throws(Refusal) {
+    guard let body = try? InputLimit.request.json.decode([String: Value].self, from: json) else {
+      throw Refusal(errors: [InvalidInput(body: [], Self.form)])
+    }
+    var errors = body.keys.filter { $0 != "ids" }.sorted().map {
+      InvalidInput(body: [$0], "unknown member '\($0.prefix(40))'; \(Self.form)")
+    }
+    var ids: [String] = []
+    switch body["ids"] {
+    case .list(let texts):
+      ids = texts.compactMap(\.self)
+      if ids.count < texts.count {
+        errors.append(InvalidInput(body: ["ids", "\(ids.count)"], "this id is no text; \(Self.form)"))
+      } else if !(1...Self.most).contains(ids.count) {
+        errors.append(
+          InvalidInput(body: ["ids"], "ids has \(ids.isEmpty ? "no ids" : "too many ids"); \(Self.form)"))
+      }
+    case .other: errors.append(InvalidInput(body: ["ids"], "ids is no list; \(Self.form)"))
+    case nil: errors.append(InvalidInput(body: ["ids"], "ids is missing; \(Self.form)"))
+    }
+    guard errors.isEmpty else { throw Refusal(errors: Array(errors.prefix(InvalidInput.most))) }
+    self.ids = ids
+  }
+}
