@@ -46,6 +46,9 @@ class Docs(unittest.TestCase):
         (place / "docs").symlink_to(DOCS)
         (place / "bin").mkdir()
         (place / "bin/ziggurat").symlink_to(BINARY)
+        # A Python with what the pages have readers install.
+        (place / "bin/python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+        (place / "bin/python3").chmod(0o755)
         return place
 
     def run_commands(self, page: Path) -> None:
