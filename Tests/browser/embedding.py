@@ -1,5 +1,9 @@
 """A page of somebody else's, with our elements in it."""
 
+import http.server
+import threading
+from collections.abc import Callable
+
 from browser import PageTest
 
 PAGE = """<!doctype html><meta charset="utf-8"><title>A page</title>
@@ -10,6 +14,34 @@ SIZES = """<style>ziggurat-viewer { width: 640px; height: 400px } ziggurat-zoom 
 """
 PICTURE = "/api/images/landscapes%2FSafeLanding"
 VIEWER = f'<ziggurat-viewer src="{PICTURE}"></ziggurat-viewer>'
+
+
+class Elsewhere:
+    """A server of another origin, with files by path. Each path that it is asked for is passed on."""
+
+    def __init__(self, files: dict[str, tuple[str, str]], headers: dict[str, str] | None = None, asked: Callable[[str], None] = lambda _: None):
+        """- files: media type and content. - headers: of the page, which is at `/`."""
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                asked(self.path)
+                path = self.path.split("?")[0]
+                kind, content = files.get(path, ("text/plain", ""))
+                self.send_response(200)
+                self.send_header("Content-Type", kind)
+                for name, value in (headers or {}).items() if path == "/" else ():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(content.encode())
+
+            def log_message(self, *_):
+                pass
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server.server_port}/"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
 
 
 class EmbeddingTest(PageTest):

@@ -1,19 +1,15 @@
-import { make } from '../viewer/element.js'
+import { requestSheet } from '../viewer/sheet.js'
 
-/** @type {WeakMap<ShadowRoot, Promise<void>>} */
-const dressed = new WeakMap()
+/** @type {Promise<CSSStyleSheet> | undefined} */
+let sheet
 
 /**
- * Gives a viewer's shadow root what menus, dialogs and the cropper look like, once.
+ * Gives a viewer's shadow root the style sheet of menus, dialogs and the cropper, once.
  * @param {ShadowRoot} root
- * @returns {Promise<void>} fulfilled once the sheet counts, or cannot be had
+ * @returns {Promise<void>} fulfilled when the sheet applies, or cannot be loaded
  */
-export function styledMenus(root) {
-  const known = dressed.get(root)
-  if (known) return known
-  const sheet = make('link', { rel: 'stylesheet', href: new URL('./menus.css', import.meta.url) })
-  root.append(sheet)
-  const done = new Promise((resolve) => { sheet.onload = sheet.onerror = () => resolve() })
-  dressed.set(root, done)
-  return done
+export async function styledMenus(root) {
+  sheet ??= requestSheet(new URL('./menus.css', import.meta.url))
+  const loaded = await sheet
+  if (!root.adoptedStyleSheets.includes(loaded)) root.adoptedStyleSheets.push(loaded)
 }

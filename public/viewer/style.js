@@ -1,12 +1,14 @@
-import { make } from './element.js'
+import { requestSheet } from './sheet.js'
+
+/** @type {Promise<CSSStyleSheet> | undefined} */
+let sheet
 
 /**
  * Gives a shadow root the viewer's style sheet.
  * @param {ShadowRoot} root
- * @returns {Promise<void>} fulfilled once the sheet counts, or cannot be had: before, nothing has its place or size.
+ * @returns {Promise<void>} fulfilled when the sheet applies, or cannot be loaded; until then, nothing has its place or size
  */
-export function styled(root) {
-  const sheet = make('link', { rel: 'stylesheet', href: new URL('./viewer.css', import.meta.url) })
-  root.append(sheet)
-  return new Promise((done) => { sheet.onload = sheet.onerror = () => done() })
+export async function styled(root) {
+  sheet ??= requestSheet(new URL('./viewer.css', import.meta.url))
+  root.adoptedStyleSheets.push(await sheet)
 }

@@ -3,14 +3,17 @@
 import io
 import itertools
 import math
+import re
 import unittest
 from pathlib import Path
 
 from PIL import Image, ImageChops, ImageStat
 
-from browser import HEIGHT, PHOTO, WIDTH, PageTest, source
+from browser import HEIGHT, PHOTO, ROOT, WIDTH, PageTest, source
 from cases import every_other
+from embedding import Elsewhere
 
+GUIDE = ROOT / "docs/how-to/embed.md"
 LEAFLET = Path("/usr/share/javascript/leaflet")
 PAGE = """<!doctype html><meta charset="utf-8"><title>Leaflet</title>
 <link rel="stylesheet" href="/leaflet/leaflet.css"><script src="/leaflet/leaflet.js"></script>
@@ -109,6 +112,48 @@ class Leaflet(PageTest):
         # By lightness: JPEG keeps but a quarter of the colours, which in this photograph are saturated.
         [difference] = ImageStat.Stat(ImageChops.difference(shown.convert("L"), part.convert("L"))).mean
         self.assertLess(difference, 5)
+
+    def test_the_documented_page_shows_the_whole_image_and_every_tile(self):
+        [text] = [block for block in re.findall(r"```html\n(.*?)```", GUIDE.read_text(), re.DOTALL) if "leaflet.js" in block]
+        visit = self.visit(width=1000, height=700)
+        page = visit.page
+        text = text.replace("http://localhost:8080/", visit.host).replace("harbour", PHOTO.replace("/", "%2F"))
+        server = Elsewhere({"/": ("text/html", text), "/leaflet.css": ("text/css", (LEAFLET / "leaflet.css").read_text()),
+                            "/leaflet.js": ("text/javascript", (LEAFLET / "leaflet.js").read_text())})
+        self.addCleanup(server.close)
+        page.goto(server.address)
+        shown = """(() => {
+            const tiles = [...document.querySelectorAll('#map img.leaflet-tile')]
+            return tiles.length > 0 && tiles.every((tile) => tile.complete && tile.naturalWidth && tile.style.opacity === '1')
+                && !document.querySelector('.leaflet-zoom-anim')
+        })()"""
+        photograph = Image.open(source(PHOTO)).convert("L")
+        zooms = math.ceil(math.log2(WIDTH / 512))
+        for zoom in range(zooms + 2):
+            page.wait_for_function(shown, timeout=20000)
+            levels = [int(re.search(r"/(\d+)/\d+/\d+\.png", url)[1]) for url in page.evaluate(
+                "[...document.querySelectorAll('#map img.leaflet-tile')].map((tile) => tile.src)")]
+            if zoom == 0:
+                first = levels[0]
+                scale = 2 ** (zooms - first)
+                self.assertGreater(WIDTH / scale, 400)
+                box = page.locator("#map").bounding_box()
+                picture = Image.open(io.BytesIO(page.screenshot())).convert("L")
+                middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+                part = [200 * scale, 100 * scale]
+                seen = picture.crop([round(middle[0] - 200), round(middle[1] - 100), round(middle[0] + 200), round(middle[1] + 100)])
+                expected = photograph.crop([WIDTH // 2 - part[0], HEIGHT // 2 - part[1], WIDTH // 2 + part[0], HEIGHT // 2 + part[1]])
+                [difference] = ImageStat.Stat(ImageChops.difference(seen, expected.resize(seen.size, Image.Resampling.BOX))).mean
+                self.assertLess(difference, 5)
+            self.assertEqual(set(levels), {min(first + zoom, zooms)})
+            zoom_in = page.locator(".leaflet-control-zoom-in")
+            if "leaflet-disabled" in zoom_in.get_attribute("class"):
+                break
+            zoom_in.click()
+            page.wait_for_timeout(400)
+        self.assertEqual(first + zoom, zooms + 1, "one zoom beyond the image's own pixels")
+        self.assertEqual(visit.faults, [])
+        visit.requests[:] = [url for url in visit.requests if not url.startswith(server.address)]
 
     def test_shows_an_image_by_its_xyz_tiles(self):
         self.check(XYZ)
