@@ -34,7 +34,7 @@ export class Cropper {
     /** Degrees that straighten the picture, clockwise as it is seen. */
     this.straightening = 0
     viewer.change((camera) => {
-      this.before = { viewport: camera.viewport, kept: camera.kept }
+      this.before = { viewport: camera.destination, kept: camera.kept }
       camera.options.paging = false
     })
     viewer.setAttribute('cropping', '')

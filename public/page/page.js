@@ -69,9 +69,9 @@ export class PicturePage {
   show(id, { hash = '', title, size, album = foundAlbum(sessionStorage, id) } = {}) {
     this.first = id
     this.#tell(title ?? nameOf(id), size ? this.#sizeWords(size) : '')
-    if (album) this.#leafThrough(album)
     this.viewer.setAttribute('view', hash.slice(1))
     this.viewer.src = apiURL(id)
+    if (album) this.#leafThrough(album)
     if (id.startsWith('~/')) import('../gallery/lock.js').then(({ watchSession }) => watchSession())
   }
 
@@ -211,7 +211,6 @@ export class PicturePage {
   follow(album) {
     this.album = album
     this.viewer.setImages(album.ids.map(apiURL), album.index, album)
-    this.viewer.open(apiURL(this.id))
     this.find('count').textContent = this.say('ofCount', { count: album.total })
     this.#turned()
   }

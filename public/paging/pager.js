@@ -11,7 +11,16 @@ const TURN = { duration: 280, easing: 'cubic-bezier(.2, .8, .2, 1)' }
 /** Turns from one image of an album to the next: the neighbours' previews lie beside the picture and move with the finger. */
 export class Pager {
   constructor(track, show) {
-    Object.assign(this, { track, show, list: [], index: 0, near: new Map(), offset: 0 })
+    Object.assign(this, { track, show, list: [], index: 0, near: new Map(), offset: 0, turn: null })
+  }
+
+  /** Whether another image than the one that is shown is about to be. */
+  get isTurning() { return this.turn !== null }
+
+  /** Another image is shown than the one to which the page turns. */
+  yield() {
+    this.finish()
+    this.turn = null
   }
 
   /** 1 where the next image lies to the right, -1 where to the left. */
@@ -106,6 +115,7 @@ export class Pager {
     }
     if (this.calm) return arrive()
     this.arrive = arrive
+    this.turn = way === 0 ? null : {}
     const animation = this.track.animate([{ translate: `${from}px` }, { translate: `${to}px` }], TURN)
     this.turning = animation
     animation.onfinish = () => {
@@ -127,14 +137,18 @@ export class Pager {
     // The preview stays until the canvas is drawn.
     if (page) page.preview.style.translate = ''
     this.forget()
+    const turn = this.turn = {}
     const neighbour = page ? page.there ?? await page.ready.catch(() => null) : null
-    if (this.index === index) this.show(index, neighbour)
+    if (this.turn === turn) {
+      this.turn = null
+      this.show(index, neighbour)
+    }
     if (page) requestAnimationFrame(() => requestAnimationFrame(() => page.preview.remove()))
   }
 
   forget() {
     this.turning?.cancel()
-    this.turning = this.arrive = null
+    this.turning = this.arrive = this.turn = null
     for (const { preview, abort, ready } of this.near.values()) {
       abort.abort()
       preview.remove()

@@ -11,9 +11,24 @@ import { SourceError } from './source-error.js'
  * @throws {SourceError} if the server refuses it, if it is too long or no JSON
  */
 export async function fetchJSON(address, signal, options) {
+  return parsed(await fetchText(address, signal, options))
+}
+
+/**
+ * Requests a document of any server, as text.
+ * @param {string | URL} address
+ * @param {AbortSignal} [signal]
+ * @param {RequestInit} [options] as `fetch` takes them
+ * @throws {SourceError} if the server refuses it, or if it is too long
+ */
+export async function fetchText(address, signal, options) {
   const answer = await request(address, { ...options, signal })
-  if (!answer.ok) throw new SourceError(`${answer.status} for ${address}`, { status: answer.status })
-  return parsed(await boundedText(answer))
+  if (answer.ok) return boundedText(answer)
+  const { status, headers } = answer
+  // RFC 9457: such a response has its reason in words.
+  const isProblem = headers.get('content-type')?.startsWith('application/problem+json')
+  const { detail } = object(isProblem ? parsed(await boundedText(answer)) : null)
+  throw new SourceError(`the server answered ${status} for ${address}${detail ? `: ${line(detail)}` : ''}`, { status })
 }
 
 /**

@@ -20,12 +20,13 @@ export async function openImage(address, signal) {
 /**
  * What a JSON document describes, as far as it states it.
  * @param {any} description
- * @returns {'manifest' | 'state' | 'book' | 'image'}
+ * @returns {'manifest' | 'collection' | 'state' | 'book' | 'image'}
  */
 export function kindOf(description) {
   const { type, '@type': former, isBook } = presentNames(object(description))
   const kind = type ?? former
   if (kind === 'Manifest' || kind === 'sc:Manifest') return 'manifest'
+  if (kind === 'Collection' || kind === 'sc:Collection') return 'collection'
   if (kind === 'Annotation') return 'state'
   return isBook === true ? 'book' : 'image'
 }

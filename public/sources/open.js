@@ -1,6 +1,5 @@
-import { request, webURL } from '../web-url.js'
-import { boundedText } from './bounded.js'
-import { parsed } from './document.js'
+import { webURL } from '../web-url.js'
+import { fetchText, parsed } from './document.js'
 import { firstView } from './first-view.js'
 import { imageSource, kindOf } from './image.js'
 import { SourceError } from './source-error.js'
@@ -15,10 +14,33 @@ import { SourceError } from './source-error.js'
  * @param {AbortSignal} [signal]
  * @param {() => Promise<string>} [look] the view for which the first tiles are asked, as `viewQuery` has it
  * @returns {Promise<any>} a source; with an `album` where the address is that of several pictures
- * @throws {SourceError}
+ * @throws {SourceError} naming the address and what failed; or an AbortError
  */
 export async function openSource(what, signal, look) {
-  if (typeof what !== 'string') return what.open ? what.open(signal) : what
+  try {
+    const source = await opened(what, signal, look)
+    if (!source?.pyramid) throw new SourceError('it is neither an address nor a source')
+    return source
+  } catch (error) {
+    if (signal?.aborted) throw error
+    const cause = error instanceof Error ? error : new Error(String(error))
+    const name = nameOf(what)
+    throw new SourceError(cause.message.includes(name) ? cause.message : `cannot open ${name}: ${cause.message}`, { ...cause, cause })
+  }
+}
+
+/** The name of what cannot be opened: an address without credentials. */
+function nameOf(what) {
+  if (typeof what !== 'string') return 'the image'
+  try {
+    return webURL(what).href.slice(0, 200)
+  } catch {
+    return 'the image'
+  }
+}
+
+async function opened(what, signal, look) {
+  if (typeof what !== 'string') return what?.open ? what.open(signal) : what
   if (/^eyJ[\w-]+=*$/.test(what)) return (await import('./content-state.js')).encodedState(what, signal)
   const address = webURL(what)
   const state = address.searchParams.get('iiif-content')
@@ -29,9 +51,7 @@ export async function openSource(what, signal, look) {
     if (source) return source
   }
   // What was changed a moment ago is seen, whatever the browser has.
-  const answer = await request(address, { signal, cache: 'no-cache' })
-  if (!answer.ok) throw new SourceError(String(answer.status), { status: answer.status })
-  const text = await boundedText(answer)
+  const text = await fetchText(address, signal, { cache: 'no-cache' })
   if (text.trimStart().startsWith('<')) return (await import('./deep-zoom.js')).deepZoomSource(text, address)
   return described(parsed(text), address, signal)
 }
@@ -45,6 +65,7 @@ export async function openSource(what, signal, look) {
 async function described(description, address, signal) {
   switch (kindOf(description)) {
     case 'manifest': return (await import('./manifest.js')).manifestSource(description, address, signal)
+    case 'collection': throw new SourceError('an IIIF collection is a list of manifests; give the address of one of them')
     case 'state': return (await import('./content-state.js')).stateSource(description, signal, address)
     case 'book': return (await import('./book.js')).bookSource(description, address, signal)
     default: return imageSource(description, address)

@@ -90,7 +90,7 @@ async function partOf(answer, length, address) {
 
 function refused({ status }, address) {
   return status === 200 ? new SourceError(`the server does not answer Range requests for ${address}`)
-    : new SourceError(`${status} for ${address}`, { status })
+    : new SourceError(`the server answered ${status} for ${address}`, { status })
 }
 
 function wrongRange(address) { return new SourceError(`the server sent another part of ${address} than it was asked for`) }

@@ -3,9 +3,13 @@ import { Turn } from '../geometry/turn.js'
 
 /** What moves the picture goes through here, which tells of each move once and by whom it was made. */
 export class ViewControl {
-  /** @param {(cause: 'user' | 'program' | 'resize') => void} tell */
-  constructor(stage, tell) {
-    Object.assign(this, { stage, tell, cause: 'program', told: null, isPressed: false })
+  /**
+   * @param {import('../viewer/stage.js').Stage} stage
+   * @param {(cause: 'user' | 'program' | 'resize') => void} tell
+   * @param {() => boolean} isComing whether another image is about to be shown
+   */
+  constructor(stage, tell, isComing) {
+    Object.assign(this, { stage, tell, isComing, cause: 'program', told: null, isPressed: false, waiting: [] })
   }
 
   get camera() { return this.stage.camera }
@@ -24,6 +28,26 @@ export class ViewControl {
     this.stage.disturb()
     if (cause === 'program') this.moved()
   }
+
+  /**
+   * Moves the picture for a program. While another image is coming, the move is meant for that image, and waits.
+   * @param {(camera: import('../viewer/camera.js').Camera, now: number) => void} change
+   */
+  direct(change) {
+    if (this.isPressed || !this.isComing()) this.change(change)
+    else this.waiting.push(change)
+  }
+
+  /** The image is there: what waits for it is done before it is first drawn. */
+  come() {
+    for (const change of this.waiting.splice(0)) {
+      change(this.camera, performance.now())
+      this.camera.finish()
+    }
+  }
+
+  /** Drops what waits: another image comes instead. */
+  drop() { this.waiting.length = 0 }
 
   /** What is done meanwhile is done by the user, by a key or a button. */
   press(action) {
@@ -54,21 +78,22 @@ export class ViewControl {
     this.cause = 'program'
   }
 
-  /** Nothing happens where this is shown already. */
-  show(viewport) {
-    const { camera } = this
-    if (viewport && camera && (camera.motion || camera.isHeld || !viewport.equals(camera.viewport))) {
-      this.change(() => camera.show(viewport))
-    }
-  }
+  /** Shows a view at once. */
+  show(viewport) { if (viewport) this.change((camera) => showIn(camera, viewport)) }
 
-  /** A view of a window of another size: its middle stays in the middle. */
+  /**
+   * Shows a view at once. Parts that are absent are those of the view, or of the destination of its motion. If the view has the
+   * size of another window, its middle stays in the middle.
+   */
   showParts({ width, height, ...view }) {
-    const now = this.viewport
-    if (!now) return
-    const wanted = now.with(view)
-    const moved = { x: (width ?? now.width) - now.width, y: (height ?? now.height) - now.height }
-    this.show(wanted.with({ x: wanted.x + moved.x / 2, y: wanted.y + moved.y / 2 }))
+    for (const part of ['scale', 'x', 'y']) if (part in view) checkNumber(`viewport: ${part}`, view[part])
+    if ('scale' in view && !(view.scale > 0)) throw new RangeError(`viewport: scale must be above 0, not ${view.scale}`)
+    this.direct((camera) => {
+      const before = camera.destination
+      const wanted = before.with(view)
+      const moved = { x: (width ?? before.width) - before.width, y: (height ?? before.height) - before.height }
+      return showIn(camera, wanted.with({ x: wanted.x + moved.x / 2, y: wanted.y + moved.y / 2 }))
+    })
   }
 
   /** Shows in this very frame what another viewer leads to: a scale, the image point in the middle and a turn. */
@@ -78,22 +103,51 @@ export class ViewControl {
   }
 
   fit(fit) {
-    if (!FITS.includes(fit)) throw new RangeError(`not a fit: ${fit}; there are ${FITS.join(', ')}`)
-    this.change((camera, now) => camera.fit(fit, now))
+    if (!FITS.includes(fit)) throw new RangeError(`fit: must be one of ${FITS.join(', ')}, not ${fit}`)
+    this.direct((camera, now) => camera.fit(fit, now))
   }
 
-  zoomTo(scale, point) { this.change((camera, now) => camera.zoomTo(scale, point, now)) }
+  zoomTo(scale, point) {
+    checkScale('zoomTo: scale', scale)
+    if (point) checkPoint('zoomTo: point', point)
+    this.direct((camera, now) => camera.zoomTo(scale, point, now))
+  }
 
   zoomBy(factor, point) {
-    this.change((camera, now) => camera.zoomTo(camera.destination.scale * factor, point, now))
+    checkScale('zoomBy: factor', factor)
+    if (point) checkPoint('zoomBy: point', point)
+    this.direct((camera, now) => camera.zoomTo(camera.destination.scale * factor, point, now))
   }
 
-  panTo(center) { this.change((camera, now) => camera.panTo(center, now)) }
+  panTo(center) {
+    checkPoint('panTo: center', center)
+    this.direct((camera, now) => camera.panTo(center, now))
+  }
 
   turn(by, flips) {
-    this.change((camera) => {
-      const { degrees, isFlipped } = camera.viewport.turn
-      camera.turnTo(new Turn(degrees + by, isFlipped !== flips))
+    checkNumber('rotate: degrees', by)
+    this.direct((camera, now) => {
+      const { degrees, isFlipped } = camera.destination.turn
+      camera.turnTo(new Turn(degrees + by, isFlipped !== flips), now)
     })
   }
+}
+
+/** Nothing happens if the view is shown already. */
+function showIn(camera, viewport) {
+  if (!camera.motion && !camera.isHeld && viewport.equals(camera.viewport)) return false
+  camera.show(viewport)
+}
+
+/** @param {string} name of the method and of its parameter, for the message. Infinity is a scale: the limits apply to it. */
+function checkScale(name, value) {
+  if (typeof value !== 'number' || Number.isNaN(value)) throw new TypeError(`${name} must be a number, not ${value}`)
+}
+
+function checkNumber(name, value) {
+  if (!Number.isFinite(value)) throw new TypeError(`${name} must be a finite number, not ${value}`)
+}
+
+function checkPoint(name, point) {
+  for (const part of ['x', 'y']) checkNumber(`${name}.${part}`, point?.[part])
 }

@@ -33,10 +33,11 @@ export class Camera {
 
   get window() { return this.viewport }
 
-  get limits() { return this.limitsFor(this.viewport.turn) }
+  get limits() { return this.limitsOf(this.viewport) }
 
-  limitsFor(turn) {
-    const limits = defaultLimits(this.image, this.window, turn)
+  /** The limits of the scale in the window and at the rotation of a view. */
+  limitsOf(viewport) {
+    const limits = defaultLimits(this.image, viewport, viewport.turn)
     const minimum = this.options.minScale ?? limits.minimum
     // However few pixels a screen has, each may be one of the image.
     const maximum = this.options.maxScale ?? Math.max(limits.maximum, 1 / this.ratio)
@@ -68,28 +69,37 @@ export class Camera {
     return true
   }
 
-  resize(window) {
+  resize(window, now) {
     const { viewport } = this
     if (viewport.width === window.width && viewport.height === window.height) return
-    const { hold, pull } = this
-    this.stop()
-    this.hold = null
-    this.reshape(window)
-    // Fingers that are down go on from where they are.
-    if (hold) this.grab(hold.last, pull)
+    this.reshape(window, now)
   }
 
-  reshape(parts) {
-    const { viewport } = this
+  /**
+   * Applies another rotation or size of the window at once. A motion continues to its destination, which changes likewise.
+   * @param {{ turn?: Turn, width?: number, height?: number }} parts
+   * @param {number} [now] ms; needed if the view may be moving
+   */
+  reshape({ turn, ...window }, now) {
+    const { hold, pull, motion } = this
+    const reshaped = (viewport) => viewport.with({ turn: turn ?? viewport.turn }).resized(window)
     const kept = this.kept === 'none' ? null : this.kept
-    const fit = kept ?? (viewport.scale <= this.limits.minimum * 1.0001 && 'contain')
-    this.viewport = viewport.with({ turn: parts.turn ?? viewport.turn }).resized(parts)
-    this.viewport = fit ? this.fitted(fit) : this.settle(this.viewport)
+    const before = this.destination
+    const fit = kept ?? (before.scale <= this.limitsOf(before).minimum * 1.0001 && 'contain')
+    const after = reshaped(before)
+    const end = fit ? this.fitted(fit, after) : this.settle(after)
+    this.stop()
+    this.hold = null
+    this.viewport = motion ? reshaped(this.viewport) : end
+    if (motion) this.flyTo(end, now)
+    // Fingers that are down go on from where they are.
+    if (hold) this.grab(hold.last, pull)
   }
 
   /** Back to where another camera of the same image was, if in another window: to its fit, or with the same middle. */
   comeBack({ viewport, kept }) {
     const { width, height } = this.window
+    this.stop()
     this.viewport = viewport
     this.kept = kept
     this.reshape({ width, height })
@@ -99,19 +109,19 @@ export class Camera {
   showRegion(rect) { this.show(this.viewport.zoomed(rect)) }
 
   /** CSS pixels per image pixel; of the original size one image pixel is one of the device's. */
-  scaleOf(fit) {
-    return fit === 'none' ? 1 / this.ratio : fitScale(fit, this.image, this.window, this.viewport.turn)
+  scaleOf(fit, viewport = this.viewport) {
+    return fit === 'none' ? 1 / this.ratio : fitScale(fit, this.image, viewport, viewport.turn)
   }
 
-  fitted(fit) {
-    const { viewport } = this
-    const scale = limited(this.scaleOf(fit), this.limits)
+  /** A view with the scale of a fit. */
+  fitted(fit, viewport) {
+    const scale = limited(this.scaleOf(fit, viewport), this.limitsOf(viewport))
     // At its original size one looks at what one looked at before.
     const center = fit === 'none' ? viewport.imageCenter : { x: this.image.width / 2, y: this.image.height / 2 }
     return viewport.with({ scale }).centered(center).clamped(this.image)
   }
 
-  settle(viewport, anchor) { return viewport.settled(this.image, this.limitsFor(viewport.turn), { anchor }) }
+  settle(viewport, anchor) { return viewport.settled(this.image, this.limitsOf(viewport), { anchor }) }
 
   show(viewport) {
     this.stop()
@@ -120,14 +130,12 @@ export class Camera {
   }
 
   /** Other limits count at once. */
-  limit(options) {
+  limit(options, now) {
     Object.assign(this.options, options)
-    this.stop()
-    this.hold = null
-    this.reshape({})
+    this.reshape({}, now)
   }
 
-  look(center) { this.show(this.viewport.centered(center)) }
+  look(center) { this.show(this.destination.centered(center)) }
 
   flyTo(viewport, now) {
     this.hold = null
@@ -138,14 +146,15 @@ export class Camera {
   }
 
   fit(fit, now) {
-    const whole = this.fitted(fit)
+    const whole = this.fitted(fit, this.destination)
     this.kept = fit
     this.flyTo(whole, now)
   }
 
-  zoomTo(scale, point, now) {
+  /** @param {Viewport} [from] the view in which the image point below `point` is read: the destination of a motion if absent */
+  zoomTo(scale, point, now, from = this.destination) {
     this.kept = null
-    this.flyTo(this.settle(this.viewport.scaled(limited(scale, this.limits), point), point), now)
+    this.flyTo(this.settle(from.scaled(limited(scale, this.limitsOf(from)), point), point), now)
   }
 
   panTo(center, now) {
@@ -158,12 +167,16 @@ export class Camera {
     this.panTo(this.destination.imagePoint({ x: width / 2 + x, y: height / 2 + y }), now)
   }
 
-  turnTo(turn) {
-    this.stop()
-    this.reshape({ turn })
-  }
+  turnTo(turn, now) { this.reshape({ turn }, now) }
 
+  /** Ends a motion where the view is. */
   stop() { this.motion = null }
+
+  /** Ends a motion at its destination. */
+  finish() {
+    this.viewport = this.destination
+    this.stop()
+  }
 
   /** @param {number} pull how far they have dragged past an edge already, CSS px */
   grab(points, pull = 0) {
@@ -195,7 +208,7 @@ export class Camera {
     }
     wanted = wanted.placing(hold.image, middle)
     if (points.length === 1 && this.options.paging) wanted = this.pulled(wanted)
-    this.viewport = wanted.rubberBanded(this.image, this.limitsFor(wanted.turn), { anchor: middle, isZooming: points.length === 2 })
+    this.viewport = wanted.rubberBanded(this.image, this.limitsOf(wanted), { anchor: middle, isZooming: points.length === 2 })
   }
 
   pulled(wanted) {
@@ -275,7 +288,7 @@ export class Camera {
   doubleTap(point, now) {
     const { minimum } = this.limits
     if (this.viewport.scale > minimum * 1.01) this.fit('contain', now)
-    else this.zoomTo(this.doubleTapScale, point, now)
+    else this.zoomTo(this.doubleTapScale, point, now, this.viewport)
   }
 
   /** Original size, but neither a step too small to see nor a leap that loses the way. */

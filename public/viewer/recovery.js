@@ -56,8 +56,8 @@ export class Recovery {
   }
 }
 
-/** Whether an error may be over later: the network's, or a server's that is busy, away or does not know. */
-export function mayPass(error) { return error instanceof TypeError || error.status >= 500 || error.status === 429 }
+/** Whether an error may be over later: of the network, or of a server that is busy, away or does not know. */
+export function mayPass({ cause, status }) { return cause instanceof TypeError || status >= 500 || status === 429 }
 
 /** Whether there is an answer at an address by now, which is not read. */
 async function answers(url) {

@@ -73,7 +73,7 @@ export class Stage {
     this.ratio = ratio
     this.painter.resize(device.width, device.height)
     if (this.camera) this.camera.ratio = ratio
-    this.camera?.resize(this.window)
+    this.camera?.resize(this.window, performance.now())
     // Changing its size empties a canvas.
     if (this.camera) this.draw(performance.now())
   }

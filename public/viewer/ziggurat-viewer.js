@@ -26,10 +26,13 @@ export class ZigguratViewer extends Steered {
     complete: () => this.#complete(),
     missing: (count) => this.#shell.tellMissing(count, this.#stage),
   })
-  #control = new ViewControl(this.#stage, (cause) => this.dispatchEvent(new CustomEvent('viewport', { detail: { cause } })));
+  #control = new ViewControl(
+    this.#stage, (cause) => this.dispatchEvent(new CustomEvent('viewport', { detail: { cause } })),
+    () => this.#isOpening || this.#pager.isTurning || !this.isConnected && Boolean(this.#left || this.src));
   [CONTROL] = this.#control
   #pager = new Pager(this.#shell.track, async (index, neighbour) => {
-    const opened = this.#open(neighbour?.source ?? this.#pager.list[index], neighbour?.bitmap ?? null)
+    const item = this.#pager.list[index]
+    const opened = this.#open(neighbour?.source ?? item, neighbour?.bitmap ?? null, item)
     this.#shell.showPages(this.#pager)
     this.#tell('page')
     await opened
@@ -48,6 +51,7 @@ export class ZigguratViewer extends Steered {
   #connected
   #measured
   #hasSize
+  #isOpening = false
   /** What was shown where when the element was taken out. */
   #left = null
   /** A view means nothing before the window has a size. */
@@ -85,7 +89,7 @@ export class ZigguratViewer extends Steered {
     // Who moves an element takes it out and puts it in at once.
     queueMicrotask(() => {
       if (this.isConnected) return
-      const { viewport, kept } = this.#stage.camera ?? {}
+      const { destination: viewport, kept } = this.#stage.camera ?? {}
       this.#left = this.#wanted ? { what: this.#wanted, viewport, kept } : null
       this.#pager.forget()
       this.#close()
@@ -103,13 +107,14 @@ export class ZigguratViewer extends Steered {
       if (this.viewport && this.#wanted === this.src) this.#control.show(linkedViewport(now ?? '', this.viewport, this.source.pyramid.imageSize))
     } else if (name === 'lang') this.#shell.rename()
     else if (name === 'filmstrip') stripLater(this, this.#pager)
-    else this.change((camera) => camera.limit(limits(this)))
+    else this.change((camera, now) => camera.limit(limits(this), now))
   }
 
   /** Lets go of what is open or opening. */
   #close() {
     this.#opening?.abort()
     this.#opening = null
+    this.#isOpening = false
     this.#stage.close()
     this.#still()
     this.#control.forget()
@@ -117,7 +122,9 @@ export class ZigguratViewer extends Steered {
   }
 
   #clear() {
+    this.#pager.yield()
     this.#wanted = null
+    this.#control.drop()
     this.#close()
     this.#shell.empty()
   }
@@ -147,13 +154,23 @@ export class ZigguratViewer extends Steered {
   get images() { return this.#pager.list }
 
   /**
-   * Images to leaf through.
+   * Sets the images to page through, and shows the one at `index`, unless it is shown already.
    * @param {readonly unknown[]} list what `open` takes
    * @param {number} index of the one that is shown, from 0
    * @param {{ offset?: number, total?: number, viewingDirection?: string }} [album] where the list is a part of more, its
    *   first one's index and how many there are; to which side one goes on, as IIIF Presentation names it
    */
-  setImages(list, index = 0, { offset = 0, total = list.length, viewingDirection } = {}) {
+  setImages(list, index = 0, album = {}) {
+    this.#setAlbum(list, index, album)
+    const what = list[index]
+    if (!what || what === (this.#wanted ?? this.#left?.what ?? this.src)) return
+    this.#control.drop()
+    if (this.isConnected) this.#open(what, null)
+    else this.#left = { what }
+    this.#tell('page')
+  }
+
+  #setAlbum(list, index = 0, { offset = 0, total = list.length, viewingDirection } = {}) {
     this.#album = { offset, total }
     this.#pager.set(list, index, viewingDirection)
     this.#stage.setPaging(list.length > 1)
@@ -165,7 +182,9 @@ export class ZigguratViewer extends Steered {
 
   /** Opens an address of any kind, what opens itself, or a source; kept even where it cannot be opened, which `error` tells. */
   open(what) {
-    if (this.#album.isOfSource) this.setImages([])
+    if (this.#album.isOfSource) this.#setAlbum([])
+    this.#pager.yield()
+    this.#control.drop()
     return this.#open(what, null)
   }
 
@@ -176,17 +195,23 @@ export class ZigguratViewer extends Steered {
   showLayer(index) {
     const what = this.source?.layers?.[index]
     if (!what) return Promise.resolve()
-    const { viewport, kept } = this.#stage.camera
+    const { destination: viewport, kept } = this.#stage.camera
     this.#left = { what, viewport, kept }
     return this.#open(what, null)
   }
 
-  async #open(what, whole) {
+  /**
+   * @param {any} what as `openSource` takes it
+   * @param {ImageBitmap | null} whole the picture in one tile, if it is loaded
+   * @param {any} [item] of the images, the one that this is
+   */
+  async #open(what, whole, item = what) {
     this.#close()
+    this.#isOpening = true
     const opening = this.#opening = new AbortController()
     const left = this.#left?.what === what ? this.#left : null
     this.#left = null
-    this.#wanted = what
+    this.#wanted = item
     try {
       const look = what === this.src ? this.getAttribute('view') ?? '' : ''
       const source = await openSource(what, opening.signal, () => this.#look(look))
@@ -194,7 +219,7 @@ export class ZigguratViewer extends Steered {
       if (opening.signal.aborted) return
       if (source.album) {
         const { items, index, ...about } = source.album
-        this.setImages(items, index)
+        this.#setAlbum(items, index)
         Object.assign(this.#album, about, { isOfSource: true })
         this.#tell('page')
       }
@@ -206,6 +231,8 @@ export class ZigguratViewer extends Steered {
       if (linked) this.#stage.camera.show(linked)
       if (source.region && !linked) this.#stage.camera.showRegion(source.region)
       if (left?.viewport) this.#stage.camera.comeBack(left)
+      this.#isOpening = false
+      this.#control.come()
       if (this.images.length < 2) this.#shell.takeRoom(source.pyramid.imageSize)
       this.#shell.call(source.title)
       this.#tell('open')
@@ -213,7 +240,9 @@ export class ZigguratViewer extends Steered {
       this.#animate(source)
     } catch (error) {
       if (opening.signal.aborted) return
-      this.#shell.fail(error, what, () => this.#wanted === what && !this.source && this.open(what))
+      this.#isOpening = false
+      this.#control.drop()
+      this.#shell.fail(error, item, () => this.#wanted === item && !this.source && this.#open(item, null))
       this.dispatchEvent(new CustomEvent('error', { detail: error }))
     }
   }
@@ -251,6 +280,7 @@ export class ZigguratViewer extends Steered {
   goTo(index) {
     this.#pager.finish()
     if (!Number.isInteger(index) || index < 0 || index >= this.images.length || index === this.index) return
+    this.#control.drop()
     if (Math.abs(index - this.index) === 1) this.#pager.glide(index - this.index)
     else this.#pager.goTo(index)
   }
