@@ -1,6 +1,7 @@
 """The declarations beside viewer/elements.js: strict, true to the elements, and usable from TypeScript and React."""
 
 import json
+import re
 import shutil
 import subprocess
 import tempfile
@@ -12,12 +13,18 @@ PUBLIC = ROOT / "public"
 
 PROGRAM = """
 import { ZigguratViewer } from 'https://images.example.org/viewer/elements.js'
+import { ZigguratCompare } from 'https://images.example.org/compare/ziggurat-compare.js'
 const viewer: ZigguratViewer = document.querySelector('ziggurat-viewer')!
 viewer.src = 'https://images.example.org/api/images/night-watch'
 viewer.setImages(['a', 'b'], 1, { total: 2, viewingDirection: 'right-to-left' })
 viewer.addEventListener('open', () => viewer.fit('width'))
 viewer.addEventListener('viewport', ({ detail }) => { const cause: 'user' | 'program' | 'resize' = detail.cause; console.log(cause) })
-viewer.addEventListener('error', ({ detail: { message } }) => message.toUpperCase())
+viewer.addEventListener('error', ({ detail: { message, status } }) => message.toUpperCase() + (status ?? 0).toFixed())
+viewer.addEventListener('motion', ({ detail }) => { const plays: boolean = detail; console.log(plays) })
+const pair: ZigguratCompare = new ZigguratCompare()
+pair.position = 30
+pair.viewers[0]?.fit()
+const slider: number = document.querySelector('ziggurat-compare')!.position
 viewer.addEventListener('keydown', (event) => event.key)
 viewer.zoomTo(2, { x: 1, y: 2 })
 viewer.viewport = { scale: 1, x: 0, y: 0 }
@@ -35,7 +42,7 @@ viewer.fit('bogus')
 // @ts-expect-error
 viewer.zoomTo('2')
 // @ts-expect-error
-viewer.panTo(ratio)
+viewer.panTo(slider + ratio)
 // @ts-expect-error
 viewer.index = 3
 // @ts-expect-error
@@ -48,6 +55,8 @@ viewer.bogus()
 
 MODULE = """
 import { ZigguratViewer, type Viewport } from './viewer/elements.js'
+import { ZigguratCompare } from './compare/ziggurat-compare.js'
+export const pair: ZigguratCompare = new ZigguratCompare()
 export function scaleOf(viewer: ZigguratViewer): number { return (viewer.viewport as Viewport).scale }
 export const zoom: Element = document.createElement('ziggurat-zoom')
 """
@@ -96,6 +105,7 @@ export function Picture({ id }: { id: string }) {
       <button data-x="1">The captain</button>
     </ziggurat-viewer>
     <ziggurat-zoom aspect-ratio="16/9"><div /></ziggurat-zoom>
+    <ziggurat-compare left="a" right="b" mode="side" position={30} label="Before and after" />
     <button onClick={() => viewer.current?.fit('cover')}>Fill</button>
   </div>
 }
@@ -103,6 +113,8 @@ export function Picture({ id }: { id: string }) {
 export const number = <ziggurat-viewer src={5} />
 // @ts-expect-error
 export const none = <ziggurat-viewer controls="all" />
+// @ts-expect-error
+export const neither = <ziggurat-compare mode="above" />
 // @ts-expect-error
 export const unknown = <ziggurat-viewer bogus="x" />
 """
@@ -112,17 +124,31 @@ export const unknown = <ziggurat-viewer bogus="x" />
 AGREEMENT = """
 import { ZigguratViewer as Script } from '%(public)s/viewer/ziggurat-viewer.js'
 import { ZigguratZoom as ZoomScript } from '%(public)s/zoom/ziggurat-zoom.js'
-import { ZigguratViewer, ZigguratZoom } from '%(public)s/viewer/elements'
+import { ZigguratCompare as CompareScript } from '%(public)s/compare/ziggurat-compare.js'
+import { SourceError as ErrorScript } from '%(public)s/sources/source-error.js'
+import { ZigguratViewer, ZigguratZoom, type ZigguratCompare, type SourceError } from '%(public)s/viewer/elements'
 type Own<Class> = Exclude<keyof Class, keyof HTMLElement>
 type Same<A, B> = [A] extends [B] ? [B] extends [A] ? true : false : false
 type Callbacks = 'connectedCallback' | 'disconnectedCallback' | 'attributeChangedCallback' | 'connectedMoveCallback'
 type Internal = 'change' | 'follow' | 'screen' | 'cover' | 'goBy' | 'run' | 'say' | symbol
 export const viewer: Same<Exclude<Own<Script>, Callbacks | Internal>, Own<ZigguratViewer>> = true
 export const zoom: Same<Exclude<Own<ZoomScript>, Callbacks>, Own<ZigguratZoom>> = true
+export const compare: Same<Exclude<Own<CompareScript>, Callbacks | 'slider'>, Own<ZigguratCompare>> = true
+export const error: SourceError = null as unknown as ErrorScript
 // The script's syncWith takes an element of the base class, which has internal members besides.
 export const assigned: Pick<ZigguratViewer, Exclude<Own<ZigguratViewer>, 'syncWith'>> = null as unknown as Script
 export const assignedZoom: Pick<ZigguratZoom, Exclude<Own<ZigguratZoom>, 'syncWith'>> = null as unknown as ZoomScript
 """
+
+# A bundler's resolution is that of TypeScript 5, which Debian 12 does not have: it resolves relative imports as "node" does, and ".js"
+# beside a declaration as both do.
+RESOLUTIONS = [{"moduleResolution": "node"}, {"module": "node16", "moduleResolution": "node16"}]
+
+
+def documented(kind: str) -> str:
+    """The block of a kind in the reference."""
+    [block] = re.findall(rf"```{kind}\n(.*?)```", (ROOT / "docs/reference/viewer-element.md").read_text(), re.DOTALL)
+    return block
 
 
 class Types(unittest.TestCase):
@@ -131,6 +157,8 @@ class Types(unittest.TestCase):
         (self.folder / "viewer").mkdir()
         for path in (PUBLIC / "viewer").glob("elements*.d.ts"):
             shutil.copy(path, self.folder / "viewer")
+        (self.folder / "compare").mkdir()
+        shutil.copy(PUBLIC / "compare/ziggurat-compare.d.ts", self.folder / "compare")
 
     def compile(self, files: dict[str, str], **options: object) -> str:
         """Writes files, compiles them but for packages, and returns what TypeScript reports."""
@@ -146,26 +174,35 @@ class Types(unittest.TestCase):
 
     def test_the_declarations_compile_strictly_and_are_small(self):
         # Without skipLibCheck: the declarations themselves are checked.
-        for path in ("viewer/elements.d.ts", "viewer/elements-url.d.ts"):
+        for path in ("viewer/elements.d.ts", "viewer/elements-url.d.ts", "compare/ziggurat-compare.d.ts"):
             text = (self.folder / path).read_text()
             self.assertEqual(self.compile({path: text}), "", path)
             self.assertLess(len(text), 20_000)
 
     def test_a_program_that_imports_by_url(self):
-        self.assertEqual(self.compile({"program.ts": '/// <reference path="viewer/elements-url.d.ts" />\n' + PROGRAM}), "")
+        files = {"program.ts": '/// <reference path="viewer/elements-url.d.ts" />\n' + PROGRAM, "package.json": '{"type": "module"}'}
+        for options in RESOLUTIONS:
+            self.assertEqual(self.compile(files, **options), "", options)
 
     def test_a_program_with_a_copy_of_its_own(self):
         files = {"module.ts": MODULE, "package.json": '{"type": "module"}'}
-        self.assertEqual(self.compile(files), "")
-        self.assertEqual(self.compile(files, module="node16", moduleResolution="node16"), "")
+        for options in RESOLUTIONS:
+            self.assertEqual(self.compile(files, **options), "", options)
 
     def test_a_react_component(self):
         react_18 = {"node_modules/react/index.d.ts": REACT_18, "node_modules/react/package.json": '{"name": "react", "types": "index.d.ts"}',
-                    "picture.tsx": COMPONENT % ("", "")}
-        self.assertEqual(self.compile(react_18, jsx="preserve"), "")
+                    "package.json": '{"type": "module"}', "picture.tsx": COMPONENT % ("", "")}
         react_19 = {"node_modules/react/index.d.ts": REACT_19, "node_modules/react/jsx-runtime.d.ts": RUNTIME,
-                    "picture.tsx": COMPONENT % ("import './viewer/elements-react'", " onidle={() => {}} onviewport={({ detail }) => detail.cause}")}
-        self.assertEqual(self.compile(react_19, jsx="react-jsx"), "")
+                    "node_modules/react/package.json": '{"name": "react", "types": "index.d.ts", "exports": {'
+                                                       '".": "./index.d.ts", "./jsx-runtime": "./jsx-runtime.d.ts"}}',
+                    "package.json": '{"type": "module"}',
+                    "picture.tsx": COMPONENT % ("import type {} from './viewer/elements-react.js'",
+                                                " onidle={() => {}} onviewport={({ detail }) => detail.cause}"),
+                    # As docs/reference/viewer-element.md has it.
+                    "documented.tsx": documented("tsx")}
+        for options in RESOLUTIONS:
+            self.assertEqual(self.compile(react_18, jsx="preserve", **options), "", options)
+            self.assertEqual(self.compile(react_19, jsx="react-jsx", **options), "", options)
 
     def test_the_script_has_what_is_declared(self):
         self.assertEqual(self.compile({"agreement.ts": AGREEMENT % {"public": PUBLIC}}, allowJs=True, skipLibCheck=True), "")

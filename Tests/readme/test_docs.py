@@ -25,11 +25,18 @@ DOCS = ROOT / "docs"
 # The catalogs of DocC are built by `make docs`.
 PAGES = sorted(page for page in DOCS.rglob("*.md") if not any(part.endswith(".docc") for part in page.parts))
 # `sh` and `python` blocks are run; the others are only shown.
-KINDS = {"sh", "sh as-root", "python", "html", "json", "swift", "text"}
+KINDS = {"sh", "sh as-root", "python", "html", "css", "tsx", "json", "swift", "text"}
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
     return re.findall(r"^```([^\n]+)\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def events_of(page: str) -> dict[str, tuple[str, str]]:
+    """The table of events of the viewer's reference: by name, the detail and the description."""
+    section = re.search(r"^## Events\n(.+?)^## ", page, re.MULTILINE | re.DOTALL)[1]
+    rows = re.findall(r"^\| `([a-z-]+)` \| (?:(\S.*?) )?\| (\S.*?) \|$", section, re.MULTILINE)
+    return {name: (detail, text) for name, detail, text in rows}
 
 
 class Docs(unittest.TestCase):
@@ -142,16 +149,14 @@ class Docs(unittest.TestCase):
                 self.assertIn(name, named, path)
         sources = "".join(path.read_text() for path in (ROOT / "public").rglob("*.js"))
         self.assertEqual(set(re.findall(r"`::part\(([a-z-]+)\)`", page)), set(re.findall(r"part\.add\('([a-z-]+)'\)", sources)))
-        events = re.search(r"Events do not bubble: (.+?)\.\n", page, re.DOTALL)[1]
-        self.assertEqual(set(re.findall(r"`([a-z-]+)`", events)),
-                         {"open", "viewport", "idle", "complete", "fully-loaded", "page", "ui-toggle", "close", "error"})
 
     def test_the_pages_and_the_types_name_the_same_attributes_and_events(self):
         page = (DOCS / "reference/viewer-element.md").read_text()
         section = re.search(r"## `<ziggurat-viewer>`: attributes\n(.+?)\n## ", page, re.DOTALL)[1]
         attributes = set(re.findall(r"`([a-z-]+)(?:=[^`]*)?`", "".join(re.findall(r"^\|([^|]+)\|", section, re.MULTILINE))))
-        events = set(re.findall(r"`([a-z-]+)`", re.search(r"Events do not bubble: (.+?)\.\n", page, re.DOTALL)[1]))
+        events = set(events_of(page))
         self.assertGreater(len(attributes), 10)
+        self.assertGreater(len(events), 8)
         example = (ROOT / "public/embed.html").read_text()
         for heading, names in (("Attributes", attributes), ("Events", events)):
             table = re.search(rf"<h2>{heading}</h2>.*?<table>(.+?)</table>", example, re.DOTALL)[1]
@@ -160,9 +165,29 @@ class Docs(unittest.TestCase):
         types = re.sub(r"  /\*\* @deprecated[^\n]*\n[^\n]*\n", "", (ROOT / "public/viewer/elements.d.ts").read_text())
         declared = {name: set(re.findall(r"^  '?([a-z-]+)'?\??:", re.search(rf"interface {name} \{{(.+?)\n\}}", types, re.DOTALL)[1], re.MULTILINE))
                     for name in ("ZigguratViewerAttributes", "ZigguratViewerEventMap")}
-        # `lang` is an attribute of any element; `motion` is for the page alone.
+        # `lang` is an attribute of any element.
         self.assertEqual(declared["ZigguratViewerAttributes"], attributes - {"lang"})
-        self.assertEqual(declared["ZigguratViewerEventMap"] - {"motion"}, events)
+        self.assertEqual(declared["ZigguratViewerEventMap"], events)
+
+    def test_events_are_described_as_the_types_describe_them(self):
+        types = (ROOT / "public/viewer/elements.d.ts").read_text()
+        declared = re.search(r"interface ZigguratViewerEventMap \{(.+?)\n\}", types, re.DOTALL)[1]
+        expected = {}
+        for text, name, kind in re.findall(r"  /\*\* (.+?) \*/\n  '?([a-z-]+)'?: (\S[^\n]*)", declared):
+            detail = re.sub(r"^CustomEvent<(.+)>$|^Event$", r"\1", kind)
+            if cause := re.fullmatch(r"\{ cause: (\w+) \}", detail):
+                *others, last = [f"`{each}`" for each in re.findall(r"'([a-z]+)'", re.search(rf"type {cause[1]} = (.+)", types)[1])]
+                detail = f"`cause`: {', '.join(others)} or {last}"
+            elif detail:
+                detail = f"`{detail}`"
+            expected[name] = (detail, text)
+        self.assertEqual(events_of((DOCS / "reference/viewer-element.md").read_text()), expected)
+        table = re.search(r"<h2>Events</h2>.*?<table>(.+?)</table>", (ROOT / "public/embed.html").read_text(), re.DOTALL)[1]
+        shown = dict(re.findall(r"<tr><td><code>([a-z-]+)</code></td><td>(.+?)</td>", table))
+        for name, (_, text) in expected.items():
+            self.assertTrue(shown[name].startswith(re.sub("`([^`]+)`", r"<code>\1</code>", text)), name)
+        script = (ROOT / "public/embed/main.js").read_text()
+        self.assertEqual(re.findall(r"'([a-z-]+)'", re.search(r"EVENTS = \[(.+?)\]", script)[1]), list(expected))
 
     def test_the_table_of_metadata_has_each_field_that_is_read(self):
         page = (DOCS / "reference/metadata.md").read_text()

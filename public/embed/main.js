@@ -1,7 +1,7 @@
 import '../viewer/elements.js'
 import { place } from '../place.js'
 
-const EVENTS = ['open', 'viewport', 'idle', 'complete', 'fully-loaded', 'page', 'ui-toggle', 'close', 'error']
+const EVENTS = ['page', 'open', 'viewport', 'idle', 'complete', 'fully-loaded', 'ui-toggle', 'motion', 'close', 'error']
 
 /** @type {import('../viewer/ziggurat-viewer.js').ZigguratViewer} */
 const viewer = document.querySelector('ziggurat-viewer')

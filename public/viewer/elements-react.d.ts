@@ -1,7 +1,10 @@
-// For React 19 and later, whose JSX namespace is its own: import './viewer/elements-react'
+// For React 19 and later, whose JSX namespace is its own: import type {} from './viewer/elements-react.js'
 
 import type { DetailedHTMLProps, HTMLAttributes } from 'react'
-import type { ZigguratViewer, ZigguratViewerAttributes, ZigguratViewerEventMap, ZigguratZoom, ZigguratZoomAttributes, ZigguratZoomEventMap } from './elements'
+import type {
+  ZigguratCompare, ZigguratCompareAttributes, ZigguratCompareEventMap, ZigguratViewer, ZigguratViewerAttributes, ZigguratViewerEventMap,
+  ZigguratZoom, ZigguratZoomAttributes, ZigguratZoomEventMap,
+} from './elements.js'
 
 /** Events of a custom element as properties: `onidle` for `idle`. */
 export type EventProperties<Map> = { [Type in keyof Map & string as `on${Type}`]?: ((event: Map[Type]) => void) | undefined }
@@ -15,6 +18,7 @@ declare module 'react' {
     interface IntrinsicElements {
       'ziggurat-viewer': CustomElementProperties<ZigguratViewer, ZigguratViewerAttributes, ZigguratViewerEventMap>
       'ziggurat-zoom': CustomElementProperties<ZigguratZoom, ZigguratZoomAttributes, ZigguratZoomEventMap>
+      'ziggurat-compare': CustomElementProperties<ZigguratCompare, ZigguratCompareAttributes, ZigguratCompareEventMap>
     }
   }
 }

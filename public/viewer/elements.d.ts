@@ -1,5 +1,6 @@
 // The types of viewer/elements.js: a module, as TypeScript expects it beside the script. For imports by URL there is
-// elements-url.d.ts, for React 19 and later elements-react.d.ts.
+// elements-url.d.ts, for React 19 and later elements-react.d.ts. `<ziggurat-compare>` is declared here as well; its script is
+// compare/ziggurat-compare.js.
 
 /** A point: image pixels of the image at full resolution, or CSS pixels of an element from its top left corner. */
 export interface Point { readonly x: number, readonly y: number }
@@ -98,28 +99,42 @@ export type ViewportCause = 'user' | 'program' | 'resize'
 /** The way in which a user asks to close the image: a key, a tap, a swipe down, or a pinch below the fitted size. */
 export type CloseCause = 'key' | 'tap' | 'swipe' | 'pinch'
 
-/** The events of `<ziggurat-viewer>`. None of them bubbles. */
+/** The reason why an image cannot be opened. `message` says in English what failed, and names the address. */
+export interface SourceError extends Error {
+  /** The HTTP status of the response, if it is one of failure. */
+  readonly status?: number | undefined
+  /** The image format, if this browser does not support it. */
+  readonly format?: string | undefined
+}
+
+/** The events of `<ziggurat-viewer>`, in the order of an image that opens and is moved. None of them bubbles. */
 export interface ZigguratViewerEventMap {
-  /** An image is described. */
-  open: Event
-  /** The view has changed. */
-  viewport: CustomEvent<{ cause: ViewportCause }>
-  /** The view is at rest. */
-  idle: Event
-  /** Nothing more is loaded for this view. */
-  complete: Event
-  /** Every tile of this view is drawn. */
-  'fully-loaded': Event
-  /** Another image of several is shown. */
+  /** Another image of the album is chosen. Its `open` follows. */
   page: Event
-  /** A tap has hidden or shown the controls, or the thumbnails were hidden or shown. */
+  /** The image is described: `source` and `viewport` are set, and nothing is drawn yet. */
+  open: Event
+  /** The view has changed. A change by a program fires it before the next line runs. */
+  viewport: CustomEvent<{ cause: ViewportCause }>
+  /** The view has stopped moving. Does not fire for the first view. */
+  idle: Event
+  /** Nothing more will load for this view, even if tiles are missing. Can fire again for the same view. */
+  complete: Event
+  /** Directly after `complete`, if every tile of the view is drawn. */
+  'fully-loaded': Event
+  /** The user has hidden or shown the controls or the thumbnails. */
   'ui-toggle': Event
-  /** The user wants to close the image. */
-  close: CustomEvent<{ cause: CloseCause }>
-  /** An animated picture plays or pauses. */
+  /** An animated image plays (true) or pauses. */
   motion: CustomEvent<boolean>
-  /** The image cannot be opened. */
-  error: CustomEvent<Error>
+  /** The user wants to close the image: Escape (`key`), a tap with `tap="close"`, a swipe down, or a pinch below the fitted size. */
+  close: CustomEvent<{ cause: CloseCause }>
+  /** The image cannot be opened. `detail.message` says what failed. */
+  error: CustomEvent<SourceError>
+}
+
+/** The events of `<ziggurat-compare>`, besides those of any element. */
+export interface ZigguratCompareEventMap {
+  /** The reader has moved the slider. */
+  input: Event
 }
 
 /** The events of `<ziggurat-zoom>`. */
@@ -163,7 +178,7 @@ export class ZigguratViewer extends HTMLElement {
   readonly cachedBytes: number
   /** Opens an image. The promise is fulfilled even if the image cannot be opened; `error` reports that. */
   open(what: Openable): Promise<void>
-  /** Sets the images to page through, and shows the one at `index`. */
+  /** Sets the images to page through, and shows the one at `index`, 0 if absent. If it is shown already, it is not opened again. */
   setImages(list: readonly Openable[], index?: number, album?: AlbumPart): void
   /** Shows another image of those to page through; an index without an image is ignored. */
   goTo(index: number): void
@@ -214,6 +229,14 @@ export class ZigguratZoom extends HTMLElement {
   addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void
 }
 
+/** `<ziggurat-compare>`: two pictures that show the same part of themselves. Its class is in compare/ziggurat-compare.js. */
+export interface ZigguratCompare extends HTMLElement {
+  /** The position of the slider in percent from the left. */
+  position: number
+  /** The viewers on the left and on the right; empty before the element is in a document. */
+  readonly viewers: readonly ZigguratViewer[]
+}
+
 /** An attribute without a value: present or absent. */
 export type Flag = boolean | ''
 
@@ -255,6 +278,20 @@ export interface ZigguratZoomAttributes {
   'aspect-ratio'?: number | string | undefined
 }
 
+/** The attributes of `<ziggurat-compare>`. */
+export interface ZigguratCompareAttributes {
+  /** The address of the picture on the left. */
+  left?: string | undefined
+  /** The address of the picture on the right. */
+  right?: string | undefined
+  /** A slider between the pictures, or both side by side; `slider` if absent. */
+  mode?: 'slider' | 'side' | undefined
+  /** The position of the slider in percent from the left; 50 if absent. */
+  position?: number | string | undefined
+  /** The name of the slider for screen readers. */
+  label?: string | undefined
+}
+
 /** Attributes that JSX passes to any element. */
 export interface CommonAttributes {
   id?: string | undefined
@@ -277,6 +314,7 @@ declare global {
   interface HTMLElementTagNameMap {
     'ziggurat-viewer': ZigguratViewer
     'ziggurat-zoom': ZigguratZoom
+    'ziggurat-compare': ZigguratCompare
   }
 
   // Preact, Solid and React up to 18 read this.
@@ -284,6 +322,7 @@ declare global {
     interface IntrinsicElements {
       'ziggurat-viewer': ZigguratViewerAttributes & CommonAttributes
       'ziggurat-zoom': ZigguratZoomAttributes & CommonAttributes
+      'ziggurat-compare': ZigguratCompareAttributes & CommonAttributes
     }
   }
 }
