@@ -79,6 +79,11 @@ package final class Catalog: Sendable {
   /// How many archives cannot be read.
   package func unreadableCount() throws(StorageError) -> Int { try count("WHERE width IS NULL", []) }
 
+  /// The first image whose archive cannot be read; `nil` if there is none.
+  package func firstUnreadable() throws(StorageError) -> ImageID? {
+    try entries("WHERE width IS NULL ORDER BY id LIMIT 1", []).first?.id
+  }
+
   /// The images that were made from such a file, by id.
   /// - Parameter digest: of the file's content, as build records have it.
   package func entries(madeFrom digest: String) throws(StorageError) -> [CatalogEntry] {

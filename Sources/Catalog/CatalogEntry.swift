@@ -108,6 +108,9 @@ package struct FileStamp: Hashable, Sendable {
   /// No archive's: what has it in the catalog is read again.
   package static let unset = FileStamp(inode: 0, size: -1, modified: 0, sidecar: 0)
 
+  /// The stamp of an archive that could not be read for want of permission: it is read again, too.
+  package static let refused = FileStamp(inode: 0, size: -2, modified: 0, sidecar: 0)
+
   init(inode: Int, size: Int, modified: Int, sidecar: Int) {
     (self.inode, self.size, modifiedNanoseconds) = (UInt64(bitPattern: Int64(inode)), size, modified)
     self.sidecar = sidecar

@@ -68,6 +68,12 @@ public struct StorageError: Error, Hashable, CustomStringConvertible {
 
   public var description: String { "cannot \(action): \(reason)" }
 
+  /// Whether a file system has no room, or a quota or limit of file sizes is reached.
+  package var isOfFullDisk: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
+
+  /// Whether the permissions of a file or folder are the reason.
+  package var isOfPermissions: Bool { [EACCES, EPERM].contains(code) }
+
   /// Whether the same call may go through later: no space, no such device now.
   public var isTemporary: Bool { kind == .unreachable }
 }

@@ -67,10 +67,10 @@ package final class HTTPListener {
     let log = try AccessLog(log, to: logFile, metrics: site.metrics, report: report)
     var sockets: [Int32] = []
     do throws(StartError) {
-      (sockets, self.port) = try hosts.isEmpty ? ([], 0) : ListeningSocket.open(hosts, port)
+      (sockets, self.port) = try hosts.isEmpty ? ([], 0) : ListeningSocket.open(hosts, port, .everybody)
       for path in paths { sockets.append(try ListeningSocket.open(path: path)) }
       let monitoring = try monitors.map { (place) throws(StartError) in
-        try ListeningSocket.open([place.host], place.port)
+        try ListeningSocket.open([place.host], place.port, .monitors)
       }
       sockets += monitoring?.sockets ?? []
       monitorPort = monitoring?.port

@@ -18,20 +18,20 @@ extension Library {
           gone.append(id)
           continue
         }
-        let archive = try? entry.openOnce()
-        if archive == nil {
+        do throws(StorageError) {
+          found.append(patience.catalogEntry(entry, try entry.openOnce()))
+        } catch {
           if lookForOutage() { return .failure(Self.outageError) }
           if table.isUnmounted(entry.path) { continue }
+          found.append(Self.unreadable(entry, error))
         }
-        found.append(
-          archive.map { patience.catalogEntry(entry, $0) }
-            ?? CatalogEntry(unreadable: id, stamp: entry.stamp))
       }
       for entry in found { noteWords(of: entry) }
       wordless.withLock { $0.subtract(gone) }
       do throws(StorageError) {
         try catalog.update(found, removing: gone.map(\.text))
         if found.contains(where: { $0.book != nil }) { try describeBooks() }
+        try countUnreadable()
         return .success(())
       } catch { return .failure(error) }
     }
@@ -68,12 +68,16 @@ extension Library {
     var isKnown = [Bool](repeating: false, count: table.ids.count)
     // As the rows have them: a catalog may be a stranger's.
     var gone: [String] = []
+    // Permissions change without a change of the stamp. One call for each archive is too much for every update.
+    let looksAtPermissions = source == nil && !hasLookedAtPermissions.exchange(true, ordering: .relaxed)
     try catalog.forEachStamp { id, stamp in
       guard let number = table.index(id) else {
         gone.append(String(decoding: id, as: UTF8.self))
         return
       }
-      isKnown[number] = !readsAll && stamp == table.entries[number].stamp
+      let entry = table.entries[number]
+      isKnown[number] =
+        !readsAll && stamp == entry.stamp && !(looksAtPermissions && readRefusal(entry.path) != nil)
     }
     hasNewsOfBooks.withLock { $0 = false }
     var read = 0
@@ -89,7 +93,7 @@ extension Library {
         if lookForOutage() { throw error }
         if table.isUnmounted(entry.path) { continue }
         unreadable(error)
-        batch.append(CatalogEntry(unreadable: entry.id, stamp: entry.stamp))
+        batch.append(Self.unreadable(entry, error))
       }
       if let last = batch.last { noteWords(of: last) }
       read += 1
@@ -100,7 +104,27 @@ extension Library {
     }
     if !batch.isEmpty || !gone.isEmpty { try catalog.update(batch, removing: gone) }
     try describeBooks()
+    try countUnreadable()
     catalog.isComplete(making)
     return read
+  }
+
+  /// Permissions change without a change of the file: its archive is read again with the next update.
+  private static func unreadable(_ entry: LibraryEntry, _ error: StorageError) -> CatalogEntry {
+    CatalogEntry(unreadable: entry.id, stamp: error.isOfPermissions ? .refused : entry.stamp)
+  }
+
+  private func countUnreadable() throws(StorageError) {
+    unreadableCount.store(try catalog.unreadableCount(), ordering: .relaxed)
+  }
+
+  /// The archives of a folder that the last update of the catalog could not read: how many, and the path of one of them;
+  /// `nil` if there are none.
+  package var unreadableArchives: (count: Int, example: String)? {
+    let count = unreadableCount.load(ordering: .relaxed)
+    guard count > 0, rows == nil, let id = try? catalog.firstUnreadable(),
+      let entry = current.entry(id)
+    else { return nil }
+    return (count, entry.path)
   }
 }

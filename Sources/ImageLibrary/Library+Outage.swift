@@ -15,6 +15,9 @@ extension Library {
   /// The library's folders on disks that are not mounted now, sorted. Their images are listed and unavailable.
   package var unmountedFolders: [String] { current.unmounted.keys.sorted() }
 
+  /// The library's folders that this process cannot look into, sorted. Their images are not listed.
+  package var unreadableFolders: [String] { current.unreadableFolders.sorted() }
+
   package static let outageError = StorageError(
     "open the library", "its folder cannot be reached", kind: .unreachable)
 

@@ -38,6 +38,10 @@ package final class Library: Sendable {
   let describedBooks = Mutex(LeastRecentlyUsed<ImageID, DescribedBook>(limit: 32 << 20))
   let outageReason = Mutex<String?>(nil)
   let away = Atomic<Bool>(false)
+  /// Archives that the last update of the catalog could not read.
+  let unreadableCount = Atomic<Int>(0)
+  /// Whether an update of the catalog has looked at the permissions of all archives.
+  let hasLookedAtPermissions = Atomic<Bool>(false)
 
   /// Reads the folder's names; archives are not opened yet.
   /// - Parameters:
@@ -111,6 +115,11 @@ package final class Library: Sendable {
 
   package var count: Int { rows?.count ?? table.withLock { $0.ids.count } }
 
+  /// How many images can be shown: without archives that the last update of the catalog could not read.
+  package var readableCount: Int {
+    rows?.count ?? max(0, count - unreadableCount.load(ordering: .relaxed))
+  }
+
   /// What is there now.
   package var current: LibraryTable { table.withLock { $0 } }
 
@@ -158,6 +167,7 @@ package final class Library: Sendable {
     reading.withLock { _ in
       if let fresh = try? read(current) { replace(by: fresh) }
     }
+    hasLookedAtPermissions.store(false, ordering: .relaxed)
     _ = try? updateCatalog()
   }
 

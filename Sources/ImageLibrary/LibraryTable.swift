@@ -25,6 +25,8 @@ package struct LibraryTable: Sendable {
   private var sidecars: [SidecarFile] = []
   /// Folders on disks of their own that are not mounted now, with the devices that they were on. Their images stay.
   private(set) var unmounted: [String: UInt64] = [:]
+  /// Folders that this process cannot look into. Their images are not listed.
+  package private(set) var unreadableFolders: [String] = []
   /// Of all folders; nil where they are looked at.
   private(set) var watch: FolderWatch?
 
@@ -298,9 +300,12 @@ package struct LibraryTable: Sendable {
       throw StorageError("open the library \(folder)", errno: errno)
     }
     watch?.add(folder, device: status.st_dev)
-    guard let directory = opendir(folder) else {
-      if depth > 0 { return }  // gone since its name was read
-      throw StorageError("open the library \(folder)", errno: errno)
+    guard access(folder, X_OK) == 0, let directory = opendir(folder) else {
+      let code = errno
+      guard depth > 0 else { throw StorageError("open the library \(folder)", errno: code) }
+      // Else it is gone since its name was read.
+      if code == EACCES { unreadableFolders.append(folder) }
+      return
     }
     defer { closedir(directory) }
     // Again, for the watch may have waited.

@@ -10,6 +10,13 @@ package protocol SpaceOpener: Sendable {
   /// The same as of the last look.
   var wasOffered: Bool { get }
 
+  /// Looks whether the spaces' files can be read. A server calls it about once a second.
+  /// - Returns: why one of them cannot be read; `nil` if all can.
+  func lookForRefusal() -> String?
+
+  /// Whether the spaces' files could be read when they were last looked at.
+  var isReadable: Bool { get }
+
   /// Takes half a second and a quarter of a gigabyte, the same whether a space opens or not.
   /// - Parameter password: UTF-8.
   /// - Returns: nil where no space opens, for whatever reason.

@@ -91,6 +91,8 @@ package final class LibrarySpaces: SpaceOpener {
   private let spaces: PrivateSpaces
   private let uploads: String
   private let isKnown: Atomic<Bool>
+  /// Why a file of the spaces cannot be read, and when all of them are looked at again.
+  private let refusal = Mutex((found: String?.none, next: ContinuousClock.now))
 
   /// - Parameter isAlwaysOffered: whether visitors may try passwords before the library has a space.
   package init(spaces: PrivateSpaces, uploads: String, isAlwaysOffered: Bool) {
@@ -106,6 +108,17 @@ package final class LibrarySpaces: SpaceOpener {
   }
 
   package var wasOffered: Bool { isKnown.load(ordering: .relaxed) }
+
+  package var isReadable: Bool { refusal.withLock { $0.found == nil } }
+
+  /// A refusal is looked at again with each call; files that can be read, which may be many, once a minute.
+  package func lookForRefusal() -> String? {
+    refusal.withLock { refusal in
+      guard refusal.found != nil || refusal.next <= .now else { return nil }
+      refusal = (spaces.readRefusal(), ContinuousClock.now + .seconds(60))
+      return refusal.found
+    }
+  }
 
   package func open(_ password: String) throws(StorageError) -> (any OpenSpace)? {
     do {

@@ -120,8 +120,20 @@ package struct PrivateSpaces: Sendable {
     try folder.replace(SpaceFolder.lockName, with: Sodium.random(16), showsTime: true)
   }
 
-  /// Whether there may be spaces: there is a keyring.
-  package var isThere: Bool { access(folder.path(SpaceFolder.keyringName), F_OK) == 0 }
+  /// Whether there may be spaces: there is a keyring, or a folder that this process cannot look into.
+  package var isThere: Bool { access(folder.path(SpaceFolder.keyringName), F_OK) == 0 || errno == EACCES }
+
+  /// Returns why this process cannot read the folder or one of its files; `nil` if it can, or if there are no spaces.
+  package func readRefusal() -> String? {
+    if let refusal = Files.readRefusal(folder.path) { return refusal }
+    let keyring = folder.path(SpaceFolder.keyringName)
+    if let refusal = Files.readRefusal(keyring) { return refusal }
+    if let fault = keyringFault() { return "cannot read \(keyring): \(fault)" }
+    for name in folder.names() {
+      if let refusal = Files.readRefusal(folder.path(name)) { return refusal }
+    }
+    return nil
+  }
 
   /// Whether the keyring has this space's key for the password's; also false where it cannot be read.
   func has(_ spaceKey: LockedBytes, under passwordKey: LockedBytes) -> Bool {

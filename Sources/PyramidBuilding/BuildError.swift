@@ -69,6 +69,8 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
   /// Whether an image got the id meanwhile that this one was to have.
   package var isOfTakenID: Bool { code == EEXIST }
 
-  /// The source and the reason, in one line.
-  public var description: String { "\(source): \(reason)" }
+  /// The source and the reason, in one line. A full disk is not the source's: the reason comes first and names the disk.
+  public var description: String {
+    isOfFullDisk ? "\(reason) (source \(source))" : "\(source): \(reason)"
+  }
 }

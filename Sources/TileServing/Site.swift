@@ -58,6 +58,10 @@ package final class Site: Sendable {
   let sessions: SessionTable
   let guesses = Mutex(GuessLimit())
   let isToBeScrubbed = Atomic<Bool>(false)
+  /// A `DiskShortage`, or 0.
+  let shortage = Atomic<Int>(0)
+  /// When a change was last refused for want of disk space, by `Access.clock`, and the bytes that were free; nil if never.
+  let lastRefusal = Mutex<(time: Int, free: Int)?>(nil)
   /// One password at a time: each takes a quarter of a gigabyte.
   let unlocking = AnswerQueue(capacity: 8)
 
@@ -218,11 +222,12 @@ package final class Site: Sendable {
   /// Removes for good what was deleted long enough ago; to be called now and then.
   package func purgeDeleted() { if access.isWritable { trash.purge() } }
 
-  /// Looks up the free space that `/metrics` reports; to be called now and then. May block on a file system that hangs.
+  /// Looks up the free space that `/metrics` and `/healthz` report; to be called now and then. May block on a file system that hangs.
   /// - Parameter library: the folder; nil if the library is no folder.
   package func lookUpFreeSpace(library: String?) {
     metrics.libraryFree.store(library.flatMap(freeBytes(at:)) ?? -1, ordering: .relaxed)
     metrics.uploadsFree.store(uploads?.freeBytes ?? -1, ordering: .relaxed)
+    lookForShortage()
   }
 
   func trash(of space: SpaceLibrary) -> Trash { Trash(space, keeps: access.keepsDeleted) }

@@ -311,7 +311,7 @@ package final class Uploads: Sendable {
   }
 
   static func error(_ error: StorageError) -> UploadError {
-    [ENOSPC, EDQUOT, EFBIG].contains(error.code)
+    error.isOfFullDisk
       ? .diskFull : UploadError(500, "the upload cannot be written")
   }
 }

@@ -76,9 +76,12 @@ enum Ziggurat {
     let taken = Set(
       options.map(\.environmentName)
         + options.compactMap { $0.former.map { Option.environmentName($0.name) } })
-    return environment.keys.filter { $0.hasPrefix("ZIGGURAT_") && !taken.contains($0) }.sorted().map {
-      "the environment variable \($0) sets no option"
-        + (nearest($0, known).map { "; did you mean \($0)?" } ?? "")
+    let prefix = "ZIGGURAT_"
+    return environment.keys.filter { $0.hasPrefix(prefix) && !taken.contains($0) }.sorted().map {
+      // Without what all have in common, by which any two would be alike.
+      let near = nearest(String($0.dropFirst(prefix.count)), known.map { String($0.dropFirst(prefix.count)) })
+      return "the environment variable \($0) sets no option"
+        + (near.map { "; did you mean \(prefix)\($0)?" } ?? "")
     }
   }
 

@@ -107,6 +107,7 @@ TOKEN = "token-of-the-browser-tests"
 def writable(library: Path, *options: str, pages: Path | None = None) -> str:
     """The address of a server of a library, ending in a slash, that lets who has the token write."""
     (library.parent / "token").write_text(TOKEN)
+    (library.parent / "token").chmod(0o600)
     server = subprocess.Popen([BINARY, "serve", library, "--port", "0", "--webroot", pages or pages_tried(), "--writable",
                                "--token-file", library.parent / "token", *options], env=CLEAN, stdout=subprocess.PIPE, text=True)
     atexit.register(lambda: (server.terminate(), server.wait(20)))

@@ -111,11 +111,12 @@ def heard(connection: socket.socket, seconds: float = 0.5) -> bytes:
 class Server:
     """`ziggurat serve` on a free port of 127.0.0.1, ended by SIGTERM. A crash fails the test."""
 
-    def __init__(self, *arguments, log=None, stdin=subprocess.DEVNULL):
+    def __init__(self, *arguments, log=None, stdin=subprocess.DEVNULL, **options):
+        """- options: of the process, such as its user."""
         # Files, not pipes: a full pipe would stop the server.
         self.log = log or tempfile.TemporaryFile(dir=scratch())
         self.process = subprocess.Popen([BINARY, "serve", *map(str, arguments), "--port", "0"],
-                                        stdout=subprocess.PIPE, stderr=self.log, stdin=stdin)
+                                        stdout=subprocess.PIPE, stderr=self.log, stdin=stdin, **options)
         line = self._ready_line(20)
         found = re.fullmatch(r"listening on http://127\.0\.0\.1:(\d+)/\n", line)
         if not found:

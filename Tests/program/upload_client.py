@@ -15,6 +15,7 @@ TYPE = "application/offset+octet-stream"
 def token_file() -> Path:
     path = folder("token") / "token"
     path.write_text(TOKEN + "\n")
+    path.chmod(0o600)
     return path
 
 

@@ -134,7 +134,9 @@ final class SQLiteDatabase: CatalogDatabase {
   }
 
   private func failure(_ error: SQLError) -> StorageError {
-    StorageError("use the catalog \(path)", error.description)
+    // The system's number of a full disk, as other files have it.
+    let isFull = error.code.hasSuffix(" \(SQLITE_FULL)")
+    return StorageError("use the catalog \(path)", error.description, code: isFull ? ENOSPC : 0)
   }
 
   /// Begins again with an empty database: a new file for a damaged one, else memory. Of several who find the same

@@ -4,17 +4,28 @@ import TileServing
 
 /// Sockets that take connections.
 enum ListeningSocket {
-  /// One for every address that the hosts' names have, all on one port.
-  /// - Parameter port: 0 picks one that is free at all of them.
-  static func open(_ hosts: [String], _ port: Int) throws(HTTPListener.StartError) -> (
-    sockets: [Int32], port: Int
-  ) {
+  /// The options that set an address, which messages about it name.
+  struct Options {
+    let host: String
+    let port: String
+
+    static let everybody = Options(host: "--host", port: "--port")
+    static let monitors = Options(host: "--metrics-listen", port: "--metrics-listen")
+  }
+
+  /// Opens one socket for every address that the hosts' names have, all on one port.
+  /// - Parameters:
+  ///   - port: 0 picks one that is free at all of them.
+  ///   - options: those that set hosts and port.
+  static func open(
+    _ hosts: [String], _ port: Int, _ options: Options
+  ) throws(HTTPListener.StartError) -> (sockets: [Int32], port: Int) {
     var tries = port == 0 ? 20 : 1
     while true {
       tries -= 1
       var (sockets, chosen): ([Int32], Int) = ([], port)
       do throws(Refusal) {
-        for host in hosts { try open(host, &chosen, &sockets) }
+        for host in hosts { try open(host, &chosen, &sockets, options) }
         return (sockets, chosen)
       } catch {
         for socket in sockets { close(socket) }
@@ -31,7 +42,7 @@ enum ListeningSocket {
 
   /// - Parameter chosen: 0 until a port was picked.
   private static func open(
-    _ host: String, _ chosen: inout Int, _ sockets: inout [Int32]
+    _ host: String, _ chosen: inout Int, _ sockets: inout [Int32], _ options: Options
   ) throws(Refusal) {
     let port = chosen
     var hints = addrinfo()
@@ -43,7 +54,9 @@ enum ListeningSocket {
       throw Refusal(
         code: 0,
         start: HTTPListener.StartError(
-          description: "cannot listen on \(host): \(String(cString: gai_strerror(code)))"))
+          description:
+            "cannot listen on \(host): \(String(cString: gai_strerror(code)).lowercased()); "
+            + "choose another address with \(options.host)"))
     }
     defer { freeaddrinfo(found) }
     let before = sockets.count
@@ -62,12 +75,23 @@ enum ListeningSocket {
       chosen = localPort(socket)
     }
     if failure == EADDRINUSE || sockets.count == before {
-      let hint = failure == EADDRINUSE ? "; choose another with --port, or --port 0 for a free one" : ""
       throw Refusal(
         code: failure,
         start: HTTPListener.StartError(
           description:
-            "cannot listen on \(host):\(port): \(String(cString: strerror(failure)).lowercased())\(hint)"))
+            "cannot listen on \(host):\(port): \(String(cString: strerror(failure)).lowercased())"
+            + hint(failure, port: port, options)))
+    }
+  }
+
+  /// Returns what the user can do about an address that the system refuses; empty if that is unknown.
+  private static func hint(_ code: Int32, port: Int, _ options: Options) -> String {
+    switch code {
+    case EADDRINUSE: "; choose another port with \(options.port)"
+    case EADDRNOTAVAIL: "; choose an address of this machine with \(options.host)"
+    case EACCES where port < 1024:
+      "; only root can use ports below 1024: choose another with \(options.port), and put a proxy in front"
+    default: ""
     }
   }
 
@@ -99,7 +123,8 @@ enum ListeningSocket {
   static func open(path: String) throws(HTTPListener.StartError) -> Int32 {
     func failure(_ code: Int32) -> HTTPListener.StartError {
       HTTPListener.StartError(
-        description: "cannot listen on unix:\(path): \(String(cString: strerror(code)).lowercased())")
+        description: "cannot listen on unix:\(path): \(String(cString: strerror(code)).lowercased())"
+          + (code == EADDRINUSE ? "; choose another socket with --listen" : ""))
     }
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

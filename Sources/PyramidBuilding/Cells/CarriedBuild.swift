@@ -125,12 +125,20 @@ struct CarriedBuild {
       let failure = try decode(FailureMessage.self, message)
       // A file that another one has replaced is not the cell's to open.
       try checkSource()
-      var error = BuildError(work.source.path, failure.reason.line, isTemporary: failure.isTemporary)
+      let reason = named(failure.reason.line)
+      var error = BuildError(work.source.path, reason, isTemporary: failure.isTemporary)
       error.mayBeOfMachine = PDFPassword.isWrong(error.reason)
       return .outcome(.failed(error))
     default: throw .cell(.garbled)
     }
     return nil
+  }
+
+  /// Returns the sandboxed process's reason with the path of the archive, which that process does not know.
+  private func named(_ reason: String) -> String {
+    let unnamed = StorageError("write \(SZIWriter.unnamed)", "").description
+    guard let file, reason.hasPrefix(unnamed) else { return reason }
+    return StorageError("write \(file.destination)", String(reason.dropFirst(unnamed.count))).description
   }
 
   private func decode<Value: Decodable>(_ type: Value.Type, _ message: CellMessage) throws(Stop) -> Value {

@@ -219,9 +219,12 @@ extension Router {
     guard (error as? StorageError)?.isTemporary == true else {
       return .problem(500, "Unwritable", "the change could not be written")
     }
-    // Of a database it is not known whether it is full; whoever asks again is told what it has.
+    if let error = error as? StorageError, error.isOfFullDisk {
+      site.noteFullDisk()
+      return .problem(507, "Insufficient storage", "the server's disk is full; nothing was changed")
+    }
     guard site.library.asksForImages else {
-      return .problem(507, "Insufficient storage", "the change could not be written; try again later")
+      return .problem(503, "Busy", "the change could not be written; try again later")
     }
     var response = Response.problem(503, "Busy", "the catalog's database cannot be asked now; try again")
     response["Retry-After"] = "1"

@@ -13,7 +13,7 @@ extension Router {
     var figures: [Figure] =
       [
         ("connections", "Open connections.", site.metrics.connections.load(ordering: .relaxed), false),
-        ("images", "Images in the library.", site.library.count, false),
+        ("images", "Images in the library that can be read.", site.library.readableCount, false),
         ("open_archives", "Archives that are open.", site.library.open.count, false),
         (
           "archive_errors_total", "Archives that could not be read, each version once.",

@@ -54,6 +54,16 @@ struct Router {
     if !site.library.unmountedFolders.isEmpty {
       return .text(200, "degraded: a folder of the library cannot be reached")
     }
+    if site.library.count > 0, site.library.readableCount == 0 {
+      return .text(200, "degraded: no archive of the library can be read")
+    }
+    if !site.library.unreadableFolders.isEmpty {
+      return .text(200, "degraded: a folder of the library cannot be read")
+    }
+    if site.access.spaces?.isReadable == false {
+      return .text(200, "degraded: the private spaces cannot be read")
+    }
+    if let shortage = site.diskShortage { return .text(200, "degraded: \(shortage.summary)") }
     if !site.library.catalog.isReachable { return .text(200, "degraded: the catalog cannot be asked") }
     return .text(200, site.library.sourceOutage.map { "degraded: \($0.summary)" } ?? "ok")
   }

@@ -5,6 +5,8 @@ import Glibc
 public final class ArchiveFile {
   /// Open for writing at its start, without a name of its own that stays; for the other process alone.
   public var descriptor: Int32 { file.descriptor }
+  /// Where the archive will stand.
+  package var destination: String { file.destination }
   /// The name of the archive's one root folder.
   public let name: String
   private let file: PartialFile

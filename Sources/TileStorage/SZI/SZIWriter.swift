@@ -19,6 +19,9 @@ public final class SZIWriter {
   private static let bufferSize = 1 << 20
   private var position: Int { flushed + buffer.count }
 
+  /// The words for an archive whose path the process that writes it does not know.
+  package static let unnamed = "the archive"
+
   /// Where the bytes go.
   private enum Output {
     case partial(PartialFile)
@@ -28,7 +31,7 @@ public final class SZIWriter {
     var name: String {
       switch self {
       case .partial(let file): file.destination
-      case .open: "the archive"
+      case .open: SZIWriter.unnamed
       }
     }
 

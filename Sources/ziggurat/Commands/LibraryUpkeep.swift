@@ -27,17 +27,31 @@ final class LibraryUpkeep: Sendable {
   private let outage = Mutex<String?>(nil)
   /// The library's folders on disks that are not mounted, as the log says.
   private let unmounted = Mutex<[String]>([])
+  /// The library's folders that cannot be read, as the log says.
+  private let closed = Mutex<[String]>([])
+  /// How many archives cannot be read, as of the last look; nil before the first.
+  private let unreadable = Mutex<Int?>(nil)
+  /// Whether the log says that private spaces cannot be read.
+  private let isSpaceRefused = Mutex(false)
+  /// The shortage of disk space that the log has, and since when.
+  private let shortage = Mutex<(found: DiskShortage?, at: ContinuousClock.Instant?)>((nil, nil))
+  private let spaces: (any SpaceOpener)?
   /// Of a private space no image is named.
   private let isSilent: Bool
 
-  init(_ library: Library, _ site: Site, _ purging: EdgePurging?, isSilent: Bool) {
+  /// - Parameter spaces: those that visitors may open; nil if they may not.
+  init(
+    _ library: Library, _ site: Site, _ purging: EdgePurging?, _ spaces: (any SpaceOpener)?, isSilent: Bool
+  ) {
     (self.library, self.site, self.isSilent) = (library, site, isSilent)
-    self.purging = purging
+    (self.purging, self.spaces) = (purging, spaces)
     told = Mutex((nil, false))
   }
 
   func start() {
     StartedThread.needed { [self] in
+      reportUnreadableFolders()
+      reportSpaces()
       update()
       catalogued.signal()
       while true {
@@ -46,11 +60,14 @@ final class LibraryUpkeep: Sendable {
         let needsUpdate = library.refresh()
         tellOfOutage()
         reportUnmounted()
+        reportUnreadableFolders()
+        reportSpaces()
         if !library.asksForImages { purging?.look(at: library) }
         if needsUpdate { update() }
         reportSource()
         site.purgeDeleted()
         site.lookUpFreeSpace(library: library.isInMemory ? nil : library.root)
+        reportShortage()
         // However much happens, most of the time is others'.
         let cost = ContinuousClock.now - start
         Thread.sleep(forTimeInterval: max(0.05, min(1, 10 * (cost / .seconds(1)))))
@@ -84,6 +101,7 @@ final class LibraryUpkeep: Sendable {
         // Of a folder's the library itself tells, once for each version.
         if library.asksForImages, !isSilent { Output.error(error.description) }
       })
+      reportUnreadableArchives()
     } catch { reason = error.reason }
     let isNew = fault.withLock { fault in
       defer { fault = reason }
@@ -109,6 +127,72 @@ final class LibraryUpkeep: Sendable {
     }
     for folder in before where !now.contains(folder) {
       Output.note("\(folder) is there again, or was removed")
+    }
+  }
+
+  private func reportUnreadableFolders() {
+    let now = library.unreadableFolders
+    let before = closed.withLock { closed in
+      defer { closed = now }
+      return closed
+    }
+    for folder in now where !before.contains(folder) {
+      Output.error("\(readRefusal(folder) ?? "cannot read \(folder)"); its images are not served")
+    }
+    for folder in before where !now.contains(folder) { Output.note("\(folder) can be read again") }
+  }
+
+  /// Reports how many archives cannot be read: all at the start, and afterwards those whose permissions are the reason.
+  /// Others are reported when they are opened.
+  private func reportUnreadableArchives() {
+    let found = library.unreadableArchives
+    let (isFirst, isMore) = unreadable.withLock { known in
+      defer { known = found?.count ?? 0 }
+      return (known == nil, (found?.count ?? 0) > known ?? 0)
+    }
+    guard isMore, !isSilent, let found else { return }
+    let refusal = readRefusal(found.example)
+    guard isFirst || refusal != nil else { return }
+    let reason = refusal ?? "\(found.example) is damaged; 'ziggurat verify' names all of them"
+    Output.error(
+      "\(found.count) of \(Output.count(library.count, "archive")) cannot be read and are not listed: \(reason)"
+    )
+  }
+
+  private func reportSpaces() {
+    guard let spaces else { return }
+    let refusal = spaces.lookForRefusal()
+    let isNew = isSpaceRefused.withLock { isRefused in
+      defer { isRefused = refusal != nil }
+      return isRefused != (refusal != nil)
+    }
+    guard isNew else { return }
+    if let refusal {
+      Output.error("\(refusal); private spaces cannot be opened, or lack images")
+    } else {
+      Output.note("the private spaces can be read again")
+    }
+  }
+
+  /// Reports a full disk, and when it has room again: a line a minute at most, unless it gets worse.
+  private func reportShortage() {
+    let now = site.diskShortage
+    let isNew = shortage.withLock { shortage in
+      let isWorse = (now?.rawValue ?? 0) > (shortage.found?.rawValue ?? 0)
+      guard shortage.found != now,
+        isWorse || shortage.at.map({ ContinuousClock.now - $0 > .seconds(60) }) ?? true
+      else {
+        return false
+      }
+      shortage = (now, .now)
+      return true
+    }
+    guard isNew else { return }
+    let disk = library.isInMemory ? "the disk of the upload folder" : "the disk of \(library.root)"
+    switch now {
+    case .full: Output.error("\(disk) is full; changes and uploads are answered with 507")
+    case .nearlyFull: Output.error("\(disk) is nearly full; uploads are answered with 507")
+    case nil: Output.note("\(disk) has room again")
     }
   }
 

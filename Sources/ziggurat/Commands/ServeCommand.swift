@@ -230,7 +230,7 @@ enum ServeCommand: Command {
     // Of a private space no image is named.
     if !isPrivate { library.faults.observe { Output.error($0) } }
     let purging = edge.map { EdgePurging($0.caches, $0.key.seed, of: library) }
-    let upkeep = LibraryUpkeep(library, site, purging, isSilent: isPrivate)
+    let upkeep = LibraryUpkeep(library, site, purging, access.spaces, isSilent: isPrivate)
     upkeep.start()
     let tiling = uploads.map { [root = uploadFolder ?? folder] uploads in
       let store = bucket?.storeOfUploads(scratch: "\(root)/archives")

@@ -16,8 +16,8 @@ enum ServeStart {
     tellsCount: Bool
   ) {
     // What servers share comes and goes, and is not counted yet.
-    let count = library.asksForImages ? (try? library.catalog.count()) ?? 0 : library.count
-    if count == 0, uploads == nil, !library.asksForImages { Output.note(nothing(in: folder)) }
+    let count = library.asksForImages ? (try? library.catalog.count()) ?? 0 : library.readableCount
+    if library.count == 0, !library.asksForImages { Output.note(nothing(in: folder)) }
     if let uploads, access(uploads, W_OK) != 0 {
       let reason = StorageError("", errno: errno).reason
       Output.note("\(Output.oneLine(uploads)) cannot be written: \(reason); changes and uploads will fail")
@@ -32,10 +32,10 @@ enum ServeStart {
     }
   }
 
-  /// What would otherwise be an empty page without a word.
+  /// Returns the note about a library that shows an empty page.
   static func nothing(in folder: String) -> String {
     let folder = Output.oneLine(folder)
-    return "no image was found in \(folder): it serves .szi, .dzi and .zip pyramids; "
-      + "pictures become some by 'ziggurat build PICTURES --library DIR'"
+    return "\(folder) contains no archive (.szi, .dzi or .zip). Is its disk mounted? "
+      + "To make archives: ziggurat build PICTURES --library \(folder)"
   }
 }

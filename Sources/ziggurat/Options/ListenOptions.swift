@@ -157,7 +157,7 @@ struct ListenOptions {
     guard !bare.isEmpty, bare == host ? !bare.contains(":") : true, let port = Int(parts.last ?? ""),
       (0...65535).contains(port)
     else {
-      throw arguments.invalid("metrics-listen", expected: "ADDRESS:PORT, such as 127.0.0.1:9100")
+      throw arguments.invalid("metrics-listen", expected: "ADDRESS:PORT, such as 127.0.0.1:8079")
     }
     return (bare, port)
   }

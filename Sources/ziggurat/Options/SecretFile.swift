@@ -16,6 +16,12 @@ enum SecretFile {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// Whether users who are neither the owner nor in the group can read a file.
+  static func isOpenToAll(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IROTH != 0
+  }
+
   static let pdfPasswordOption = Option(
     "pdf-password-file", "FILE", help: "File whose first line is the password of encrypted PDFs")
 

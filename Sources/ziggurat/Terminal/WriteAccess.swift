@@ -37,6 +37,9 @@ enum WriteAccess {
         "use \(path)", "invalid token in its first line (expected 16 to 256 characters without spaces)")
     }
     access.token = token
+    if SecretFile.isOpenToAll(path) {
+      Output.hold("\(path) can be read by every user of this machine: chmod 600 \(path)")
+    }
     return nil
   }
 }

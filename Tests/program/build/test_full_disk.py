@@ -1,8 +1,10 @@
 """A full disk: what was acknowledged stays, what does not fit is refused, and all goes on where there is room again."""
 
+import errno
 import json
 import os
 import resource
+import shutil
 import subprocess
 import time
 import unittest
@@ -15,7 +17,24 @@ from upload_client import Client, rest_of, serve
 UNLIMITED = resource.RLIM_INFINITY
 
 
+def fill(path: Path) -> None:
+    """Writes until nothing is free."""
+    with path.open("ab", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError as error:
+            assert error.errno == errno.ENOSPC, error
+
+
 class FullDisk(unittest.TestCase):
+    def until(self, server, health: bytes) -> None:
+        end = time.monotonic() + 60
+        while (answer := server.get("/healthz")).body != health:
+            self.assertLess(time.monotonic(), end, answer)
+            time.sleep(0.1)
+        self.assertEqual(answer.status, 200)
+
     def test_a_small_file_system(self):
         if os.geteuid() != 0:
             self.skipTest("a small file system is mounted by root alone")
@@ -27,6 +46,11 @@ class FullDisk(unittest.TestCase):
         try:
             data = photo(folder("photos") / "big.png", 1600, 1200).read_bytes()
             self.assertGreater(len(data), 1 << 20)
+            small = folder("small")
+            photo(small / "photos/small.jpg", 90, 70)
+            self.assertEqual(run("build", small / "photos", "--library", small / "library", "--quiet").returncode, 0)
+            made = small / "library/small.szi"
+            shutil.copy(made, library / "small.szi")
             with serve(library) as server:
                 client = Client(server)
                 refused = client.create(20 << 20, filename="too big.png")
@@ -38,7 +62,16 @@ class FullDisk(unittest.TestCase):
                 filler.write_bytes(bytes(8 << 20))
                 self.assertEqual(client.patch(path, 500_000, data[500_000:]).status, 507)
                 self.assertEqual(client.ask("HEAD", path)["upload-offset"], "500000")
+                self.until(server, b"degraded: the disk is nearly full, and uploads are refused\n")
+                fill(filler)
+                self.until(server, b"degraded: the disk is full\n")
+                answer = client.ask("PATCH", "/api/images/small", json.dumps({"title": "x" * 900}).encode(), tus=False)
+                self.assertEqual((answer.status, json.loads(answer.body)["detail"]), (507, "the server's disk is full; nothing was changed"))
+                self.assertLess(server.metrics()["library_free_bytes"], 1 << 20)
+                self.assertEqual(server.errors().splitlines(), [f"ziggurat: the disk of {library} is nearly full; uploads are answered with 507",
+                                                                f"ziggurat: the disk of {library} is full; changes and uploads are answered with 507"])
                 filler.unlink()
+                self.until(server, b"ok\n")
                 self.assertEqual(client.patch(path, 500_000, data[500_000:]).status, 204)
                 self.assertEqual(client.end(path)["image"], "big")
             self.assertEqual(run("verify", library).returncode, 0)

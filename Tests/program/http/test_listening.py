@@ -81,6 +81,28 @@ class Listening(CommandTest):
         for wrong in ("9100", "127.0.0.1", "::1:9100", ":9100", "127.0.0.1:x", "127.0.0.1:70000"):
             self.assertOneLine(run("serve", sample_library(), "--metrics-listen", wrong), "invalid value", wrong, "for --metrics-listen")
 
+    def test_an_address_that_cannot_be_had_is_told_with_its_option(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            self.assertOneLine(run("serve", sample_library(), "--port", port),
+                               f"cannot listen on 127.0.0.1:{port}: address already in use; choose another port with --port")
+            self.assertOneLine(run("serve", sample_library(), "--port", 0, "--metrics-listen", f"127.0.0.1:{port}"),
+                               f"cannot listen on 127.0.0.1:{port}: address already in use; choose another port with --metrics-listen")
+        self.assertOneLine(run("serve", sample_library(), "--port", 0, "--host", "192.0.2.1"), "choose an address of this machine with --host")
+        result = run("serve", sample_library(), "--port", 0, "--metrics-listen", "192.0.2.1:0")
+        self.assertOneLine(result, "choose an address of this machine with --metrics-listen")
+        self.assertEqual(result.returncode, 1)
+
+    def test_a_port_below_1024_is_for_root(self):
+        first = int(open("/proc/sys/net/ipv4/ip_unprivileged_port_start").read())
+        if first < 2:
+            self.skipTest("every user may use every port here")
+        options = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+        library = folder("library")
+        library.chmod(0o777)
+        self.assertOneLine(run("serve", library, "--port", 1, **options), "permission denied; only root can use ports below 1024",
+                           "with --port, and put a proxy in front")
+
     def test_a_log_that_is_moved_away_is_followed_by_a_new_one(self):
         log = folder("log") / "access.log"
         server = Server(sample_library(), "--log", "text", "--log-file", log)

@@ -44,6 +44,7 @@ def library() -> Path:
     result = run("build", base / "photos", "--library", base / "library", "--quiet")
     assert result.returncode == 0, result.stderr
     (base / "token").write_text(TOKEN + "\n")
+    (base / "token").chmod(0o600)
     return base / "library"
 
 
