@@ -1,11 +1,12 @@
 vcl 4.1;
 
-# A shared cache in front of several servers of one library, as nginx-edge.conf is one, with deletion by surrogate key built
-# in: Debian's packages varnish and varnish-modules (xkey). Start each server with `--purge-url http://THIS-MACHINE:6081/
-# --purge-key-file KEY --base-url https://images.example.org --host ITS-ADDRESS --trusted-proxy THIS-ADDRESS,127.0.0.1`, put
-# the same key here (`install -m 640 -g varnish KEY /etc/varnish/ziggurat-edge-key`), and start Varnish with
+# A shared cache in front of several servers of one library, like nginx-edge.conf. Varnish removes images by surrogate key
+# itself (Debian's packages varnish and varnish-modules, for xkey). Start each server with
+# `--purge-url http://THIS-MACHINE:6081/ --purge-key-file KEY --base-url https://images.example.org --host ITS-ADDRESS
+# --trusted-proxy THIS-ADDRESS,127.0.0.1`. Copy the same key to this machine
+# (`install -m 640 -g varnish KEY /etc/varnish/ziggurat-edge-key`), and start Varnish with
 # `varnishd -f varnish.vcl -a :6081 -p feature=+http2 -p http_resp_hdr_len=16k -s file,/var/cache/varnish/tiles,50G`.
-# TLS ends in front of it: by nginx or hitch with HTTP/2, by Caddy with HTTP/3, too.
+# Put a proxy for TLS in front: nginx or hitch for HTTP/2, Caddy for HTTP/3, too.
 
 import directors;
 import std;
@@ -20,7 +21,7 @@ probe health {
   .initial = 2;
 }
 
-# Whether it is the server that takes changes.
+# Whether a server accepts changes.
 probe writer {
   .request = "GET /healthz HTTP/1.1" "Host: localhost" "Connection: close" "Ziggurat-Require-Writer: ?1";
   .interval = 1s;
@@ -38,8 +39,8 @@ backend one_writes { .host = "10.0.0.11"; .port = "8080"; .probe = writer; .conn
 backend two_writes { .host = "10.0.0.12"; .port = "8080"; .probe = writer; .connect_timeout = 2s; }
 backend three_writes { .host = "10.0.0.13"; .port = "8080"; .probe = writer; .connect_timeout = 2s; }
 
-# From where images may be forgotten, by who has the servers' key: where TLS ends in a relay of bytes, every visitor has its
-# address, and the address alone proves nothing.
+# Addresses that may purge images, with the servers' key. The address alone proves nothing: behind a program that relays the
+# bytes of TLS connections, every visitor has the address of that program.
 acl servers {
   "127.0.0.1";
   "10.0.0.11";
@@ -60,8 +61,8 @@ sub vcl_init {
 }
 
 sub vcl_recv {
-  # Absolute-form (RFC 9112, section 3.2.2): its authority takes the place of Host, and its path is what is asked for. Else
-  # each authority would be another path, with copies of its own, and /metrics would be one of them.
+  # Absolute-form (RFC 9112, section 3.2.2): the authority replaces Host, and the path is the target. Otherwise each
+  # authority would make another path with copies of its own, and /metrics would be reachable.
   if (req.url ~ "(?i)^https?://[^/?#@]+") {
     set req.http.Host = regsub(req.url, "(?i)^https?://([^/?#]+).*$", "\1");
     set req.url = regsub(req.url, "(?i)^https?://[^/?#]+/?", "/");
@@ -70,7 +71,7 @@ sub vcl_recv {
     return (synth(400));
   }
   if (req.method == "PURGE") {
-    # Varnish itself adds one address. The file is read once: a new key needs a restart.
+    # Varnish itself adds one address. The file is read once: a new key requires a restart.
     if (client.ip !~ servers || req.http.X-Forwarded-For ~ "," || req.http.Forwarded
         || req.http.Ziggurat-Edge-Key !~ "^[0-9a-f]{64}$"
         || req.http.Ziggurat-Edge-Key != regsub(std.fileread("/etc/varnish/ziggurat-edge-key"), "\s+$", "")) {
@@ -83,10 +84,11 @@ sub vcl_recv {
     return (synth(403));
   }
   unset req.http.Ziggurat-Require-Writer;
-  # What version 0.1 called it.
+  # The name of the same header in version 0.1.
   unset req.http.Ziggurat-Writer;
   unset req.http.Ziggurat-Edge-Key;
-  # What may change something, and whoever is known to a server, goes to the one that takes changes, which has the sessions.
+  # Requests that may change something, and those with a session or a token, go to the server that accepts changes. It has
+  # the sessions.
   if ((req.method != "GET" && req.method != "HEAD" && req.method != "OPTIONS") || req.http.Authorization ~ "^(?i)Bearer "
       || req.http.Cookie ~ "ziggurat-session") {
     set req.http.Ziggurat-Require-Writer = "?1";
@@ -94,18 +96,18 @@ sub vcl_recv {
     return (pass);
   }
   set req.backend_hint = servers_by_image.backend(resolve=LAZY);
-  # Nothing old is given where a server can be asked; see vcl_synth.
+  # Stale responses are used only if no server can be asked; see vcl_synth.
   if (req.restarts == 0 && std.healthy(req.backend_hint)) {
     set req.grace = 0s;
   } else {
     set req.grace = 10m;
   }
-  # Whoever is known to somebody gets nothing that others got, and leaves nothing to them.
+  # Requests with credentials are neither answered from the cache nor stored in it.
   if (req.method == "OPTIONS" || req.http.Authorization) {
     return (pass);
   }
-  # A tile's query that says more of it than the servers take for one word (`v` twice, escapes, other digits), and one that
-  # names a file: anybody could fill the cache with copies of one tile.
+  # Tiles with an unusual query are not stored: `v` twice, escapes, other digits, or `download`. Otherwise anybody could
+  # fill the cache with copies of one tile.
   if (req.url ~ "^/(dzi|zoomify|xyz|iiif/[23])/" && (req.url ~ "\?(.*&)?download" || req.url ~ "\?.*%"
       || req.url ~ "\?(.*&)?[vg]=" && req.url !~ "^[^?]*\?((?![vg]=)[^&]*&)*[vg]=[0-9a-f]{1,16}(&(?![vg]=)[^&]*)*$")) {
     return (pass);
@@ -114,8 +116,8 @@ sub vcl_recv {
   return (hash);
 }
 
-# What an answer is kept under: the path as it was sent, and of a tile's query the generation alone (`g` is what version 0.1 called `v`). Not the host: servers
-# write their --base-url into answers, and a visitor's word would make a copy for each host.
+# The cache key: the path as it was sent, and for tiles only the generation (`v`, in version 0.1 `g`). The host does not count:
+# servers write their --base-url into responses, and each Host header of a client would make a copy.
 sub vcl_hash {
   if (req.url !~ "^/(dzi|zoomify|xyz|iiif/[23])/") {
     hash_data(req.url);
@@ -127,7 +129,7 @@ sub vcl_hash {
   return (lookup);
 }
 
-# One server has all of an image's requests, and what it knows of it in memory; the next one where that is away.
+# One server gets all requests for an image, and has its data in memory. If it is missing, the next one gets them.
 sub vcl_backend_fetch {
   if (bereq.http.Ziggurat-Require-Writer) {
     return (fetch);
@@ -143,9 +145,9 @@ sub vcl_backend_fetch {
 
 sub vcl_backend_response {
   set beresp.http.xkey = beresp.http.Surrogate-Key;
-  # As long as its words let it stand in where no server answers.
+  # As long as the servers allow stale responses (stale-if-error).
   set beresp.grace = 10m;
-  # A server has too much to do, or waits for the store or the catalog: another one would be asked for the same work.
+  # The server is overloaded, or waits for the store or the catalog. Another one would have the same work.
   if (beresp.status == 503) {
     set beresp.ttl = 0s;
     set beresp.grace = 0s;
@@ -162,7 +164,7 @@ sub vcl_backend_error {
 }
 
 sub vcl_synth {
-  # No server answers: what is kept stands in, if it is not too old.
+  # If no server answers, a stored response that is not too old replaces the answer.
   if (resp.status == 503 && req.restarts == 0 && (req.method == "GET" || req.method == "HEAD")) {
     return (restart);
   }
@@ -179,7 +181,7 @@ sub vcl_synth {
 sub vcl_deliver {
   unset resp.http.xkey;
   unset resp.http.Surrogate-Key;
-  # What nginx reads.
+  # A header for nginx.
   unset resp.http.X-Accel-Expires;
   unset resp.http.Via;
   unset resp.http.X-Varnish;

@@ -24,8 +24,9 @@ from test_pixels import tiff  # noqa: E402
 DOCS = ROOT / "docs"
 # The catalogs of DocC are built by `make docs`.
 PAGES = sorted(page for page in DOCS.rglob("*.md") if not any(part.endswith(".docc") for part in page.parts))
-# `sh` and `python` blocks are run; the others are only shown.
-KINDS = {"sh", "sh as-root", "python", "html", "css", "tsx", "json", "swift", "text"}
+# `sh` and `python` blocks are run, and `ini UNIT` blocks are checked as drop-ins of that unit; the others are only shown.
+UNITS = {"ziggurat.service": ROOT / "packaging/ziggurat.service", "ziggurat-build.service": ROOT / "packaging/debian/ziggurat-build.service"}
+KINDS = {"sh", "sh as-root", "python", "html", "css", "tsx", "json", "swift", "text"} | {f"ini {unit}" for unit in UNITS}
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
@@ -72,7 +73,9 @@ class Docs(unittest.TestCase):
         self.addCleanup(store.close)
         place, port = self.place(), str(free_port())
         store.objects["scans/2026/f001r.jpg"] = (place / "codex/f001r.jpg").read_bytes()
-        script = script.replace("localhost:8080", f"localhost:{port}").replace("127.0.0.1:9100", f"127.0.0.1:{free_port()}")
+        script = script.replace("localhost:8080", f"localhost:{port}")
+        for other in ("127.0.0.1:8079", "127.0.0.1:8081"):
+            script = script.replace(other, f"127.0.0.1:{free_port()}")
         result = subprocess.run(
             ["bash", "-c", script], cwd=place, capture_output=True, text=True, timeout=120,
             env={**store.environment, "PATH": f"{place}/bin:/usr/bin:/bin", "ZIGGURAT_PORT": port, "ZIGGURAT_WEBROOT": str(ROOT / "public"),
@@ -96,6 +99,34 @@ class Docs(unittest.TestCase):
         for unit in ("ziggurat-build.service", "ziggurat-build.timer"):
             self.assertTrue((ROOT / "packaging/debian" / unit).exists())
         self.assertIn("$SOURCES", (ROOT / "packaging/debian/ziggurat-build.service").read_text())
+
+    def test_drop_ins_are_sound(self):
+        """systemd reads each one together with the unit of the package; each option and variable is one of ours or of a library."""
+        options = {option for command in ("serve", "build") for option in re.findall(r"^  (--[a-z-]+)", run("help", command, "--all").stdout, re.MULTILINE)}
+        drop_ins = [(kind.removeprefix("ini "), text) for page in PAGES for kind, text in blocks(page) if kind.startswith("ini ")]
+        self.assertGreater(len(drop_ins), 3)
+        for unit, text in drop_ins:
+            place = folder("units")
+            (place / unit).write_text(UNITS[unit].read_text().replace("/usr/local/bin/ziggurat", str(BINARY)).replace("/usr/bin/ziggurat", str(BINARY)))
+            (place / f"{unit}.d").mkdir()
+            (place / f"{unit}.d/override.conf").write_text(text.replace("/usr/bin/ziggurat", str(BINARY)))
+            verified = subprocess.run(["systemd-analyze", "verify", "--man=no", place / unit], capture_output=True, text=True)
+            self.assertEqual((verified.returncode, verified.stderr), (0, ""), text)
+            for option in re.findall(r" (--[a-z-]+)", text):
+                self.assertIn(option, options)
+            for variable in re.findall(r"\bZIGGURAT_([A-Z_]+)=", text):
+                self.assertIn("--" + variable.lower().replace("_", "-"), options)
+            # A wrong line is found: the drop-in is read.
+            (place / f"{unit}.d/override.conf").write_text(text + "Wrong=yes\n")
+            verified = subprocess.run(["systemd-analyze", "verify", "--man=no", place / unit], capture_output=True, text=True)
+            self.assertIn("Wrong", verified.stderr)
+
+    def test_metrics_have_a_port_that_no_exporter_has(self):
+        """https://github.com/prometheus/prometheus/wiki/Default-port-allocations has 9090 to 10061 nearly full."""
+        texts = [*PAGES, *(path for path in (ROOT / "packaging").rglob("*") if path.is_file())]
+        for path in texts:
+            for port in re.findall(r"metrics-listen[= ][^ \n]*:(\d+)|targets: \[\"[^\"]*:(\d+)", path.read_text(errors="replace")):
+                self.assertEqual("".join(port), "8079", path)
 
     def test_each_page_is_in_the_index(self):
         index = DOCS / "README.md"

@@ -5,15 +5,15 @@
 --   sudo -u postgres psql --command '\password ziggurat' --command '\password ziggurat_reader'
 --   ziggurat catalog migrate postgresql://ziggurat@HOST/ziggurat
 --
--- Then pg_hba.conf lets the servers in, and nobody else:
+-- Then add a line for the network of the servers to pg_hba.conf, and reload PostgreSQL:
 --
 --   hostssl  ziggurat  ziggurat,ziggurat_reader  10.0.0.0/24  scram-sha-256
 
--- Owns the tables: `catalog migrate`, `index --catalog` and servers use it. It is no superuser, and may create neither
--- databases nor roles nor extensions.
+-- Owns the tables. `catalog migrate`, `reindex --catalog` and servers use it. It is no superuser, and cannot create
+-- databases, roles or extensions.
 CREATE ROLE ziggurat LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION;
 
--- Reads only: for backups (pg_dump), and for servers that never write the catalog.
+-- Can only read: for backups (pg_dump), and for servers that never write the catalog.
 CREATE ROLE ziggurat_reader LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION;
 
 CREATE DATABASE ziggurat OWNER ziggurat TEMPLATE template0 ENCODING 'UTF8';

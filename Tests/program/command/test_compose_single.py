@@ -28,12 +28,12 @@ class SingleServer(unittest.TestCase):
             self.assertNotEqual(composed(**{missing: ""}).returncode, 0, missing)
         whole = yaml.safe_load(result.stdout)
         services = whole["services"]
-        self.assertEqual(set(services), {"server", "build", "door"})
+        self.assertEqual(set(services), {"server", "build", "proxy"})
         # Compose names only the image of a service that it does not build, which is one that others publish.
-        self.assertRegex(services["door"]["image"], r"^[a-z]+:\d+\.\d+")
-        door = services["door"]["networks"]["inside"]["ipv4_address"]
-        self.assertIn(f"--trusted-proxy={door}", services["server"]["command"])
-        self.assertIn(ipaddress.ip_address(door), ipaddress.ip_network(whole["networks"]["inside"]["ipam"]["config"][0]["subnet"]))
+        self.assertRegex(services["proxy"]["image"], r"^[a-z]+:\d+\.\d+")
+        proxy = services["proxy"]["networks"]["inside"]["ipv4_address"]
+        self.assertIn(f"--trusted-proxy={proxy}", services["server"]["command"])
+        self.assertIn(ipaddress.ip_address(proxy), ipaddress.ip_network(whole["networks"]["inside"]["ipam"]["config"][0]["subnet"]))
         self.assertEqual(set(services["server"]["networks"]), {"inside"})
         self.assertIn("reverse_proxy server:8080", (PACKAGING / "compose-single.Caddyfile").read_text())
         text = (PACKAGING / "compose-single.yaml").read_text()

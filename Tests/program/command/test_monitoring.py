@@ -65,6 +65,7 @@ CASES = {
     "ZigguratSandbox": ([series("ziggurat_sandbox_processes_confined", "0x60")], [series("ziggurat_sandbox_processes_confined", "1x60")]),
     "ZigguratSandboxCrashes": ([series("ziggurat_sandbox_processes_crashed_total", "0+1x60")], [series("ziggurat_sandbox_processes_crashed_total", "0x50 1x10")]),
     "ZigguratLibraryUnreachable": ([series("ziggurat_library_reachable", "1x50 0x10")], [series("ziggurat_library_reachable", "1x60")]),
+    "ZigguratNoImages": ([series("ziggurat_images", "0x60")], [series("ziggurat_images", "7x60")]),
     "ZigguratDamagedArchives": ([series("ziggurat_archive_errors_total", "0x50 1x10")], [series("ziggurat_archive_errors_total", "1x60")]),
     # Full in 16 hours; and one that stays.
     "ZigguratLibraryDiskFills": ([series("ziggurat_library_free_bytes", "106e9-100e6x60")], [series("ziggurat_library_free_bytes", "6e9+0x60")]),
