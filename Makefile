@@ -113,7 +113,7 @@ test-edge: release test-tools ## nginx and Varnish over three servers: REQUESTS=
 
 FUZZ_RUNS ?= 100000
 .PHONY: fuzz
-fuzz: release ## what strangers' bytes come in through, under libFuzzer and the address sanitizer, FUZZ_RUNS=100000 inputs each; FUZZ="jpeg png tiff raw dicom pdf metadata ome sidecar book archive record descriptor profile tile cell request list directory"
+fuzz: release ## what strangers' bytes come in through, under libFuzzer and the address sanitizer, FUZZ_RUNS=100000 inputs each; FUZZ="jpeg png tiff end raw dicom pdf metadata ome sidecar book archive record descriptor profile tile cell request list directory"
 	@$(prepare) build test
 	@$(use_swift); ZIGGURAT_FUZZ=1 swift build -c release --scratch-path .build/fuzz --product reader-fuzz --sanitize address \
 	  -Xswiftc -sanitize=fuzzer -Xswiftc -enable-testing -Xcc -fsanitize=fuzzer-no-link

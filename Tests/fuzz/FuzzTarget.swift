@@ -6,6 +6,8 @@ import Glibc
 enum FuzzTarget: String, CaseIterable {
   /// The native readers of source pictures, to the last pixel, by each way that the file allows.
   case jpeg, png, tiff
+  /// The place where a picture ends, of every format that has one, and what lies behind it.
+  case end
   /// A camera's RAW file, developed and as its preview.
   case raw
   /// A DICOM file that is no slide, its first frame rendered with each kind of window.
@@ -51,6 +53,7 @@ enum FuzzTarget: String, CaseIterable {
   func take(_ input: FuzzInput) {
     switch self {
     case .jpeg, .png, .tiff: input.readPicture(self)
+    case .end: input.findEnd()
     case .raw: input.readRAW()
     case .dicom: input.readDICOM()
     case .pdf: input.readPDF()

@@ -31,6 +31,20 @@ extension FuzzInput {
     }
   }
 
+  func findEnd() {
+    do throws(BuildError) {
+      let file = try SourceFile(path: path)
+      let ranges = [1..<9, 64..<128].filter { $0.upperBound <= bytes.count }
+      for loader in ["jpegload", "pngload", "webpload", "gifload", "heifload"] {
+        let isData = PictureEnd.isBeforeData(file, loader)
+        precondition(!isData || bytes.count > 8, "data need a picture before them")
+        _ = PictureEnd.isBeforeData(file, loader, known: ranges)
+      }
+    } catch {
+      precondition(!error.reason.isEmpty, "a refusal has a reason")
+    }
+  }
+
   func readRAW() {
     do throws(BuildError) {
       let file = try SourceFile(path: path, name: "a.dng")

@@ -110,6 +110,15 @@ def tagged_tiff(path: Path, photometric: int, bits: int, kind: int, samples: int
     path.write_bytes(b"II*\0" + struct.pack("<I", 8 + len(data)) + data + struct.pack("<H", len(tags)) + entries + bytes(4) + tail)
 
 
+def ends(place: Path) -> None:
+    """Small pictures of the formats that say where they end, alone and before another file."""
+    for ending in ("jpg", "png", "webp", "gif", "avif", "jxl", "jp2"):
+        call("vips", "copy", base(""), place / f"alone.{ending}")
+        picture = (place / f"alone.{ending}").read_bytes()
+        (place / f"before.{ending}").write_bytes(picture + (place / "alone.jpg").read_bytes())
+        (place / f"padded.{ending}").write_bytes(picture + bytes(1500) + b"PK\3\4")
+
+
 def raw(place: Path) -> None:
     """DNGs of each number of bits, and what cameras make: a preview before the sensor."""
     width, height, small = 64, 48, HERE / "small.jpg"
@@ -373,7 +382,7 @@ def directories(place: Path) -> None:
 
 
 TARGETS = {"jpeg": lambda place: pictures("jpeg", place), "png": lambda place: pictures("png", place),
-           "tiff": lambda place: pictures("tiff", place), "raw": raw, "dicom": dicom, "pdf": pdfs, "metadata": metadata, "ome": ome,
+           "tiff": lambda place: pictures("tiff", place), "end": ends, "raw": raw, "dicom": dicom, "pdf": pdfs, "metadata": metadata, "ome": ome,
            "sidecar": sidecars, "book": books, "archive": archives, "record": records, "descriptor": descriptors,
            "profile": profiles, "tile": tiles, "cell": cells, "request": requests, "list": lists, "directory": directories}
 
