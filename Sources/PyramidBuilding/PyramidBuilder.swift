@@ -153,7 +153,7 @@ extension BuildOptions {
       + (keepsProfile ? " profile=keep" : "")
       + (resolution.map { " dpi=\($0)" } ?? (name.lowercased().hasSuffix(".pdf") ? " dpi=auto2" : ""))
       + (vectorSide.map { " size=\($0)" } ?? "") + (window.map { " window=\($0.name)" } ?? "")
-      + (ImageFileName.mayBeStack(name) ? summaryOfStack : "")
+      + (ImageFileName.isTIFF(name) ? summaryOfStack : "")
       + (raw != .camera && ImageFileName.mayBeRAW(name) ? " raw=\(raw.rawValue)" : "")
       + (keepsAssociated && ImageFileName.mayHoldLabel(name) ? " associated" : "")
       + (bands.map { " bands=\($0.map(String.init).joined(separator: ","))" } ?? "")

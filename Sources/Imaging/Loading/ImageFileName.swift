@@ -104,8 +104,8 @@ package enum ImageFileName {
     return formats[ending].map { ", though its name says \($0.name)" } ?? ""
   }
 
-  /// Whether it may be an OME-TIFF.
-  package static func mayBeStack(_ name: String) -> Bool { format(of: name) == .tiff }
+  /// Whether the name is that of a TIFF, of which OME-TIFF and ImageJ's stacks are kinds.
+  package static func isTIFF(_ name: String) -> Bool { format(of: name) == .tiff }
 
   /// Whether it may be a camera's RAW file.
   package static func mayBeRAW(_ name: String) -> Bool { [.raw, .tiff].contains(format(of: name)) }

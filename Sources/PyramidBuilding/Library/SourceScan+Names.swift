@@ -53,17 +53,25 @@ extension SourceScan {
       doubts.append(
         BuildError(
           folder,
-          "has \(documents.count == 1 ? "a PDF" : "\(documents.count) PDFs") of several pages, or not readable, among the "
+          "has \(documents.count == 1 ? "a file" : "\(documents.count) files") of several pages, or not readable, among the "
             + "pages of a book; each is a book by itself"))
     }
     found = alone
     nameFound(besides: Set(order))
   }
 
-  /// Whether a file is a page if it lies in the folder of a book: a PDF has to have one page.
+  /// Whether a file is a page if it lies in the folder of a book: a PDF or TIFF has to have one page.
   private func mayBePage(_ file: Found) -> Bool {
-    guard ImageFileName.isOfPages(file.path) else { return true }
+    guard ImageFileName.isOfPages(file.path) || hasSeveralPictures(file) else { return true }
     return file.root != nil && file.remote == nil && !isCancelled() && pageCount?(file.path) == 1
+  }
+
+  /// Whether a file on this machine is a TIFF with several pictures that may be pages, by its directories alone.
+  private func hasSeveralPictures(_ file: Found) -> Bool {
+    guard file.remote == nil, ImageFileName.isTIFF(file.path), let source = try? SourceFile(path: file.path),
+      let contents = SourceContents(source)
+    else { return false }
+    return contents.pages.count > 1
   }
 
   /// Warns if capitals decide the order of pages, which is that of ids: `B` stands before `a`.

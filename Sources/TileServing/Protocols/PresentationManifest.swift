@@ -40,8 +40,11 @@ struct PresentationManifest {
     var result: JSONValue = [
       "@context": .text(Self.context), "id": .text(Self.url(ofID: id, base: base)), "type": "Manifest",
       "label": label(words),
-      "items": .list(zip(pages, canvases).map { canvas($0, id: $1, hasCommonTitle) }),
-      "thumbnail": [thumbnail(first)],
+      "items": .list(
+        zip(pages, canvases).map {
+          canvas($0, id: $1, titleOfAll: hasCommonTitle ? first.metadata.title : words.title)
+        }),
+      "thumbnail": [thumbnail(cover)],
       "homepage": [
         [
           "id": "\(base)/view/\(PercentEncoding.encode(first.id.text))", "type": "Text",
@@ -57,6 +60,13 @@ struct PresentationManifest {
     }
     describe(words, &result)
     return linked(result)
+  }
+
+  /// The page that represents a book: the one that its description names, or else the first.
+  private var cover: CatalogEntry {
+    guard let name = book?.cover else { return pages[0] }
+    let number = Int(name).flatMap { pages.indices.contains($0 - 1) ? pages[$0 - 1] : nil }
+    return pages.first { self.name(ofPage: $0) == name } ?? number ?? pages[0]
   }
 
   /// What canvases and ranges are below.
@@ -108,11 +118,11 @@ struct PresentationManifest {
     result["requiredStatement"] = ["label": ["en": [.text(label)]], "value": Self.texts(required)]
   }
 
-  private func canvas(_ entry: CatalogEntry, id canvas: String, _ hasCommonTitle: Bool) -> JSONValue {
+  private func canvas(_ entry: CatalogEntry, id canvas: String, titleOfAll: String?) -> JSONValue {
     let size = entry.pyramid?.imageSize
     var result: JSONValue = [
       "id": .text(canvas), "type": "Canvas",
-      "label": Self.text(canvasLabel(entry, hasCommonTitle)),
+      "label": Self.text(canvasLabel(entry, titleOfAll)),
       "width": .integer(size?.width ?? 1), "height": .integer(size?.height ?? 1),
       "thumbnail": [thumbnail(entry)],
       "items": [
@@ -133,11 +143,13 @@ struct PresentationManifest {
     return result
   }
 
-  /// A page's title, where not all pages have the same; else what it is called in its book.
-  private func canvasLabel(_ entry: CatalogEntry, _ hasCommonTitle: Bool) -> String {
+  /// The title of a page, or if that is its book's, the page's name in the book.
+  ///
+  /// - Parameter titleOfAll: the title of the book.
+  private func canvasLabel(_ entry: CatalogEntry, _ titleOfAll: String?) -> String {
     guard entry.id != id, let page = entry.page else { return Self.title(entry) }
-    let own = hasCommonTitle ? nil : entry.metadata.title
-    return own ?? entry.label ?? String(page)
+    let own = entry.metadata.title
+    return (own == titleOfAll ? nil : own) ?? entry.label ?? String(page)
   }
 
   /// A viewer that requests more pixels of the service than the image has is refused, as Mirador does with 120 along a

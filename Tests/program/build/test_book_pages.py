@@ -58,7 +58,7 @@ class BookPages(CommandTest):
         self.assertEqual(self.labels(), ["cover back", "f001r", "f001v", "f002r", "The Annunciation", "f010r", "ünï %?#é"])
         # What all are called is the book's title.
         subprocess.run(["exiftool", "-q", "-overwrite_original", "-XMP-dc:Title=Hours", *self.scans.iterdir()], check=True)
-        self.assertEqual(set(self.build().values()), {"reworded"})
+        self.assertEqual(set(self.build().values()), {"metadata-updated"})
         self.assertEqual(self.labels(), ["cover back", "f001r", "f001v", "f002r", "f002v", "f010r", "ünï %?#é"])
         self.assertEqual(self.manifest()["label"], {"none": ["Hours"]})
 
@@ -69,6 +69,47 @@ class BookPages(CommandTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         labels = [canvas["label"]["none"][0] for canvas in self.manifest("preface")["items"]]
         self.assertEqual(labels, ["i", "ii", "A-1"])
+
+    def test_a_tiff_of_several_pages_among_pages_is_a_book_by_itself(self):
+        several = self.tiff(self.base / "scans/codex/letters.tif", 3)
+        self.tiff(self.base / "scans/codex/one.tif", 1)
+        self.assertEqual({id for id in self.build() if "letters" in id or "one" in id},
+                         {"codex/letters/1", "codex/letters/2", "codex/letters/3", "codex/one"})
+        self.assertEqual(len(self.manifest("codex/letters")["items"]), 3)
+        # The same with its folder to itself.
+        several.rename(self.base / "letters.tif")
+        result = run("build", self.base / "letters.tif", "--library", folder("alone"), "--book")
+        self.assertEqual((result.returncode, result.stderr.splitlines()[-1]), (0, "3 built"))
+
+    def test_a_sidecar_describes_a_file_of_several_pages_beside_their_labels(self):
+        source = self.tiff(self.base / "letters.tif", 3)
+        self.sidecar(source.with_suffix(".xmp"), "Letter book")
+        build = lambda: self.assertEqual(run("build", source, "--library", self.library).returncode, 0)  # noqa: E731
+        build()
+        self.sidecar(self.library / "letters/3.xmp", "To the abbot")
+        manifest = self.manifest("letters")
+        self.assertEqual(manifest["label"], {"none": ["Letter book"]})
+        self.assertEqual([canvas["label"]["none"][0] for canvas in manifest["items"]], ["1", "2", "To the abbot"])
+        source.with_suffix(".xmp").unlink()
+        build()
+        self.assertEqual(self.manifest("letters")["label"], {"none": ["letters"]})
+
+    def test_the_cover_is_the_thumbnail(self):
+        (self.scans / "book.json").write_text('{"title": "Hours", "cover": "f002r"}')
+        self.build()
+        with Server(self.library) as server:
+            for version in (2, 3):
+                told = json.loads(server.get(f"/iiif/presentation/{version}/codex/manifest").body)["thumbnail"]
+                self.assertIn("codex%2Ff002r", (told[0]["id"] if version == 3 else told["@id"]))
+
+    def tiff(self, path, pages: int):
+        subprocess.run(["vips", "black", f"{path.parent / 'pages.v'}", "60", f"{80 * pages}", "--bands", "3"], check=True)
+        subprocess.run(["vips", "copy", f"{path.parent / 'pages.v'}", f"{path}[page-height=80]"], check=True)
+        (path.parent / "pages.v").unlink()
+        return path
+
+    def sidecar(self, path, title: str):
+        subprocess.run(["exiftool", "-q", f"-XMP-dc:Title={title}", "-o", path], check=True)
 
 
 if __name__ == "__main__":

@@ -187,7 +187,7 @@ class PDFFiles(CommandTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         ids = {line["id"] for line in map(json.loads, result.stdout.splitlines()) if "id" in line}
         self.assertEqual(ids, {"codex/p1", "codex/p2", "codex/p3", *(f"codex/plates/{page}" for page in (1, 2, 3))})
-        self.assertIn("has a PDF of several pages", result.stderr.replace("\n", " "))
+        self.assertIn("has a file of several pages", result.stderr.replace("\n", " "))
         folios = {}
         for archive in self.library.rglob("*.szi"):
             with zipfile.ZipFile(archive) as szi:

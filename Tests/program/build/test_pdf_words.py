@@ -88,7 +88,7 @@ class PDFWords(CommandTest):
         (place / "note.pdf").write_bytes(document(2))
         result = run("build", place, "--library", self.library, "--book", "--dpi", "50")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertRegex(result.stderr, "codex: has a PDF of several pages, or not readable, among the pages of a book; each is a book by itself")
+        self.assertRegex(result.stderr, "codex: has a file of several pages, or not readable, among the pages of a book; each is a book by itself")
 
 
 if __name__ == "__main__":
