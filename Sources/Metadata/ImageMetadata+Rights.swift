@@ -11,16 +11,19 @@ extension ImageMetadata {
     func line(_ tags: String...) -> String? {
       tags.lazy.compactMap { file.text($0) }.first.map { Self.cut($0, Self.longestLine) }
     }
+    /// The tag's web address. Any other text, such as `CC BY 4.0`, becomes the usage terms if there are none.
+    func address(_ tag: String) -> String? {
+      guard let text = file.text(tag) else { return nil }
+      if let address = Self.webAddress(text) { return address }
+      if usageTerms == nil { usageTerms = Self.cut(text, Self.longestText) }
+      return nil
+    }
     rights =
       file.alternative("Xmp.dc.rights") ?? file.text("Iptc.Application2.Copyright")
       ?? file.text("Exif.Image.Copyright") ?? file.text("Png.Copyright")
-    license = file.text("Xmp.cc.license").flatMap(Self.webAddress)
     usageTerms = file.alternative("Xmp.xmpRights.UsageTerms").map { Self.cut($0, Self.longestText) }
-    if let statement = file.text("Xmp.xmpRights.WebStatement") {
-      webStatement = Self.webAddress(statement)
-      // What is no address is words all the same.
-      if webStatement == nil, usageTerms == nil { usageTerms = Self.cut(statement, Self.longestText) }
-    }
+    webStatement = address("Xmp.xmpRights.WebStatement")
+    license = address("Xmp.cc.license")
     identifier = line("Xmp.dc.identifier")
     source = line("Xmp.photoshop.Source", "Iptc.Application2.Source")
     credit = line("Xmp.photoshop.Credit", "Iptc.Application2.Credit")

@@ -217,6 +217,9 @@ extension EmbeddedMetadataTests {
     let metadata = try read(["-XMP-xmpRights:WebStatement=javascript:alert(1)", "-XMP-cc:License=by"])
     #expect((metadata.license, metadata.webStatement) == (nil, nil))
     #expect(metadata.usageTerms == "javascript:alert(1)")
+    #expect(try read(["-XMP-cc:License=CC BY 4.0"]).usageTerms == "CC BY 4.0")
+    let both = try read(["-XMP-cc:License=CC BY 4.0", "-XMP-xmpRights:UsageTerms=Ask"])
+    #expect((both.license, both.usageTerms) == (nil, "Ask"))
   }
 
   @Test func anEarlierVersionsRecordIsRead() {
