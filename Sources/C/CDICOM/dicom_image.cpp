@@ -129,6 +129,9 @@ int32_t read(const char *path, int32_t frame, dicom_image *image) {
   text.clear();
   data->findAndGetOFStringArray(DCM_ImageType, text);
   copy(image->type, text.c_str());
+  text.clear();
+  data->findAndGetOFString(DCM_BurnedInAnnotation, text);
+  image->has_burned_in_annotation = text == "YES";
   image->has_decoder = has_decoder(image->coding);
   Uint16 rows = 0, columns = 0, samples = 1, bits = 0;
   Sint32 frames = 1;

@@ -13,6 +13,8 @@ package struct DICOMFile: Sendable {
   package let type: String
   /// Whether its storage class is one of microscopes, whose localizers show the whole glass.
   package let isMicroscopes: Bool
+  /// Whether the file says that its pixels hold text that identifies the patient (PS3.3, C.7.6.1).
+  package let hasBurnedInAnnotation: Bool
   /// The values that are black and white, in a clause.
   package private(set) var step: String
   private var window = dicom_window()
@@ -54,6 +56,7 @@ package struct DICOMFile: Sendable {
           + "gdcmconv --raw FILE FILE.dcm")
     }
     (type, isMicroscopes) = (Self.text(image.type), kind.contains("Microscopic"))
+    hasBurnedInAnnotation = image.has_burned_in_annotation != 0
     (width, height) = (Int(image.width), Int(image.height))
     (claimedFrames, frames) = (Int(image.claimed_frames), Int(image.frames))
     (bands, self.path, header) = (Int(image.bands), path, image)

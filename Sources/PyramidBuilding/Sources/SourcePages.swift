@@ -40,6 +40,11 @@ struct SourcePages: Sendable {
       if let role = dicom.privateRole, !options.keepsAssociated {
         throw Self.onlyPrivate(path, role.rawValue)
       }
+      if dicom.hasBurnedInAnnotation, !options.keepsAssociated {
+        throw BuildError(
+          path,
+          "has text in its pixels that may name a patient (Burned In Annotation); --associated builds it")
+      }
       if let damage = dicom.damage, options.failOn.refuses(damage) { throw BuildError(path, damage.reason) }
       self.init(Array(0..<dicom.frames))
       return

@@ -160,6 +160,14 @@ class DICOM(OneSource):
         for name, (kind, values) in ordinary.items():
             self.built(write(folder("dicom") / f"{name}.dcm", COLOUR, "RGB", 8, kind=kind, ImageType=values))
 
+    def test_text_that_is_burned_in_is_built_only_when_asked_for(self):
+        base = folder("burned-in")
+        for name, answer in (("yes", "YES"), ("no", "NO")):
+            write(base / f"{name}.dcm", GRAY, BurnedInAnnotation=answer)
+        self.assertIn("Burned In Annotation", self.refused(base / "yes.dcm"))
+        self.built(base / "yes.dcm", "--associated")
+        self.built(base / "no.dcm")
+
     def test_frames_are_pages(self):
         frames = numpy.stack([GRAY, GRAY[::-1], GRAY[:, ::-1]])
         source = write(folder("dicom") / "cine.dcm", frames, NumberOfFrames=3, WindowCenter=1000, WindowWidth=1500)

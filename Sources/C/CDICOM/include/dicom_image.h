@@ -28,6 +28,8 @@ typedef struct {
   int32_t has_decoder;
   // Bits of a sample that count.
   int32_t bits;
+  // Whether Burned In Annotation (0028,0301) says that the pixels hold text that identifies the patient.
+  int32_t has_burned_in_annotation;
   // The storage class of the file, and the coding of its pixels.
   char kind[64], coding[96];
   // Image Type (0008,0008): its values with a backslash between them.
