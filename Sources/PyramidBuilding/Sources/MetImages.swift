@@ -28,8 +28,8 @@ package struct MetImages: Sendable {
     _ image: SourceScan.Source, _ outcome: LibraryBuilder.Outcome, of source: SourceScan.Source
   ) {
     switch outcome {
-    case .built, .kept, .moved, .reworded, .unchanged: claims[image.id] = source.root
-    case .wouldBuild, .wouldMove, .wouldReword, .failed, .refused, .withdrawn, .wouldWithdraw: break
+    case .built, .outdated, .moved, .metadataUpdated, .unchanged: claims[image.id] = source.root
+    case .wouldBuild, .wouldMove, .wouldUpdateMetadata, .failed, .refused, .withdrawn, .wouldWithdraw: break
     }
     if let damage = outcome.damage, damage.kind >= .truncated { unknown.insert(source.path) }
     switch outcome {
@@ -39,7 +39,7 @@ package struct MetImages: Sendable {
       refused[source.path, default: []].insert(image.id)
     case .failed where image.id == source.id: unknown.insert(source.path)
     case .wouldMove(let former): ids[source.path, default: []].formUnion([image.id, former])
-    case .failed, .built, .kept, .moved, .reworded, .unchanged, .wouldBuild, .wouldReword:
+    case .failed, .built, .outdated, .moved, .metadataUpdated, .unchanged, .wouldBuild, .wouldUpdateMetadata:
       ids[source.path, default: []].insert(image.id)
     }
   }

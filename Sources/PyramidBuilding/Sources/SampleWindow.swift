@@ -121,13 +121,15 @@ extension VipsSource {
   ///
   /// Without `--window`, integers whose type's upper bits are unused, as those of cameras of 10, 12 or 14 bits, are spread
   /// from their least to their greatest value, unless the file states what white is. Floats are left to `inBytes`.
+  ///
+  /// - Parameter isChannel: whether the image is a channel of a stack. A window that was asked for then applies to bytes, too.
   static func windowed(
-    _ image: Image, _ options: BuildOptions, _ steps: inout [String],
+    _ image: Image, _ options: BuildOptions, isChannel: Bool = false, _ steps: inout [String],
     _ open: () throws(ImagingError) -> Image
   ) throws(ImagingError) -> Image {
     let (type, whole) = (image.sampleType, image.sampleRange)
     let isLight = image.interpretation == "scrgb"
-    guard type != .byte,
+    guard type != .byte || isChannel && ![nil, .full].contains(options.window),
       isLight || ["grey16", "rgb16", "b-w", "srgb", "rgb", "multiband"].contains(image.interpretation)
     else { return image }
     let colours = image.bands - (image.hasAlpha ? 1 : 0)

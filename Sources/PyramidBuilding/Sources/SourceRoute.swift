@@ -96,6 +96,14 @@ struct SourceRoute {
       + (image.profileFault.map { [$0] } ?? [])
       + (image.unfollowedMarks.map { ["taken as sRGB: no profile says what \($0) says"] } ?? [])
       + (keptProfile.map { [Self.words($0, image)] } ?? []) + (shrinking.map { [$0] } ?? [])
+      + (Self.ignoresWindow(picture, image, options) ? ["--window does not apply to samples of 8 bits"] : [])
+  }
+
+  /// Whether a window was asked for that the picture does not have: its samples are bytes and no channels of a stack.
+  private static func ignoresWindow(_ picture: SourcePicture, _ image: Image, _ options: BuildOptions) -> Bool
+  {
+    guard let window = options.window, window != .full else { return false }
+    return image.sampleType == .byte && picture.stack?.isPage != false && picture.dicom == nil
   }
 
   /// The decoder of an image that libvips brings to its tiles.

@@ -163,10 +163,11 @@ final class VipsSource: StripSource, StripDecoding {
 
   /// Within its window and 8-bit sRGB or gray.
   static func eightBits(
-    _ image: Image, _ options: BuildOptions, _ steps: inout [String],
+    _ image: Image, _ options: BuildOptions, isChannel: Bool = false, _ steps: inout [String],
     _ open: () throws(ImagingError) -> Image
   ) throws(ImagingError) -> Image {
-    let converted = try inSRGB(windowed(image, options, &steps, open), options, &steps, open)
+    let windowed = try windowed(image, options, isChannel: isChannel, &steps, open)
+    let converted = try inSRGB(windowed, options, &steps, open)
     return converted.isBytes ? converted : try inBytes(converted, &steps, open).black(whereNaNIn: converted)
   }
 }

@@ -126,6 +126,19 @@ class CutTIFF(CommandTest):
         self.assertEqual([line.get("damage") for line in told], ["truncated", None], told)
         self.assertRegex(told[0]["reason"], "page 2 .tag 270. lies behind its end")
 
+    def test_a_reduced_copy_behind_the_end(self):
+        """tifffile writes the directories that a page lists behind the page."""
+        path = self.sources / "scan.tif"
+        with tifffile.TiffWriter(path) as file:
+            file.write(plane(1), subifds=1, metadata=None)
+            file.write(plane(1)[::2, ::2], subfiletype=1, metadata=None)
+        with tifffile.TiffFile(path) as file:
+            place = file.pages[0].pages[0].offset
+        path.write_bytes(path.read_bytes()[:place + 4])
+        told = self.built()
+        self.assertEqual([line.get("damage") for line in told], ["truncated"], told)
+        self.assertRegex(told[0]["reason"], "a directory that page 1 lists lies behind its end; 1 page is read")
+
     def test_nothing_of_a_cut_file_is_pruned(self):
         data, places = chain()
         whole = [f"scan/{page}" for page in range(1, COUNT + 1)]

@@ -139,6 +139,27 @@ class Stacks(OneSource):
         self.assertIn("--window has windows for 2 channels, and it is no stack of channels", self.refused(deep, "--window", "1,2/3,4"))
         self.assertUsageError(run("build", source, "--library", "x", "--window", "1,2/"), "--window")
 
+    def test_windows_of_channels_of_8_bits(self):
+        text = ome(channels=('Name="a" Color="-16776961"', 'Name="b" Color="16711935"')).replace("uint16", "uint8")
+        levels = [(value(c, 0, 0) // 300).astype(numpy.uint8) for c in (0, 1)]
+        source = write(folder("stack") / "cells.tif", [plane(levels[0], text), plane(levels[1])])
+        _, plain = self.built(source, "--format", "png")
+        for band in (0, 1):
+            self.assertTrue((self.pixels(plain)[:, :, band] == levels[band]).all())
+        told, archive = self.built(source, "--format", "png", "--window", "20,100/p10,p90")
+        low, high = numpy.percentile(levels[1], (10, 90))
+        for band, (least, most) in enumerate(((20, 100), (low, high))):
+            wanted = numpy.clip((levels[band].astype(float) - least) / (most - least), 0, 1) * 255
+            self.assertLess(abs(self.pixels(archive)[:, :, band] - wanted).max(), 2)
+        self.assertIn("a: values from 20 to 100 spread from black to white", told["steps"])
+        one = write(folder("one") / "plain.tif", [plane(levels[0])])
+        told, archive = self.built(one, "--format", "png", "--window", "20,100")
+        self.assertIn("--window does not apply to samples of 8 bits", told["steps"])
+        self.assertTrue((self.pixels(archive) == levels[0]).all())
+
+    def test_bands_of_a_stack_are_refused(self):
+        self.assertIn("choose them with --channels", self.refused(stack(folder("stack") / "cells.tif"), "--bands", "1"))
+
     def test_the_api_lists_them_and_the_unchanged_is_not_built_again(self):
         source, library = stack(folder("stack") / "cells.tif"), folder("library")
         for status in ("built", "unchanged"):

@@ -35,6 +35,10 @@ struct ImageStack {
     func page(_ channel: Int, _ z: Int, _ t: Int) -> Int? {
       planes.page(channel: channel, z: z, t: t).flatMap { $0 < count ? $0 : nil }
     }
+    guard options.bands == nil else {
+      throw ImagingError(
+        "open", path, message: "has channels and no bands: choose them with --channels instead of --bands")
+    }
     try Self.check(options.depth, planes.sizeZ, "planes in depth", path)
     try Self.check(options.time, planes.sizeT, "time points", path)
     let middle = planes.sizeZ / 2
@@ -189,7 +193,7 @@ extension VipsSource {
         throw ImagingError(
           "open", path, message: "'\(channel.name)' has \(page.bands) bands, and no one colour")
       }
-      let image = try eightBits(page, options, &own, open)
+      let image = try eightBits(page, options, isChannel: true, &own, open)
       steps += own.map { "\(channel.name): \($0)" }
       let coloured = try image.coloured(channel.colour.map { Double($0) / 255 })
       if let below = sum, below.width != coloured.width || below.height != coloured.height {

@@ -147,12 +147,12 @@ struct TIFFDirectories: Sendable {
     let place =
       depth > 0 ? "a directory that page \(all.count + 1) lists" : "the directory of page \(all.count + 1)"
     guard let head = reader.bytes(offset, countSize) else {
-      noteMissing(place, offset, countSize)
+      noteMissing(place, depth, offset, countSize)
       return nil
     }
     let count = Self.number(head[...], isLittle)
     guard 1...Self.mostEntries ~= count else {
-      noteMissing(place, offset, countSize)
+      noteMissing(place, depth, offset, countSize)
       return nil
     }
     guard count <= entriesLeft else {
@@ -160,7 +160,7 @@ struct TIFFDirectories: Sendable {
       return nil
     }
     guard let bytes = reader.bytes(offset + countSize, count * entrySize) else {
-      noteMissing(place, offset, countSize + count * entrySize)
+      noteMissing(place, depth, offset, countSize + count * entrySize)
       return nil
     }
     entriesLeft -= count
@@ -244,9 +244,11 @@ struct TIFFDirectories: Sendable {
   }
 
   /// Records that a directory of at least so many bytes does not exist or makes no sense.
-  private mutating func noteMissing(_ directory: String, _ offset: Int, _ count: Int) {
+  private mutating func noteMissing(_ directory: String, _ depth: Int, _ offset: Int, _ count: Int) {
     guard damage == nil else { return }
-    let read = "\(all.count) \(all.count == 1 ? "page is" : "pages are") read"
+    // Of a page's further directories, such as reduced copies, the page itself is read.
+    let pages = all.count + (depth > 0 ? 1 : 0)
+    let read = "\(pages) \(pages == 1 ? "page is" : "pages are") read"
     damage =
       offset > reader.size - count
       ? SourceDamage(.truncated, "the TIFF file is cut off: \(directory) lies behind its end; \(read)")
@@ -264,7 +266,8 @@ struct TIFFDirectories: Sendable {
     guard damage == nil, isVast || offset > reader.size - whole else { return }
     damage = SourceDamage(
       .truncated,
-      "the TIFF file is cut off: a value of page \(all.count + 1) (tag \(entry.tag)) lies behind its end")
+      "the TIFF file is cut off: \(entry.tag == 270 ? "the description" : "a value") of page \(all.count + 1) "
+        + "(tag \(entry.tag)) lies behind its end")
   }
 
   /// Tags beside those of TIFF 6.0 itself: XMP, copyright, IPTC, Photoshop's, ICC profile, ImageJ's.
