@@ -66,7 +66,7 @@ import Testing
     ("colour = red", "unknown option 'colour' in line 1 of options.conf"),
     ("config = other", "unknown option 'config' in line 1 of options.conf"),
     ("only = x", "unknown option 'only' in line 1 of options.conf"),
-    ("writable", "cannot read line 1 of options.conf: expected NAME = VALUE"),
+    ("writable please", "cannot read line 1 of options.conf: expected NAME = VALUE"),
     ("= 3", "cannot read line 1 of options.conf: expected NAME = VALUE"),
     ("port = 1\nport = 1", "port in line 2 of options.conf cannot be given twice"),
   ])

@@ -34,8 +34,11 @@ struct ConfigFile {
       let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
         $0.trimmingCharacters(in: .whitespaces)
       }
-      guard parts.count == 2, !parts[0].isEmpty else { throw .invalidLine(at: place) }
-      settings.append(Setting(name: parts[0], value: parts[1], place: place))
+      guard !parts[0].isEmpty, parts.count == 2 || !parts[0].contains(" ") else {
+        throw .invalidLine(at: place)
+      }
+      // A name alone is a flag.
+      settings.append(Setting(name: parts[0], value: parts.count == 2 ? parts[1] : "true", place: place))
     }
   }
 
