@@ -50,6 +50,7 @@ class Docs(unittest.TestCase):
             photo(place / f"codex/f00{number}r.jpg", 300, 400)
         values = numpy.linspace(0, 4095, 300 * 200).astype(numpy.uint16).reshape(200, 300)
         tiff(place / "camera.tif", values, description='<OME><Image><Pixels ID="P" PhysicalSizeX="0.5"/></Image></OME>')
+        tiff(place / "mask.tif", numpy.kron(numpy.arange(12).reshape(3, 4), numpy.ones((50, 50))).astype(numpy.uint16))
         tiff(place / "six-bands.tif", numpy.zeros((50, 60, 6), numpy.uint8))
         (place / "docs").symlink_to(DOCS)
         (place / "bin").mkdir()
