@@ -31,10 +31,10 @@ struct LibraryTests {
         switch outcome {
         case .built: "built"
         case .unchanged: "unchanged"
-        case .kept: "kept"
+        case .outdated: "outdated"
         case .failed(let error), .refused(let error): error.reason
-        case .reworded: "reworded"
-        case .wouldReword: "would reword"
+        case .metadataUpdated: "metadata-updated"
+        case .wouldUpdateMetadata: "would update metadata"
         case .moved(let former): "moved from \(former)"
         case .wouldMove(let former): "would move from \(former)"
         case .wouldBuild: "would build"

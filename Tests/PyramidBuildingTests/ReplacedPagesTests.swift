@@ -98,7 +98,7 @@ struct ReplacedPagesTests {
       for _ in 0..<2 {
         LibraryRun(builder, [source], memoryLimit: 1 << 30) { statuses.append($1.status) }.run()
       }
-      #expect(statuses == ["reworded", "unchanged"])
+      #expect(statuses == ["metadata-updated", "unchanged"])
       #expect(store.buildRecord(ofID: id)?.folio == source.folio)
     }
   }

@@ -12,8 +12,8 @@ extension LibraryBuilder {
     report: (SourceScan.Source, Outcome) -> Void, _ build: (CellBuilder.Work) -> Outcome
   ) {
     switch outcome {
-    case .built, .kept, .moved, .unchanged, .reworded: break
-    case .wouldBuild, .wouldMove, .wouldReword, .failed, .refused, .withdrawn, .wouldWithdraw: return
+    case .built, .outdated, .moved, .unchanged, .metadataUpdated: break
+    case .wouldBuild, .wouldMove, .wouldUpdateMetadata, .failed, .refused, .withdrawn, .wouldWithdraw: return
     }
     guard options.keepsAssociated, !isDryRun, let names = record(of: work.source)?.associatedImages else {
       return

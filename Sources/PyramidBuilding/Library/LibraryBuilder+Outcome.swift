@@ -7,12 +7,12 @@ extension LibraryBuilder {
     case built(PyramidBuilder.Report)
     /// The archive there was built from the same bytes with the same options.
     case unchanged(SourceDamage?)
-    /// The same, but this version would build it otherwise.
-    case kept(SourceDamage?)
-    /// The source's words have changed, or those beside it, and are in the archive now; its tiles are as they were.
-    case reworded(SourceDamage?)
-    /// A dry run's word for that.
-    case wouldReword
+    /// The same, but this version would build it otherwise, and was not to (`--keep-outdated`).
+    case outdated(SourceDamage?)
+    /// The metadata of the source or its sidecar has changed and is in the archive now. The tiles are the same.
+    case metadataUpdated(SourceDamage?)
+    /// In a dry run: as `metadataUpdated`.
+    case wouldUpdateMetadata
     /// The source has another name than when it was built, and its archive the id that goes with it now.
     case moved(from: ImageID)
     /// A dry run's word for that.
@@ -36,9 +36,9 @@ extension LibraryBuilder.Outcome {
     switch self {
     case .built: "built"
     case .unchanged: "unchanged"
-    case .kept: "kept"
-    case .reworded: "reworded"
-    case .wouldReword: "would reword"
+    case .outdated: "outdated"
+    case .metadataUpdated: "metadata-updated"
+    case .wouldUpdateMetadata: "would update metadata"
     case .moved: "moved"
     case .wouldMove: "would move"
     case .wouldBuild: "would build"
@@ -48,17 +48,18 @@ extension LibraryBuilder.Outcome {
     }
   }
 
-  /// Whether an image of which reports have this word is in the library.
+  /// Whether an image with this status in a report is in the library. `kept` and `reworded` are the names of earlier versions.
   package static func isInLibrary(_ status: String) -> Bool {
-    ["built", "unchanged", "kept", "reworded", "moved"].contains(status)
+    ["built", "unchanged", "outdated", "kept", "metadata-updated", "reworded", "moved"].contains(status)
   }
 
   /// The source's damage that the archive shows.
   package var damage: SourceDamage? {
     switch self {
     case .built(let report): report.damage
-    case .unchanged(let damage), .kept(let damage), .reworded(let damage), .wouldBuild(let damage): damage
-    case .wouldReword, .moved, .wouldMove, .failed, .refused, .withdrawn, .wouldWithdraw: nil
+    case .unchanged(let damage), .outdated(let damage), .metadataUpdated(let damage), .wouldBuild(let damage):
+      damage
+    case .wouldUpdateMetadata, .moved, .wouldMove, .failed, .refused, .withdrawn, .wouldWithdraw: nil
     }
   }
 
@@ -66,7 +67,8 @@ extension LibraryBuilder.Outcome {
   package var failure: BuildError? {
     switch self {
     case .failed(let failure), .refused(let failure): failure
-    case .built, .unchanged, .kept, .reworded, .wouldReword, .moved, .wouldMove, .wouldBuild, .withdrawn,
+    case .built, .unchanged, .outdated, .metadataUpdated, .wouldUpdateMetadata, .moved, .wouldMove,
+      .wouldBuild, .withdrawn,
       .wouldWithdraw:
       nil
     }

@@ -293,7 +293,7 @@ package struct LibraryBuilder: Sendable {
     {
       return unchanged(record)
     }
-    if isDryRun { return .wouldReword }
+    if isDryRun { return .wouldUpdateMetadata }
     var words: ImageMetadata?
     if !hasSameWords {
       // An inspection returns the first page's metadata.
@@ -315,21 +315,24 @@ package struct LibraryBuilder: Sendable {
         if record.folio != source.folio { (record.folio, record.page) = (source.folio, nil) }
         return work.words.words(record, own: words ?? own)
       }
-      return isWritten ? .reworded(record.damage) : nil
+      return isWritten ? .metadataUpdated(record.damage) : nil
     } catch { return .failed(BuildError(source.path, error)) }
   }
 
   /// What stands beside a source of several pages is above what it says itself.
   private func keep(_ book: BookDescription?, of work: CellBuilder.Work) throws(BuildError) {
     if isDryRun || mending != nil { return }
-    var book = book
-    if let own = book?.metadata { book?.metadata = work.words.told(own) }
+    // A file that does not describe itself as a book is described by its sidecar.
+    var book = book ?? BookDescription()
+    book.metadata = work.words.told(book.metadata)
     try BookFile.keep(book, of: work.source.id, in: store)
   }
 
   private func checkPages(_ pages: PagesMessage, of source: SourceScan.Source) throws(BuildError) {
     guard source.folio != nil else { return }
-    throw BuildError(source.path, "has \(pages.count) pages; in a book every page is a file of its own")
+    throw BuildError(
+      source.path,
+      "has \(pages.count) pages; in a book every page is a file of its own; build it without --book")
   }
 
   /// The pictures that a source of several pages leaves out, reported once, with the first page that is built.
@@ -417,6 +420,6 @@ package struct LibraryBuilder: Sendable {
 
   func unchanged(_ record: BuildRecord) -> Outcome {
     record.options == options.summary(ofSource: record.sourceName)
-      ? .unchanged(record.damage) : .kept(record.damage)
+      ? .unchanged(record.damage) : .outdated(record.damage)
   }
 }

@@ -77,7 +77,8 @@ extension LibraryBuilder.Outcome {
     return switch self {
     case .failed(let error): .failed(told(error))
     case .refused(let error): .refused(told(error))
-    case .built, .unchanged, .kept, .reworded, .wouldReword, .moved, .wouldMove, .wouldBuild, .withdrawn,
+    case .built, .unchanged, .outdated, .metadataUpdated, .wouldUpdateMetadata, .moved, .wouldMove,
+      .wouldBuild, .withdrawn,
       .wouldWithdraw:
       self
     }

@@ -43,6 +43,11 @@ enum ExportCommand: Command {
           "\(output) is in the library \(library), which shows Deep Zoom folders that are put there")
       }
     }
+    if options.layout == .iiif3, options.baseURL == nil, !isQuiet {
+      Output.note(
+        "the id in info.json is an example: viewers find the tiles only with --base-url, the address of the folder"
+      )
+    }
     var errors = list.errors
     for error in errors { Output.error(error.description) }
     for (number, item) in list.items.enumerated() {

@@ -25,7 +25,7 @@ enum ServeStart {
     if isWritable, uploads == nil { Output.note("uploads are refused: --upload-dir is not given") }
     let noPage = "the viewer's files were not found: there is no page at / without --webroot DIR"
     if tellsCount, count > 0 || uploads != nil {
-      let page = viewer.map { "the page is from \($0)" } ?? noPage
+      let page = viewer.map { "the viewer's files are from \($0)" } ?? noPage
       Output.note("serving \(Output.count(count, "image")) of \(Output.oneLine(folder)); \(page)")
     } else if viewer == nil {
       Output.note(noPage)

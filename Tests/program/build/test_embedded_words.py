@@ -37,8 +37,8 @@ class Embedded(CommandTest):
         for text, options in (("two", EVERY), ("a much longer text, " * 50, EVERY), ("three", EVERY[:3])):
             for ending in ENDINGS:
                 self.say(self.base / f"photos/{ending}.{ending}", options, text)
-            self.assertEqual(self.build("--dry-run"), dict.fromkeys(ENDINGS, "would reword"))
-            self.assertEqual(self.build(), dict.fromkeys(ENDINGS, "reworded"))
+            self.assertEqual(self.build("--dry-run"), dict.fromkeys(ENDINGS, "would update metadata"))
+            self.assertEqual(self.build(), dict.fromkeys(ENDINGS, "metadata-updated"))
             self.assertEqual(self.build(), dict.fromkeys(ENDINGS, "unchanged"))
             for ending in ENDINGS:
                 archive = self.library / f"{ending}.szi"
@@ -57,7 +57,7 @@ class Embedded(CommandTest):
         self.build()
         for ending in ("jpg", "tif"):
             self.say(self.base / f"photos/{ending}.{ending}", IPTC, "two")
-        self.assertEqual(self.build(), {"jpg": "reworded", "tif": "reworded"})
+        self.assertEqual(self.build(), {"jpg": "metadata-updated", "tif": "metadata-updated"})
         self.assertEqual(parts(self.library / "jpg.szi")[0]["title"], "two")
 
     def test_a_sidecar_still_stands_before_them(self):
@@ -66,11 +66,11 @@ class Embedded(CommandTest):
         write(self.base / "photos/a.xmp", "-XMP-dc:Title=beside")
         self.build()
         self.say(source, EVERY, "two")
-        self.assertEqual(self.build(), {"a": "reworded"})
+        self.assertEqual(self.build(), {"a": "metadata-updated"})
         words = parts(self.library / "a.szi")[0]
         self.assertEqual((words["title"], words["creator"]), ("beside", "two"))
         (self.base / "photos/a.xmp").unlink()
-        self.assertEqual(self.build(), {"a": "reworded"})
+        self.assertEqual(self.build(), {"a": "metadata-updated"})
         self.assertEqual(parts(self.library / "a.szi")[0]["title"], "two")
 
     def test_what_is_more_than_words_is_tiled(self):
@@ -89,7 +89,7 @@ class Embedded(CommandTest):
         # A program's description may tell a scale.
         source = photo(self.base / "photos/jpg turned.jpg", 60, 40)
         for text, status in (("Aperio Image|MPP = 0.5|AppMag = 20", "built"), ("Aperio Image|MPP = 0.25|AppMag = 20", "built"),
-                             ("People's words", "built"), ("People's other words", "reworded")):
+                             ("People's words", "built"), ("People's other words", "metadata-updated")):
             write(source, f"-EXIF:ImageDescription={text}")
             self.assertEqual(self.build()["jpg turned"], status, text)
 
@@ -112,7 +112,7 @@ class Embedded(CommandTest):
             path.write_bytes(bytes)
         told, fresh = self.build(), self.base / "fresh"
         self.build(library=fresh)
-        reworded = [id for id, status in told.items() if status == "reworded"]
+        reworded = [id for id, status in told.items() if status == "metadata-updated"]
         self.assertGreater(len(reworded), count // 4)
         for id in reworded:
             self.assertEqual((self.library / f"{id}.szi").read_bytes(), (fresh / f"{id}.szi").read_bytes(), id)

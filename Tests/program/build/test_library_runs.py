@@ -39,7 +39,17 @@ class Reports(CommandTest):
         told = sorted(line.removeprefix("ziggurat: ") for line in lines[:at] if line.startswith("ziggurat: "))
         self.assertEqual([re.match(r".*?/([^/:]*): ", line)[1] for line in told], ["bad.jpg", "empty.png"])
         self.assertEqual(sorted(line.strip() for line in lines[at + 1:-1]), told)
-        self.assertEqual(lines[-1], "2 built, 2 failed, 1 passed over, no images by their names")
+        self.assertEqual(lines[-1], "2 built, 2 failed, 1 file skipped, not named like images")
+
+    def test_what_lossless_cannot_keep_is_reported(self):
+        photos = folder("lossless")
+        subprocess.run(["vips", "copy", self.photos / "good.jpg", f"{photos / 'half.jpg'}[subsample-mode=on]"], check=True)
+        subprocess.run(["vips", "copy", self.photos / "good.jpg", f"{photos / 'full.jpg'}[subsample-mode=off]"], check=True)
+        result = run("build", photos, "--library", folder("library"), "--fidelity", "lossless")
+        lines = {name: line for line in result.stderr.splitlines() for name in ("half", "full") if f"built {name}:" in line}
+        self.assertIn("(not lossless: encoded again at quality 80)", lines["full"])
+        self.assertNotIn("not lossless", lines["half"])
+        self.assertEqual(result.stderr.splitlines()[-1], "2 built, 1 not lossless")
 
     def test_the_failure_of_the_only_image_stands_once(self):
         result = run("build", self.photos / "bad.jpg", "--library", folder("library"))
@@ -59,7 +69,7 @@ class Reports(CommandTest):
         lines = run(*words, "--verbose").stderr.splitlines()
         self.assertEqual(sorted(re.sub(r"^\[[1-4]/4\] ", "", line) for line in lines if line.startswith("[")),
                          ["unchanged deep/fine", "unchanged good"])
-        self.assertEqual(lines[-1], "0 built, 2 unchanged, 2 failed, 1 passed over, no images by their names")
+        self.assertEqual(lines[-1], "0 built, 2 unchanged, 2 failed, 1 file skipped, not named like images")
         for other in ("--quiet", "--summary"):
             self.assertUsageError(run(*words, "--verbose", other), f"--verbose cannot be used with {other}")
 
@@ -85,7 +95,7 @@ class Reports(CommandTest):
         result = run(*words)
         failures = sorted(line.split("/")[-1].split(": ")[0] for line in result.stderr.splitlines()[:-1])
         self.assertEqual((result.returncode, failures), (1, ["bad.jpg", "empty.png"]))
-        self.assertEqual(result.stderr.splitlines()[-1], "2 built, 2 failed, 1 passed over, no images by their names")
+        self.assertEqual(result.stderr.splitlines()[-1], "2 built, 2 failed, 1 file skipped, not named like images")
         (base / "photos/bad.jpg").unlink()
         (base / "photos/empty.png").unlink()
         photo(base / "photos/new.jpg", 60, 40)
@@ -93,7 +103,7 @@ class Reports(CommandTest):
         for options, wanted in (((), "1 built, 1 unchanged, 1 pruned"), (("--quiet",), "0 built, 2 unchanged")):
             result = run(*words, *options)
             self.assertEqual((result.returncode, result.stdout, result.stderr),
-                             (0, "", f"{wanted}, 1 passed over, no images by their names\n"))
+                             (0, "", f"{wanted}, 1 file skipped, not named like images\n"))
 
     def test_pages_do_not_count_as_sources(self):
         base = folder("pages")
@@ -234,13 +244,13 @@ class Upgrades(CommandTest):
 
     def test_an_upgrade_builds_anew_unless_it_is_told_not_to(self):
         statuses, told = self.build("--keep-outdated")
-        self.assertEqual((statuses, told), ({"a": "kept", "b": "kept"}, "0 built, 2 kept as another version built them\n"))
+        self.assertEqual((statuses, told), ({"a": "outdated", "b": "outdated"}, "0 built, 2 outdated, kept as another version built them\n"))
         self.assertEqual(self.content(), self.before)
         # Nothing of them is taken for gone.
-        self.assertEqual(self.build("--keep-outdated", "--prune")[0], {"a": "kept", "b": "kept"})
+        self.assertEqual(self.build("--keep-outdated", "--prune")[0], {"a": "outdated", "b": "outdated"})
         # What somebody asks for otherwise, and what has changed, is built.
         photo(self.base / "photos/b.jpg", 90, 61)
-        self.assertEqual(self.build("--keep-outdated")[0], {"a": "kept", "b": "built"})
+        self.assertEqual(self.build("--keep-outdated")[0], {"a": "outdated", "b": "built"})
         self.assertEqual(self.build("--keep-outdated", "--quality", "81", "--dry-run")[0], {"a": "would build", "b": "would build"})
         self.assertEqual(self.build()[0], {"a": "built", "b": "unchanged"})
         self.assertEqual(self.build("--keep-outdated")[1], "0 built, 2 unchanged\n")
@@ -248,8 +258,8 @@ class Upgrades(CommandTest):
     def test_a_renamed_one_is_moved_and_as_old(self):
         self.build("--keep-outdated")
         (self.base / "photos/a.jpg").rename(self.base / "photos/c.jpg")
-        self.assertEqual(self.build("--keep-outdated")[0], {"b": "kept", "c": "moved"})
-        self.assertEqual(self.build("--keep-outdated")[0], {"b": "kept", "c": "kept"})
+        self.assertEqual(self.build("--keep-outdated")[0], {"b": "outdated", "c": "moved"})
+        self.assertEqual(self.build("--keep-outdated")[0], {"b": "outdated", "c": "outdated"})
 
     def test_usage(self):
         result = run("build", self.base / "photos", "--library", self.library, "--keep-outdated", "--force")

@@ -70,7 +70,7 @@ class Sidecars(CommandTest):
         write(self.base / "photos/INV-0091.xmp", "-XMP-dc:Title=short")
         self.assertEqual(self.build()["title"], "short")
         write(self.base / "photos/INV-0091.jpg.xmp", "-XMP-dc:Title=long")
-        self.assertEqual(self.build(status="reworded")["title"], "long")
+        self.assertEqual(self.build(status="metadata-updated")["title"], "long")
         os.rename(self.base / "photos/INV-0091.jpg.xmp", self.base / "photos/INV-0091.jpg.XMP")
         (self.base / "photos/INV-0091.xmp").unlink()
         self.assertEqual(self.build(status="unchanged")["title"], "long")
@@ -82,8 +82,8 @@ class Sidecars(CommandTest):
         sidecar = self.base / "photos/INV-0091.xmp"
         for title in ("first", "second"):
             write(sidecar, f"-XMP-dc:Title={title}")
-            self.build("--dry-run", status="would reword")
-            words = self.build(status="reworded")
+            self.build("--dry-run", status="would update metadata")
+            words = self.build(status="metadata-updated")
             self.assertEqual((words["title"], words["creator"]), (title, "own"))
             self.assertEqual(parts(archive)[1], tiles)
             self.build(status="unchanged")
@@ -93,7 +93,7 @@ class Sidecars(CommandTest):
         self.assertEqual(archive.read_bytes(), reworded)
         # Whose sidecar is gone says what the picture says.
         sidecar.unlink()
-        self.assertEqual(self.build(status="reworded")["title"], "own")
+        self.assertEqual(self.build(status="metadata-updated")["title"], "own")
         self.assertEqual(archive.read_bytes(), plain)
         self.assertEqual(leftovers(self.library), [])
 
@@ -102,7 +102,7 @@ class Sidecars(CommandTest):
         write(self.base / "photos/INV-0091.xmp", "-XMP-dc:Title=beside")
         self.assertEqual(self.build()["title"], "beside")
         (self.base / "photos/INV-0091.xmp").unlink()
-        self.assertEqual(self.build(status="reworded"), {})
+        self.assertEqual(self.build(status="metadata-updated"), {})
 
     def test_other_pixels_are_tiled_with_the_words(self):
         write(self.base / "photos/INV-0091.xmp", "-XMP-dc:Title=beside")
@@ -119,7 +119,7 @@ class Sidecars(CommandTest):
         for number in (1, 2, 3):
             self.assertEqual(self.build(id=f"codex/{number}", status="built" if number == 1 else "unchanged")["title"], "Kodex")
         write(self.base / "photos/codex.tif.xmp", "-XMP-dc:Title=Codex")
-        self.assertEqual(self.build(id="codex/3", status="reworded")["title"], "Codex")
+        self.assertEqual(self.build(id="codex/3", status="metadata-updated")["title"], "Codex")
         self.assertEqual(parts(self.library / "codex/1.szi")[0]["title"], "Codex")
 
     def test_pages_of_a_book_have_each_its_own(self):
@@ -165,10 +165,10 @@ class Sidecars(CommandTest):
         for bytes in (b"", b"no xmp", b"<x:xmpmeta", b"<x:xmpmeta xmlns:x='adobe:ns:meta/'>" + b" " * (5 << 20), b"\0" * 100):
             sidecar.write_bytes(bytes)
             self.assertEqual(self.build(status=status)["title"], "own")
-            status = "reworded"
+            status = "metadata-updated"
         sidecar.unlink()
         os.mkfifo(sidecar)
-        self.assertEqual(self.build(status="reworded")["title"], "own")
+        self.assertEqual(self.build(status="metadata-updated")["title"], "own")
         sidecar.unlink()
         sidecar.mkdir()
         self.assertEqual(self.build(status="unchanged")["title"], "own")
@@ -198,7 +198,7 @@ class Sidecars(CommandTest):
             with zipfile.ZipFile(archive) as file:
                 self.assertIsNone(file.testzip())
             self.assertIn(parts(archive)[0].get("title"), [None, *map(str, range(number + 1))])
-        words = self.build("--quiet", "--format", "png", status="reworded" if parts(archive)[0].get("title") != "11" else "unchanged")
+        words = self.build("--quiet", "--format", "png", status="metadata-updated" if parts(archive)[0].get("title") != "11" else "unchanged")
         self.assertEqual(words["title"], "11")
         self.assertEqual(leftovers(self.library), [])
 

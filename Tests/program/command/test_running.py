@@ -133,7 +133,7 @@ class Nothing(CommandTest):
                 deadline = time.monotonic() + (20 if isTold else 0.5)
                 while not (told := Path(log.name).read_text()) and time.monotonic() < deadline:
                     time.sleep(0.02)
-                self.assertEqual(told, f"serving 5 images of {sample_library()}; the page is from {ROOT / 'public'}\n" if isTold else "")
+                self.assertEqual(told, f"serving 5 images of {sample_library()}; the viewer's files are from {ROOT / 'public'}\n" if isTold else "")
 
     def test_one_archive_is_served_by_itself(self):
         with Server(sample_library() / "photo.szi") as server:

@@ -139,7 +139,7 @@ class Builds(SourcesTest):
         (self.photos / "d.jpg").unlink()
         self.send()
         again = self.build(self.scans, "--prune", *ledger)
-        self.assertEqual(self.statuses(again), {"a": "unchanged", "b": "built", "c": "reworded", "d": "pruned"}, again.stderr)
+        self.assertEqual(self.statuses(again), {"a": "unchanged", "b": "built", "c": "metadata-updated", "d": "pruned"}, again.stderr)
         self.assertEqual(self.read(), ["b.jpg", "c.jpg", "c.jpg.xmp"])
 
     def test_from_a_bucket_into_the_same_one(self):

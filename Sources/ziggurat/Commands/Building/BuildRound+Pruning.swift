@@ -22,8 +22,8 @@ struct EarlyClaims {
   mutating func add(_ image: SourceScan.Source, _ outcome: LibraryBuilder.Outcome) {
     guard let origins, let root = image.root else { return }
     switch outcome {
-    case .built, .reworded, .moved: images[image.id] = root
-    case .unchanged, .kept, .wouldBuild, .wouldMove, .wouldReword, .failed, .refused, .withdrawn,
+    case .built, .metadataUpdated, .moved: images[image.id] = root
+    case .unchanged, .outdated, .wouldBuild, .wouldMove, .wouldUpdateMetadata, .failed, .refused, .withdrawn,
       .wouldWithdraw:
       break
     }

@@ -180,8 +180,8 @@ struct BuildRound {
     vacated = []
     Self.isDiskFull.store(false, ordering: .relaxed)
     var tally = BuildTally(
-      verbosity, asJSON: asJSON, total: sources.count, isDryRun: builder.isDryRun,
-      ignoresKnownFailures: ignoresKnownFailures)
+      verbosity, asJSON: asJSON, total: sources.count, builder.options,
+      isDryRun: builder.isDryRun, ignoresKnownFailures: ignoresKnownFailures)
     // The first part of a plan reports them.
     let failures = (part?.index ?? 0) == 0 ? scan.failures : []
     for failure in failures where isFirst || !reportedFailures.contains(failure.description) {

@@ -15,8 +15,8 @@ struct BuildTally {
   /// Nothing is done: what is counted would be.
   private let isDryRun: Bool
   private var unchanged = 0
-  private var kept = 0
-  private var reworded = 0
+  private var outdated = 0
+  private var metadataUpdated = 0
   private var moved = 0
   private var pruned = 0
   /// Images whose sources are damaged, and those of them with lost or wrong pixels that make the command fail.
@@ -28,6 +28,10 @@ struct BuildTally {
   private let ignoresKnownFailures: Bool
   /// Of them, what was asked for and is no image.
   private var refused = 0
+  /// The options of the build.
+  private let options: BuildOptions
+  /// Images whose tiles were encoded again although `--fidelity lossless` was asked for.
+  private var lossy = 0
   /// Nothing was built or failed; what is pruned has a line of its own.
   var isEmpty: Bool { done.isEmpty && failures.isEmpty }
 
@@ -35,8 +39,10 @@ struct BuildTally {
   let progress: ProgressLine?
 
   init(
-    _ verbosity: Verbosity, asJSON: Bool, total: Int, isDryRun: Bool, ignoresKnownFailures: Bool = false
+    _ verbosity: Verbosity, asJSON: Bool, total: Int, _ options: BuildOptions, isDryRun: Bool,
+    ignoresKnownFailures: Bool = false
   ) {
+    self.options = options
     self.isDryRun = isDryRun
     self.ignoresKnownFailures = ignoresKnownFailures
     (self.verbosity, self.asJSON, self.total) = (verbosity, asJSON, total)
@@ -89,11 +95,11 @@ struct BuildTally {
     case .unchanged:
       unchanged += 1
       if verbosity == .everything { note("unchanged \(source.id)") }
-    case .kept:
-      kept += 1
-      if verbosity == .everything { note("kept as it was \(source.id)") }
-    case .reworded, .wouldReword:
-      reworded += 1
+    case .outdated:
+      outdated += 1
+      if verbosity == .everything { note("outdated \(source.id)") }
+    case .metadataUpdated, .wouldUpdateMetadata:
+      metadataUpdated += 1
       note("\(outcome.status) \(source.id)")
     case .moved(let former), .wouldMove(let former):
       moved += 1
@@ -104,14 +110,23 @@ struct BuildTally {
     case .built(let report):
       built += 1
       let (size, pyramid) = (report.pyramid.imageSize, report.pyramid)
+      let isLossy = isLossyUnasked(report)
+      if isLossy { lossy += 1 }
       note(
         "built \(source.id): \(size.width) × \(size.height), \(pyramid.tileCount) tiles, "
           + Output.size(ofBytes: report.byteCount)
-          + "; " + report.route + report.steps.map { "; " + $0 }.joined()
+          + "; " + report.route
+          + (isLossy ? " (not lossless: encoded again at quality \(options.quality))" : "")
+          + report.steps.map { "; " + $0 }.joined()
           + (report.dropped.isEmpty ? "" : "; not shown: " + report.dropped.joined(separator: ", "))
           + (report.leftOut.isEmpty ? "" : "; left out: " + report.leftOut.joined(separator: ", ")),
         pixels: size.width * size.height)
     }
+  }
+
+  /// Whether tiles lost something that `--fidelity lossless` was to keep.
+  private func isLossyUnasked(_ report: PyramidBuilder.Report) -> Bool {
+    options.fidelity == .lossless && options.format != .png && !report.route.hasPrefix("lossless")
   }
 
   /// Reports the damage of a source whose image is in the library nevertheless.
@@ -154,7 +169,8 @@ struct BuildTally {
       object["steps"] = .list(report.steps.map { .text($0) })
       if !report.dropped.isEmpty { object["dropped"] = .list(report.dropped.map { .text($0) }) }
       if !report.leftOut.isEmpty { object["leftOut"] = .list(report.leftOut.map { .text($0) }) }
-    case .unchanged, .kept, .reworded, .wouldReword, .wouldBuild, .failed, .refused, .withdrawn,
+    case .unchanged, .outdated, .metadataUpdated, .wouldUpdateMetadata, .wouldBuild, .failed, .refused,
+      .withdrawn,
       .wouldWithdraw:
       break
     }
@@ -191,15 +207,18 @@ struct BuildTally {
     let would = isDryRun ? "would be " : ""
     var parts = ["\(built) \(would)built"]
     if moved > 0 { parts.append("\(moved) \(would)moved") }
-    if reworded > 0 { parts.append("\(reworded) \(would)reworded") }
+    if metadataUpdated > 0 { parts.append("\(metadataUpdated) with new metadata") }
     if unchanged > 0 { parts.append("\(unchanged) unchanged") }
-    if kept > 0 { parts.append("\(kept) kept as another version built them") }
+    if outdated > 0 { parts.append("\(outdated) outdated, kept as another version built them") }
     if pruned > 0 { parts.append("\(pruned) \(would)pruned") }
+    if lossy > 0 { parts.append("\(lossy) not lossless") }
     if damaged > 0 { parts.append("\(damaged) of damaged sources") }
     if !failures.isEmpty { parts.append("\(failures.count) failed") }
     if known > 0 { parts.append("\(Output.count(known, "known failure"))") }
     if let scan {
-      if scan.passedOver > 0 { parts.append("\(scan.passedOver) passed over, no images by their names") }
+      if scan.passedOver > 0 {
+        parts.append("\(Output.count(scan.passedOver, "file")) skipped, not named like images")
+      }
       parts += Self.passedOver(linksOf: scan)
       // Those that could not be read are told already.
       for empty in scan.roots where empty.isEmpty && scan.failures.isEmpty {
@@ -212,7 +231,8 @@ struct BuildTally {
   /// The number of images by outcome.
   var counts: [(outcome: String, count: Int)] {
     [
-      ("built", built), ("moved", moved), ("reworded", reworded), ("unchanged", unchanged), ("kept", kept),
+      ("built", built), ("moved", moved), ("metadata-updated", metadataUpdated), ("unchanged", unchanged),
+      ("outdated", outdated),
       ("pruned", pruned), ("failed", failures.count), ("known_failure", known),
     ]
   }

@@ -57,7 +57,9 @@ enum PlanCommand: Command {
     if !isQuiet {
       let count = scan.sources.count + scan.failures.count - failures.count
       var parts = ["\(Output.count(count, "source")) planned"]
-      if scan.passedOver > 0 { parts.append("\(scan.passedOver) passed over, no images by their names") }
+      if scan.passedOver > 0 {
+        parts.append("\(Output.count(scan.passedOver, "file")) skipped, not named like images")
+      }
       parts += BuildTally.passedOver(linksOf: scan)
       for root in scan.roots where root.isEmpty && failures.isEmpty {
         parts.append("no image in \(Output.oneLine(root.text))")
