@@ -4,6 +4,7 @@ import { reading } from '../text/reading.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
 import { icon } from './icons.js'
+import { oneAtATime } from './one-at-a-time.js'
 import { logIn, session } from './session.js'
 
 const NOTE = 'ziggurat-locked'
@@ -74,19 +75,29 @@ function ask() {
   const field = make('input', { type: 'password', required: true, autocomplete: 'current-password' })
   const fault = make('p', { role: 'alert' })
   const send = make('button', { className: 'wide', textContent: say('unlockNow') })
-  const onsubmit = async (event) => {
-    event.preventDefault()
-    fault.textContent = reading()('loading')
-    send.disabled = true
+  // Both keep the focus while a password is checked, and Enter still submits the form: `disabled` would prevent that.
+  const show = (isChecking) => {
+    field.readOnly = isChecking
+    send.ariaDisabled = isChecking
+    send.textContent = say(isChecking ? 'checking' : 'unlockNow')
+    if (!isChecking) field.select()
+  }
+  const submit = oneAtATime(async () => {
+    fault.textContent = ''
     const answer = await logIn({ password: field.value }).catch(() => null)
     if (answer?.ok) {
       sessionStorage.clear()
-      return location.reload()
+      location.reload()
+      // The page shows that it checks until it is replaced.
+      return new Promise(() => {})
     }
-    send.disabled = false
     const seconds = Number(answer?.headers.get('Retry-After'))
     fault.textContent = seconds ? say('wait', { count: seconds }) : answer?.status < 500 ? say('refused') : reading()('tryAgain')
-    field.select()
+    return seconds > 0 || answer?.status < 500
+  }, show)
+  const onsubmit = (event) => {
+    event.preventDefault()
+    submit()
   }
   const label = make('label', { textContent: say('password') }, field)
   showDialog(document.body, say('unlock'), [make('form', { onsubmit }, label, fault, send)], 'narrow')

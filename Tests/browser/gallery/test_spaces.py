@@ -79,6 +79,44 @@ class Spaces(PageTest):
         first.page.reload()
         self.shows(first, "wedding", "harbour")
 
+    def test_while_a_password_is_checked_nothing_can_be_typed_and_an_enter_is_not_lost(self):
+        visit = self.gallery(self.serve(), [*REFUSED, "^http.*/api/session$", "console: Failed to load resource: net::ERR_FAILED"])
+        held = []
+
+        def hold(route):
+            return held.append(route) if route.request.method == "POST" else route.continue_()
+
+        def asked(count):
+            for _ in range(400):
+                if len(held) == count:
+                    return
+                visit.page.wait_for_timeout(25)
+            self.fail(f"{len(held)} passwords were sent instead of {count}")
+
+        button = "return [...document.querySelectorAll('dialog form button')].map((each) => [each.textContent, each.ariaDisabled])"
+        visit.page.route("**/api/session", hold)
+        self.unlock(visit, "the third of the passwords")
+        asked(1)
+        self.assertEqual(visit.run(button), [["Checking…", "true"]])
+        visit.page.keyboard.type("more")
+        visit.page.keyboard.press("Enter")
+        held[0].continue_()
+        visit.until("return document.querySelector('[role=alert]').textContent === 'Wrong password.'")
+        self.assertEqual(visit.run(button), [["Unlock", "false"]])
+        self.assertEqual(len(held), 1, "the refused password is not sent again")
+        # The field has the focus, and typing replaces its text.
+        visit.page.keyboard.type(ONE)
+        visit.page.keyboard.press("Enter")
+        asked(2)
+        self.assertEqual(held[1].request.post_data_json, {"password": ONE})
+        visit.page.keyboard.type("more")
+        visit.page.keyboard.press("Enter")
+        held[1].abort()
+        asked(3)
+        self.assertEqual(held[2].request.post_data_json, {"password": ONE})
+        held[2].continue_()
+        self.shows(visit, "wedding", "harbour")
+
     def test_viewer_shows_a_private_picture_until_it_is_locked_and_back_brings_nothing(self):
         root = self.serve()
         visit = self.gallery(root, GONE)

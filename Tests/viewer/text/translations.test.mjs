@@ -183,7 +183,7 @@ const LABELS = {
     'reset', 'straighten', 'saveCopy', 'cancel', 'cropAgain', 'download', 'done', 'identifier', 'storage', 'size'],
   browsing: ['search', 'all', 'sort', 'orders.name', 'orders.-date', 'orders.date', 'orders.-added', 'orders.-size', 'addPictures',
     'clearSearch', 'allFolders', 'allPictures'],
-  locking: ['unlock', 'lock', 'unlockNow', 'password'],
+  locking: ['unlock', 'lock', 'unlockNow', 'checking', 'password'],
   writing: ['addPictures', 'choosePictures', 'takePhoto', 'cancel', 'trash', 'restore', 'select', 'leave', 'delete', 'moveOut', 'undo',
     'save', 'showCopy', 'useTheirs'],
 }
