@@ -42,14 +42,17 @@ package struct PathText {
   }
 
   /// Inverse of `PathReader.tile`, and the file's ending.
+  /// - Parameter variant: in front of the point; empty for the usual tile.
   mutating func put(
-    tile numbers: (Int, Int, Int), _ mark: UInt8, _ otherMark: UInt8, _ format: TileFormat
+    tile numbers: (Int, Int, Int), _ mark: UInt8, _ otherMark: UInt8, variant: StaticString = "",
+    _ format: TileFormat
   ) {
     put(numbers.0)
     put(mark)
     put(numbers.1)
     put(otherMark)
     put(numbers.2)
+    if variant.utf8CodeUnitCount > 0 { put(variant) }
     put(UInt8(ascii: "."))
     put(format.ending)
   }

@@ -56,18 +56,6 @@ package struct RawPath {
     end - start == text.utf8CodeUnitCount && has(text, at: start)
   }
 
-  /// Whether a parameter of the query, its name and value as sent, is `text`.
-  package func hasParameter(_ text: StaticString) -> Bool {
-    var start = query.lowerBound
-    while start < query.upperBound {
-      var end = start
-      while end < query.upperBound, bytes[end] != UInt8(ascii: "&") { end += 1 }
-      if isPart(text, from: start, to: end) { return true }
-      start = end + 1
-    }
-    return false
-  }
-
   /// The number that the part is, in its one spelling.
   package func number(_ range: Range<Int>) -> Int? {
     var reader = PathReader(self, from: range.lowerBound, to: range.upperBound)

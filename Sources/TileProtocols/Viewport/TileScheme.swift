@@ -45,16 +45,9 @@ package enum TileScheme: String, CaseIterable, Sendable {
     case .deepZoom: tile.write(deepZoom: &text, format)
     case .iiif3: IIIFTileName.write(source, level: tile.level, of: pyramid, .three, format, &text)
     case .iiif2: IIIFTileName.write(source, level: tile.level, of: pyramid, .two, format, &text)
-    case .xyz: XYZGrid(pyramid).tile(tile).write(&text, format)
-    }
-  }
-
-  /// The parameter without which a tile's URL would lead to more pixels than `source`; nil if none is needed.
-  func parameter(for source: PixelRect, of pyramid: Pyramid) -> StaticString? {
-    switch self {
-    case .deepZoom, .iiif3, .iiif2: nil
     case .xyz:
-      source.width < pyramid.tileSize || source.height < pyramid.tileSize ? XYZTile.unpadded : nil
+      let isFull = source.width == pyramid.tileSize && source.height == pyramid.tileSize
+      XYZGrid(pyramid).tile(tile, isPadded: isFull).write(&text, format)
     }
   }
 }

@@ -27,10 +27,6 @@ struct TileURLs {
         text.part(escaped: head)
         text.part(plain: name.bytes)
         text.part(escaped: tail)
-        if let parameter = scheme.parameter(for: tile.source, of: pyramid) {
-          text.part("&")
-          text.part(parameter)
-        }
       }
     }
   }

@@ -4,7 +4,8 @@ package import TileStorage
 /// An image's tiles as XYZ counts them: z 0 is the finest level that one tile holds.
 ///
 /// Maps expect tiles of one size, so tiles at the right and lower edges are padded: transparent, or in formats without
-/// alpha in the background's colour. A request can ask for them without padding.
+/// alpha in the background's colour. Each tile has a second name without padding. It is part of the path, because shared
+/// caches ignore the query of a tile but for its version.
 package struct XYZGrid {
   package let pyramid: Pyramid
   /// The pyramid's level that is z 0.
@@ -17,8 +18,8 @@ package struct XYZGrid {
 
   package var maximumZ: Int { pyramid.topLevel - baseLevel }
 
-  package func tile(_ address: TileAddress) -> XYZTile {
-    XYZTile(z: address.level - baseLevel, x: address.column, y: address.row)
+  package func tile(_ address: TileAddress, isPadded: Bool = true) -> XYZTile {
+    XYZTile(z: address.level - baseLevel, x: address.column, y: address.row, isPadded: isPadded)
   }
 
   /// Where the tile lies; the level's own pixels of it are at its top left.
@@ -44,7 +45,8 @@ package struct XYZGrid {
   }
 }
 
-/// A tile's name as XYZ has it: `{z}/{x}/{y}.`, and the ending; `@2x` in front of the point for twice the pixels.
+/// A tile's name as XYZ has it: `{z}/{x}/{y}.`, and the ending. In front of the point, `@2x` stands for twice the pixels,
+/// `@unpadded` for no padding.
 package struct XYZTile: Hashable, Sendable {
   package let z: Int
   package let x: Int
@@ -54,26 +56,25 @@ package struct XYZTile: Hashable, Sendable {
   /// Whether a tile at the right or lower edge is padded to full size.
   package let isPadded: Bool
 
-  /// The parameter of a query that asks for a tile without padding.
-  static let unpadded: StaticString = "padding=false"
-
   package init(z: Int, x: Int, y: Int, isDouble: Bool = false, isPadded: Bool = true) {
     (self.z, self.x, self.y, self.isDouble, self.isPadded) = (z, x, y, isDouble, isPadded)
   }
 
-  init?(_ reader: inout PathReader, isPadded: Bool = true) {
+  init?(_ reader: inout PathReader) {
     let slash = UInt8(ascii: "/")
     guard let z = reader.number(), reader.skip(slash), let x = reader.number(), reader.skip(slash),
       let y = reader.number()
     else { return nil }
     let isPlain = reader.skip(UInt8(ascii: "."))
-    guard isPlain || reader.skip("@2x.") else { return nil }
-    self.init(z: z, x: x, y: y, isDouble: !isPlain, isPadded: isPadded)
+    let isDouble = !isPlain && reader.skip("@2x.")
+    guard isPlain || isDouble || reader.skip("@unpadded.") else { return nil }
+    self.init(z: z, x: x, y: y, isDouble: isDouble, isPadded: isPlain || isDouble)
   }
 
   /// Inverse of `init(_:)`.
   package func write(_ text: inout PathText, _ format: TileFormat) {
-    text.put(tile: (z, x, y), UInt8(ascii: "/"), UInt8(ascii: "/"), format)
+    let slash = UInt8(ascii: "/")
+    text.put(tile: (z, x, y), slash, slash, variant: isDouble ? "@2x" : isPadded ? "" : "@unpadded", format)
   }
 
   /// The same for whoever puts the numbers in.

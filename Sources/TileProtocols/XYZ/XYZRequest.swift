@@ -1,13 +1,12 @@
 import HTTPMessages
 package import TileGeometry
 
-/// XYZ: `/xyz/{id}/tilejson.json`, `/xyz/{id}/{z}/{x}/{y}.{ending}` and `/xyz/{id}/{z}/{x}/{y}@2x.{ending}`, the tiles
-/// also with `?padding=false`.
+/// XYZ: `/xyz/{id}/tilejson.json`, and tiles: `/xyz/{id}/{z}/{x}/{y}.{ending}`, also with `@2x` or `@unpadded` in front
+/// of the ending.
 package struct XYZRequest: FileProtocol {
   package let file: AskedFile<XYZTile>
 
   package static let labels = ["xyz"]
-  package static let parameters = ["padding"]
 
   package static func urls(ofID id: String, base: String, ending: String) -> [(name: String, url: String)] {
     let folder = folder(ofID: id, base: base)
@@ -34,8 +33,7 @@ package struct XYZRequest: FileProtocol {
       file = .nothing(at: start)
       return
     }
-    let isPadded = !path.hasParameter(XYZTile.unpadded)
-    file = .tile(ofID: start..<z, path, from: z + 1, to: path.count) { XYZTile(&$0, isPadded: isPadded) }
+    file = .tile(ofID: start..<z, path, from: z + 1, to: path.count) { XYZTile(&$0) }
   }
 
   package var subject: TileSubject { file.subject(hasWords: true, "XYZ") }

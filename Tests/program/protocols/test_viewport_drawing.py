@@ -230,11 +230,10 @@ class Drawing(unittest.TestCase):
         yield from self.grid(overlap, server, levels, ".png", True)
 
     def xyz_unpadded(self, overlap, server, levels):
-        yield from self.grid(overlap, server, levels, ".png?padding=false", False)
+        yield from self.grid(overlap, server, levels, "@unpadded.png", False)
 
     def xyz_double(self, overlap, server, levels):
         yield from self.grid(overlap, server, levels, "@2x.png", True, 2)
-        yield from self.grid(overlap, server, levels, "@2x.png?padding=false", False, 2)
 
     def iip(self, overlap, server, levels):
         facts = server.get("/iip?FIF=photo&OBJ=Max-size&OBJ=Tile-size&OBJ=Resolution-number").body.decode()
