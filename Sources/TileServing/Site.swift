@@ -262,7 +262,9 @@ package final class Site: Sendable {
     if case .api(.session)? = path.route { return sessionAnswer(request) }
     switch request.method {
     case "OPTIONS":
-      return .now(preflight(request) ?? router(request, path)?.options ?? .options)
+      let router = router(request, path)
+      let methods = router?.allowedMethods ?? ["GET", "HEAD", "OPTIONS"]
+      return .now(preflight(request, methods) ?? router?.options ?? .options)
     case "GET", "HEAD": break
     default: return .now(router(request, path)?.methodNotAllowed ?? .methodNotAllowed)
     }

@@ -54,14 +54,16 @@ extension Site {
     return response.exposed
   }
 
-  /// To a browser's question before a request across origins, where the page's site is named; nil elsewhere.
-  func preflight(_ request: Request) -> Response? {
+  /// Returns the response to the preflight request of a page whose site is named; nil for other requests.
+  /// - Parameter methods: the methods of the path.
+  func preflight(_ request: Request, _ methods: [String]) -> Response? {
     guard request.header("Access-Control-Request-Method") != nil, let origin = request.header("Origin"),
       access.origins.names(origin)
     else { return nil }
+    let methods = methods.joined(separator: ", ")
     var response = Response.options
     response.headers = [
-      Response.anyOrigin, ("Access-Control-Allow-Methods", "GET, HEAD, OPTIONS, POST, PATCH, DELETE"),
+      ("Allow", methods), Response.anyOrigin, ("Access-Control-Allow-Methods", methods),
       // The asterisk does not stand for Authorization.
       ("Access-Control-Allow-Headers", "Authorization, " + Self.sent), ("Access-Control-Max-Age", "86400"),
     ]

@@ -98,8 +98,17 @@ class Origins(unittest.TestCase):
         server = self.enterContext(upload_client.serve(library / "l", "--allow-origin", self.PAGE))
         asked = server.get("/api/images/a", "OPTIONS", Origin=self.PAGE, Access_Control_Request_Method="PATCH")
         self.assertEqual(asked["access-control-allow-origin"], self.PAGE)
-        for method in ("POST", "PATCH", "DELETE"):
-            self.assertIn(method, asked["access-control-allow-methods"].split(", "))
+        # Each path has its own methods; a session is for this server's own pages.
+        for path, methods in {"/api/images/a": {"PATCH", "DELETE"}, "/api/images/a/move": {"POST"}, "/api/images/a/copies": {"POST"},
+                              "/api/trash": {"POST"}, "/api/trash/x/restore": {"POST"}, "/api/uploads": {"POST"},
+                              "/api/uploads/x": {"PATCH", "DELETE"}, "/api/images": set(), "/api/images/a/viewport": set(),
+                              "/api/events": set(), "/dzi/a.dzi": set(), "/nothing": set()}.items():
+            answer = server.get(path, "OPTIONS", Origin=self.PAGE, Access_Control_Request_Method="POST")
+            for field in ("allow", "access-control-allow-methods"):
+                self.assertEqual(set(answer[field].split(", ")), {"GET", "HEAD", "OPTIONS"} | methods, (path, field))
+            self.assertIn("Authorization", answer["access-control-allow-headers"].split(", "), path)
+        session = server.get("/api/session", "OPTIONS", Origin=self.PAGE, Access_Control_Request_Method="POST")
+        self.assertEqual((session["access-control-allow-origin"], session["access-control-allow-methods"]), ("", ""))
         for name in ("Authorization", "Content-Type", "Upload-Offset", "Tus-Resumable"):
             self.assertIn(name, asked["access-control-allow-headers"].split(", "))
         other = server.get("/api/images/a", "OPTIONS", Origin="https://evil.example", Access_Control_Request_Method="PATCH")
