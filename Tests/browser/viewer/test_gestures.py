@@ -14,7 +14,7 @@ class Gestures(PageTest):
         faults = visit.modules().run("""
             const { Camera } = await import('/sources/viewer/camera.js')
             const view = viewer.viewport
-            const { minimum, maximum } = new Camera(viewer.source.pyramid.imageSize, view).limitsFor(view.turn)
+            const { minimum, maximum } = new Camera(viewer.source.pyramid.imageSize, view).limitsOf(view)
             const rest = view.clamped(viewer.source.pyramid.imageSize)
             return [view.scale < minimum * 0.999999 || view.scale > maximum * 1.000001 ? `scale ${view.scale}` : '',
               Math.hypot(rest.x - view.x, rest.y - view.y) > 0.01 ? `offset ${view.x}, ${view.y}` : ''].filter(Boolean)""")
