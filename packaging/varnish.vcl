@@ -116,8 +116,8 @@ sub vcl_recv {
   return (hash);
 }
 
-# The cache key: the path as it was sent, and for tiles only the generation (`v`, in version 0.1 `g`) and `padding=false`. The
-# host does not count: servers write their --base-url into responses, and each Host header of a client would make a copy.
+# The cache key: the path as it was sent, and for tiles only the generation (`v`, in version 0.1 `g`). The host does not count:
+# servers write their --base-url into responses, and each Host header of a client would make a copy.
 sub vcl_hash {
   if (req.url !~ "^/(dzi|zoomify|xyz|iiif/[23])/") {
     hash_data(req.url);
@@ -125,9 +125,6 @@ sub vcl_hash {
     hash_data(regsub(req.url, "^([^?]*)\?((?![vg]=)[^&]*&)*[vg]=([0-9a-f]{1,16}).*$", "\1?v=\3"));
   } else {
     hash_data(regsub(req.url, "\?.*$", ""));
-  }
-  if (req.url ~ "^/xyz/[^?]*\?(.*&)?padding=false(&|$)") {
-    hash_data("unpadded");
   }
   return (lookup);
 }

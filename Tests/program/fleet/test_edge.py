@@ -207,13 +207,6 @@ class Keeping(Fleet):
         self.assertEqual(self.ask(tile)[:3], (200, "MISS", expected))
         for query in (pin, f"{pin}&from=here", f"from=here&{pin}", f"a=b&{pin}&c=d", f"g={pin[2:]}"):
             self.assertEqual(self.ask(f"{bare}?{query}")[:3], (200, "HIT", expected), query)
-        # An XYZ tile at the edge of its image has another picture without padding.
-        xyz = "/xyz/a%20b/0/0/0.jpg"
-        queries = {query: self.servers[0].get(f"{xyz}?{query}").body
-                   for query in ("from=here", "padding=false", pin, f"{pin}&padding=false", f"padding=false&{pin}", "a=b&padding=false&c=d")}
-        self.assertEqual(len(set(queries.values())), 2)
-        for query, body in queries.items():
-            self.assertEqual(self.ask(f"{xyz}?{query}").body, body, query)
         known = self.ask(tile, If_None_Match=self.servers[0].get(tile)["etag"])
         self.assertEqual((known.status, known.cached, known.body), (304, "HIT", b""))
         self.assertEqual((known.headers["Surrogate-Key"], self.ask(tile).headers["Surrogate-Key"]), (None, None))
