@@ -54,7 +54,7 @@ export class CropBar {
         this.show()
       }), this.link),
       row(button('wide', say('cropAgain'), () => cropper.edit()),
-        button('wide', say('copyLink'), () => copy(viewer, say('copyLink'), cropper.address)),
+        button('wide', say('copyLink'), () => copy(viewer, say('copyLink'), cropper.address, say('linkCopied'))),
         ...viewer.saveCopy ? [this.copy = button('wide copy', say('saveCopy'), () => this.save())] : [],
         button('wide', reading(viewer)('close'), () => cropper.cancel())))
     this.name = name

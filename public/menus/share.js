@@ -1,7 +1,6 @@
 import { copyText } from '../viewer/dialog.js'
 import { make } from '../viewer/element.js'
 import { linkHash } from '../viewer/link.js'
-import { doing } from '../text/doing.js'
 import { reading } from '../text/reading.js'
 
 /** The page's address, with what is seen now. */
@@ -20,9 +19,9 @@ export function share(title, url) {
   navigator.share({ title, url }).catch(() => {})
 }
 
-/** Copies words, or shows them where that is not allowed. */
-export async function copy(viewer, heading, words) {
-  if (await copyText(viewer.shadowRoot, heading, words)) viewer.say(doing(viewer)('copied'))
+/** Copies text and reports what was copied, or shows the text if copying is not allowed. */
+export async function copy(viewer, heading, text, copied) {
+  if (await copyText(viewer.shadowRoot, heading, text)) viewer.say(copied)
 }
 
 /** Saves what is seen, as many pixels as the screen shows of it. */

@@ -27,10 +27,10 @@ export function showViewMenu(viewer, point) {
   const item = (name, run) => ({ name: say(name), run })
   showMenu(root, point, [
     item('save', () => saveView(viewer)),
-    item('copyLink', () => copy(viewer, say('copyLink'), viewAddress(viewer))),
+    item('copyLink', () => copy(viewer, say('copyLink'), viewAddress(viewer), say('linkCopied'))),
     ...canShare() ? [item('share', () => share(source.title, viewAddress(viewer)))] : [],
     item('download', () => showDownloads(viewer)),
-    item('cite', () => copy(viewer, say('cite'), citation(source, viewport, viewAddress(viewer), say))),
+    item('cite', () => copy(viewer, say('cite'), citation(source, viewport, viewAddress(viewer), say), say('citationCopied'))),
     item('flip', () => viewer.flip()),
     ...cropService(source) ? [item('crop', () => new Cropper(viewer))] : [],
     ...source.details.micronsPerPixel > 0 ? [item('measure', () => new Measurer(viewer))] : [],

@@ -12,7 +12,7 @@ class Chrome(PageTest):
 
     def test_the_fit_button_walks_through_whole_width_and_original_size(self):
         visit = self.visit(width=1000, height=400).photo()
-        button = visit.page.get_by_role("button", name="Fit, width")
+        button = visit.page.get_by_role("button", name="Change fit")
         seen = []
         for _ in range(4):
             button.click()

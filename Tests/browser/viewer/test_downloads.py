@@ -23,7 +23,7 @@ class Downloads(PageTest):
             visit.page.get_by_role(role, name=name).click()
             if role == "link":
                 # Told at once, since the server may take its time, and for a moment.
-                visit.until("return viewer.shadowRoot.querySelector('.notice').textContent.includes('begins')", "what was told")
+                visit.until("return viewer.shadowRoot.querySelector('.notice').textContent.includes('starts')", "what was told")
         with Image.open(download.value.path()) as picture:
             picture.load()
         return download.value.suggested_filename, picture
@@ -39,9 +39,9 @@ class Downloads(PageTest):
         visit = self.visit().photo(view="scale=1&x=500&y=300&rotation=90")
         self.choose(visit, "Download")
         self.assertEqual(visit.run(LINES), [
-            ["Whole image", "5,120 × 2,880 JPG"], ["Visible part, at full resolution", "1,280 × 800 JPG"],
+            ["Whole image, as a new file", "5,120 × 2,880 JPG"], ["Visible part, at full resolution", "1,280 × 800 JPG"],
             ["This view, at screen resolution", "1,280 × 800 PNG"]])
-        name, picture = self.download(visit, "This part")
+        name, picture = self.download(visit, "Visible part")
         self.assertEqual((name, picture.size), ("SafeLanding 740,60,800,1280.jpg", (1280, 800)))
 
     def test_at_fit_and_at_an_angle_there_is_no_part(self):
@@ -49,7 +49,7 @@ class Downloads(PageTest):
         for view in ("", "scale=1&x=500&y=300&rotation=30"):
             visit.look(view)
             self.choose(visit, "Download")
-            self.assertEqual([name for name, _ in visit.run(LINES)], ["Whole image", "This view, at screen resolution"])
+            self.assertEqual([name for name, _ in visit.run(LINES)], ["Whole image, as a new file", "This view, at screen resolution"])
             visit.page.keyboard.press("Escape")
             visit.until("return !viewer.shadowRoot.querySelector('dialog')")
 

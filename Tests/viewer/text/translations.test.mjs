@@ -178,7 +178,7 @@ test('each language keeps its rules for words, spaces and punctuation', () => {
 
 /** Texts that are a button, an entry of a menu or a title: they end without a full stop and are short. */
 const LABELS = {
-  reading: ['zoomIn', 'zoomOut', 'fullscreen', 'previous', 'next', 'play', 'pause', 'more', 'back', 'close', 'tryAgain', 'filmstrip'],
+  reading: ['zoomIn', 'zoomOut', 'fit', 'fullscreen', 'previous', 'next', 'play', 'pause', 'more', 'back', 'close', 'tryAgain', 'filmstrip'],
   doing: ['save', 'share', 'copyLink', 'cite', 'flip', 'crop', 'measure', 'layers', 'details', 'keys', 'ratio', 'anyRatio', 'ownRatio',
     'reset', 'straighten', 'saveCopy', 'cancel', 'cropAgain', 'download', 'done', 'identifier', 'storage', 'size'],
   browsing: ['search', 'all', 'sort', 'orders.name', 'orders.-date', 'orders.date', 'orders.-added', 'orders.-size', 'addPictures',
