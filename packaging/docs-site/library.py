@@ -158,7 +158,9 @@ class Library:
             for url in urls:
                 member = self.documents[url]
                 if self.has_page(url):
-                    text += f"- {self.link(url, {**document['references'], url: {'type': 'topic', 'title': member['metadata']['title']}})}: {self.inline(member.get('abstract', []), member['references'])}\n"
+                    shown = {"type": "topic", "title": member["metadata"]["title"], "kind": member["metadata"]["role"]}
+                    about = self.inline(member.get("abstract", []), member["references"])
+                    text += f"- {self.link(url, {url: shown})}: {about}\n"
                 else:
                     anchor = self.addresses[url].partition("#")[2]
                     text += f"\n### {code(member['metadata']['title'])} {{#{anchor}}}\n\n{self.body(member, 2)}"
