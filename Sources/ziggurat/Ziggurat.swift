@@ -3,7 +3,7 @@ import HTTPMessages
 
 @main
 enum Ziggurat {
-  static let version = "0.1.0"
+  static let version = "1.0.0"
   static var commands: [any Command.Type] {
     [
       BuildCommand.self, ServeCommand.self, TilesCommand.self, InspectCommand.self, VerifyCommand.self,

@@ -1,4 +1,4 @@
-// The names of version 0.1. They work until version 0.3; each is reported once on the console.
+// The names of version 0.1. They work until version 2.0; each is reported once on the console.
 
 const EVENTS = { chrome: 'ui-toggle', settle: 'idle', sharp: 'fully-loaded', leave: 'close' }
 /** Old attributes, each with the attribute and value that replace it. */
@@ -43,5 +43,5 @@ export function renewAttribute(element, name, value) {
 function report(old, current) {
   if (reported.has(old)) return
   reported.add(old)
-  console.warn(`ziggurat-viewer: ${old} is deprecated and will be removed in version 0.3; use ${current}`)
+  console.warn(`ziggurat-viewer: ${old} is deprecated and will be removed in version 2.0; use ${current}`)
 }

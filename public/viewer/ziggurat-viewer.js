@@ -142,7 +142,7 @@ export class ZigguratViewer extends Steered {
   /** Whether the view is at rest and every tile of it is drawn. */
   get isFullyLoaded() { return this.isComplete && !this.missingTiles }
 
-  /** @deprecated the name of `isFullyLoaded` until version 0.3 */
+  /** @deprecated the name of `isFullyLoaded` until version 2.0 */
   get isSharp() { return this.isFullyLoaded }
 
   get missingTiles() { return this.#stage.loader?.failures ?? 0 }

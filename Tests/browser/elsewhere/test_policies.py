@@ -131,7 +131,7 @@ class Policies(EmbeddingTest):
         parts = set(re.findall(r"`::part\(([a-z-]+)\)`", text))
         self.assertEqual(parts, set(re.findall(r"part\.add\('([a-z-]+)'\)", sources)))
         properties = set(re.findall(r"`(--ziggurat-[a-z-]+)`", text))
-        # The former name of this one works until version 0.3.
+        # The former name of this one works until version 2.0.
         self.assertEqual(properties, set(re.findall(r"var\((--ziggurat-[a-z-]+)", sources)) - {"--ziggurat-ground"})
 
 
