@@ -69,8 +69,10 @@ class Swipes(EmbeddingTest):
     def test_a_window_that_changes_while_a_picture_is_dragged_does_not_stop_it(self):
         visit = self.open(view=middle(390, 844, 8))
         fingers = visit.touches()
+        start = visit.view()["x"]
         fingers.down((200, 420))
         fingers.move((180, 420))
+        visit.until(f"return Math.abs(viewer.viewport.x - {start + 20}) < 0.01", "the finger is heard")
         visit.page.set_viewport_size({"width": 440, "height": 800})
         visit.until("return viewer.viewport.width === 440")
         before = visit.view()["x"]
