@@ -1,7 +1,7 @@
 import { fileAddress } from '../menus/download.js'
 import { copy } from '../menus/share.js'
 import { doing } from '../text/doing.js'
-import { spoken } from '../text/language.js'
+import { localeOf } from '../text/language.js'
 import { reading } from '../text/reading.js'
 import { button, make } from '../viewer/element.js'
 
@@ -38,7 +38,7 @@ export class CropBar {
       // As every other slider of a photograph's.
       ondblclick: () => cropper.straighten(this.slider.valueAsNumber = 0),
     })
-    this.tenths = new Intl.NumberFormat(spoken(viewer), { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+    this.tenths = new Intl.NumberFormat(localeOf(viewer), { minimumFractionDigits: 1, maximumFractionDigits: 1 })
     const name = (ending) => `${title || reading(viewer)('viewer')}.${ending}`
     const row = (...children) => make('div', { className: 'row' }, ...children)
     this.drawing = make('div', { className: 'rows' },

@@ -2,9 +2,9 @@ import { Turn } from '../geometry/turn.js'
 import { make } from '../viewer/element.js'
 import { webURL } from '../web-url.js'
 import { CropBar } from './bar.js'
-import { between, cropAddress, cropService, drawn, inscribed, straightAddress, wholePixels } from './frame.js'
-import { grips } from './grips.js'
-import { Level } from './level.js'
+import { cropHandles } from './crop-handles.js'
+import { clamp, cropAddress, cropService, fitRatio, resizeFrame, straightAddress, wholePixels } from './frame.js'
+import { StraightenedSpace } from './straightened-space.js'
 
 const LEAST = 48 // CSS px
 const MARGIN = 24 // CSS px, so that no handle lies beyond the window
@@ -30,7 +30,7 @@ export class Cropper {
     // Only quarter turns make a crop that is a part of the image.
     const { degrees, isFlipped } = this.viewport.turn
     this.turn = new Turn(Math.round(degrees / 90) * 90, isFlipped)
-    this.level = new Level(this.image, 0, isFlipped)
+    this.level = new StraightenedSpace(this.image, 0, isFlipped)
     /** Degrees that straighten the picture, clockwise as it is seen. */
     this.straightening = 0
     viewer.change((camera) => {
@@ -91,7 +91,7 @@ export class Cropper {
     this.upright ??= { middle: level.middle(this.frame), width: this.frame.width, height: this.frame.height }
     const { upright } = this
     this.straightening = degrees
-    this.level = new Level(this.image, degrees, quarters.isFlipped)
+    this.level = new StraightenedSpace(this.image, degrees, quarters.isFlipped)
     const whole = this.level.about(upright.middle, upright)
     const room = Math.min(1, this.level.room(whole))
     this.frame = this.level.about(upright.middle, { width: upright.width * room, height: upright.height * room })
@@ -103,7 +103,7 @@ export class Cropper {
   reset() {
     this.ratio = this.upright = null
     this.straightening = 0
-    this.level = new Level(this.image, 0, this.turn.isFlipped)
+    this.level = new StraightenedSpace(this.image, 0, this.turn.isFlipped)
     this.frame = { x: 0, y: 0, ...this.image }
     this.showWhole(this.turn)
     this.bar.showStart()
@@ -197,15 +197,15 @@ export class Cropper {
   }
 
   held(frame) {
-    if (this.straightening) return this.level.held(this.imageRatio ? inscribed(frame, this.imageRatio) : frame)
+    if (this.straightening) return this.level.held(this.imageRatio ? fitRatio(frame, this.imageRatio) : frame)
     const width = Math.min(frame.width, this.image.width)
     const height = Math.min(frame.height, this.image.height)
     const held = {
       width, height,
-      x: between(frame.x, 0, this.image.width - width),
-      y: between(frame.y, 0, this.image.height - height),
+      x: clamp(frame.x, 0, this.image.width - width),
+      y: clamp(frame.y, 0, this.image.height - height),
     }
-    return this.imageRatio ? inscribed(held, this.imageRatio) : held
+    return this.imageRatio ? fitRatio(held, this.imageRatio) : held
   }
 
   get imageRatio() {
@@ -278,7 +278,7 @@ export class Cropper {
     const own = quarters.undo(handle)
     const held = { x: Math.round(own.x), y: Math.round(own.y) }
     const limits = { least: LEAST / scale, ratio: this.imageRatio }
-    const after = (frame, x, y) => drawn(frame, held, x / scale, y / scale, level.size, limits)
+    const after = (frame, x, y) => resizeFrame(frame, held, x / scale, y / scale, level.size, limits)
     this.upright = null
     if (!this.straightening) this.frame = after(from, by.x, by.y)
     else if (this.ratio) this.frame = level.toward(from, after(from, by.x, by.y))
@@ -291,7 +291,7 @@ export class Cropper {
   }
 
   build() {
-    this.box.append(...grips(this))
+    this.box.append(...cropHandles(this))
     this.holder = make('div', { className: 'holder' }, this.box)
     this.element.append(this.holder, this.bar.element)
   }

@@ -5,12 +5,12 @@ export const HANDLES = [
 ]
 
 /** Image space throughout. */
-export function drawn(frame, handle, dx, dy, image, { least, ratio }) {
+export function resizeFrame(frame, handle, dx, dy, image, { least, ratio }) {
   if (handle.x === 0 && handle.y === 0) {
     return {
       ...frame,
-      x: between(frame.x + dx, 0, image.width - frame.width),
-      y: between(frame.y + dy, 0, image.height - frame.height),
+      x: clamp(frame.x + dx, 0, image.width - frame.width),
+      y: clamp(frame.y + dy, 0, image.height - frame.height),
     }
   }
   const result = {
@@ -23,10 +23,10 @@ export function drawn(frame, handle, dx, dy, image, { least, ratio }) {
 function side(start, length, edge, by, most, least, place, extent) {
   const end = start + length
   if (edge < 0) {
-    const moved = between(start + by, 0, end - least)
+    const moved = clamp(start + by, 0, end - least)
     return { [place]: moved, [extent]: end - moved }
   }
-  return { [place]: start, [extent]: edge > 0 ? between(end + by, start + least, most) - start : length }
+  return { [place]: start, [extent]: edge > 0 ? clamp(end + by, start + least, most) - start : length }
 }
 
 function proportioned(before, free, handle, image, least, ratio) {
@@ -51,7 +51,7 @@ function room(anchor, hold, most) {
  * @param {{ x: number, y: number, width: number, height: number }} frame
  * @param {number} ratio width by height
  */
-export function inscribed(frame, ratio) {
+export function fitRatio(frame, ratio) {
   const width = Math.min(frame.width, frame.height * ratio)
   const height = width / ratio
   return { x: frame.x + (frame.width - width) / 2, y: frame.y + (frame.height - height) / 2, width, height }
@@ -63,15 +63,15 @@ export function inscribed(frame, ratio) {
  * @param {{ width: number, height: number }} image
  */
 export function wholePixels(frame, image) {
-  const width = between(Math.round(frame.width), 1, image.width)
-  const height = between(Math.round(frame.height), 1, image.height)
+  const width = clamp(Math.round(frame.width), 1, image.width)
+  const height = clamp(Math.round(frame.height), 1, image.height)
   return {
-    x: between(Math.round(frame.x), 0, image.width - width), y: between(Math.round(frame.y), 0, image.height - height), width, height,
+    x: clamp(Math.round(frame.x), 0, image.width - width), y: clamp(Math.round(frame.y), 0, image.height - height), width, height,
   }
 }
 
 /** The value that is nearest and within; the lower bound where there is nothing between. @param {number} value @param {number} low @param {number} high */
-export function between(value, low, high) { return Math.min(Math.max(value, low), Math.max(low, high)) }
+export function clamp(value, low, high) { return Math.min(Math.max(value, low), Math.max(low, high)) }
 
 /** Where the image's parts can be had: the address of its IIIF service's info.json, or null. */
 export function cropService(source) {

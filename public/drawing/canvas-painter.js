@@ -1,12 +1,12 @@
 import { tileKey } from '../tiles/plan.js'
-import { cells, common, levelMatrix, levelRect, scaled, standIns } from './mosaic.js'
-import { contextOf, Sheet, SpareCanvases } from './sheet.js'
+import { LevelCanvas, SpareCanvases, contextOf } from './level-canvas.js'
+import { fallbackTiles, intersectRect, levelMatrix, levelRect, scaled, tileRange } from './tile-layout.js'
 
 /** @typedef {import('../geometry/pyramid.js').Pyramid} Pyramid */
 /** @typedef {import('../geometry/viewport.js').Viewport} Viewport */
 /** @typedef {import('../geometry/types.js').Rect} Rect */
-/** @typedef {import('./sheet.js').Tiles} Tiles */
-/** @typedef {import('./sheet.js').Work} Work */
+/** @typedef {import('./level-canvas.js').Tiles} Tiles */
+/** @typedef {import('./level-canvas.js').Work} Work */
 
 /** Level pixels that a sheet has room for beside what can be seen of it. */
 const BESIDE = 128
@@ -21,7 +21,7 @@ export class CanvasPainter {
   #pyramid = null
   /**
    * Of each cell by its index: sheets by their levels. None is overwritten while it is still to be drawn.
-   * @type {Map<number, Sheet>[]}
+   * @type {Map<number, LevelCanvas>[]}
    */
   #sheets = []
   #spare = new SpareCanvases()
@@ -58,7 +58,7 @@ export class CanvasPainter {
    * @returns {boolean} whether there may be more to make
    */
   prepare() {
-    const { width, height } = roomOf(cells(this.canvas)[0])
+    const { width, height } = roomOf(tileRange(this.canvas)[0])
     return this.#spare.prepare(width + 1, height + 1)
   }
 
@@ -76,7 +76,7 @@ export class CanvasPainter {
     if (this.#pyramid !== pyramid) this.forget()
     this.#pyramid = pyramid
     const work = { pixels, isLeft: false }
-    cells(this.canvas).forEach((cell, index) => this.#paintCell(cell, index, pyramid, viewport, level, ratio, tiles, work))
+    tileRange(this.canvas).forEach((cell, index) => this.#paintCell(cell, index, pyramid, viewport, level, ratio, tiles, work))
     return !work.isLeft
   }
 
@@ -93,12 +93,12 @@ export class CanvasPainter {
     // What does not move needs no room to do so.
     const room = work.pixels === Infinity ? { width: 0, height: 0 } : roomOf(cell)
     const missing = own.lay(rect, tiles, work, room)
-    /** @type {{ sheet: Sheet, part: Rect }[]} */
+    /** @type {{ sheet: LevelCanvas, part: Rect }[]} */
     const layers = []
     if (missing.length) {
-      for (const need of standIns(pyramid, missing, (tile) => tiles.has(tileKey(tile)))) {
+      for (const need of fallbackTiles(pyramid, missing, (tile) => tiles.has(tileKey(tile)))) {
         const within = seen(need.level)
-        const part = within && common(need.rect, within)
+        const part = within && intersectRect(need.rect, within)
         if (!part) continue
         const sheet = this.#sheet(sheets, pyramid, need.level)
         sheet.lay(part, tiles, { pixels: Infinity, isLeft: false }, room)
@@ -107,7 +107,7 @@ export class CanvasPainter {
       // Of other cells, too: what was in one is in another when the picture is smaller.
       for (const sheet of this.#sheets.flatMap((each) => [...each.values()])) {
         if (sheet.level <= level) continue
-        const part = sheet.region && common(sheet.region, scaled(rect, 2 ** (sheet.level - level)))
+        const part = sheet.region && intersectRect(sheet.region, scaled(rect, 2 ** (sheet.level - level)))
         if (part) layers.push({ sheet, part })
       }
     }
@@ -116,14 +116,14 @@ export class CanvasPainter {
     this.#keep(sheets, own, missing.length > 0, layers.map(({ sheet }) => sheet))
   }
 
-  /** @param {Map<number, Sheet>} sheets @param {Pyramid} pyramid @param {number} level */
+  /** @param {Map<number, LevelCanvas>} sheets @param {Pyramid} pyramid @param {number} level */
   #sheet(sheets, pyramid, level) {
-    if (!sheets.has(level)) sheets.set(level, new Sheet(pyramid, level, this.#spare))
-    return /** @type {Sheet} */ (sheets.get(level))
+    if (!sheets.has(level)) sheets.set(level, new LevelCanvas(pyramid, level, this.#spare))
+    return /** @type {LevelCanvas} */ (sheets.get(level))
   }
 
   /**
-   * @param {Rect} cell @param {{ sheet: Sheet, part: Rect }[]} layers @param {Pyramid} pyramid @param {Viewport} viewport
+   * @param {Rect} cell @param {{ sheet: LevelCanvas, part: Rect }[]} layers @param {Pyramid} pyramid @param {Viewport} viewport
    * @param {number} ratio
    */
   #draw(cell, layers, pyramid, viewport, ratio) {
@@ -146,7 +146,7 @@ export class CanvasPainter {
 
   /**
    * What was drawn stays; of finer sheets the finest alone, until nothing is missing.
-   * @param {Map<number, Sheet>} sheets @param {Sheet} own @param {boolean} isMissing @param {Sheet[]} drawn
+   * @param {Map<number, LevelCanvas>} sheets @param {LevelCanvas} own @param {boolean} isMissing @param {LevelCanvas[]} drawn
    */
   #keep(sheets, own, isMissing, drawn) {
     const finest = isMissing ? Math.max(...[...sheets.values()].filter(({ region }) => region).map(({ level }) => level)) : own.level

@@ -1,5 +1,5 @@
 import { make } from '../viewer/element.js'
-import { contextOf } from './sheet.js'
+import { contextOf } from './level-canvas.js'
 
 /**
  * What is seen, as a picture.

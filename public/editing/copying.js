@@ -1,6 +1,6 @@
-import { place } from '../place.js'
 import { writing } from '../text/writing.js'
-import { ask } from './ask.js'
+import { serverURL } from '../urls.js'
+import { callAPI } from './api.js'
 import { toast } from './toast.js'
 
 /**
@@ -12,11 +12,11 @@ export async function saveCopy(page, wish) {
   const { id } = page.viewer.source.details
   const say = writing(page.viewer)
   try {
-    const begun = await ask('POST', place(`api/images/${encodeURIComponent(id)}/copies`), wish)
+    const begun = await callAPI('POST', serverURL(`api/images/${encodeURIComponent(id)}/copies`), wish)
     const { status, image } = await ended(begun.id, say('copyFailed'))
     if (status !== 'done') return toast(say('copyFailed'))
     page.changed()
-    toast(say('copySaved', { id: image }), say('showCopy'), () => location.assign(place(`view/${encodeURIComponent(image)}`)))
+    toast(say('copySaved', { id: image }), say('showCopy'), () => location.assign(serverURL(`view/${encodeURIComponent(image)}`)))
   } catch (error) { toast(error.message) }
 }
 
@@ -28,7 +28,7 @@ export async function saveCopy(page, wish) {
  */
 function ended(id, unknown) {
   return new Promise((done, fail) => {
-    const events = new EventSource(place('api/events'))
+    const events = new EventSource(serverURL('api/events'))
     events.addEventListener('upload', ({ data }) => {
       const upload = JSON.parse(data)
       if (upload.id !== id || upload.status !== 'done' && upload.status !== 'failed') return

@@ -1,8 +1,8 @@
-import { place } from '../place.js'
 import { writing } from '../text/writing.js'
+import { serverURL } from '../urls.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
-import { ask } from './ask.js'
+import { callAPI } from './api.js'
 
 const NAMES = ['title', 'caption', 'keywords']
 
@@ -14,8 +14,8 @@ const NAMES = ['title', 'caption', 'keywords']
  */
 export async function editImage(root, id, saved) {
   const say = writing(root.host)
-  const url = place(`api/images/${encodeURIComponent(id)}`)
-  let image = await ask('GET', url)
+  const url = serverURL(`api/images/${encodeURIComponent(id)}`)
+  let image = await callAPI('GET', url)
   const fault = make('p', { role: 'alert' })
   const form = make('form', { className: 'edit' })
   const rows = NAMES.map((name) => {
@@ -27,7 +27,7 @@ export async function editImage(root, id, saved) {
   const send = make('button', { className: 'wide', textContent: say('save') })
   form.append(fault, send)
   const merge = async () => {
-    image = await ask('GET', url)
+    image = await callAPI('GET', url)
     for (const row of rows) {
       const { name, field, was, theirs } = row
       const now = words(image[name])
@@ -55,7 +55,7 @@ export async function editImage(root, id, saved) {
     if (Object.keys(edit).length === 0) return dialog.close()
     send.disabled = true
     try {
-      const told = await ask('PATCH', url, edit, image.tag && { 'If-Match': image.tag })
+      const told = await callAPI('PATCH', url, edit, image.tag && { 'If-Match': image.tag })
       // It may be done and nothing be told of it.
       image = told.id ? told : { ...image, ...edit, tag: null }
       dialog.close()

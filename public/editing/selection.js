@@ -1,12 +1,12 @@
-import { writing } from '../text/writing.js'
-import { button, make } from '../viewer/element.js'
 import { icon } from '../gallery/icons.js'
 import { Library } from '../gallery/library.js'
-import { place } from '../place.js'
-import { ask, isOwn } from './ask.js'
+import { writing } from '../text/writing.js'
+import { serverURL } from '../urls.js'
+import { button, make } from '../viewer/element.js'
+import { callAPI, isPrivate } from './api.js'
 import { editImage } from './form.js'
-import { speak, toast } from './toast.js'
-import { deleteImages, offerUndo, takeNote } from './trash.js'
+import { announce, toast } from './toast.js'
+import { deleteImages, offerUndo, takeFlashMessage } from './trash.js'
 
 const REST = 450 // ms
 const [SLOP, EDGE, STEP] = [10, 90, 14] // CSS px
@@ -16,7 +16,7 @@ export class Selection {
   constructor(grid, header, reload, { canWrite, canWriteSpace }) {
     Object.assign(this, { grid, reload, chosen: new Set(), base: new Set(), anchor: 0, isOn: false })
     const say = this.say = writing()
-    this.may = (index) => isOwn(grid.images[index].id) ? canWriteSpace : canWrite
+    this.may = (index) => isPrivate(grid.images[index].id) ? canWriteSpace : canWrite
     this.canMove = canWrite && canWriteSpace
     this.start = button('round select', say('select'), () => this.isOn ? this.leave() : this.enter(), icon('select'))
     header.append(this.start)
@@ -37,7 +37,7 @@ export class Selection {
     }
     for (const link of grid.shown.values()) grid.dress(link)
     this.listen(grid.box)
-    const note = takeNote()
+    const note = takeFlashMessage()
     if (note) offerUndo(note, note.ids.size, reload)
   }
 
@@ -155,10 +155,10 @@ export class Selection {
     this.count.textContent = size ? this.say('selected', { count: size }) : this.say('select')
     this.edit.disabled = size !== 1 || this.books.length > 0
     this.delete.disabled = size === 0
-    const own = [...this.chosen].filter(isOwn).length
+    const own = [...this.chosen].filter(isPrivate).length
     this.moveIn.hidden = !this.canMove || !size || own > 0
     this.moveOut.hidden = !this.canMove || !size || own < size
-    speak(this.isOn ? this.count.textContent : '')
+    announce(this.isOn ? this.count.textContent : '')
     for (const link of this.grid.shown.values()) this.mark(link)
   }
 
@@ -204,7 +204,7 @@ export class Selection {
       this.leave()
       const warnings = new Set()
       for (const id of ids) {
-        const moved = await ask('POST', place(`api/images/${encodeURIComponent(id)}/move`), { to })
+        const moved = await callAPI('POST', serverURL(`api/images/${encodeURIComponent(id)}/move`), { to })
         if (moved?.warning) warnings.add(this.say('publishedAgain'))
       }
       toast([this.say('moved', { count: ids.length }), ...warnings].join(' '))

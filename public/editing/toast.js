@@ -6,7 +6,7 @@ const spoken = make('p', { className: 'spoken', role: 'status' })
 document.body.append(spoken)
 
 /** Says something to who hears the page. @param {string} words */
-export function speak(words) { spoken.textContent = words }
+export function announce(words) { spoken.textContent = words }
 
 /**
  * Says something for a while, to all.
@@ -25,5 +25,5 @@ export function toast(words, name, run) {
   const leave = () => line.matches(':hover, :focus-within') ? setTimeout(leave, READ) : line.remove()
   setTimeout(leave, run ? REACH : READ)
   document.body.append(line)
-  speak(words)
+  announce(words)
 }

@@ -1,6 +1,6 @@
-import { place } from '../place.js'
 import { writing } from '../text/writing.js'
-import { ask, isOwn } from './ask.js'
+import { serverURL } from '../urls.js'
+import { callAPI, isPrivate } from './api.js'
 import { toast } from './toast.js'
 
 const MOST = 1000 // of one request
@@ -27,9 +27,9 @@ document.addEventListener('keydown', (event) => {
 export async function deleteImages(ids) {
   const result = { ids: new Set(), deletions: [] }
   for (const own of [true, false]) {
-    const part = ids.filter((id) => isOwn(id) === own)
+    const part = ids.filter((id) => isPrivate(id) === own)
     while (part.length) {
-      const { deleted } = await ask('POST', place('api/trash'), { ids: part.splice(0, MOST) })
+      const { deleted } = await callAPI('POST', serverURL('api/trash'), { ids: part.splice(0, MOST) })
       if (!deleted) continue
       result.deletions.push(deleted.id)
       for (const id of deleted.images) result.ids.add(id)
@@ -64,16 +64,16 @@ export function offerUndo({ ids, deletions }, wanted, restored) {
 }
 
 /** Brings one deletion back. @param {string} id @returns {Promise<number>} how many pictures that are */
-export async function restore(id) { return (await ask('POST', place(`api/trash/${id}/restore`))).restored.length }
+export async function restore(id) { return (await callAPI('POST', serverURL(`api/trash/${id}/restore`))).restored.length }
 
 /** What can be restored, the last deleted first. @returns {Promise<{ id: string, images: string[], deletedAt: number, expires: number }[]>} */
-export async function trash() { return (await ask('GET', place('api/trash'))).items }
+export async function trash() { return (await callAPI('GET', serverURL('api/trash'))).items }
 
 /** For the gallery, where a page of its own is left for that. @param {Deleted} deleted */
-export function leaveNote({ deletions, ids }) { sessionStorage.setItem(NOTE, JSON.stringify([deletions, [...ids]])) }
+export function saveFlashMessage({ deletions, ids }) { sessionStorage.setItem(NOTE, JSON.stringify([deletions, [...ids]])) }
 
 /** @returns {Deleted | undefined} */
-export function takeNote() {
+export function takeFlashMessage() {
   const [deletions, ids] = JSON.parse(sessionStorage.getItem(NOTE) ?? '[]')
   sessionStorage.removeItem(NOTE)
   return ids && { deletions, ids: new Set(ids) }

@@ -1,5 +1,5 @@
 import '../viewer/elements.js'
-import { place } from '../place.js'
+import { serverURL } from '../urls.js'
 
 const EVENTS = ['page', 'open', 'viewport', 'idle', 'complete', 'fully-loaded', 'ui-toggle', 'motion', 'close', 'error']
 
@@ -7,7 +7,7 @@ const EVENTS = ['page', 'open', 'viewport', 'idle', 'complete', 'fully-loaded', 
 const viewer = document.querySelector('ziggurat-viewer')
 
 // The examples name this server and one of its images.
-const root = new URL(place(''), location.href).href
+const root = new URL(serverURL(''), location.href).href
 const write = (id) => {
   for (const code of document.querySelectorAll('code')) {
     code.textContent = code.textContent.replaceAll('https://images.example.org/', root).replaceAll('night-watch', encodeURIComponent(id))
@@ -46,10 +46,10 @@ viewer.addEventListener('open', () => {
 start()
 
 async function start() {
-  const answer = await fetch(place('api/images?limit=1')).catch(() => null)
+  const answer = await fetch(serverURL('api/images?limit=1')).catch(() => null)
   const [image] = answer?.ok ? (await answer.json()).images : []
   if (!image) return
   const id = image.cover ?? image.id
   write(id)
-  viewer.src = place(`api/images/${encodeURIComponent(id)}`)
+  viewer.src = serverURL(`api/images/${encodeURIComponent(id)}`)
 }

@@ -1,6 +1,6 @@
-import { place } from '../place.js'
-import { browsing } from '../text/browsing.js'
 import { imageTitle, zigguratSource } from '../sources/ziggurat.js'
+import { browsing } from '../text/browsing.js'
+import { serverURL } from '../urls.js'
 import { make } from '../viewer/element.js'
 import { icon } from './icons.js'
 import { Rows } from './rows.js'
@@ -172,7 +172,7 @@ export class Grid {
   make(index) {
     const image = this.images[index]
     const link = make('a', {
-      className: image.isBook ? 'picture book' : 'picture', href: place(`view/${encodeURIComponent(image.cover ?? image.id)}`), tabIndex: index === this.focused ? 0 : -1,
+      className: image.isBook ? 'picture book' : 'picture', href: serverURL(`view/${encodeURIComponent(image.cover ?? image.id)}`), tabIndex: index === this.focused ? 0 : -1,
       onclick: (event) => this.opened(Number(link.dataset.index), event),
     }, make('span', { className: 'frame' }), make('span', { className: 'caption', textContent: imageTitle(image) }))
     link.dataset.index = index

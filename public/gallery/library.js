@@ -1,6 +1,6 @@
-import { place } from '../place.js'
 import { tryFormats } from '../sources/formats.js'
 import { presentNames } from '../sources/former-names.js'
+import { serverURL } from '../urls.js'
 import { request } from '../web-url.js'
 
 const PAGE = 200
@@ -38,7 +38,7 @@ export class Library {
     if (this.folder) query.set('folder', this.folder)
     if (this.sort) query.set('sort', this.sort)
     if (this.fields) query.set('fields', this.fields)
-    const answer = presentNames(await this.read(place(`api/images?${query}`), this.abort.signal))
+    const answer = presentNames(await this.read(serverURL(`api/images?${query}`), this.abort.signal))
     const { nextCursor, total, hint, folders } = answer
     const images = answer.images.map(presentNames)
     await tryFormats(images.map((image) => image.format))

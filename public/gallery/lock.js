@@ -1,6 +1,6 @@
-import { place } from '../place.js'
 import { locking } from '../text/locking.js'
 import { reading } from '../text/reading.js'
+import { serverURL } from '../urls.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
 import { icon } from './icons.js'
@@ -9,7 +9,7 @@ import { logIn, session } from './session.js'
 
 const NOTE = 'ziggurat-locked'
 /** Between the pages of this server: who locks tells the others. */
-const channel = () => new BroadcastChannel(`ziggurat-locked ${place('')}`)
+const channel = () => new BroadcastChannel(`ziggurat-locked ${serverURL('')}`)
 let isWatched = false
 let isLeaving = false
 
@@ -57,12 +57,12 @@ function leave(isTold) {
   document.body.hidden = true
   sessionStorage.clear()
   if (isTold) sessionStorage.setItem(NOTE, 1)
-  if (location.pathname === place('')) location.reload()
-  else location.replace(place(''))
+  if (location.pathname === serverURL('')) location.reload()
+  else location.replace(serverURL(''))
 }
 
 async function lock() {
-  const { ok } = await fetch(place('api/session'), { method: 'DELETE' })
+  const { ok } = await fetch(serverURL('api/session'), { method: 'DELETE' })
   if (!ok) return
   const others = channel()
   others.postMessage('')

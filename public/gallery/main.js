@@ -1,5 +1,5 @@
-import { worksOffline } from '../offline/installed.js'
-import { haveWords } from '../text/language.js'
+import { registerWorker } from '../offline/register-worker.js'
+import { loadTranslations } from '../text/language.js'
 import { Gallery } from './page.js'
 import { session, takeToken } from './session.js'
 
@@ -15,7 +15,7 @@ addEventListener('hashchange', async () => {
 // No await of the module's own: what it imports when it is needed imports what it has already, and would wait for it.
 async function start() {
   // In English nothing has to come first; other words were asked for with this script.
-  const [isWelcome] = await Promise.all([takeToken(), haveWords()])
+  const [isWelcome] = await Promise.all([takeToken(), loadTranslations()])
   const gallery = new Gallery()
   const { grid } = gallery
   const reload = () => gallery.reload()
@@ -32,7 +32,7 @@ async function start() {
     gallery.tell()
   }
   if (!isWelcome) sayItIsOver()
-  worksOffline()
+  registerWorker()
 }
 
 async function sayItIsOver() {

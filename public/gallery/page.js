@@ -1,17 +1,17 @@
 import { rememberedOpen } from '../paging/album.js'
 import { browsing } from '../text/browsing.js'
-import { addressOf, askedBy, monthOf } from './asked.js'
+import { EmptyState } from './empty-state.js'
+import { FolderBar } from './folder-bar.js'
 import { Grid } from './grid.js'
 import { Library } from './library.js'
-import { Opening } from './opening.js'
-import { Shelf } from './shelf.js'
-import { States } from './states.js'
+import { LightboxLauncher } from './lightbox-launcher.js'
+import { formatQuery, monthOf, parseQuery } from './query-state.js'
 
 const TYPING = 220 // ms
 
 /** The gallery's page: what its address asks for, in a grid; coming back to it leads to the place that was left. */
 export class Gallery {
-  asked = askedBy(location.search)
+  asked = parseQuery(location.search)
   library = new Library('')
   /** Where to go as soon as it is read: the place of the entry in the history. */
   left = null
@@ -23,13 +23,13 @@ export class Gallery {
     this.field.placeholder = this.say('search')
     this.field.ariaLabel = this.say('searchImages')
     this.grid = new Grid(find('grid'), () => this.read(), (index, event) => this.opening.open(index, event))
-    this.opening = new Opening(this.grid, {
+    this.opening = new LightboxLauncher(this.grid, {
       total: () => this.library.isComplete ? this.grid.images.length : this.library.total ?? this.grid.images.length,
       leave: () => this.leave(),
       reload: () => this.reload(),
     })
-    this.shelf = new Shelf(find('shelf'), (asked) => this.ask(asked))
-    this.states = new States(document.querySelector('main'), { again: () => this.again(), ask: (asked) => this.ask(asked) })
+    this.shelf = new FolderBar(find('shelf'), (asked) => this.ask(asked))
+    this.states = new EmptyState(document.querySelector('main'), { again: () => this.again(), ask: (asked) => this.ask(asked) })
     this.#listen()
     this.#returned()
     this.search()
@@ -37,14 +37,14 @@ export class Gallery {
 
   /**
    * Asks for something else: a folder is a place of its own in the history.
-   * @param {Partial<import('./asked.js').Asked>} asked
+   * @param {Partial<import('./query-state.js').Asked>} asked
    */
   ask(asked) {
     this.left = null
     this.leave()
     this.asked = { ...this.asked, ...asked }
     const write = 'folder' in asked ? 'pushState' : 'replaceState'
-    history[write](null, '', addressOf(this.asked))
+    history[write](null, '', formatQuery(this.asked))
     this.search()
     if ('folder' in asked) scrollTo(0, 0)
   }
@@ -130,8 +130,8 @@ export class Gallery {
       this.#comeBack()
     })
     addEventListener('popstate', () => {
-      const asked = askedBy(location.search)
-      if (this.opening.isOpen || addressOf(asked) === addressOf(this.asked)) return
+      const asked = parseQuery(location.search)
+      if (this.opening.isOpen || formatQuery(asked) === formatQuery(this.asked)) return
       this.asked = asked
       this.#returned()
       this.search()

@@ -1,10 +1,10 @@
-import { place } from '../place.js'
+import { serverURL } from '../urls.js'
 
 let asked
 
 /** Asked once a page; `expiresIn` is in seconds. */
 export function session(again = false) {
-  if (again || !asked) asked = fetch(place('api/session')).then((answer) => answer.json()).catch(() => ({}))
+  if (again || !asked) asked = fetch(serverURL('api/session')).then((answer) => answer.json()).catch(() => ({}))
   return asked
 }
 
@@ -15,7 +15,7 @@ export function session(again = false) {
  */
 export function logIn(credential) {
   asked = null
-  return fetch(place('api/session'), {
+  return fetch(serverURL('api/session'), {
     method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(credential),
   })
 }

@@ -1,7 +1,7 @@
-import { place } from '../place.js'
+import { serverURL } from '../urls.js'
 import { request, webURL } from '../web-url.js'
 
-const root = place('api/uploads')
+const root = serverURL('api/uploads')
 const PIECE = 8 << 20 // bytes
 const base64 = (words) => btoa(String.fromCharCode(...new TextEncoder().encode(words)))
 const memory = (file) => `upload ${file.name} ${file.size} ${file.lastModified}`

@@ -1,5 +1,5 @@
-import { place } from '../place.js'
 import { writing } from '../text/writing.js'
+import { serverURL } from '../urls.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
 import { icon } from './icons.js'
@@ -74,7 +74,7 @@ class Panel {
   }
 
   async showPhone() {
-    const answer = await fetch(place('api/pairing.svg'))
+    const answer = await fetch(serverURL('api/pairing.svg'))
     if (answer.status !== 200) return
     const src = URL.createObjectURL(await answer.blob())
     this.phone.replaceChildren(make('img', { alt: this.say('phoneCode'), width: 164, height: 164, src }),
@@ -84,7 +84,7 @@ class Panel {
 
   listen() {
     if (this.events) return
-    this.events = new EventSource(place('api/events'))
+    this.events = new EventSource(serverURL('api/events'))
     this.unfinished = new Map()
     this.events.addEventListener('upload', ({ data }) => {
       const upload = JSON.parse(data)
@@ -163,7 +163,7 @@ class Row {
         started: (id) => this.panel.started(this.id = id, this),
         waiting: () => this.show(this.bar.value, this.say('waitingForServer')),
       })
-      const answer = await fetch(place(`api/uploads/${this.id}`))
+      const answer = await fetch(serverURL(`api/uploads/${this.id}`))
       if (answer.ok) this.tell(await answer.json())
     } catch (error) {
       if (!this.abort.signal.aborted) this.end('failed', await this.refusal(error.status))
@@ -190,7 +190,7 @@ class Row {
     if (status === 'failed') this.end(status, this.say(FAULTS[errorCode] ?? 'notPrepared'))
     if (status === 'done') {
       this.end(status, this.say(duplicate ? 'thereAlready' : 'added'))
-      this.name.href = place(`view/${encodeURIComponent(image)}`)
+      this.name.href = serverURL(`view/${encodeURIComponent(image)}`)
       if (!duplicate) this.panel.reload()
     }
   }

@@ -1,5 +1,5 @@
 import { Recognizer } from './recognizer.js'
-import { WheelReader, isPinch, wheelFactor } from './wheel.js'
+import { WheelClassifier, isPinch, wheelFactor } from './wheel.js'
 
 /**
  * Tells a handler what hands do on an element: fingers, mouse and pen as a `Recognizer` does; of wheels and trackpads
@@ -10,7 +10,7 @@ import { WheelReader, isPinch, wheelFactor } from './wheel.js'
  * @param {AbortSignal} signal ends it
  * @param {HTMLElement} [outer] where wheels are heard
  */
-export function listen(element, handler, signal, outer = element) {
+export function bindPointerEvents(element, handler, signal, outer = element) {
   const recognizer = new Recognizer(handler)
   let timer = 0
 
@@ -44,7 +44,7 @@ export function listen(element, handler, signal, outer = element) {
   element.addEventListener('pointermove', (event) => {
     if (event.pointerType === 'mouse' && event.buttons === 0) handler.hover?.(place(event))
   }, { signal })
-  const wheel = new WheelReader()
+  const wheel = new WheelClassifier()
   outer.addEventListener('wheel', (event) => {
     if (event.composedPath().some((part) => part instanceof HTMLDialogElement || part.role === 'menu' || part.role === 'listbox')) return
     const what = wheel.read(event, event.timeStamp, devicePixelRatio)

@@ -24,7 +24,7 @@ const SLOW = 30 // CSS px that any turn of Safari's mice counts at least
  * their first, small moves are not taken for a mouse when they are thrown. A wheel that turns freely, in steps finer than
  * notches, is like a trackpad.
  */
-export class WheelReader {
+export class WheelClassifier {
   /** @type {'mouse' | 'trackpad'} what the last event came from */
   kind = 'mouse'
   #time = -Infinity

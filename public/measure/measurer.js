@@ -1,7 +1,7 @@
 import { doing } from '../text/doing.js'
 import { reading } from '../text/reading.js'
+import { formatLength } from '../viewer/descriptions.js'
 import { button, make } from '../viewer/element.js'
-import { lengthWords } from '../viewer/words.js'
 
 const STEP = 8 // CSS px
 const MARGIN = 24 // CSS px, so that no end lies beyond the window
@@ -76,7 +76,7 @@ export class Measurer {
     const [across, down] = [to.x - from.x, to.y - from.y]
     this.line.style.width = `${Math.hypot(across, down)}px`
     this.line.style.transform = `translate(${from.x}px, ${from.y}px) rotate(${Math.atan2(down, across)}rad)`
-    const words = lengthWords(this.length, reading(this.viewer))
+    const words = formatLength(this.length, reading(this.viewer))
     if (this.words.value !== words) this.words.value = words
     // Beside the line's middle, and in the window.
     const { offsetWidth, offsetHeight } = this.label

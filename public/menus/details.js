@@ -1,5 +1,5 @@
 import { dates } from '../text/language.js'
-import { seenPart } from '../viewer/words.js'
+import { seenPart } from '../viewer/descriptions.js'
 
 /** @typedef {import('../text/language.js').Say} Say */
 

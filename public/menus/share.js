@@ -1,12 +1,12 @@
+import { reading } from '../text/reading.js'
 import { copyText } from '../viewer/dialog.js'
 import { make } from '../viewer/element.js'
-import { linkHash } from '../viewer/link.js'
-import { reading } from '../text/reading.js'
+import { encodeView } from '../viewer/view-hash.js'
 
 /** The page's address, with what is seen now. */
 export function viewAddress(viewer) {
   const url = new URL(location.href)
-  if (viewer.viewport) url.hash = linkHash(viewer.viewport, viewer.source.pyramid.imageSize)
+  if (viewer.viewport) url.hash = encodeView(viewer.viewport, viewer.source.pyramid.imageSize)
   return url.href
 }
 

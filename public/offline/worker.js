@@ -1,6 +1,6 @@
 import { formerAddress } from '../sources/former-names.js'
-import { MOST, mayBeKept, placeOf, tooMany } from './kept.js'
-import { SHELL } from './shell.js'
+import { MOST, excessEntries, isCacheable, placeOf } from './cache-policy.js'
+import { SHELL } from './precache-manifest.js'
 
 /*
  * A service worker: without a network the page starts, and shows the pictures that were seen last. With one, everything is asked
@@ -33,7 +33,7 @@ async function answer(event, key) {
   if (own && isFile) return own
   try {
     const found = await fetch(request)
-    if (mayBeKept(found)) event.waitUntil(keep(key, found.clone()).catch(() => {}))
+    if (isCacheable(found)) event.waitUntil(keep(key, found.clone()).catch(() => {}))
     // What is not there any more, or not for everybody, is not kept either.
     else if (found.status !== 304 && found.status < 500) event.waitUntil(forget(key))
     return found
@@ -71,7 +71,7 @@ function keep(key, found) {
     // What was replaced is the newest now.
     sizes.delete(key)
     sizes.set(key, body.byteLength)
-    const gone = tooMany([...sizes].map(([key, bytes]) => ({ key, bytes })))
+    const gone = excessEntries([...sizes].map(([key, bytes]) => ({ key, bytes })))
     for (const each of gone) sizes.delete(each)
     await Promise.all(gone.map((each) => cache.delete(each)))
   }).catch(() => {

@@ -3,7 +3,7 @@
  * tiles of each move that lie side by side.
  */
 
-import { partsOf } from '../sources/parts.js'
+import { readFrames } from '../sources/length-prefixed.js'
 import { request, webURL, withPath } from '../web-url.js'
 
 /** Milliseconds in which OpenSeadragon's jobs come together. */
@@ -157,7 +157,7 @@ async function ask(url, query, coming, begun) {
   const asked = await begun?.catch(() => null)
   const answer = asked?.ok ? asked : await request(withPath(url, `${url.pathname}/viewport.tiles`, `?${new URLSearchParams(query)}`))
   if (!answer.ok) throw new Error(`${answer.status} for ${url}`)
-  const parts = partsOf(answer.body.getReader())
+  const parts = readFrames(answer.body.getReader())
   const next = async () => {
     const { value, done } = await parts.next()
     if (done) throw new Error('the answer was cut short')

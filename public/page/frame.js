@@ -1,12 +1,12 @@
 import '../viewer/elements.js'
-import { haveWords } from '../text/language.js'
+import { loadTranslations } from '../text/language.js'
 import { reading } from '../text/reading.js'
-import { linkedViewport, pathId } from '../viewer/link.js'
+import { decodeView, pathId } from '../viewer/view-hash.js'
 import { apiURL, viewURL } from './page.js'
 
 // The viewer alone, to be framed by others' pages: `/embed/ID`, with a view as links have it, and the viewer's attributes
 // `controls` and `navigator` as parameters.
-haveWords().then(() => {
+loadTranslations().then(() => {
   const find = (name) => document.getElementById(name)
   const [viewer, title, facts] = ['viewer', 'title', 'facts'].map(find)
   const id = pathId(location.pathname)
@@ -20,7 +20,7 @@ haveWords().then(() => {
   })
   viewer.addEventListener('ui-toggle', () => { document.body.dataset.ui = viewer.getAttribute('ui') ?? '' })
   addEventListener('hashchange', () => {
-    const linked = viewer.viewport && linkedViewport(location.hash, viewer.viewport, viewer.source.pyramid.imageSize)
+    const linked = viewer.viewport && decodeView(location.hash, viewer.viewport, viewer.source.pyramid.imageSize)
     if (linked) viewer.viewport = linked
   })
   viewer.setAttribute('view', location.hash.slice(1))

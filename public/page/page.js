@@ -1,9 +1,9 @@
 import { session } from '../gallery/session.js'
-import { worksOffline } from '../offline/installed.js'
-import { bookAlbum, foundAlbum, libraryAlbum, rememberOpen } from '../paging/album.js'
-import { place } from '../place.js'
+import { registerWorker } from '../offline/register-worker.js'
+import { bookAlbum, libraryAlbum, rememberOpen, restoreAlbum } from '../paging/album.js'
 import { reading } from '../text/reading.js'
-import { linkHash, linkedViewport, pathId } from '../viewer/link.js'
+import { serverURL } from '../urls.js'
+import { decodeView, encodeView, pathId } from '../viewer/view-hash.js'
 
 /** @typedef {import('../paging/album.js').Album} Album */
 
@@ -11,10 +11,10 @@ import { linkHash, linkedViewport, pathId } from '../viewer/link.js'
 const STRIP = 'ziggurat-filmstrip'
 
 /** The address of a picture's page. @param {string} id */
-export function viewURL(id) { return place(`view/${encodeURIComponent(id)}`) }
+export function viewURL(id) { return serverURL(`view/${encodeURIComponent(id)}`) }
 
 /** The address that a viewer opens. @param {string} id */
-export function apiURL(id) { return place(`api/images/${encodeURIComponent(id)}`) }
+export function apiURL(id) { return serverURL(`api/images/${encodeURIComponent(id)}`) }
 
 /**
  * One picture with its words above it, in an album: as a document of its own, or over the gallery's.
@@ -36,7 +36,7 @@ export class PicturePage {
    * @param {{ owner?: string, gallery?: string }} [options] the owner's name, which titles end with; the address that the
    *   bar's arrow leads to
    */
-  constructor(box, { owner = '', gallery = place('') } = {}) {
+  constructor(box, { owner = '', gallery = serverURL('') } = {}) {
     this.box = box
     this.say = reading()
     this.owner = owner ? ` · ${owner}` : ''
@@ -66,7 +66,7 @@ export class PicturePage {
    * @param {{ width: number, height: number }} [known.size] the same, image pixels
    * @param {Album | null} [known.album] the pictures to leaf through; null for those that are found by the id
    */
-  show(id, { hash = '', title, size, album = foundAlbum(sessionStorage, id) } = {}) {
+  show(id, { hash = '', title, size, album = restoreAlbum(sessionStorage, id) } = {}) {
     this.first = id
     this.#tell(title ?? nameOf(id), size ? this.#sizeWords(size) : '')
     this.viewer.setAttribute('view', hash.slice(1))
@@ -123,7 +123,7 @@ export class PicturePage {
       viewer.saveCopy = null
     })
     addEventListener('hashchange', () => {
-      const linked = viewer.viewport && linkedViewport(location.hash, viewer.viewport, viewer.source.pyramid.imageSize)
+      const linked = viewer.viewport && decodeView(location.hash, viewer.viewport, viewer.source.pyramid.imageSize)
       if (linked) viewer.viewport = linked
     }, { signal })
     document.addEventListener('keydown', (event) => {
@@ -153,7 +153,7 @@ export class PicturePage {
   }
 
   /** The link to what is seen now. */
-  get #link() { return linkHash(this.viewer.viewport, this.viewer.source.pyramid.imageSize) }
+  get #link() { return encodeView(this.viewer.viewport, this.viewer.source.pyramid.imageSize) }
 
   #opened() {
     this.#told = this.#link
@@ -200,7 +200,7 @@ export class PicturePage {
     const { id } = this
     const { canWrite, canWriteSpace } = await session()
     const mayWrite = id.startsWith('~/') ? canWriteSpace : canWrite
-    const editing = mayWrite ? await import('../editing/viewing.js') : null
+    const editing = mayWrite ? await import('../editing/viewer-actions.js') : null
     if (this.id !== id || this.isEnded) return
     this.viewer.actions = editing?.editingActions(this) ?? []
     // Of what is private the server makes none.
@@ -226,6 +226,6 @@ export function showPage() {
   const page = new PicturePage(document.body, { owner })
   // Loaded anew, this document has the entries of the gallery's that it was opened over: the browser does not load those.
   addEventListener('popstate', () => pathId(location.pathname) === page.id || location.reload())
-  page.viewer.addEventListener('complete', worksOffline, { once: true })
+  page.viewer.addEventListener('complete', registerWorker, { once: true })
   page.show(pathId(location.pathname), { hash: location.hash })
 }

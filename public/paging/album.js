@@ -35,7 +35,7 @@ export function albumOf(images, index, total) {
  * @param {string} id the item's in the gallery
  * @param {Album} album
  */
-export function leaveAlbum(storage, id, { ids, offset, total }) {
+export function storeAlbum(storage, id, { ids, offset, total }) {
   try {
     storage.setItem(OPEN, id)
     storage.setItem(KEY, JSON.stringify({ ids, offset, total }))
@@ -53,7 +53,7 @@ export function rememberOpen(storage, id) {
 export function rememberedOpen(storage) { return storage.getItem(OPEN) }
 
 /** @param {Storage} storage @param {string} id @returns {Album | null} the album that was left, if the picture is in it */
-export function foundAlbum(storage, id) {
+export function restoreAlbum(storage, id) {
   try {
     const { ids, offset, total } = JSON.parse(storage.getItem(KEY) ?? 'null') ?? {}
     const index = Array.isArray(ids) ? ids.indexOf(id) : -1

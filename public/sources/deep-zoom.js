@@ -1,6 +1,6 @@
 import { request, withPath } from '../web-url.js'
 import { decoded, line } from './document.js'
-import { askedFormat, isShown, notShown, tryFormats } from './formats.js'
+import { canDecode, requestedFormat, tryFormats, unsupportedFormat } from './formats.js'
 import { describedPyramid } from './limits.js'
 import { SourceError } from './source-error.js'
 import { ending } from './ziggurat.js'
@@ -28,10 +28,10 @@ export async function deepZoomSource(text, address, isOfServer = true) {
   const folder = withPath(address, path).href
   const name = line(decoded(path.split('/').pop() ?? '')).replace(/_files$/, '')
   // A server of files has the tiles as they are stored alone.
-  if (!isShown(format) && !(isOfServer && await isThere(`${folder}/0/0_0.jpg${address.search}`))) throw notShown(format)
+  if (!canDecode(format) && !(isOfServer && await isThere(`${folder}/0/0_0.jpg${address.search}`))) throw unsupportedFormat(format)
   return {
     pyramid, format,
-    tileURL: (level, column, row) => `${folder}/${level}/${column}_${row}.${askedFormat(format)}${address.search}`,
+    tileURL: (level, column, row) => `${folder}/${level}/${column}_${row}.${requestedFormat(format)}${address.search}`,
     title: name,
     details: { id: name, title: name, width: pyramid.imageSize.width, height: pyramid.imageSize.height },
   }

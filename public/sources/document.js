@@ -1,5 +1,5 @@
 import { request } from '../web-url.js'
-import { boundedText } from './bounded.js'
+import { boundedText } from './size-limit.js'
 import { SourceError } from './source-error.js'
 
 /**

@@ -1,11 +1,11 @@
 import { tileKey } from '../tiles/plan.js'
 import { request } from '../web-url.js'
-import { firstViewURL, takeAhead } from './ahead.js'
 import { decoded, list, object, parsed } from './document.js'
-import { isShown, tryFormats } from './formats.js'
+import { canDecode, tryFormats } from './formats.js'
 import { presentNames } from './former-names.js'
+import { readFrames } from './length-prefixed.js'
 import { MOST_TILES } from './limits.js'
-import { partsOf } from './parts.js'
+import { firstViewURL, takePreloaded } from './preload.js'
 import { SourceError } from './source-error.js'
 import { zigguratSource } from './ziggurat.js'
 
@@ -16,10 +16,10 @@ import { zigguratSource } from './ziggurat.js'
  */
 export async function firstView(address, query, signal) {
   const url = firstViewURL(address, query)
-  const answer = await (takeAhead(url) ?? request(url, { signal, cache: 'no-cache' }))
+  const answer = await (takePreloaded(url) ?? request(url, { signal, cache: 'no-cache' }))
   if (answer.status !== 200 || !answer.body) return null
   const reader = answer.body.getReader()
-  const parts = partsOf(reader)
+  const parts = readFrames(reader)
   const next = async () => (await parts.next()).value
   const { description, tiles } = object(parsed(new TextDecoder().decode(await next())))
   // Of a book its cover is looked at, and the book is more than that.
@@ -30,7 +30,7 @@ export async function firstView(address, query, signal) {
   }
   await tryFormats([description?.format])
   const source = zigguratSource(description, address)
-  if (!isShown(source.details.format)) {
+  if (!canDecode(source.details.format)) {
     // Its tiles have to be asked for anew.
     reader.cancel().catch(() => {})
     return source

@@ -16,13 +16,13 @@ export async function tryFormats(formats) {
 }
 
 /** Whether this browser shows the format, as far as it was tried. */
-export function isShown(format) { return !Object.hasOwn(SAMPLES, format) || shown.get(format) === true }
+export function canDecode(format) { return !Object.hasOwn(SAMPLES, format) || shown.get(format) === true }
 
 /**
  * What is thrown of pictures in a format that this browser does not show, by who knows that nobody makes another of it.
  * @param {string} format
  */
-export function notShown(format) { return new SourceError(`this browser does not show ${format}`, { format }) }
+export function unsupportedFormat(format) { return new SourceError(`this browser does not show ${format}`, { format }) }
 
 /** In which format tiles are asked for that are stored in this one: JPEG where the browser does not show it. */
-export function askedFormat(format) { return isShown(format) ? format : 'jpg' }
+export function requestedFormat(format) { return canDecode(format) ? format : 'jpg' }

@@ -1,6 +1,6 @@
 import { webURL } from '../web-url.js'
 import { decoded, line, list, object } from './document.js'
-import { isShown } from './formats.js'
+import { canDecode } from './formats.js'
 import { describedPyramid } from './limits.js'
 import { SourceError } from './source-error.js'
 import { ending } from './ziggurat.js'
@@ -22,7 +22,7 @@ export function iiifSource(info, address) {
   const { width, height } = info
   const tileSize = object(list(info.tiles)[0]).width ?? 512
   const pyramid = describedPyramid({ width, height }, tileSize)
-  const format = ending(list(info.preferredFormats).find((each) => typeof each === 'string' && isShown(each)), 'jpg')
+  const format = ending(list(info.preferredFormats).find((each) => typeof each === 'string' && canDecode(each)), 'jpg')
   return {
     pyramid,
     tileURL: (level, column, row) => {

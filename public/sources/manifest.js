@@ -1,8 +1,8 @@
 import { request, webURL } from '../web-url.js'
-import { boundedPieces } from './bounded.js'
 import { decoded, line, list, object, positive } from './document.js'
 import { openImage } from './image.js'
-import { checkAlbum, describedPyramid, MOST_IMAGES } from './limits.js'
+import { MOST_IMAGES, checkAlbum, describedPyramid } from './limits.js'
+import { boundedPieces } from './size-limit.js'
 import { SourceError } from './source-error.js'
 
 /** Parts of a book within each other. */

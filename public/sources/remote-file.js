@@ -1,5 +1,5 @@
 import { request } from '../web-url.js'
-import { boundedBytes } from './bounded.js'
+import { boundedBytes } from './size-limit.js'
 import { SourceError } from './source-error.js'
 
 /** Bytes that are read first: the directory of some 2,500 tiles, which are 500 megapixels. */

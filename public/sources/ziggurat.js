@@ -1,7 +1,7 @@
 import { reading } from '../text/reading.js'
 import { webURL, withPath } from '../web-url.js'
 import { line, list, object, positive, text, wellFormed } from './document.js'
-import { askedFormat } from './formats.js'
+import { requestedFormat } from './formats.js'
 import { presentNames } from './former-names.js'
 import { describedPyramid } from './limits.js'
 import { SourceError } from './source-error.js'
@@ -17,7 +17,7 @@ export function zigguratSource(image, address) {
   const pyramid = describedPyramid(image, image.tileSize, image.overlap)
   const descriptor = webURL(image.urls?.dzi, address)
   const folder = withPath(descriptor, descriptor.pathname.replace(/\.dzi$/, '_files')).href
-  const extension = details.format === 'jpeg' ? 'jpg' : askedFormat(details.format)
+  const extension = details.format === 'jpeg' ? 'jpg' : requestedFormat(details.format)
   // Tiles of a generation never change.
   const pin = details.generation ? `?v=${details.generation}` : descriptor.search
   return {

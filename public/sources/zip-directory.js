@@ -1,4 +1,4 @@
-import { counted } from './bounded.js'
+import { limitBytes } from './size-limit.js'
 import { SourceError } from './source-error.js'
 
 /** Sizes and signatures of a ZIP's records (APPNOTE.TXT 4.3). */
@@ -116,7 +116,7 @@ export async function entryContent(bytes, { size, method }) {
   const packed = new Blob([bytes.subarray(start, start + size)])
   if (method === 0) return packed
   if (method !== 8) throw new DamagedArchive(`an entry is packed by method ${method}, which no browser unpacks`)
-  const unpacked = packed.stream().pipeThrough(new DecompressionStream('deflate-raw')).pipeThrough(counted(MOST_ENTRY, 'an entry'))
+  const unpacked = packed.stream().pipeThrough(new DecompressionStream('deflate-raw')).pipeThrough(limitBytes(MOST_ENTRY, 'an entry'))
   return new Response(unpacked).blob()
 }
 

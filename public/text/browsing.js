@@ -1,5 +1,5 @@
 import { english } from './english.js'
-import { sayer } from './language.js'
+import { translator } from './language.js'
 
 /** What the gallery says. */
-export const browsing = sayer('browsing', english.browsing)
+export const browsing = translator('browsing', english.browsing)

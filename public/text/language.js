@@ -1,7 +1,7 @@
-import { fetchWords, takeWords } from './ahead.js'
 import { chosenTag, languageOf } from './choice.js'
 import { FILES } from './files.js'
-import { worded } from './message.js'
+import { formatMessage } from './message.js'
+import { fetchTranslations, takeTranslations } from './preload.js'
 import { root } from './root.js'
 
 /** @typedef {import('./message.js').Message} Message */
@@ -27,13 +27,13 @@ let watch
  * @param {Record<string, any>} english
  * @returns {(node?: Node) => Say} for an element, in whose language it speaks; without one for the page
  */
-export function sayer(group, english) {
+export function translator(group, english) {
   return (node) => {
-    const wanted = spoken(node)
+    const wanted = localeOf(node)
     return (key, values) => {
       const own = words.get(wanted)?.[group]?.[key]
       const message = own ?? english[key]
-      return values ? worded(message, values, own === undefined ? 'en' : wanted) : message
+      return values ? formatMessage(message, values, own === undefined ? 'en' : wanted) : message
     }
   }
 }
@@ -43,7 +43,7 @@ export function sayer(group, english) {
  * first of the reader's own.
  * @param {Node} [node] without it the document
  */
-export function spoken(node) { return languageOf(spokenTag(node)) }
+export function localeOf(node) { return languageOf(spokenTag(node)) }
 
 function isThere(language) { return words.has(language) || !Object.hasOwn(FILES, language) }
 
@@ -61,12 +61,12 @@ function langs(node) {
  * Has the words that an element's language needs; where they cannot be had, English is spoken.
  * @param {Node} [node] without it the document
  */
-export function haveWords(node) {
-  const language = spoken(node)
+export function loadTranslations(node) {
+  const language = localeOf(node)
   if (isThere(language)) return Promise.resolve()
   let way = coming.get(language)
   if (!way) {
-    way = (takeWords(language) ?? fetchWords(new URL(FILES[language], root))).then((groups) => { words.set(language, groups) },
+    way = (takeTranslations(language) ?? fetchTranslations(new URL(FILES[language], root))).then((groups) => { words.set(language, groups) },
       // The next that asks may be luckier.
       () => { coming.delete(language) })
     coming.set(language, way)
@@ -80,16 +80,16 @@ export function haveWords(node) {
  * @param {() => void} say
  * @param {AbortSignal} signal ends it
  */
-export function followLanguage(node, say, signal) {
+export function onLocaleChange(node, say, signal) {
   const tell = async () => {
-    await haveWords(node)
+    await loadTranslations(node)
     if (!signal.aborted) say()
   }
   watch ??= new MutationObserver(() => pages.dispatchEvent(new Event('change')))
   watch.observe(document.documentElement, { attributeFilter: ['lang'] })
   pages.addEventListener('change', tell, { signal })
   say()
-  if (!isThere(spoken(node))) tell()
+  if (!isThere(localeOf(node))) tell()
 }
 
 /**
@@ -98,7 +98,7 @@ export function followLanguage(node, say, signal) {
  * @param {Node} [node] without it the document
  */
 export function dates(options, node) {
-  const tag = isThere(spoken(node)) ? spokenTag(node) : 'en'
+  const tag = isThere(localeOf(node)) ? spokenTag(node) : 'en'
   try {
     return new Intl.DateTimeFormat(tag, options)
   } catch {

@@ -1,5 +1,5 @@
 import { english } from './english.js'
-import { sayer } from './language.js'
+import { translator } from './language.js'
 
 /** What is said of private spaces: their lock, their password. */
-export const locking = sayer('locking', english.locking)
+export const locking = translator('locking', english.locking)

@@ -10,7 +10,7 @@ const known = new Map()
  * @param {Values} values
  * @param {string} language
  */
-export function worded(message, values, language) {
+export function formatMessage(message, values, language) {
   const text = typeof message === 'string' ? message : message[plural(Number(values.count), language)] ?? message.other
   return text.replace(/\{(\w+)\}/g, (_, name) => {
     const value = values[name]

@@ -1,5 +1,5 @@
 import { english } from './english.js'
-import { sayer } from './language.js'
+import { translator } from './language.js'
 
 /** What pictures need at once: the viewer, its bar, what cannot be had. */
-export const reading = sayer('reading', english.reading)
+export const reading = translator('reading', english.reading)

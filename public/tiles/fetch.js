@@ -1,4 +1,4 @@
-import { boundedPieces, TooLong } from '../sources/bounded.js'
+import { SizeLimitError, boundedPieces } from '../sources/size-limit.js'
 import { request } from '../web-url.js'
 import { MissingTile, RefusedTile } from './loader.js'
 import { tileKey } from './plan.js'
@@ -19,7 +19,7 @@ export async function fetchBitmap(url, signal) {
     throw new Error(text)
   }
   const pieces = await boundedPieces(answer).catch((error) => {
-    throw error instanceof TooLong ? new RefusedTile(error.message) : error
+    throw error instanceof SizeLimitError ? new RefusedTile(error.message) : error
   })
   return bitmapOf(new Blob(pieces), url)
 }

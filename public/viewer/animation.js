@@ -1,5 +1,5 @@
-import { levelMatrix } from '../drawing/mosaic.js'
-import { boundedBytes } from '../sources/bounded.js'
+import { levelMatrix } from '../drawing/tile-layout.js'
+import { boundedBytes } from '../sources/size-limit.js'
 import { request, webURL } from '../web-url.js'
 import { make } from './element.js'
 

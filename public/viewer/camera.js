@@ -1,11 +1,11 @@
 import { defaultLimits, fitScale, limited } from '../geometry/fit.js'
 import { Turn } from '../geometry/turn.js'
 import { Viewport } from '../geometry/viewport.js'
-import { bearing, mean, spread } from '../gestures/fingers.js'
-import { Chase } from '../motion/chase.js'
-import { Flight } from '../motion/flight.js'
-import { Throw } from '../motion/glide.js'
-import { isStrip } from './states.js'
+import { angle, distance, midpoint } from '../gestures/fingers.js'
+import { InertialPan } from '../motion/inertia.js'
+import { SmoothZoom } from '../motion/smooth-zoom.js'
+import { ZoomAnimation } from '../motion/zoom-animation.js'
+import { isPanorama } from './zoom-levels.js'
 
 const FLIGHT = 260 // ms
 const WHEEL_PAUSE = 800 // ms
@@ -19,7 +19,7 @@ export class Camera {
     this.kept = 'contain'
     this.ratio = 1 // device pixels a CSS pixel
     this.viewport = Viewport.fitting(image, 'contain', window)
-    if (isStrip(image, window)) {
+    if (isPanorama(image, window)) {
       this.kept = null
       const cover = Math.min(fitScale('cover', image, window), 1)
       // A strip is read from its start.
@@ -142,7 +142,7 @@ export class Camera {
     if (this.options.calm) {
       this.motion = null
       this.viewport = viewport
-    } else this.motion = new Flight(this.viewport, viewport, now, FLIGHT)
+    } else this.motion = new ZoomAnimation(this.viewport, viewport, now, FLIGHT)
   }
 
   fit(fit, now) {
@@ -181,7 +181,7 @@ export class Camera {
   /** @param {number} pull how far they have dragged past an edge already, CSS px */
   grab(points, pull = 0) {
     this.stop()
-    const middle = mean(points)
+    const middle = midpoint(points)
     const within = this.viewport.withoutRubberBand(this.image, this.limits, { anchor: middle })
     const past = within.turn.undo({ x: pull, y: 0 })
     const start = within.with({ x: within.x - past.x, y: within.y - past.y })
@@ -196,14 +196,14 @@ export class Camera {
     const { hold } = this
     if (!hold || points.length !== hold.points.length) return
     hold.last = points
-    const middle = hold.anchor = mean(points)
+    const middle = hold.anchor = midpoint(points)
     let wanted = hold.start
     if (points.length === 2) {
       this.kept = null
-      const scale = hold.start.scale * spread(points) / Math.max(spread(hold.points), 1)
+      const scale = hold.start.scale * distance(points) / Math.max(distance(hold.points), 1)
       const { degrees, isFlipped } = hold.start.turn
       const turn = this.options.turning
-        ? new Turn(degrees + bearing(points) - bearing(hold.points), isFlipped) : hold.start.turn
+        ? new Turn(degrees + angle(points) - angle(hold.points), isFlipped) : hold.start.turn
       wanted = wanted.with({ scale, turn })
     }
     wanted = wanted.placing(hold.image, middle)
@@ -236,7 +236,7 @@ export class Camera {
     const way = viewport.turn.undo(velocity)
     if (!same(rest, viewport) || Math.hypot(way.x, way.y) > 0.05) {
       if (Math.hypot(way.x, way.y) > 0.05) this.kept = null
-      this.motion = new Throw(viewport, { x: -way.x, y: -way.y }, this.image, now)
+      this.motion = new InertialPan(viewport, { x: -way.x, y: -way.y }, this.image, now)
     }
   }
 
@@ -252,7 +252,7 @@ export class Camera {
     const { chase: last, time, shown } = this.wheeling
     const goesOn = last && now - time < WHEEL_PAUSE && Math.hypot(last.anchor.x - point.x, last.anchor.y - point.y) <= 1
       && (this.motion === last || this.viewport === shown)
-    const chase = goesOn ? last : new Chase(this.viewport, point, this.image, this.limits, now)
+    const chase = goesOn ? last : new SmoothZoom(this.viewport, point, this.image, this.limits, now)
     chase.wanted = limited(chase.wanted * factor, this.limits)
     if (this.motion !== chase) chase.time = now
     const isAtOnce = this.options.calm || isPinch
@@ -267,7 +267,7 @@ export class Camera {
    */
   scroll(x, y) {
     // Where it flies to is not to be missed by what fingers had thrown before.
-    if (this.motion && !(this.motion instanceof Throw)) return false
+    if (this.motion && !(this.motion instanceof InertialPan)) return false
     const moved = this.along(x, y)
     if (same(moved, this.viewport)) return false
     this.stop()

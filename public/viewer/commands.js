@@ -1,6 +1,6 @@
-import { later } from '../menus/later.js'
-import { close } from './handling.js'
-import { nextState } from './states.js'
+import { withMenus } from '../menus/lazy-menus.js'
+import { close } from './viewer-gestures.js'
+import { nextZoomLevel } from './zoom-levels.js'
 
 const STEP = { pan: 96, zoom: 1.5 }
 
@@ -42,7 +42,7 @@ export function commands(viewer, pager) {
     zoomOut: () => viewer.zoomBy(1 / STEP.zoom),
     whole: () => viewer.fit(),
     original: () => viewer.fit('none'),
-    fit: () => viewer.change((camera, now) => camera.fit(nextState(camera), now)),
+    fit: () => viewer.change((camera, now) => camera.fit(nextZoomLevel(camera), now)),
     rotate: () => viewer.rotate(90),
     flip: () => viewer.flip(),
     PageUp: () => viewer.goBy(-1),
@@ -59,12 +59,12 @@ export function commands(viewer, pager) {
       viewer.toggleAttribute('filmstrip')
       viewer.dispatchEvent(new Event('ui-toggle'))
     },
-    help: () => later(viewer, ({ showKeys }) => showKeys(viewer)),
+    help: () => withMenus(viewer, ({ showKeys }) => showKeys(viewer)),
     more: () => {
       const button = viewer.shadowRoot.querySelector('.more')
       const [box, own] = [button.getBoundingClientRect(), viewer.getBoundingClientRect()]
       const point = { x: box.left - own.left, y: box.top - own.top }
-      later(viewer, ({ showViewMenu }) => showViewMenu(viewer, point))
+      withMenus(viewer, ({ showViewMenu }) => showViewMenu(viewer, point))
     },
   }
 }

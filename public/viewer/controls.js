@@ -1,6 +1,6 @@
+import { percent } from './descriptions.js'
 import { button, make } from './element.js'
 import { icon } from './icons.js'
-import { percent } from './words.js'
 
 /** The bar below a picture, and the ruler beside it. */
 export class Controls {

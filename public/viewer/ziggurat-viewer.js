@@ -1,22 +1,22 @@
-import { listen } from '../gestures/surface.js'
-import { loadAhead, loadMenus, stripLater } from '../menus/later.js'
+import { LIMIT_ATTRIBUTES, limits, watchSize } from '../control/limits.js'
+import { ViewControl } from '../control/view-control.js'
+import { CONTROL, ZoomableElement } from '../control/zoomable-element.js'
+import { bindPointerEvents } from '../gestures/surface.js'
+import { loadMenus, preloadMenus, showFilmstripLazily } from '../menus/lazy-menus.js'
 import { Pager } from '../paging/pager.js'
 import { openSource } from '../sources/open.js'
-import { LIMITING, limits, watchSize } from '../steering/measuring.js'
-import { CONTROL, Steered } from '../steering/steered.js'
-import { ViewControl } from '../steering/view-control.js'
 import { commands, keyCommand } from './commands.js'
 import { OLD_ATTRIBUTES, currentEvent, renewAttribute } from './deprecated.js'
-import { gestures } from './handling.js'
-import { linkedViewport, viewQuery } from './link.js'
-import { Shell } from './shell.js'
 import { Stage } from './stage.js'
+import { decodeView, viewQuery } from './view-hash.js'
+import { gestures } from './viewer-gestures.js'
+import { ViewerUI } from './viewer-ui.js'
 
 /** `<ziggurat-viewer>`: shows an image, or several to leaf through. Coordinates of the image are its pixels. */
-export class ZigguratViewer extends Steered {
-  static observedAttributes = ['src', 'view', 'lang', 'filmstrip', ...LIMITING, ...OLD_ATTRIBUTES]
+export class ZigguratViewer extends ZoomableElement {
+  static observedAttributes = ['src', 'view', 'lang', 'filmstrip', ...LIMIT_ATTRIBUTES, ...OLD_ATTRIBUTES]
 
-  #shell = new Shell(this.attachShadow({ mode: 'open' }), {
+  #shell = new ViewerUI(this.attachShadow({ mode: 'open' }), {
     run: (command) => this.run(command), goTo: (center) => this.change((camera) => camera.look(center), 'user'),
   })
   #stage = new Stage(this.#shell.canvas, {
@@ -66,7 +66,7 @@ export class ZigguratViewer extends Steered {
     this.#shell.styled.then(() => watchSize(this.#shell.canvas, (size) => this.#resized(size), signal))
     this.addEventListener('motion', ({ detail }) => this.#shell.controls.showMotion(detail), { signal })
     this.#shell.overlays.watch(signal)
-    listen(this.#shell.surface, gestures(this, this.#pager), signal, this)
+    bindPointerEvents(this.#shell.surface, gestures(this, this.#pager), signal, this)
     this.addEventListener('keydown', (event) => {
       // A button that has the focus is pressed by the space bar.
       const isPress = event.key === ' ' && event.composedPath()[0] instanceof HTMLButtonElement
@@ -104,9 +104,9 @@ export class ZigguratViewer extends Steered {
       if (now && this.isConnected) this.open(now)
       else this.#clear()
     } else if (name === 'view') {
-      if (this.viewport && this.#wanted === this.src) this.#control.show(linkedViewport(now ?? '', this.viewport, this.source.pyramid.imageSize))
+      if (this.viewport && this.#wanted === this.src) this.#control.show(decodeView(now ?? '', this.viewport, this.source.pyramid.imageSize))
     } else if (name === 'lang') this.#shell.rename()
-    else if (name === 'filmstrip') stripLater(this, this.#pager)
+    else if (name === 'filmstrip') showFilmstripLazily(this, this.#pager)
     else this.change((camera, now) => camera.limit(limits(this), now))
   }
 
@@ -227,7 +227,7 @@ export class ZigguratViewer extends Steered {
       this.#stage.open(source, {
         calm: this.#pager.calm, paging: this.images.length > 1, ...limits(this),
       }, whole)
-      const linked = linkedViewport(look, this.viewport, source.pyramid.imageSize)
+      const linked = decodeView(look, this.viewport, source.pyramid.imageSize)
       if (linked) this.#stage.camera.show(linked)
       if (source.region && !linked) this.#stage.camera.showRegion(source.region)
       if (left?.viewport) this.#stage.camera.comeBack(left)
@@ -332,7 +332,7 @@ export class ZigguratViewer extends Steered {
     this.#tell('complete')
     if (this.isFullyLoaded) this.#tell('fully-loaded')
     this.#pager.preload()
-    setTimeout(loadAhead)
+    setTimeout(preloadMenus)
   }
 
   #tell(type) { this.dispatchEvent(new Event(type)) }

@@ -1,5 +1,5 @@
-import { listen } from '../gestures/surface.js'
-import { byHand } from '../steering/by-hand.js'
+import { gestureHandlers } from '../control/gesture-handlers.js'
+import { bindPointerEvents } from '../gestures/surface.js'
 import { Camera } from '../viewer/camera.js'
 import { Element, make } from '../viewer/element.js'
 
@@ -35,8 +35,8 @@ export class ZigguratZoom extends Element {
       if (change(this.#camera, performance.now()) !== false) this.#invalidate()
     }
     const { signal } = this.#connected
-    listen(this.#surface, {
-      ...byHand(act), tap: () => {}, longPress: () => {}, menu: () => {},
+    bindPointerEvents(this.#surface, {
+      ...gestureHandlers(act), tap: () => {}, longPress: () => {}, menu: () => {},
     }, signal)
     signal.addEventListener('abort', () => resize.disconnect())
   }

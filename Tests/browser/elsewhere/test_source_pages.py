@@ -26,7 +26,7 @@ class SourcePages(PageTest):
             visit.until(ready)
             named = visit.run("return [...document.querySelectorAll('head [href], head [src]')].map((link) => link.href || link.src)")
             # What shows pictures is loaded ahead of them, once the gallery is there.
-            first = itertools.takewhile(lambda url: not url.endswith("/page/over.js"), visit.requests)
+            first = itertools.takewhile(lambda url: not url.endswith("/page/lightbox.js"), visit.requests)
             needed = {url for url in first if url.endswith((".js", ".css"))}
             needed -= {url for url in needed if "/editing/" in url}  # Loaded for those who may write.
             needed = {url for url in needed if not re.search("/crop/|/measure/|/menus/(?!later)|/viewer/dialog|/paging/filmstrip|/text/(doing|writing|locking)|/drawing/snapshot", url)}  # Once that is done.

@@ -1,7 +1,7 @@
+import { Library } from '../../../public/gallery/library.js'
+import { serverURL } from '../../../public/urls.js'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Library } from '../../../public/gallery/library.js'
-import { place } from '../../../public/place.js'
 
 test('the list is read page by page to its end, each page once', async () => {
   const asked = []
@@ -16,7 +16,7 @@ test('the list is read page by page to its end, each page once', async () => {
   while (!library.isComplete) read.push(...await library.more())
   assert.deepEqual(await library.more(), [])
   assert.deepEqual(read.map(({ id }) => id), ['1a', '1b', '2a', '2b', '3a', '3b'])
-  assert.deepEqual(asked, ['api/images?limit=200&q=night+watch', 'api/images?limit=200&cursor=c1&q=night+watch', 'api/images?limit=200&cursor=c2&q=night+watch'].map(place))
+  assert.deepEqual(asked, ['api/images?limit=200&q=night+watch', 'api/images?limit=200&cursor=c1&q=night+watch', 'api/images?limit=200&cursor=c2&q=night+watch'].map(serverURL))
 })
 
 test('a page that failed is asked for again', async () => {

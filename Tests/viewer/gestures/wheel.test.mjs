@@ -1,6 +1,6 @@
+import { WheelClassifier, isPinch, wheelFactor } from '../../../public/gestures/wheel.js'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { WheelReader, isPinch, wheelFactor } from '../../../public/gestures/wheel.js'
 
 /** Events of one device in CSS pixels (or lines), `steps` of wheelDelta a pixel, `gap` ms apart. */
 function sequence(deltas, { steps, mode = 0, gap = 16, start = 0, along = 'Y' } = {}) {
@@ -65,7 +65,7 @@ for (const [devices, wanted] of [[MICE, 'zoom'], [TRACKPADS, 'move']]) {
     test(`each event of a ${wanted === 'zoom' ? 'mouse' : 'trackpad'} is one: ${name}`, () => {
       // Whatever was used before.
       for (const before of [[], MICE['Chrome, Windows'], TRACKPADS['Chrome, macOS, thrown']]) {
-        const reader = new WheelReader()
+        const reader = new WheelClassifier()
         for (const event of before) reader.read(event, event.time - 10_000)
         assert.deepEqual(events.map((event) => reader.read(event, event.time, event.devicePixelRatio)), events.map(() => wanted))
       }
@@ -74,13 +74,13 @@ for (const [devices, wanted] of [[MICE, 'zoom'], [TRACKPADS, 'move']]) {
 }
 
 test('a trackpad that is told late from a mouse is one from then on', () => {
-  const reader = new WheelReader()
+  const reader = new WheelClassifier()
   const events = sequence([120, 31, 44, 120], { steps: 3 })
   assert.deepEqual(events.map((event) => reader.read(event, event.time)), ['zoom', 'move', 'move', 'move'])
 })
 
 test('with Control or Command any wheel zooms, and the next one without is what it was', () => {
-  const reader = new WheelReader()
+  const reader = new WheelClassifier()
   const [event] = TRACKPADS['Chrome, macOS, thrown']
   assert.equal(reader.read(event, 0), 'move')
   assert.equal(reader.read({ ...event, ctrlKey: true }, 20), 'zoom')

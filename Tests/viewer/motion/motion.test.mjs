@@ -1,11 +1,11 @@
-import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { defaultLimits } from '../../../public/geometry/fit.js'
 import { Viewport } from '../../../public/geometry/viewport.js'
-import { Chase } from '../../../public/motion/chase.js'
-import { Flight } from '../../../public/motion/flight.js'
-import { Glide } from '../../../public/motion/glide.js'
+import { InertiaAxis } from '../../../public/motion/inertia.js'
+import { SmoothZoom } from '../../../public/motion/smooth-zoom.js'
+import { ZoomAnimation } from '../../../public/motion/zoom-animation.js'
 import { random } from '../numbers.mjs'
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
 
 const IMAGE = { width: 5120, height: 2880 }
 const WINDOW = { width: 1280, height: 800 }
@@ -16,7 +16,7 @@ test('a flight keeps the point still that is in the same place at both ends', ()
     const from = new Viewport({ ...WINDOW, scale: 2 ** (next() * 6 - 3), x: next() * 900, y: next() * 900 })
     const anchor = { x: next() * 1280, y: next() * 800 }
     const to = from.scaled(from.scale * 2 ** (next() * 6 - 3), anchor)
-    const flight = new Flight(from, to, 100, 260)
+    const flight = new ZoomAnimation(from, to, 100, 260)
     const point = from.imagePoint(anchor)
     for (const now of [100, 130, 200, 300, 359]) {
       const seen = flight.at(now).viewport.viewportPoint(point)
@@ -33,7 +33,7 @@ test('a throw slows down, ends within its range, and comes back where it oversho
     const first = next() * 1000 - 500
     const range = { low: first, high: first + (round % 4 === 0 ? 0 : next() * 3000) }
     const start = first - 200 + next() * (range.high - first + 400)
-    const glide = new Glide(start, (next() - 0.5) * 12, range)
+    const glide = new InertiaAxis(start, (next() - 0.5) * 12, range)
     assert.ok(Math.abs(glide.at(0).position - start) < 1e-9)
     let [time, last] = [0, glide.at(0)]
     while (!last.done && time < 20_000) {
@@ -56,7 +56,7 @@ test('turning the wheel in many small steps drifts no further than in one', () =
     const from = Viewport.fitting(IMAGE, 'contain', WINDOW)
     const anchor = { x: 300 + next() * 680, y: 200 + next() * 400 }
     const point = from.imagePoint(anchor)
-    const chase = new Chase(from, anchor, IMAGE, limits, 0)
+    const chase = new SmoothZoom(from, anchor, IMAGE, limits, 0)
     let now = 0
     for (let step = 0; step < 40; step += 1) {
       chase.wanted = Math.min(chase.wanted * 1.05, limits.maximum)

@@ -24,7 +24,7 @@ function closure(start, found = new Set()) {
 }
 
 test('each page names all modules that it needs at once, so that they come together', () => {
-  for (const [page, scripts] of [['index.html', ['gallery/early.js', 'gallery/main.js']], ['view.html', ['page/early.js', 'page/main.js']]]) {
+  for (const [page, scripts] of [['index.html', ['gallery/preload.js', 'gallery/main.js']], ['view.html', ['page/preload.js', 'page/main.js']]]) {
     const needed = new Set(scripts.flatMap((script) => [...closure(script)]))
     for (const script of scripts) needed.delete(script)
     const named = [...read(page).matchAll(/<link rel="modulepreload" href="\/([^"]+)">/g)].map(([, path]) => path)

@@ -1,8 +1,8 @@
+import { Library } from '../../../public/gallery/library.js'
+import { IDS, albumOf, libraryAlbum, restoreAlbum, storeAlbum } from '../../../public/paging/album.js'
+import { pageTurn } from '../../../public/paging/pager.js'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Library } from '../../../public/gallery/library.js'
-import { IDS, albumOf, foundAlbum, leaveAlbum, libraryAlbum } from '../../../public/paging/album.js'
-import { pageTurn } from '../../../public/paging/pager.js'
 
 const both = { left: true, right: true }
 
@@ -36,18 +36,18 @@ const images = (count) => Array.from({ length: count }, (_, index) => ({ id: `im
 
 test('the gallery leaves the images around the one that is opened', () => {
   const kept = storage()
-  leaveAlbum(kept, 'image 2000', albumOf(images(5000), 2000, 100_000))
-  const album = foundAlbum(kept, 'image 2000')
+  storeAlbum(kept, 'image 2000', albumOf(images(5000), 2000, 100_000))
+  const album = restoreAlbum(kept, 'image 2000')
   assert.equal(album.ids[album.index], 'image 2000')
   assert.deepEqual([album.offset + album.index, album.total, album.ids.length], [2000, 100_000, 1000])
-  assert.equal(foundAlbum(kept, 'image 9'), null)
+  assert.equal(restoreAlbum(kept, 'image 9'), null)
 })
 
 test('a storage that is full, empty or garbled is no album', () => {
-  leaveAlbum(storage(10), 'image 0', albumOf(images(10), 0, 10))
-  assert.equal(foundAlbum(storage(), 'image 1'), null)
+  storeAlbum(storage(10), 'image 0', albumOf(images(10), 0, 10))
+  assert.equal(restoreAlbum(storage(), 'image 1'), null)
   for (const text of ['', 'x', 'null', '{}', '{"ids":5}', '[]']) {
-    assert.equal(foundAlbum({ getItem: () => text }, 'image 1'), null)
+    assert.equal(restoreAlbum({ getItem: () => text }, 'image 1'), null)
   }
 })
 

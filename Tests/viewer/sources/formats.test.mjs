@@ -1,8 +1,8 @@
-import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { askedFormat, isShown, tryFormats } from '../../../public/sources/formats.js'
+import { canDecode, requestedFormat, tryFormats } from '../../../public/sources/formats.js'
 import { iiifSource } from '../../../public/sources/iiif.js'
 import { zigguratSource } from '../../../public/sources/ziggurat.js'
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
 
 const image = { id: 'a', width: 1300, height: 700, tileSize: 512, format: 'jxl', urls: { dzi: '/dzi/a.dzi' } }
 const info = {
@@ -13,7 +13,7 @@ const tiles = () => [
 ].map((url) => url.split('.').at(-1))
 
 test('what was not tried is asked for as JPEG, what every browser shows as it is', () => {
-  assert.deepEqual(['jxl', 'jpg', 'webp', 'png', 'avif'].map(askedFormat), ['jpg', 'jpg', 'webp', 'png', 'avif'])
+  assert.deepEqual(['jxl', 'jpg', 'webp', 'png', 'avif'].map(requestedFormat), ['jpg', 'jpg', 'webp', 'png', 'avif'])
   assert.deepEqual(tiles(), ['jpg', 'jpg'])
 })
 
@@ -25,7 +25,7 @@ test('a format is tried once, and what fails is asked for as JPEG', async () => 
   await tryFormats(['jxl', 'jxl'])
   await tryFormats(['jxl'])
   assert.equal(count, 1)
-  assert.equal(isShown('jxl'), false)
+  assert.equal(canDecode('jxl'), false)
   assert.deepEqual(tiles(), ['jpg', 'jpg'])
 })
 
@@ -36,5 +36,5 @@ test('a format that the browser shows is asked for', async () => {
   }
   const fresh = await import('../../../public/sources/formats.js?fresh')
   await fresh.tryFormats(['jxl'])
-  assert.equal(fresh.askedFormat('jxl'), 'jxl')
+  assert.equal(fresh.requestedFormat('jxl'), 'jxl')
 })

@@ -1,7 +1,7 @@
+import { formerAddress, presentNames } from '../../../public/sources/former-names.js'
+import { firstViewURL } from '../../../public/sources/preload.js'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formerAddress, presentNames } from '../../../public/sources/former-names.js'
-import { firstViewURL } from '../../../public/sources/ahead.js'
 
 test('answers of version 0.1 get the present names', () => {
   // As version 0.1 answered /api/images, shortened.

@@ -1,8 +1,6 @@
-import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { Turn } from '../../../public/geometry/turn.js'
-import { servedSize } from '../../../public/menus/download.js'
 import { citation, detailPairs } from '../../../public/menus/details.js'
+import { servedSize } from '../../../public/menus/download.js'
 import { openSource } from '../../../public/sources/open.js'
 import { SourceError } from '../../../public/sources/source-error.js'
 import { zigguratSource } from '../../../public/sources/ziggurat.js'
@@ -10,9 +8,11 @@ import { doing } from '../../../public/text/doing.js'
 import { reading } from '../../../public/text/reading.js'
 import { plannedTiles } from '../../../public/tiles/plan.js'
 import { Camera } from '../../../public/viewer/camera.js'
-import { spokenView } from '../../../public/viewer/words.js'
+import { describeView } from '../../../public/viewer/descriptions.js'
 import { random } from '../numbers.mjs'
-import { addressesOf, DOCUMENTS, hostileDocument, HOST, makePage, serve } from './documents.mjs'
+import { DOCUMENTS, HOST, addressesOf, hostileDocument, makePage, serve } from './documents.mjs'
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
 
 makePage()
 
@@ -49,7 +49,7 @@ function use(source, next) {
   }
   for (const [name, value] of detailPairs(source, doing())) assert.ok(typeof name === 'string' && typeof value === 'string')
   assert.equal(typeof citation(source, camera.viewport, 'https://page.example/', doing()), 'string')
-  assert.equal(typeof spokenView(source, camera.viewport, RATIO, reading()), 'string')
+  assert.equal(typeof describeView(source, camera.viewport, RATIO, reading()), 'string')
   for (const { label } of [...source.layers ?? [], ...source.album?.items ?? []]) if (label !== undefined) assert.equal(typeof label, 'string')
   for (const { label, index } of source.album?.ranges ?? []) assert.ok(typeof label === 'string' && source.album.items[index])
   return most

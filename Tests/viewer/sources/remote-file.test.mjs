@@ -1,9 +1,9 @@
+import { RemoteFile } from '../../../public/sources/remote-file.js'
+import { SizeLimitError, boundedBytes } from '../../../public/sources/size-limit.js'
+import { DamagedArchive, directoryPlace, entryContent, entryEnd } from '../../../public/sources/zip-directory.js'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
-import { boundedBytes, TooLong } from '../../../public/sources/bounded.js'
-import { RemoteFile } from '../../../public/sources/remote-file.js'
-import { DamagedArchive, directoryPlace, entryContent, entryEnd } from '../../../public/sources/zip-directory.js'
 
 const FILE = Uint8Array.from({ length: 1 << 20 }, (_, index) => index * 7 % 251)
 const ADDRESS = new URL('https://example.org/a.szi')
@@ -48,7 +48,7 @@ test('parts are read by their ranges, what is known without asking', async () =>
 test('a server without Range requests is read to a bound, and no byte beyond it is kept', async () => {
   const { told, stream } = endless()
   serve(() => new Response(stream, { status: 200 }))
-  await assert.rejects(RemoteFile.open(ADDRESS), (error) => error instanceof TooLong && /does not answer Range requests/.test(error.message))
+  await assert.rejects(RemoteFile.open(ADDRESS), (error) => error instanceof SizeLimitError && /does not answer Range requests/.test(error.message))
   assert.ok(told.bytes < 70 << 20, `${told.bytes}`)
   serve(() => new Response(FILE.subarray(0, 1000), { status: 200 }))
   assert.equal((await RemoteFile.open(ADDRESS)).size, 1000)
@@ -56,7 +56,7 @@ test('a server without Range requests is read to a bound, and no byte beyond it 
 
 test('a length that is told is believed before anything is read', async () => {
   const { told, stream } = endless()
-  await assert.rejects(boundedBytes(new Response(stream, { headers: { 'content-length': '5000' } }), 4000, 'it'), TooLong)
+  await assert.rejects(boundedBytes(new Response(stream, { headers: { 'content-length': '5000' } }), 4000, 'it'), SizeLimitError)
   assert.ok(told.bytes <= 1 << 20)
 })
 
@@ -102,5 +102,5 @@ test('an entry that unpacks to more than any tile has is given up', async () => 
     return [bytes, { size: packed.length, method: 8 }]
   }
   assert.equal((await entryContent(...entry(FILE))).size, FILE.length)
-  await assert.rejects(entryContent(...entry(Buffer.alloc(65 << 20))), TooLong)
+  await assert.rejects(entryContent(...entry(Buffer.alloc(65 << 20))), SizeLimitError)
 })

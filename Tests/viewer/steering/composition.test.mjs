@@ -1,7 +1,7 @@
+import { ViewControl } from '../../../public/control/view-control.js'
+import { Camera } from '../../../public/viewer/camera.js'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ViewControl } from '../../../public/steering/view-control.js'
-import { Camera } from '../../../public/viewer/camera.js'
 
 // Calls of programs compose, as in OpenSeadragon: a call that changes a part of the view keeps what earlier calls lead to, even
 // while the picture still moves there. The oracle is the same two calls with a pause between them.

@@ -1,9 +1,9 @@
+import { chosenTag } from '../../../public/text/choice.js'
+import { localeOf, translator } from '../../../public/text/language.js'
+import { formatMessage, number } from '../../../public/text/message.js'
+import { reading } from '../../../public/text/reading.js'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { chosenTag } from '../../../public/text/choice.js'
-import { sayer, spoken } from '../../../public/text/language.js'
-import { number, worded } from '../../../public/text/message.js'
-import { reading } from '../../../public/text/reading.js'
 
 test('English numbers are as Intl has them, which takes too long to start', () => {
   const few = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 })
@@ -20,10 +20,10 @@ test('numbers are written as each language has them', () => {
 
 test('values stand in their places, in the form of their count', () => {
   const message = { one: '{count} picture of {name}', other: '{count} pictures of {name}' }
-  assert.equal(worded(message, { count: 1, name: 'a' }, 'en'), '1 picture of a')
-  assert.equal(worded(message, { count: 1200, name: '{count}' }, 'en'), '1,200 pictures of {count}')
-  assert.equal(worded({ one: 'une', other: 'plusieurs' }, { count: 0 }, 'fr'), 'une', 'nothing is one in French')
-  assert.equal(worded({ other: '{count} 张' }, { count: 1 }, 'zh'), '1 张')
+  assert.equal(formatMessage(message, { count: 1, name: 'a' }, 'en'), '1 picture of a')
+  assert.equal(formatMessage(message, { count: 1200, name: '{count}' }, 'en'), '1,200 pictures of {count}')
+  assert.equal(formatMessage({ one: 'une', other: 'plusieurs' }, { count: 0 }, 'fr'), 'une', 'nothing is one in French')
+  assert.equal(formatMessage({ other: '{count} 张' }, { count: 1 }, 'zh'), '1 张')
 })
 
 test('the first of the reader\'s languages that there are words in counts, whatever its country', () => {
@@ -37,13 +37,13 @@ test('an element speaks the language of what it is in, through shadow roots, els
   const page = { lang: 'pt', parentNode: { parentNode: null } }
   const host = { lang: 'fr', parentNode: page }
   const inside = { lang: '', parentNode: { host, parentNode: null } }
-  assert.equal(spoken(inside), 'fr')
-  assert.equal(spoken(page), 'en')
-  assert.equal(spoken({ lang: 'de-CH', parentNode: host }), 'de')
+  assert.equal(localeOf(inside), 'fr')
+  assert.equal(localeOf(page), 'en')
+  assert.equal(localeOf({ lang: 'de-CH', parentNode: host }), 'de')
 })
 
 test('where a language has not come, English is spoken', () => {
-  const say = sayer('reading', { greeting: 'Hello, {name}', list: ['a'] })({ lang: 'de', parentNode: null })
+  const say = translator('reading', { greeting: 'Hello, {name}', list: ['a'] })({ lang: 'de', parentNode: null })
   assert.equal(say('greeting', { name: 1000 }), 'Hello, 1,000')
   assert.deepEqual(say('list'), ['a'])
   assert.equal(reading()('scale', { percent: 12 }), '12%')

@@ -23,7 +23,7 @@ const TAKES = {
 const NEVER = new Set(['innerHTML', 'outerHTML', 'srcdoc', 'cssText', 'insertAdjacentHTML', 'setHTMLUnsafe', 'createContextualFragment', 'document.write', 'document.writeln',
   'eval', 'Function', 'XMLHttpRequest'])
 /** Functions that answer with `webURL`'s result or with a path of the server's own. */
-const SAFE = new Set(['webURL', 'place', 'viewURL', 'apiURL', 'addressOf', 'fileAddress', 'URL.createObjectURL'])
+const SAFE = new Set(['webURL', 'serverURL', 'viewURL', 'apiURL', 'formatQuery', 'fileAddress', 'URL.createObjectURL'])
 /** The rest, each with its reason. */
 const KNOWN = {
   'web-url.js': ['new URL(text, base)', 'new URL(url)'],
@@ -33,11 +33,11 @@ const KNOWN = {
     'new URL(document.baseURI)',
   ],
   'page/page.js': ['this.back.href = gallery'], // the document's own address, or `place`
-  'page/early.js': ['new URL(location.href)'],
-  'editing/viewing.js': ['location.replace(page.back.href)'],
+  'page/preload.js': ['new URL(location.href)'],
+  'editing/viewer-actions.js': ['location.replace(page.back.href)'],
   'menus/share.js': ['new URL(location.href)'],
   'crop/frame.js': ['new URL(image)'], // a URL already, and its result goes through `fileAddress`
-  'text/ahead.js': ['new URL(root + FILES[language], location.href)', 'fetch(address)'], // constants
+  'text/preload.js': ['new URL(root + FILES[language], location.href)', 'fetch(address)'], // constants
   'text/language.js': ['new URL(FILES[language], root)'],
   // The viewer's attribute, which `openSource` gives to `webURL`.
   'compare/ziggurat-compare.js': ['viewer.setAttribute(\'src\', src)'],
@@ -45,7 +45,7 @@ const KNOWN = {
   'viewer/deprecated.js': ['element.setAttribute(current, on)'], // names and values of its own table
   'embed/main.js': ['viewer.setAttribute(field.dataset.attribute, value)'], // names of the page's own fields
   'offline/worker.js': ['new URL(path, root)', 'fetch(request)'], // the browser's own requests, and files that are listed
-  'offline/kept.js': ['new URL(url)'], // reads its path alone
+  'offline/cache-policy.js': ['new URL(url)'], // reads its path alone
 }
 
 /** What a script gives to the browser without having it from `webURL` or from itself. */
@@ -110,7 +110,7 @@ test('a script that gives the browser an address of others is found', () => {
     's.background = `url(${x})`', 'e.style.cssText = x', 'let u = webURL(y); { let u = x; a.href = u }', 'new EventSource(x)', 'globalThis.fetch(x)',
   ]) assert.ok(faultsOf(source).length, source)
   for (const source of [
-    'a.href = webURL(x).href', 'a.href = webURL(x, base)', 'fetch(place("api"))', 'const u = webURL(x); fetch(u)', 'a.href = "/"', 'import("./a.js")',
+    'a.href = webURL(x).href', 'a.href = webURL(x, base)', 'fetch(serverURL("api"))', 'const u = webURL(x); fetch(u)', 'a.href = "/"', 'import("./a.js")',
     'new URL("./a.css", import.meta.url)', 'e.setAttribute("view", x)', 'const href = URL.createObjectURL(b); make("a", { href })',
   ]) assert.deepEqual(faultsOf(source), [], source)
 })

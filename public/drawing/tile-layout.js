@@ -1,0 +1,179 @@
+import { bounds } from '../geometry/bounds.js'
+/** @typedef {import('../geometry/pyramid.js').Pyramid} Pyramid */
+/** @typedef {import('../geometry/viewport.js').Viewport} Viewport */
+/** @typedef {import('../geometry/types.js').Rect} Rect */
+/** @typedef {import('../geometry/types.js').Size} Size */
+/** @typedef {import('../geometry/types.js').Tile} Tile */
+
+/** Device pixels: bounds a sheet's canvas on any screen. */
+const CELL = 1024
+/** Level pixels: no sample at a cell's edge lacks a neighbour. */
+const MARGIN = 2
+
+/**
+ * The parts of a window that are drawn one after the other, row by row.
+ * @param {Size} window device pixels
+ * @returns {Rect[]} device pixels
+ */
+export function tileRange({ width, height }) {
+  // As large as each other, so that one's canvas serves another.
+  const side = (/** @type {number} */ length) => Math.ceil(length / Math.ceil(length / CELL))
+  const [across, down] = [side(width), side(height)]
+  const result = []
+  for (let y = 0; y < height; y += down) {
+    for (let x = 0; x < width; x += across) {
+      result.push({ x, y, width: Math.min(across, width - x), height: Math.min(down, height - y) })
+    }
+  }
+  return result
+}
+
+/**
+ * What puts level pixels where the viewport shows them, in device pixels. At one device pixel a level pixel, whole pixels fall
+ * on whole pixels.
+ * @param {Viewport} viewport
+ * @param {number} unit image pixels a level pixel
+ * @param {number} ratio device pixels a CSS pixel
+ * @returns {[number, number, number, number, number, number]} as `setTransform` takes it
+ */
+export function levelMatrix(viewport, unit, ratio) {
+  const { turn } = viewport
+  const k = unit * viewport.scale * ratio
+  const mirror = turn.isFlipped ? -1 : 1
+  const origin = viewport.viewportPoint({ x: 0, y: 0 })
+  let [e, f] = [origin.x * ratio, origin.y * ratio]
+  if (turn.degrees % 90 === 0 && Math.abs(k - 1) < 1e-6) [e, f] = [Math.round(e), Math.round(f)]
+  return [mirror * turn.cosine * k, mirror * turn.sine * k, -turn.sine * k, turn.cosine * k, e, f]
+}
+
+/**
+ * What a cell shows of a level, with a margin, on whole pixels of the level; null where that is nothing.
+ * @param {Viewport} viewport
+ * @param {number} unit image pixels a level pixel
+ * @param {number} ratio device pixels a CSS pixel
+ * @param {Rect} cell device pixels
+ * @param {Size} level its size, level pixels
+ * @returns {Rect | null} level pixels
+ */
+export function levelRect(viewport, unit, ratio, cell, level) {
+  const [right, bottom] = [cell.x + cell.width, cell.y + cell.height]
+  const seen = bounds([[cell.x, cell.y], [right, cell.y], [cell.x, bottom], [right, bottom]]
+    .map(([x, y]) => viewport.imagePoint({ x: x / ratio, y: y / ratio })))
+  const x = Math.max(Math.floor(seen.x / unit) - MARGIN, 0)
+  const y = Math.max(Math.floor(seen.y / unit) - MARGIN, 0)
+  const width = Math.min(Math.ceil((seen.x + seen.width) / unit) + MARGIN, level.width) - x
+  const height = Math.min(Math.ceil((seen.y + seen.height) / unit) + MARGIN, level.height) - y
+  return width > 0 && height > 0 ? { x, y, width, height } : null
+}
+
+/**
+ * The tiles of a level that a part of it lies in, row by row.
+ * @param {Pyramid} pyramid
+ * @param {number} level
+ * @param {Rect} rect level pixels
+ */
+export function tilesIn({ tileSize }, level, rect) {
+  /** @type {Tile[]} */
+  const found = []
+  for (let row = Math.floor(rect.y / tileSize); row * tileSize < rect.y + rect.height; row += 1) {
+    for (let column = Math.floor(rect.x / tileSize); column * tileSize < rect.x + rect.width; column += 1) {
+      found.push({ level, column, row })
+    }
+  }
+  return found
+}
+
+/**
+ * Where a tile lies, its overlap included.
+ * @param {Pyramid} pyramid
+ * @param {Tile} tile
+ * @returns {Rect} pixels of its level
+ */
+export function tileRect(pyramid, { level, column, row }) {
+  const size = pyramid.size(level)
+  const [across, down] = [pyramid.span(column, size.width), pyramid.span(row, size.height)]
+  return { x: across.start, y: down.start, width: across.length, height: down.length }
+}
+
+/**
+ * What is shown in place of missing tiles: of each the next coarser level that has something there.
+ * @param {Pyramid} pyramid
+ * @param {Tile[]} missing
+ * @param {(tile: Tile) => boolean} has whether a tile is there
+ * @returns {{ level: number, rect: Rect }[]} coarser levels first, and the part of each that is needed, in its pixels
+ */
+export function fallbackTiles(pyramid, missing, has) {
+  /** @type {Map<number, Rect>} */
+  const parts = new Map()
+  for (const tile of missing) {
+    for (let up = 1; up <= tile.level; up += 1) {
+      const level = tile.level - up
+      if (!has({ level, column: Math.floor(tile.column / 2 ** up), row: Math.floor(tile.row / 2 ** up) })) continue
+      const rect = scaled(tileRect(pyramid, tile), 2 ** -up)
+      const part = parts.get(level)
+      parts.set(level, part ? around(part, rect) : rect)
+      break
+    }
+  }
+  return [...parts].sort(([a], [b]) => a - b).map(([level, rect]) => ({ level, rect }))
+}
+
+/**
+ * A part of a level as that of another, on whole pixels and with the margin of samples.
+ * @param {Rect} rect
+ * @param {number} factor pixels of the other level a pixel of this
+ * @returns {Rect}
+ */
+export function scaled(rect, factor) {
+  const [x, y] = [Math.floor(rect.x * factor) - MARGIN, Math.floor(rect.y * factor) - MARGIN]
+  const [right, bottom] = [Math.ceil((rect.x + rect.width) * factor) + MARGIN, Math.ceil((rect.y + rect.height) * factor) + MARGIN]
+  return { x, y, width: right - x, height: bottom - y }
+}
+
+/**
+ * As large a part of a level as there is room for, around a smaller one.
+ * @param {Rect} rect within the level
+ * @param {Size} room
+ * @param {Size} size the level's
+ * @returns {Rect}
+ */
+export function expandRect(rect, room, size) {
+  const width = Math.min(Math.max(rect.width, room.width), size.width)
+  const height = Math.min(Math.max(rect.height, room.height), size.height)
+  const x = Math.min(Math.max(Math.floor(rect.x + (rect.width - width) / 2), 0), size.width - width)
+  const y = Math.min(Math.max(Math.floor(rect.y + (rect.height - height) / 2), 0), size.height - height)
+  return { x, y, width, height }
+}
+
+/**
+ * Whether one rectangle lies within another.
+ * @param {Rect} outer
+ * @param {Rect} inner
+ */
+export function contains(outer, inner) {
+  return inner.x >= outer.x && inner.y >= outer.y
+    && inner.x + inner.width <= outer.x + outer.width && inner.y + inner.height <= outer.y + outer.height
+}
+
+/**
+ * What two rectangles share, or null.
+ * @param {Rect} one
+ * @param {Rect} other
+ * @returns {Rect | null}
+ */
+export function intersectRect(one, other) {
+  const [x, y] = [Math.max(one.x, other.x), Math.max(one.y, other.y)]
+  const width = Math.min(one.x + one.width, other.x + other.width) - x
+  const height = Math.min(one.y + one.height, other.y + other.height) - y
+  return width > 0 && height > 0 ? { x, y, width, height } : null
+}
+
+/**
+ * The smallest rectangle around two.
+ * @param {Rect} one
+ * @param {Rect} other
+ * @returns {Rect}
+ */
+function around(one, other) {
+  return bounds([one, other].flatMap(({ x, y, width, height }) => [{ x, y }, { x: x + width, y: y + height }]))
+}

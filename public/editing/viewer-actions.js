@@ -1,0 +1,43 @@
+import { imageTitle } from '../sources/ziggurat.js'
+import { writing } from '../text/writing.js'
+import { removeFromAlbum } from './album-remove.js'
+import { editImage } from './form.js'
+import { deleteImages, offerUndo, saveFlashMessage } from './trash.js'
+
+export { saveCopy } from './copying.js'
+
+/**
+ * What who may write can do with the picture that is open.
+ * @param {import('../page/page.js').PicturePage} page
+ * @returns {{ name: string, run(): void }[]} for the viewer's menu
+ */
+export function editingActions(page) {
+  const { viewer } = page
+  const say = writing(viewer)
+  const fail = ({ message }) => viewer.say(message)
+  const edit = () => {
+    const { source } = viewer
+    editImage(viewer.shadowRoot, source.details.id, (image) => {
+      Object.assign(source.details, image, { caption: image.caption })
+      source.title = imageTitle(source.details)
+      viewer.dispatchEvent(new Event('open'))
+      viewer.say(say('saved'))
+      page.changed()
+    }).catch(fail)
+  }
+  const remove = async () => {
+    try {
+      const { id } = viewer.source.details
+      const result = await deleteImages([id])
+      if (!result.ids.size) return viewer.say(say('notDeleted', { count: 1 }))
+      const putBack = removeFromAlbum(page, id)
+      if (!putBack) {
+        // The gallery offers it, which is another document here.
+        saveFlashMessage(result)
+        return location.replace(page.back.href)
+      }
+      offerUndo(result, 1, putBack)
+    } catch (error) { fail(error) }
+  }
+  return [{ name: say('edit'), run: edit }, { name: say('delete'), run: remove }]
+}

@@ -1,5 +1,0 @@
-// Asks for the words of the reader's language while the page's script is on its way. Bundled, it stands in the page.
-
-import { askWords } from '../text/ahead.js'
-
-askWords(location.pathname.replace(/[^/]*$/, ''))

@@ -1,0 +1,22 @@
+/** Linear in the scale, the offset keeps one image point still on the screen all the way. */
+export class ZoomAnimation {
+  constructor(from, destination, start, duration) {
+    Object.assign(this, { from, destination, start, duration })
+  }
+
+  at(now) {
+    const time = (now - this.start) / this.duration
+    if (!(time < 1)) return { viewport: this.destination, done: true }
+    const part = ease(Math.max(time, 0))
+    const { from, destination: to } = this
+    const ratio = to.scale / from.scale
+    const scale = from.scale * ratio ** part
+    const way = Math.abs(ratio - 1) < 1e-9 ? part : (scale - from.scale) / (to.scale - from.scale)
+    const viewport = from.with({
+      scale, x: from.x + (to.x - from.x) * way, y: from.y + (to.y - from.y) * way, turn: to.turn,
+    })
+    return { viewport, done: false }
+  }
+}
+
+function ease(time) { return 1 - (1 - time) ** 3 }

@@ -1,0 +1,133 @@
+import { fitScale } from '../geometry/fit.js'
+import { Camera } from '../viewer/camera.js'
+import { make } from '../viewer/element.js'
+
+/** @typedef {{ width: number, height: number }} Size */
+/** @typedef {{ x: number, y: number, width: number, height: number }} Rectangle in CSS pixels of the window */
+
+const WAY = { duration: 150, easing: 'cubic-bezier(.2, .7, .2, 1)', fill: 'forwards' }
+
+/**
+ * What a thumbnail shows, painted once: at the size of its pixels, or of the screen's where it is made of several tiles.
+ * @param {HTMLElement | null} frame holds the tiles of the thumbnail
+ * @returns {HTMLCanvasElement | null} null where none of them is there yet
+ */
+export function thumbnailSnapshot(frame) {
+  const tiles = [...frame?.querySelectorAll('img') ?? []].filter((img) => img.complete && img.naturalWidth > 0)
+  if (tiles.length === 0) return null
+  const canvas = make('canvas', {})
+  const [{ naturalWidth, naturalHeight }] = tiles
+  const one = tiles.length === 1
+  Object.assign(canvas, one ? { width: naturalWidth, height: naturalHeight }
+    : { width: frame.offsetWidth * devicePixelRatio, height: frame.offsetHeight * devicePixelRatio })
+  const context = canvas.getContext('2d')
+  for (const img of tiles) {
+    const sides = [img.offsetLeft, img.offsetTop, img.offsetWidth, img.offsetHeight]
+    context.drawImage(img, ...one ? [0, 0] : sides.map((side) => side * devicePixelRatio))
+  }
+  return canvas
+}
+
+/**
+ * Lets the picture of a thumbnail grow to where the viewer will show it, and keeps it there until it does.
+ * @param {HTMLElement} box the page; `growing` is among its classes as long as it lasts
+ * @param {HTMLElement} frame the thumbnail's
+ * @param {Size} image in image pixels
+ */
+export async function zoomIn(box, frame, image) {
+  const viewer = box.querySelector('#viewer')
+  const canvas = thumbnailSnapshot(frame)
+  const drawn = told(viewer)
+  const { viewport } = new Camera(image, windowOf(viewer))
+  await move(box, 'growing', canvas, frame, image, (thumbnail) => [thumbnail, { picture: placed(viewport, image) }])
+  await drawn
+  canvas?.remove()
+}
+
+/**
+ * Lets the picture shrink from where the viewer shows it into its thumbnail, or fade where that cannot be.
+ * @param {HTMLElement} box the page; `shrinking` is among its classes as long as it lasts
+ * @param {HTMLElement | null} frame the thumbnail's
+ * @param {Size} image in image pixels
+ */
+export async function zoomOut(box, frame, image) {
+  const viewer = box.querySelector('#viewer')
+  const { viewport } = viewer
+  const isUpright = viewport && viewport.turn.degrees === 0 && !viewport.turn.isFlipped
+  const canvas = isUpright ? thumbnailSnapshot(frame) : null
+  const from = canvas && dragged(viewer, placed(viewport, image))
+  await move(box, 'shrinking', canvas, frame, image, (thumbnail) => [{ picture: from }, thumbnail])
+}
+
+function windowOf({ clientWidth: width, clientHeight: height }) { return { width, height } }
+
+/** Where a viewport shows the whole image. @returns {Rectangle} */
+function placed(viewport, { width, height }) {
+  const { x, y } = viewport.viewportPoint({ x: 0, y: 0 })
+  return { x, y, width: width * viewport.scale, height: height * viewport.scale }
+}
+
+/** The same with what a hand does to all that the viewer shows. @returns {Rectangle} */
+function dragged(viewer, { x, y, width, height }) {
+  const track = viewer.shadowRoot.querySelector('.track').getBoundingClientRect()
+  const scale = track.width / viewer.clientWidth || 1
+  return { x: track.x + x * scale, y: track.y + y * scale, width: width * scale, height: height * scale }
+}
+
+/** Where the whole image lies whose thumbnail a frame shows, of which the frame may cut off two sides. */
+function inThumbnail(frame, image) {
+  const seen = frame.getBoundingClientRect()
+  const scale = fitScale('cover', image, seen)
+  const [width, height] = [image.width * scale, image.height * scale]
+  const [x, y] = [seen.x + (seen.width - width) / 2, seen.y + (seen.height - height) / 2]
+  return { picture: { x, y, width, height }, seen, radius: parseFloat(getComputedStyle(frame).borderRadius) || 0 }
+}
+
+/**
+ * @param {HTMLCanvasElement | null} canvas what moves, over the viewer's whole window with the image fitted into it; null: only
+ *   the ground comes or goes
+ */
+async function move(box, name, canvas, frame, image, way) {
+  const viewer = box.querySelector('#viewer')
+  if (canvas) {
+    // Below what the viewer draws.
+    canvas.className = 'preview'
+    viewer.shadowRoot.querySelector('.track').append(canvas)
+  }
+  if (matchMedia('(prefers-reduced-motion: reduce)').matches) return
+  const opacity = name === 'growing' ? [0, 1] : [1, 0]
+  const steps = [box.animate({ opacity }, { ...WAY, fill: 'none', pseudoElement: '::before' })]
+  if (canvas) {
+    const window = windowOf(viewer)
+    const scale = fitScale('contain', image, window)
+    const [x, y] = [(window.width - image.width * scale) / 2, (window.height - image.height * scale) / 2]
+    canvas.style.transformOrigin = '0 0'
+    steps.push(canvas.animate(way(inThumbnail(frame, image)).map(({ picture, seen, radius = 0 }) => {
+      const growth = picture.width / (image.width * scale)
+      const [left, top] = [picture.x - x * growth, picture.y - y * growth]
+      const inset = seen ? [seen.y - top, left + window.width * growth - seen.x - seen.width,
+        top + window.height * growth - seen.y - seen.height, seen.x - left] : [0, 0, 0, 0]
+      const clip = inset.map((length) => `${length / growth}px`).join(' ')
+      return { transform: `translate(${left}px, ${top}px) scale(${growth})`, clipPath: `inset(${clip} round ${radius / growth}px)` }
+    }), WAY))
+    frame.classList.add('away')
+  }
+  box.classList.add(name)
+  viewer.toggleAttribute('covered', true)
+  // Whoever takes hold of it does not wait.
+  const stop = () => steps.forEach((step) => step.finish())
+  viewer.addEventListener('pointerdown', stop, { once: true })
+  await Promise.all(steps.map((step) => step.finished)).catch(() => {})
+  viewer.removeEventListener('pointerdown', stop)
+  if (name === 'growing') viewer.removeAttribute('covered')
+  box.classList.remove(name)
+  frame?.classList.remove('away')
+}
+
+/** Fulfilled once the viewer has drawn what it opened, or said that it cannot. */
+function told(viewer) {
+  return new Promise((done) => {
+    viewer.addEventListener('open', () => requestAnimationFrame(() => requestAnimationFrame(done)), { once: true })
+    viewer.addEventListener('error', done, { once: true })
+  })
+}

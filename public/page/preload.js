@@ -1,0 +1,13 @@
+// Asks for the picture of the page's own address while the page's script is on its way. Bundled, it stands in the page.
+
+import { firstViewURL, preloadFirstView } from '../sources/preload.js'
+import { preloadTranslations } from '../text/preload.js'
+import { pathId, viewQuery } from '../viewer/view-hash.js'
+import { withPath } from '../web-url.js'
+
+const { clientWidth: width, clientHeight: height } = document.documentElement
+const [root] = /^.*?\/(?=(view|embed)\/)/.exec(location.pathname) ?? ['/']
+const address = withPath(new URL(location.href), `${root}api/images/${encodeURIComponent(pathId(location.pathname))}`)
+if (width > 0 && height > 0) preloadFirstView(firstViewURL(address, viewQuery(location.hash, { width, height }, devicePixelRatio)))
+const asked = new URLSearchParams(location.search).get('lang')
+preloadTranslations(root, asked ? [asked, ...navigator.languages] : navigator.languages)

@@ -1,4 +1,0 @@
-const root = new URL('.', import.meta.url).pathname
-
-/** A path of the server's own: its root is this file's folder, wherever a proxy has put that. */
-export function place(path) { return root + path }

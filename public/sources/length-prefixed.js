@@ -1,0 +1,38 @@
+import { MAX_BYTES, SizeLimitError } from './size-limit.js'
+import { SourceError } from './source-error.js'
+
+/** Bytes of all parts together. */
+const MOST_PARTS = 256 << 20
+
+/**
+ * The parts of an answer with many, as `viewport.tiles` is, each behind its length in 4 bytes, big-endian. They are taken from
+ * the bytes as these come: what a `Blob` would hold has to be asked for from another process.
+ * @param {ReadableStreamDefaultReader<Uint8Array>} reader the answer's
+ * @yields {Uint8Array} a part, once it is there
+ * @throws {Error} where the answer ends before the part does, or says that it is longer than any is
+ */
+export async function* readFrames(reader) {
+  let rest = new Uint8Array(0)
+  const take = async (count) => {
+    const bytes = new Uint8Array(count)
+    for (let at = 0; at < count;) {
+      if (!rest.length) {
+        const { value, done } = await reader.read()
+        if (done) throw new SourceError('the answer was cut short')
+        rest = value
+      }
+      const part = rest.subarray(0, count - at)
+      bytes.set(part, at)
+      at += part.length
+      rest = rest.subarray(part.length)
+    }
+    return bytes
+  }
+  let total = 0
+  for (;;) {
+    const length = new DataView((await take(4)).buffer).getUint32(0)
+    total += length
+    if (length > MAX_BYTES || total > MOST_PARTS) throw new SizeLimitError(`a part has more than ${MAX_BYTES} bytes, or all together more than ${MOST_PARTS}`, { reason: 'tooMuchData' })
+    yield take(length)
+  }
+}

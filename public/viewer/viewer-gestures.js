@@ -1,0 +1,134 @@
+import { gestureHandlers } from '../control/gesture-handlers.js'
+import { isOverlaid } from '../control/overlays.js'
+import { CloseGesture } from '../gestures/close-gesture.js'
+import { TrackpadPan } from '../gestures/trackpad-pan.js'
+import { withMenus } from '../menus/lazy-menus.js'
+import { reading } from '../text/reading.js'
+
+function buzz() {
+  if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(8)
+}
+
+const WAY = 24 // CSS px that a mouse goes before the controls come back
+const LIFTED = 160 // ms without a move: no finger is on the trackpad any more
+
+/**
+ * Fires `close`: the user wants to close the image.
+ * @param {EventTarget} viewer
+ * @param {'key' | 'tap' | 'swipe' | 'pinch'} cause
+ */
+export function close(viewer, cause) { viewer.dispatchEvent(new CustomEvent('close', { detail: { cause } })) }
+
+/** Whether the controls are shown. @param {Element} viewer */
+function isUIShown(viewer) { return viewer.getAttribute('ui') !== 'hidden' }
+
+/**
+ * What hands do to a viewer, as `listen` tells it.
+ * @param {import('./ziggurat-viewer.js').ZigguratViewer} viewer
+ * @param {import('../paging/pager.js').Pager} pager
+ */
+export function gestures(viewer, pager) {
+  const away = new CloseGesture()
+  const scrolling = new TrackpadPan()
+  let wasOutside, from, grabbed, isOurs, letGo
+  // Where a mouse hid the controls.
+  let hidden = null
+  const showUI = (isShown) => {
+    if (isShown) viewer.removeAttribute('ui')
+    else viewer.setAttribute('ui', 'hidden')
+    viewer.dispatchEvent(new Event('ui-toggle'))
+  }
+  const menu = (point) => withMenus(viewer, ({ showViewMenu }) => showViewMenu(viewer, point))
+  const act = (change) => viewer.change(change, 'user')
+  const isCropping = () => viewer.hasAttribute('cropping')
+  /** Whether the page around it comes first; nothing is around what fills the screen. */
+  const isGuest = () => viewer.getAttribute('gesture-handling') === 'cooperative' && !document.fullscreenElement
+  /** Whether a page lies there, and nothing more of the picture. */
+  const turns = (x, y) => {
+    let goesOn = false
+    act((camera) => {
+      goesOn = camera.goesOn(x, y)
+      return false
+    })
+    return !goesOn && !isCropping() && pager.wayOf(x, y) !== 0
+  }
+  return {
+    ...gestureHandlers(act),
+    grab: (points) => {
+      clearTimeout(letGo)
+      pager.finish()
+      from = points[0]
+      isOurs = false
+      grabbed = null
+      act((camera) => {
+        grabbed = camera
+        viewer.toggleAttribute('held', true)
+        away.begin(points, camera.viewport.scale <= camera.limits.minimum * 1.001)
+        camera.grab(points)
+        if (points.length > 1) pager.pull(0)
+      })
+    },
+    drag: (points) => {
+      const [{ x, y, kind }] = points
+      // Up and down the finger is the page's, which the browser finds out a move later.
+      isOurs ||= points.length > 1 || kind !== 'touch' || !isGuest() || Math.abs(x - from.x) > Math.abs(y - from.y)
+      if (!isOurs) return
+      let isGrabbed = false
+      act((camera) => {
+        isGrabbed = camera === grabbed
+        if (!isGrabbed || !camera.isHeld) return false
+        camera.drag(points)
+        away.move(points)
+        pager.pull(camera.pull)
+        if (camera.isOutside && !wasOutside) buzz()
+        wasOutside = camera.isOutside
+      })
+      // Pages turn without a picture, too, and while another one comes.
+      if (!isGrabbed && points.length === 1) pager.pull(x - from.x)
+    },
+    release: (velocity, isBroken) => {
+      viewer.toggleAttribute('held', false)
+      wasOutside = false
+      const cause = away.ends(velocity)
+      act((camera, now) => camera.release(velocity, now))
+      pager.release(velocity.x, isBroken)
+      if (cause && !isBroken && !isCropping()) close(viewer, cause)
+      if (isBroken && isGuest()) viewer.say(reading(viewer)('twoFingers'))
+    },
+    scroll: (move) => {
+      clearTimeout(letGo)
+      const what = scrolling.read(move, turns)
+      if (what === 'move') act((camera) => camera.scroll(move.x, move.y))
+      if (what !== 'pull' && what !== 'turn') return
+      if (pager.turning) pager.finish()
+      const { along, pull } = scrolling
+      const way = along === 'x' ? pager.wayOf(-Math.sign(pull), 0) : pager.wayOf(0, -Math.sign(pull))
+      pager.pull(-way * pager.sign * Math.abs(pull))
+      if (what === 'turn') pager.release(Math.sign(pager.offset))
+      else letGo = setTimeout(() => pager.release(0, true), LIFTED)
+    },
+    leaves: (event) => {
+      if (!isGuest() || event.ctrlKey || event.metaKey) return false
+      const say = reading(viewer)
+      viewer.say(say('scrollToZoom', { key: /Mac/.test(navigator.platform) ? '⌘' : say('controlKey') }))
+      return true
+    },
+    tap: (point) => {
+      if (isOverlaid(viewer, point) || isCropping()) return
+      if (viewer.getAttribute('tap') === 'close') return close(viewer, 'tap')
+      const isShown = !isUIShown(viewer)
+      hidden = !isShown && point.kind === 'mouse' ? point : null
+      showUI(isShown)
+    },
+    hover: (point) => {
+      if (!hidden || Math.hypot(point.x - hidden.x, point.y - hidden.y) < WAY) return
+      hidden = null
+      if (!isUIShown(viewer)) showUI(true)
+    },
+    longPress: (point) => {
+      buzz()
+      menu(point)
+    },
+    menu,
+  }
+}
