@@ -146,9 +146,14 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "cell-probe", dependencies: ["Cells", "CCell"], path: "Tests/CellProbe", swiftSettings: strict),
+    // As a program of another package: they see what is public alone.
     .executableTarget(
       name: "readme-example", dependencies: ["PyramidBuilding", "TileGeometry", "TileStorage"],
-      path: "Tests/ReadmeExample", swiftSettings: strict),
+      path: "Tests/ReadmeExample", packageAccess: false, swiftSettings: strict),
+    .executableTarget(
+      name: "library-example", dependencies: ["PyramidBuilding", "TileStorage"],
+      path: "Tests/LibraryExample", packageAccess: false,
+      swiftSettings: strict + [.enableUpcomingFeature("MemberImportVisibility")]),
     tests("CellsTests", ["Cells", "cell-probe", "TestSupport"]),
     .target(name: "TestSupport", dependencies: ["Files"], path: "Tests/TestSupport", swiftSettings: strict),
     tests("TileGeometryTests", ["TileGeometry", "TestSupport"]),

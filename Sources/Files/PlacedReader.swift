@@ -11,19 +11,29 @@ package struct PlacedReader: Sendable {
   package init(descriptor: Int32, size: Int) { (self.descriptor, self.size) = (descriptor, size) }
 
   /// Returns a part of the file; nil if the file does not have it.
-  package func bytes(_ offset: Int, _ count: Int) -> [UInt8]? {
-    guard offset >= 0, count >= 0, count <= size, offset <= size - count else { return nil }
-    var isWhole = true
+  package func bytes(_ offset: Int, _ count: Int) -> [UInt8]? { try? read(offset, count, to: "read") }
+
+  /// Returns a part of the file.
+  ///
+  /// - Parameter action: the verb and the file, for the error.
+  /// - Throws: if the file does not have the part, or no longer has it.
+  package func read(_ offset: Int, _ count: Int, to action: String) throws(StorageError) -> [UInt8] {
+    guard offset >= 0, count >= 0, count <= size, offset <= size - count else {
+      throw StorageError(action, "the file is shorter than it says")
+    }
+    var failure: StorageError?
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
       done = 0
       while done < count {
         let part = pread(descriptor, buffer.baseAddress! + done, count - done, offset + done)
         if part < 0, errno == EINTR { continue }
+        if part == 0 { failure = StorageError(action, "the file was cut short") }
+        if part < 0 { failure = StorageError(action, errno: errno) }
         guard part > 0 else { break }
         done += part
       }
-      isWhole = done == count
     }
-    return isWhole ? bytes : nil
+    if let failure { throw failure }
+    return bytes
   }
 }

@@ -1,17 +1,17 @@
 import Glibc
 
 /// What could not be read or written, and why.
-public struct StorageError: Error, Hashable, CustomStringConvertible {
+package struct StorageError: Error, Hashable, CustomStringConvertible {
   /// The verb and the file: `open paintings/night-watch.szi`.
-  public let action: String
-  public let reason: String
+  package let action: String
+  package let reason: String
   /// The system's error number where it was the system that refused, else 0.
-  public let code: Int32
+  package let code: Int32
   /// What it means for who asks for the file.
-  public let kind: Kind
+  package let kind: Kind
 
   /// What an error means for who asks for the file: who serves it answers 404, 503 or 500.
-  public enum Kind: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
     /// There is nothing of that name.
     case notThere
     /// The same may go through later: there is no space, no memory, no network, no such device now.
@@ -31,12 +31,12 @@ public struct StorageError: Error, Hashable, CustomStringConvertible {
     }
   }
 
-  public init(_ action: String, _ reason: String, code: Int32 = 0) {
+  package init(_ action: String, _ reason: String, code: Int32 = 0) {
     self.init(action, reason, code, Kind(code: code))
   }
 
   /// What was not the system's refusal.
-  public init(_ action: String, _ reason: String, kind: Kind) { self.init(action, reason, 0, kind) }
+  package init(_ action: String, _ reason: String, kind: Kind) { self.init(action, reason, 0, kind) }
 
   private init(_ action: String, _ reason: String, _ code: Int32, _ kind: Kind) {
     (self.action, self.reason, self.code, self.kind) = (action, reason, code, kind)
@@ -46,7 +46,7 @@ public struct StorageError: Error, Hashable, CustomStringConvertible {
   package func during(_ action: String) -> StorageError { StorageError(action, reason, code, kind) }
 
   /// A call that the system refused: its words and its number.
-  public init(_ action: String, errno code: Int32) {
+  package init(_ action: String, errno code: Int32) {
     self.init(action, String(cString: strerror(code)), code: code)
   }
 
@@ -66,7 +66,7 @@ public struct StorageError: Error, Hashable, CustomStringConvertible {
   /// The reason if a file system has room for bytes, and none for another file.
   package static let noInodes = "No inodes left on the file system, which has too many files"
 
-  public var description: String { "cannot \(action): \(reason)" }
+  package var description: String { "cannot \(action): \(reason)" }
 
   /// Whether a file system has no room, or a quota or limit of file sizes is reached.
   package var isOfFullDisk: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
@@ -75,5 +75,5 @@ public struct StorageError: Error, Hashable, CustomStringConvertible {
   package var isOfPermissions: Bool { [EACCES, EPERM].contains(code) }
 
   /// Whether the same call may go through later: no space, no such device now.
-  public var isTemporary: Bool { kind == .unreachable }
+  package var isTemporary: Bool { kind == .unreachable }
 }

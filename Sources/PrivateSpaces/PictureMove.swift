@@ -79,7 +79,7 @@ package struct PictureMove: Sendable {
       try SidecarFile.publish(sidecar, to: SidecarFile.place(ofArchive: path))
     }
     if access(path, F_OK) == 0 {
-      let there = try TileArchive(path: path)
+      let there = try TileArchive(path: path, within: nil)
       try Self.requireSame(id, "the library", there.pyramid == sealed.pyramid, sealed.pyramid, sealed.copy) {
         there.tile($0).map { Array($0) }
       }

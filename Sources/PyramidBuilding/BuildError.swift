@@ -1,17 +1,38 @@
 import Cells
-import Files
+package import Files
 import Glibc
 import Imaging
 import TileStorage
 
-/// Why an image was not built.
+/// An error of building an archive. The archive was not written, and an older one at its path stays as it was.
+///
+/// A program decides by `kind` and shows `description`. No function of this module traps on a wrong argument.
 public struct BuildError: Error, Hashable, CustomStringConvertible {
-  /// The source as it was given on the command line.
+  /// A class of errors for which a program does the same.
+  @nonexhaustive
+  public enum Kind: Hashable, Sendable {
+    /// An option, a name, or the size of a `PixelSource` is outside its documented range.
+    case invalidArgument
+    /// The task that awaited the build was cancelled.
+    case cancelled
+    /// The source file does not exist.
+    case sourceNotFound
+    /// The source is damaged, in no supported format, or not to be read by this process.
+    case unreadableSource
+    /// The archive's folder does not exist or denies access.
+    case unwritableArchive
+    /// The disk or the quota is full.
+    case diskFull
+    /// Memory, file descriptors or the storage itself are unavailable at present. A retry may succeed.
+    case unavailable
+  }
+
+  /// The class of the error.
+  public let kind: Kind
+  /// The source: its path, or the name of an archive that was built from a `PixelSource`.
   public let source: String
-  /// What went wrong, in a clause for a person.
+  /// The cause, in a clause for a person that does not name the source.
   public let reason: String
-  /// Whether a retry may mend it: the disk is full, the storage away.
-  public let isTemporary: Bool
   /// The time of the build that failed for this reason, if the image was not tried again since: seconds since 1970.
   package var knownSince: Int?
   /// Whether something else than the source may be the reason, so that a later build has to try it again.
@@ -19,14 +40,21 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
   /// The system's error number if it was the system that refused, else 0.
   package private(set) var code: Int32 = 0
 
+  /// - Parameters:
+  ///   - source: as it was given on the command line.
+  ///   - reason: what went wrong, in a clause for a person.
+  package init(_ source: String, _ reason: String, _ kind: Kind) {
+    (self.source, self.reason, self.kind) = (source, reason, kind)
+  }
+
   /// An error about a source.
   ///
   /// - Parameters:
   ///   - source: as it was given on the command line.
   ///   - reason: what went wrong, in a clause for a person.
   ///   - isTemporary: whether a retry may mend it.
-  public init(_ source: String, _ reason: String, isTemporary: Bool = false) {
-    (self.source, self.reason, self.isTemporary) = (source, reason, isTemporary)
+  package init(_ source: String, _ reason: String, isTemporary: Bool = false) {
+    self.init(source, reason, isTemporary ? .unavailable : .unreadableSource)
   }
 
   init(_ source: String, _ end: CellEnd) {
@@ -36,11 +64,11 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
     mayBeOfMachine = end.mayBeOfMachine
   }
 
-  init(_ source: String, _ error: any Error) {
+  package init(_ source: String, _ error: any Error) {
     switch error {
     case let error as BuildError: self = error
     case let error as StorageError:
-      self.init(source, error.description, isTemporary: error.isTemporary)
+      self.init(source, error.description, Kind(error, isOfSource: error.action.contains(source)))
       // An error of the library's folder does not name the source.
       mayBeOfMachine = !error.action.contains(source)
       code = error.code
@@ -51,17 +79,13 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
 
   /// Returns the same error about a source, with words in front of its reason.
   func about(_ source: String, _ words: String) -> BuildError {
-    var error = BuildError(source, words + reason, isTemporary: isTemporary)
+    var error = BuildError(source, words + reason, kind)
     (error.knownSince, error.mayBeOfMachine, error.code) = (knownSince, mayBeOfMachine, code)
     return error
   }
 
-  /// Whether no other picture would fare better: there is no room where archives are written.
-  package var isOfFullDisk: Bool {
-    // A cell tells its reasons in words.
-    isTemporary
-      && (hasNoInodes || [ENOSPC, EDQUOT].contains { reason.contains(StorageError("", errno: $0).reason) })
-  }
+  /// Whether a retry may succeed without a change of the source or the options.
+  public var isTemporary: Bool { kind == .diskFull || kind == .unavailable }
 
   /// Whether the disk has room for bytes, and none for another file.
   package var hasNoInodes: Bool { reason.contains(StorageError.noInodes) }
@@ -69,8 +93,33 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
   /// Whether an image got the id meanwhile that this one was to have.
   package var isOfTakenID: Bool { code == EEXIST }
 
-  /// The source and the reason, in one line. A full disk is not the source's: the reason comes first and names the disk.
+  /// The source and the reason, in one line. If the disk is full, the reason comes first and names the disk.
   public var description: String {
-    isOfFullDisk ? "\(reason) (source \(source))" : "\(source): \(reason)"
+    kind == .diskFull ? "\(reason) (source \(source))" : "\(source): \(reason)"
   }
+
+  package static let interrupted = BuildError("build", "interrupted", .cancelled)
+}
+
+extension BuildError.Kind {
+  /// - Parameter isOfSource: whether the source was read, not the archive written.
+  package init(_ error: StorageError, isOfSource: Bool) {
+    switch error.kind {
+    case .unreachable: self = [ENOSPC, EDQUOT].contains(error.code) ? .diskFull : .unavailable
+    case .notThere: self = isOfSource ? .sourceNotFound : .unwritableArchive
+    case .unreadable: self = isOfSource ? .unreadableSource : .unwritableArchive
+    }
+  }
+
+  /// The kinds that a sandboxed process may report, by their names in its messages. It knows of no cancellation.
+  private static let reported: [String: Self] = [
+    "argument": .invalidArgument, "not-found": .sourceNotFound, "unreadable": .unreadableSource,
+    "unwritable": .unwritableArchive, "full": .diskFull, "unavailable": .unavailable,
+  ]
+
+  /// - Parameter name: a name in a message; any other is that of `unreadableSource`.
+  init(reported name: String) { self = Self.reported[name] ?? .unreadableSource }
+
+  /// The name in a message.
+  var reportedName: String { Self.reported.first { $0.value == self }?.key ?? "unreadable" }
 }

@@ -25,37 +25,38 @@ package enum SceneChoice: Hashable, Sendable {
   }
 }
 
-/// What decides an archive's bytes, beside the source.
+/// The options of an archive. A build with a value outside its range throws `BuildError.Kind.invalidArgument`.
 public struct BuildOptions: Hashable, Sendable {
-  /// The distance between neighbouring tiles in level pixels, an even number of `tileSizes`; Deep Zoom, IIIF and XYZ
-  /// clients take any.
+  /// The side of a tile in level pixels: an even number of `tileSizes`.
   public var tileSize = 512
-  /// The format that tiles are stored in.
+  /// The format of all tiles.
   public var format = TileFormat.jpeg
-  /// Whether `format` is chosen anew for each image: WebP where it has alpha, which JPEG cannot keep, else JPEG.
+  /// Whether the image decides the format, and `format` is ignored: WebP for an image with alpha, JPEG for others.
   public var choosesFormat = false
-  /// How near tiles come to their source.
+  /// The fidelity of the tiles to their source.
   public var fidelity = Fidelity.auto
-  /// The quality of lossy tiles, 1…100 as libjpeg counts.
+  /// The quality of lossy tiles, 1 to 100. JPEG counts as libjpeg, other formats as their libraries.
   public var quality = 80
   /// The tiles are JPEGs, of which JPEG XL makes smaller files that give them back; chosen for each image.
   package var recompressesJPEG = false
-  /// Of JPEG tiles.
-  package var subsampling = Subsampling.auto
-  /// What transparent pixels are laid over where the tile format has no alpha: red, green and blue, each 0…255.
+  /// The resolution of colour in JPEG tiles.
+  public var subsampling = Subsampling.auto
+  /// The colour that transparent pixels are laid over if the tile format has no alpha: red, green and blue, each 0 to
+  /// 255 (sRGB).
   public var background = [255, 255, 255]
 
-  /// Of conversions from an embedded ICC profile, and from CMYK, to sRGB.
-  package var intent = RenderingIntent.perceptual
-  /// Whether levels shrink by the mean of light, not of sRGB numbers, which `vips dzsave` takes.
+  /// The intent of conversions to sRGB from an embedded ICC profile, and from CMYK.
+  public var intent = RenderingIntent.perceptual
+  /// Whether a coarser level has the mean of linear light instead of the mean of sRGB values, which `vips dzsave` takes.
   public var shrinksLinearly = false
 
-  /// The way levels shrink. A picture of which `auto` knows no more has the mean.
+  /// The rule by which a level is made from the next finer one.
   public var downsampling = Downsampling.auto
   /// Whether levels take one pixel of several, which is done to red, green and blue alone.
   package var picksPixels: Bool { downsampling == .nearest || downsampling == .mode }
 
-  /// Whether pixels of RGB and gray stay in the space of their embedded profile, which every tile then carries.
+  /// Whether RGB and gray pixels stay in the colour space of their embedded ICC profile, which every tile then contains.
+  /// Otherwise they are converted to sRGB.
   public var keepsProfile = false
 
   /// The resolution of PDF and SVG in pixels per inch. If it is nil, a PDF page has that of its scan, or 300, and an
@@ -63,13 +64,14 @@ public struct BuildOptions: Hashable, Sendable {
   package var resolution: Int?
   /// Pixels along the longer side of an SVG; nil for its own size.
   package var vectorSide: Int?
-  /// Of samples of more than 8 bits; nil for all values where a picture uses the upper half of them, else those that
-  /// it has.
-  package var window: SampleWindow?
+  /// The values that become black and white in images of more than 8 bits. With `nil`, an image that uses the upper half
+  /// of its type's range keeps that range, and any other is spread from its least to its greatest value.
+  public var window: SampleWindow?
   /// The picture that is built of a camera's RAW file.
   package var raw = RawChoice.camera
-  /// The bands that are taken, one for gray or three for red, green and blue, counted from 1; nil for all.
-  package var bands: [Int]?
+  /// The numbers of the bands that are built, counted from 1: one for gray, or three for red, green and blue; `nil` for
+  /// all.
+  public var bands: [Int]?
 
   /// The channels of a stack that are shown, by their numbers, counted from 1, or names, which may be quoted
   /// (`ChannelNames`); nil for all.
@@ -87,9 +89,9 @@ public struct BuildOptions: Hashable, Sendable {
   /// Whether a plane of a stack is asked for.
   var asksForPlanes: Bool { channels != nil || depth != nil || time != nil || scene != nil }
 
-  /// The options that `ziggurat build` has by default.
+  /// Creates the default options of `ziggurat build`.
   public init() {}
 
-  /// The tile sizes that a build takes, level pixels.
+  /// The smallest and the largest `tileSize` in level pixels.
   public static let tileSizes = 64...8192
 }

@@ -4,62 +4,121 @@ import Metadata
 public import TileGeometry
 public import TileStorage
 
-/// Builds the archive of one image, in this process: whoever builds what strangers made lets `ziggurat build` do it,
-/// whose decoders are confined.
+/// Builds archives of tiles from images.
+///
+/// A builder is a value: several tasks can build with it at the same time. A build needs memory for a few rows of tiles,
+/// whatever the height of the image.
 public struct PyramidBuilder: Sendable {
-  /// What decides the archives' bytes, beside their sources.
+  /// The options of the archives.
   public var options: BuildOptions
-  /// How many threads work on the one image.
+  /// The number of threads that work on an image, 1 to 1024.
   public var threads: Int
-  private let isCancelled: @Sendable () -> Bool
+  /// The encoder of all tiles; `nil` for the builder's own. It replaces `BuildOptions.format`, `choosesFormat` and
+  /// `quality`, and makes `BuildOptions.fidelity` `exact`.
+  public var encoder: (any TileEncoder)?
+  /// Asked between strips; true ends the build with an error and leaves nothing.
+  var isCancelled: @Sendable () -> Bool
+  /// As `StripScheduler` has it.
+  var onProgress: (@Sendable (Double) -> Void)?
 
-  /// A builder of archives, one at a time or several.
+  /// Creates a builder. Values outside their range are reported by a build, as `invalidArgument`.
   ///
   /// - Parameters:
-  ///   - options: what decides the archives' bytes, beside their sources.
-  ///   - threads: how many threads work on each image.
-  ///   - isCancelled: asked between strips; true ends the build with an error and leaves nothing.
+  ///   - options: the options of the archives.
+  ///   - threads: the number of threads that work on an image, 1 to 1024.
+  ///   - encoder: the encoder of all tiles; `nil`, the default, for the builder's own.
   public init(
-    options: BuildOptions = BuildOptions(), threads: Int,
-    isCancelled: @escaping @Sendable () -> Bool = { false }
+    options: BuildOptions = BuildOptions(), threads: Int, encoder: (any TileEncoder)? = nil
   ) {
-    self.options = options
-    self.threads = threads
+    self.init(options: options, threads: threads, encoder: encoder, isCancelled: { false })
+  }
+
+  /// - Parameter isCancelled: asked between strips; true ends the build with an error and leaves nothing.
+  package init(
+    options: BuildOptions = BuildOptions(), threads: Int, encoder: (any TileEncoder)? = nil,
+    isCancelled: @escaping @Sendable () -> Bool
+  ) {
+    (self.options, self.threads, self.encoder) = (options, threads, encoder)
     self.isCancelled = isCancelled
   }
 
-  /// What a build made.
+  /// A description of an archive that was built.
   public struct Report: Hashable, Sendable {
     /// The archive's levels and tiles.
     public let pyramid: Pyramid
     /// The archive's size in bytes.
     public let byteCount: Int
-    /// In a clause for a person, by which way the tiles were made, and why.
+    /// The way from source to tiles and the reason for it, in a clause for a person.
     public let route: String
-    /// What was done to every pixel on the way, a clause each.
+    /// The conversions of every pixel, a clause for a person each.
     public let steps: [String]
-    /// Pictures of the file that were not built, as a slide's label, by their names.
+    /// Images of the file that were not built, such as a slide's label, by their names.
     public internal(set) var leftOut: [String] = []
-    /// Damage in the source that the picture shows; nil if there is none.
+    /// Damage of the source that the tiles show; `nil` if there is none.
     public internal(set) var damage: SourceDamage?
-    /// Data of the source that the archive does not show, such as a gain map.
+    /// Data of the source that the archive does not contain, such as a gain map, by their names.
     public internal(set) var dropped: [String] = []
   }
 
-  /// Tiles `source` into an SZI archive that appears at `destination` when it is complete.
-  ///
-  /// - Parameters:
-  ///   - source: any file that libvips loads.
-  ///   - destination: its folder exists; an archive of that name is replaced.
-  ///   - name: of the archive's root folder, one path component.
-  /// - Returns: what was made.
-  /// - Throws: `BuildError`, after which nothing of the archive is left and an older one stands as it was.
-  public func build(_ source: String, to destination: String, name: String) throws(BuildError) -> Report {
+  /// Builds the archive of a file on the caller's thread and others.
+  package func build(_ source: String, to destination: String, name: String) throws(BuildError) -> Report {
     let file = try SourceFile(path: source)
     let words = try SourceSidecar(ofSourceAt: source)?.words() ?? .none
-    return try build(file, digest: file.digest(), words: words) { (pyramid, format) throws(StorageError) in
+    let digest = try file.digest(isCancelled)
+    return try build(file, digest: digest, words: words) { (pyramid, format) throws(StorageError) in
       try SZIWriter(destination: destination, name: name, pyramid: pyramid, format: format)
     }
+  }
+
+  /// Builds the archive of supplied pixels on the caller's thread and others. It has no build record: no file is its
+  /// source.
+  func build<Source: PixelSource>(
+    pixels source: Source, to destination: String, name: String
+  ) throws(BuildError) -> Report {
+    guard options.bands == nil else {
+      throw BuildError(name, "bands cannot be chosen of a PixelSource", .invalidArgument)
+    }
+    var options = effectiveOptions
+    if options.choosesFormat { options.format = [2, 4].contains(source.bands) ? .webp : .jpeg }
+    if options.downsampling == .auto { options.downsampling = .mean }
+    let pixels = try SuppliedPixels(source, name: name, options: options)
+    guard let size = PixelSize(width: pixels.width, height: pixels.height),
+      let pyramid = Pyramid(imageSize: size, tileSize: options.tileSize)
+    else { throw BuildError(name, "the image has no pixels", .invalidArgument) }
+    if let refusal = TileArchiveWriter.refusal(name: name, pyramid) {
+      throw BuildError(name, refusal, .invalidArgument)
+    }
+    do {
+      let writer = try SZIWriter(
+        destination: destination, name: name, pyramid: pyramid, format: options.format)
+      defer { writer.abandon() }
+      try scheduler(pixels, pyramid, options, profile: nil, writer).run(threads: threads)
+      let properties = ScanProperties(imageSize: size, micronsPerPixel: source.micronsPerPixel)
+      try writer.append(ScanProperties.entryName, Array(properties.xml.utf8))
+      return Report(
+        pyramid: pyramid, byteCount: try writer.finish(), route: "exact: pixels of the program",
+        steps: pixels.steps + (options.shrinksLinearly ? [Self.linearStep] : []))
+    } catch { throw BuildError(name, error).about(name, "") }
+  }
+
+  private static let linearStep = "shrunk in linear light"
+
+  /// The options with those that the encoder decides.
+  private var effectiveOptions: BuildOptions {
+    var options = options
+    if let encoder {
+      (options.format, options.choosesFormat, options.fidelity) = (encoder.format, false, .exact)
+    }
+    return options
+  }
+
+  private func scheduler(
+    _ source: any StripSource, _ pyramid: Pyramid, _ options: BuildOptions, profile: [UInt8]?,
+    _ writer: any ArchiveWriter
+  ) -> StripScheduler {
+    StripScheduler(
+      source: source, pyramid: pyramid, options: options, profile: profile, writer: writer,
+      encoder: encoder, isCancelled: isCancelled, onProgress: onProgress)
   }
 
   func build(
@@ -71,7 +130,8 @@ public struct PyramidBuilder: Sendable {
     let source = file.path
     do {
       let route = try SourceRoute(
-        file: file, page: page?.directory, mask: page?.mask, associated: associated, options: options)
+        file: file, page: page?.directory, mask: page?.mask, associated: associated,
+        options: effectiveOptions)
       let (pixels, options) = (route.source, route.options)
       guard let size = PixelSize(width: pixels.width, height: pixels.height),
         let pyramid = Pyramid(imageSize: size, tileSize: options.tileSize)
@@ -81,9 +141,7 @@ public struct PyramidBuilder: Sendable {
       try host?.check(BuildPlan(pyramid: pyramid, format: options.format, memory: memory), source)
       let writer = try makeWriter(pyramid, options.format)
       defer { writer.abandon() }
-      let scheduler = StripScheduler(
-        source: pixels, pyramid: pyramid, options: options, profile: route.keptProfile, writer: writer,
-        isCancelled: isCancelled)
+      let scheduler = scheduler(pixels, pyramid, options, profile: route.keptProfile, writer)
       host?.begin(scheduler, memory: memory, source)
       defer { host?.end(scheduler, memory: memory) }
       try scheduler.run(threads: threads)
@@ -93,13 +151,14 @@ public struct PyramidBuilder: Sendable {
       if let damage, options.failOn.refuses(damage) { throw BuildError(source, damage.reason) }
       let microns = route.micronsPerPixel
       try writer.append(
-        "scan-properties.xml", Array(ScanProperties(imageSize: size, micronsPerPixel: microns).xml.utf8))
-      var steps = route.steps + (options.shrinksLinearly ? ["shrunk in linear light"] : [])
+        ScanProperties.entryName, Array(ScanProperties(imageSize: size, micronsPerPixel: microns).xml.utf8))
+      var steps = route.steps + (options.shrinksLinearly ? [Self.linearStep] : [])
       let animation = try SourceAnimation.read(file, &steps)
       var record = BuildRecord(
         sourceName: file.name, page: page.map { $0.number + 1 }, sourceBytes: file.identity.size,
-        sourceDigest: digest, options: self.options.summary(ofSource: file.name), route: route.reason,
-        steps: steps)
+        sourceDigest: digest,
+        options: self.options.summary(ofSource: file.name) + (encoder == nil ? "" : " encoder=other"),
+        route: route.reason, steps: steps)
       record.damage = damage
       record.dropped = route.unshown.isEmpty ? nil : route.unshown
       record.reduced = route.reduced.isEmpty ? nil : route.reduced

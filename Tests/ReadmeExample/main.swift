@@ -4,7 +4,7 @@ import TileStorage
 
 // Tile a photograph: the archive appears when it is complete.
 let builder = PyramidBuilder(threads: 4)
-let report = try builder.build("photo.jpg", to: "photo.szi", name: "photo")
+let report = try await builder.build("photo.jpg", to: "photo.szi", name: "photo")
 print(report.pyramid.levelCount, "levels,", report.pyramid.tileCount, "tiles")
 
 // Fit it into a window, zoom in about the window's middle, and read the tiles that are then visible.
@@ -13,9 +13,7 @@ let window = Viewport(fitting: archive.pyramid.imageSize, .contain, width: 1280,
 let closer = window.scaled(to: window.scale * 2)
 for tile in Coverage(pyramid: archive.pyramid, viewport: closer).tiles() {
   let address = tile.address
-  if let index = archive.tileIndex(level: address.level, column: address.column, row: address.row),
-    let bytes = archive.tile(index)
-  {
+  if let bytes = try archive.tile(at: address) {
     print(address.level, address.column, address.row, bytes.count, "bytes at", tile.target.x, tile.target.y)
   }
 }

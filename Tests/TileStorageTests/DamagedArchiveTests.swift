@@ -36,7 +36,7 @@ import TileGeometry
   /// was written.
   private func examine(_ path: String, _ what: @autoclosure () -> String) {
     do {
-      let archive = try TileArchive(path: path)
+      let archive = try TileArchive(path: path, within: nil)
       let isSame = archive.pyramid == Self.pyramid && archive.hasEveryTile
       for index in 0..<archive.pyramid.tileCount {
         guard let tile = archive.tile(index) else { continue }
@@ -74,7 +74,7 @@ import TileGeometry
     let patient = try Patient(whole, in: folder)
     for count in (0..<whole.count).reversed() {
       patient.cut(to: count)
-      let error = refusal { _ = try TileArchive(path: patient.path) }
+      let error = refusal { _ = try TileArchive(path: patient.path, within: nil) }
       #expect(error != nil, "the first \(count) of \(whole.count) bytes were accepted")
     }
   }
@@ -172,7 +172,7 @@ import TileGeometry
                 if entry.filename.endswith(".dzi"): data = data.replace(sys.argv[3].encode(), sys.argv[4].encode())
                 target.writestr(entry.filename, data)
         """)
-    let error = refusal { _ = try TileArchive(path: folder("lie.szi")) }
+    let error = refusal { _ = try TileArchive(path: folder("lie.szi"), within: nil) }
     #expect(error?.reason == "its descriptor names far more tiles than it holds")
   }
 
@@ -191,10 +191,10 @@ import TileGeometry
       ("text.szi", "no ZIP directory at its end: not an archive, or cut short"),
       ("end.szi", "it holds no NAME/NAME.dzi"),
     ] {
-      let error = refusal { _ = try TileArchive(path: folder(name)) }
+      let error = refusal { _ = try TileArchive(path: folder(name), within: nil) }
       #expect(error?.description == "cannot open \(folder(name)): \(reason)")
     }
-    #expect(refusal { _ = try TileArchive(path: "/dev/zero") }?.reason == "not a regular file")
+    #expect(refusal { _ = try TileArchive(path: "/dev/zero", within: nil) }?.reason == "not a regular file")
   }
 
   private static func centralEntry(of name: String, in file: [UInt8]) -> Int? {

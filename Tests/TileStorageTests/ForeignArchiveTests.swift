@@ -166,7 +166,7 @@ import TileGeometry
           "import sys, zipfile; zipfile.ZipFile(sys.argv[1], 'w').writestr(sys.argv[2], b'x')",
           folder("a.szi"), name,
         ])
-      let error = refusal { _ = try TileArchive(path: folder("a.szi")) }
+      let error = refusal { _ = try TileArchive(path: folder("a.szi"), within: nil) }
       #expect(error?.description == "cannot open \(folder("a.szi")): it holds no NAME/NAME.dzi")
     }
   }

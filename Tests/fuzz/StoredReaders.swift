@@ -11,7 +11,7 @@ extension FuzzInput {
   /// As the server and `verify` open and read one, whoever wrote it.
   func readArchive() {
     let archive: TileArchive
-    do throws(StorageError) { archive = try TileArchive(path: path) } catch {
+    do throws(StorageError) { archive = try TileArchive(path: path, within: nil) } catch {
       precondition(!error.reason.isEmpty, "a refusal has a reason")
       return
     }

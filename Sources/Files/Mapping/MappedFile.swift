@@ -8,7 +8,7 @@ import Synchronization
 /// archives are replaced by rename and never rewritten in place.
 package final class MappedFile: Sendable {
   // The mapping is never written and lives as long as its owner: safe to share.
-  nonisolated(unsafe) public let bytes: UnsafeRawBufferPointer
+  nonisolated(unsafe) package let bytes: UnsafeRawBufferPointer
   /// Seconds and nanoseconds of the last change, device and inode: what tells one file from its successor.
   package let identity: FileIdentity
   /// Open for reading as long as the mapping, for whoever sends parts of the file without touching them; or -1.
@@ -29,6 +29,42 @@ package final class MappedFile: Sendable {
   /// Bytes of a file that may be in memory.
   private static let longestCopy = 16 << 20
 
+  /// Opens a regular file for reading.
+  /// - Parameter enclosure: where the file lies; one that a link leads to elsewhere is refused.
+  private static func open(
+    _ path: String, _ action: String, within enclosure: Enclosure?
+  ) throws(StorageError) -> Int32 {
+    // Without O_NONBLOCK a pipe in the library would hold up the open for ever.
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw StorageError(action, errno: errno) }
+    if let enclosure, !enclosure.holds(descriptor) {
+      close(descriptor)
+      throw StorageError(action, "a link leads out of the folder")
+    }
+    return descriptor
+  }
+
+  /// Returns the content of a file that is not empty, which is read and not mapped.
+  /// - Parameter most: the largest size that is accepted, bytes.
+  package static func contents(
+    path: String, atMost most: Int, within enclosure: Enclosure?
+  ) throws(StorageError) -> [UInt8] {
+    let action = "open \(path)"
+    let descriptor = try open(path, action, within: enclosure)
+    defer { close(descriptor) }
+    let size = try status(descriptor, action).st_size
+    guard size <= most else { throw StorageError(action, "the file has \(size) bytes, more than \(most)") }
+    return try PlacedReader(descriptor: descriptor, size: size).read(0, size, to: action)
+  }
+
+  private static func status(_ descriptor: Int32, _ action: String) throws(StorageError) -> stat {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw StorageError(action, errno: errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw StorageError(action, "not a regular file") }
+    guard status.st_size > 0 else { throw StorageError(action, "the file is empty") }
+    return status
+  }
+
   /// - Parameters:
   ///   - keepsDescriptor: false for files that are mapped by the thousand; where too many are, they are read instead.
   ///   - enclosure: where the file lies; one that a link leads to elsewhere is refused.
@@ -36,13 +72,8 @@ package final class MappedFile: Sendable {
     path: String, keepsDescriptor: Bool = true, within enclosure: Enclosure? = nil
   ) throws(StorageError) {
     let action = "open \(path)"
-    // Without O_NONBLOCK a pipe in the library would hold up the open for ever.
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw StorageError(action, errno: errno) }
+    let descriptor = try Self.open(path, action, within: enclosure)
     do throws(StorageError) {
-      if let enclosure, !enclosure.holds(descriptor) {
-        throw StorageError(action, "a link leads out of the folder")
-      }
       (bytes, identity, isCopy) = try Self.map(descriptor, action, mayCopy: !keepsDescriptor)
     } catch {
       close(descriptor)
@@ -69,11 +100,8 @@ package final class MappedFile: Sendable {
   private static func map(
     _ descriptor: Int32, _ action: String, mayCopy: Bool
   ) throws(StorageError) -> (UnsafeRawBufferPointer, FileIdentity, isCopy: Bool) {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw StorageError(action, errno: errno) }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw StorageError(action, "not a regular file") }
-    guard status.st_size > 0 else { throw StorageError(action, "the file is empty") }
-    let size = Int(status.st_size)
+    let status = try Self.status(descriptor, action)
+    let size = status.st_size
     let mayCopy = mayCopy && size <= longestCopy
     if mayCopy, areTooMany { return (try copy(descriptor, size, action), FileIdentity(status), true) }
     guard let base = mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0), base != MAP_FAILED else {

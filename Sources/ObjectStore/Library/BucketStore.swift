@@ -129,7 +129,7 @@ package final class BucketStore: ArchiveStore, OriginStore {
         archiveAt: "/proc/self/fd/\(file.descriptor)", into: path, as: id.name, words)
     }
     guard isWritten else { return false }
-    let archive = try TileArchive(path: path)
+    let archive = try TileArchive(path: path, within: nil)
     try send(archive, archive.file?.descriptor ?? -1, as: id)
     return true
   }

@@ -26,7 +26,7 @@ final class SentArchive: ArchiveWriter {
   func finish() throws(StorageError) -> Int {
     let count = try writer.finish()
     defer { unlink(path) }
-    let archive = try TileArchive(path: path)
+    let archive = try TileArchive(path: path, within: nil)
     try send(archive, archive.file?.descriptor ?? -1)
     return count
   }

@@ -61,9 +61,7 @@ package enum BuildCell {
     } catch {
       session.send(
         BuildMessage.failed,
-        BuildMessage.encode(
-          FailureMessage(
-            reason: error.reason.replacing(path, with: order.path), isTemporary: error.isTemporary)))
+        BuildMessage.encode(FailureMessage(error, path: path, name: order.path)))
     }
   }
 }

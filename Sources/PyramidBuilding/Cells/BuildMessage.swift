@@ -214,6 +214,16 @@ struct ResultMessage: Codable {
 }
 
 struct FailureMessage: Codable {
-  let reason: String
-  let isTemporary: Bool
+  private let kind: String
+  private let reason: String
+
+  /// - Parameter path: what the error calls the source, for which the message says `name`.
+  init(_ error: BuildError, path: String, name: String) {
+    (kind, reason) = (error.kind.reportedName, error.reason.replacing(path, with: name))
+  }
+
+  /// - Parameter words: says the reason otherwise.
+  func error(about source: String, _ words: (String) -> String = { $0 }) -> BuildError {
+    BuildError(source, words(reason.line), BuildError.Kind(reported: kind))
+  }
 }

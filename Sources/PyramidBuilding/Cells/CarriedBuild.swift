@@ -122,11 +122,9 @@ struct CarriedBuild {
     case (BuildMessage.built, .some(let plan)):
       return .outcome(.built(try finish(plan, try decode(ResultMessage.self, message))))
     case (BuildMessage.failed, _):
-      let failure = try decode(FailureMessage.self, message)
+      var error = try decode(FailureMessage.self, message).error(about: work.source.path, named)
       // A file that another one has replaced is not the cell's to open.
       try checkSource()
-      let reason = named(failure.reason.line)
-      var error = BuildError(work.source.path, reason, isTemporary: failure.isTemporary)
       error.mayBeOfMachine = PDFPassword.isWrong(error.reason)
       return .outcome(.failed(error))
     default: throw .cell(.garbled)

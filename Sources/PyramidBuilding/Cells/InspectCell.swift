@@ -24,8 +24,7 @@ package enum InspectCell {
       do throws(BuildError) {
         answer.inspection = try SourceInspection(reading: path, options: options)
       } catch {
-        answer.failure = FailureMessage(
-          reason: error.reason.replacing(path, with: asked), isTemporary: error.isTemporary)
+        answer.failure = FailureMessage(error, path: path, name: asked)
       }
       session.send(seen, BuildMessage.encode(answer))
     }
@@ -48,9 +47,7 @@ package enum InspectCell {
       server.count(error)
       throw BuildError(path, error)
     }
-    if let failure = answer.failure {
-      throw BuildError(path, failure.reason.line, isTemporary: failure.isTemporary)
-    }
+    if let failure = answer.failure { throw failure.error(about: path) }
     guard let inspection = answer.inspection, inspection.isPossible else {
       throw BuildError(path, CellEnd.garbled.description)
     }

@@ -101,7 +101,7 @@ package final class KnownFailures: Sendable {
       return
     }
     // What another file is to blame for, as a sidecar, may change without the source.
-    guard !error.isTemporary, !error.mayBeOfMachine, error != .interrupted, error.knownSince == nil,
+    guard !error.isTemporary, !error.mayBeOfMachine, error.kind != .cancelled, error.knownSince == nil,
       error.source == image.path || error.source == key.path
     else { return }
     let version = Self.version(of: image, mustBeSettled: true)

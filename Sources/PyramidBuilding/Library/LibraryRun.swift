@@ -83,7 +83,7 @@ package final class LibraryRun: @unchecked Sendable {
   ) {
     monitor.lock()
     // What was cut off has no outcome yet.
-    if let journal, outcome.failure != .interrupted {
+    if let journal, outcome.failure?.kind != .cancelled {
       journal.add(image, outcome, of: whole, notice: builder.store.notice(of: image.id))
     }
     report(image, outcome)

@@ -57,7 +57,7 @@ extension LibraryBuilder {
   ) throws(BuildError) -> NamelessFile {
     do throws(StorageError) {
       if !isCancelled(), let copy = try remote.copy(file, isCancelled) { return copy }
-    } catch { throw BuildError(source.path, error.reason, isTemporary: error.isTemporary) }
+    } catch { throw BuildError(source.path, error.reason, BuildError.Kind(error, isOfSource: true)) }
     throw .interrupted
   }
 
@@ -68,9 +68,8 @@ extension LibraryBuilder.Outcome {
   /// The same, told of the source instead of the copy of it that was built.
   func told(of source: SourceScan.Source, copiedTo path: String) -> LibraryBuilder.Outcome {
     func told(_ error: BuildError) -> BuildError {
-      if error == .interrupted { return error }
-      var told = BuildError(
-        source.path, error.reason.replacing(path, with: source.path), isTemporary: error.isTemporary)
+      if error.kind == .cancelled { return error }
+      var told = BuildError(source.path, error.reason.replacing(path, with: source.path), error.kind)
       told.knownSince = error.knownSince
       return told
     }

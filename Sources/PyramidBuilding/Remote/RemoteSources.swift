@@ -64,7 +64,7 @@ extension SourceScan {
         }
       }
     } catch {
-      failures.append(BuildError(address, error.reason, isTemporary: error.isTemporary))
+      failures.append(BuildError(address, error.reason, BuildError.Kind(error, isOfSource: true)))
       return
     }
     if files.isEmpty {

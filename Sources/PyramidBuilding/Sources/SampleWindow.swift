@@ -1,21 +1,23 @@
 import Imaging
 
-/// Which of a source's values become black and white, where its samples have more than 8 bits or a sign.
+/// The values of a source that become black and white, if its samples have more than 8 bits or a sign.
+@nonexhaustive
 public enum SampleWindow: Hashable, Sendable {
-  /// The least and the greatest value that the picture has.
+  /// The least and the greatest value of the image.
   case auto
   /// The range of the samples' type.
   case full
-  /// From `low`, which is black, to `high`, which is white; what lies beyond is clipped.
+  /// `low` becomes black and `high` white. Values beyond are clipped.
   case range(low: End, high: End)
-  /// One for each channel of a stack that is shown, in their order.
+  /// A window for each channel of a stack that is shown, in their order.
   case channels([SampleWindow])
 
   /// One end of a window.
+  @nonexhaustive
   public enum End: Hashable, Sendable {
-    /// A value of the samples' own.
+    /// A sample value, in the file's own numbers.
     case value(Double)
-    /// The value below which so many percent of the picture's samples lie, 0…100.
+    /// The value below which this percentage of the image's samples lie, 0 to 100.
     case percentile(Double)
 
     fileprivate init?(_ text: Substring) {
@@ -54,7 +56,7 @@ public enum SampleWindow: Hashable, Sendable {
 
   /// - Parameter name: `auto`, `full` or `low,high`, two numbers of which the second is greater and which are percentiles
   ///   behind a `p`, or several of them with slashes between, for channels; nil for any other.
-  public init?(name: String) {
+  package init?(name: String) {
     let parts = name.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count > 1 else {
       self.init(one: name)

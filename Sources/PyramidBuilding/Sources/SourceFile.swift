@@ -51,9 +51,11 @@ struct SourceFile: Sendable {
   }
 
   /// XXH3-128 of the content, hexadecimal.
-  func digest() throws(BuildError) -> String {
+  ///
+  /// - Parameter isCancelled: asked every so often.
+  func digest(_ isCancelled: () -> Bool = { false }) throws(BuildError) -> String {
     guard let content = ContentDigest() else { throw noMemory }
-    try read({ false }, { bytes, _ in content.add(bytes) })
+    try read(isCancelled, { bytes, _ in content.add(bytes) })
     return content.text
   }
 
@@ -135,6 +137,6 @@ struct SourceFile: Sendable {
 
   private static func refused(_ path: String) -> BuildError {
     let error = StorageError("read", errno: errno)
-    return BuildError(path, error.reason, isTemporary: error.isTemporary)
+    return BuildError(path, error.reason, BuildError.Kind(error, isOfSource: true))
   }
 }

@@ -40,6 +40,10 @@ final class StripScheduler: @unchecked Sendable {
   private var queue: StripQueue
   private var isWriting = false
   private let isCancelled: @Sendable () -> Bool
+  /// Encodes tiles in place of the encoder of the tiles' format.
+  private let encoder: (any TileEncoder)?
+  /// Called with how much of the picture is done, 0 to 1, after each strip; it neither waits nor calls back.
+  private let onProgress: (@Sendable (Double) -> Void)?
 
   /// Tiles taken at a time.
   private static let batch = 4
@@ -51,14 +55,15 @@ final class StripScheduler: @unchecked Sendable {
 
   init(
     source: any StripSource, pyramid: Pyramid, options: BuildOptions, profile: [UInt8]?,
-    writer: any ArchiveWriter, isCancelled: @escaping @Sendable () -> Bool
+    writer: any ArchiveWriter, encoder: (any TileEncoder)?, isCancelled: @escaping @Sendable () -> Bool,
+    onProgress: (@Sendable (Double) -> Void)?
   ) {
     self.source = source
     self.pyramid = pyramid
     self.options = options
     self.profile = profile
     self.writer = writer
-    self.isCancelled = isCancelled
+    (self.encoder, self.isCancelled, self.onProgress) = (encoder, isCancelled, onProgress)
     levels = (0..<pyramid.levelCount).map { StripLevel(pyramid, shift: $0, layout: source.layout) }
     stock = StripStock(levels, source)
     unfinishedStrips = levels.reduce(0) { $0 + $1.rows }
@@ -88,6 +93,11 @@ final class StripScheduler: @unchecked Sendable {
   var progress: Double {
     monitor.lock()
     defer { monitor.unlock() }
+    return fractionDone
+  }
+
+  /// The same, under the lock.
+  private var fractionDone: Double {
     let total = levels.reduce(0.0) { $0 + Double($1.rows * $1.columns) }
     let finished = rowsFinished.enumerated().reduce(0.0) {
       $0 + Double($1.element * levels[$1.offset].columns)
@@ -112,7 +122,7 @@ final class StripScheduler: @unchecked Sendable {
   private func take(part: Int) {
     do throws(BuildError) {
       let decodes = source.isParallel || part == 0
-      let worker = try TileWorker(source, options, profile: profile, decodes: decodes)
+      let worker = try TileWorker(source, options, encoder, profile: profile, decodes: decodes)
       if !source.isParallel, part == 0 { try decodeInOrder(worker) }
       try work(worker)
     } catch {
@@ -230,6 +240,7 @@ final class StripScheduler: @unchecked Sendable {
     stock.takeBack(strip)
     unfinishedStrips -= 1
     rowsFinished[strip.shift] += 1
+    if let onProgress { onProgress(fractionDone) }
     monitor.wakeAll()
     guard !isWriting else { return }
     isWriting = true
@@ -250,8 +261,4 @@ final class StripScheduler: @unchecked Sendable {
       } catch { throw BuildError("tile", error) }
     }
   }
-}
-
-extension BuildError {
-  package static let interrupted = BuildError("build", "interrupted")
 }

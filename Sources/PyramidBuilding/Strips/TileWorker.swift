@@ -14,9 +14,15 @@ struct TileWorker {
 
   /// - Parameter profile: what every tile carries.
   init(
-    _ source: any StripSource, _ options: BuildOptions, profile: [UInt8]?, decodes: Bool
+    _ source: any StripSource, _ options: BuildOptions, _ custom: (any TileEncoder)?, profile: [UInt8]?,
+    decodes: Bool
   ) throws(BuildError) {
-    encoder = try options.encoder(source.layout, profile: profile)
+    encoder =
+      if let custom {
+        CustomTileEncoding(custom, bands: source.layout.bands, tileSize: options.tileSize)
+      } else {
+        try options.encoder(source.layout, profile: profile)
+      }
     self.profile = try profile.map { (bytes) throws(BuildError) in
       try TileProfile(bytes, format: options.coding)
     }

@@ -1,24 +1,24 @@
 import Imaging
 
-/// The way a level is made of the one above it, which has twice its pixels on each side.
+/// The rule by which a pixel of a level is made from 2×2 pixels of the next finer level.
 public struct Downsampling: Hashable, Sendable {
   /// The word for it on the command line.
-  public let name: String
+  package let name: String
 
-  /// `mode` for label images that say so (`LabelImage`), `mean` for all others.
+  /// `mode` for images whose file says that their values are labels, `mean` for all others. The default.
   public static let auto = Downsampling(known: "auto")
-  /// The mean of 2×2 pixels.
+  /// The mean.
   public static let mean = Downsampling(known: "mean")
-  /// The upper left of 2×2 pixels.
+  /// The upper left pixel.
   public static let nearest = Downsampling(known: "nearest")
-  /// The most frequent of 2×2 pixels; of several the first, row by row.
+  /// The most frequent pixel; of equally frequent ones the first, row by row.
   public static let mode = Downsampling(known: "mode")
 
   /// All that there are.
-  public static let all: [Downsampling] = [.auto, .mean, .nearest, .mode]
+  package static let all: [Downsampling] = [.auto, .mean, .nearest, .mode]
 
   /// The downsampling of that name; nil for any other word.
-  public init?(name: String) {
+  package init?(name: String) {
     guard let known = Self.all.first(where: { $0.name == name }) else { return nil }
     self = known
   }

@@ -1,23 +1,23 @@
-/// How near a tile comes to its source, and by which way it is made.
+/// The fidelity of tiles to their source, which decides how they are made.
 public struct Fidelity: Hashable, Sendable {
   /// The word for it on the command line.
-  public let name: String
+  package let name: String
 
-  /// Each JPEG tile byte for byte what `vips dzsave` writes but for a JFIF header; lossless tiles with
-  /// its pixels.
+  /// All pixels are decoded and encoded again. JPEG tiles equal those of `vips dzsave` but for their JFIF header; tiles
+  /// in lossless formats have the same pixels.
   public static let exact = Fidelity(known: "exact")
-  /// Samples stay as the source stores them where it allows; otherwise as `exact`.
+  /// JPEG tiles from a JPEG source with 4:2:0 keep its luma and chroma samples. Otherwise the same as `exact`.
   public static let fast = Fidelity(known: "fast")
-  /// Full resolution without another generation of loss where the source allows; otherwise as `fast`.
+  /// JPEG tiles of full resolution reuse the DCT coefficients of a JPEG source, without loss. Otherwise the same as `fast`.
   public static let lossless = Fidelity(known: "lossless")
-  /// `lossless` where that costs no more bytes than encoding anew, else `fast`.
+  /// `lossless` for slides, and for other images if the result is no larger; otherwise `fast`. The default.
   public static let auto = Fidelity(known: "auto")
 
   /// All that there are, the strictest first.
-  public static let all: [Fidelity] = [.exact, .fast, .lossless, .auto]
+  package static let all: [Fidelity] = [.exact, .fast, .lossless, .auto]
 
   /// The fidelity of that name; nil for any other word.
-  public init?(name: String) {
+  package init?(name: String) {
     guard let known = Self.all.first(where: { $0.name == name }) else { return nil }
     self = known
   }

@@ -1,14 +1,14 @@
-public import Files
+package import Files
 import Glibc
 
 /// An archive that another process writes into an open file; it appears under its name once it was found whole.
-public final class ArchiveFile {
+package final class ArchiveFile {
   /// Open for writing at its start, without a name of its own that stays; for the other process alone.
-  public var descriptor: Int32 { file.descriptor }
+  package var descriptor: Int32 { file.descriptor }
   /// Where the archive will stand.
   package var destination: String { file.destination }
   /// The name of the archive's one root folder.
-  public let name: String
+  package let name: String
   private let file: PartialFile
   /// Takes a finished archive, and the file that it lies in, elsewhere.
   package typealias Send = (TileArchive, _ descriptor: Int32) throws(StorageError) -> Void
@@ -19,7 +19,7 @@ public final class ArchiveFile {
   /// - Parameters:
   ///   - destination: where the archive will stand; its folder exists.
   ///   - name: of the root folder: one path component.
-  public convenience init(destination: String, name: String) throws(StorageError) {
+  package convenience init(destination: String, name: String) throws(StorageError) {
     try self.init(destination: destination, name: name, send: nil)
   }
 
@@ -39,7 +39,7 @@ public final class ArchiveFile {
   ///
   /// - Parameter check: throws what is wrong with the archive, which then is not published.
   /// - Returns: the archive's size in bytes.
-  public func publish(_ check: (TileArchive) throws(StorageError) -> Void) throws(StorageError) -> Int {
+  package func publish(_ check: (TileArchive) throws(StorageError) -> Void) throws(StorageError) -> Int {
     let archive = try TileArchive(descriptor: file.readable, path: file.destination)
     guard archive.name == name, archive.isWhole else {
       throw StorageError("write \(file.destination)", "what was built is no whole archive")
@@ -55,13 +55,13 @@ public final class ArchiveFile {
   }
 
   /// How many there are so far.
-  public var byteCount: Int {
+  package var byteCount: Int {
     var status = stat()
     return fstat(file.readable, &status) == 0 ? Int(status.st_size) : 0
   }
 
   /// Leaves nothing behind; does nothing after `publish`.
-  public func abandon() { file.abandon() }
+  package func abandon() { file.abandon() }
 }
 
 extension TileArchive {

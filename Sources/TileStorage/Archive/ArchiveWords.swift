@@ -37,7 +37,7 @@ package struct ArchiveWords: Sendable {
     archiveAt path: String, into destination: String? = nil, as name: String,
     _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveWords
   ) throws(StorageError) -> Bool {
-    let archive = try TileArchive(path: path)
+    let archive = try TileArchive(path: path, within: nil)
     guard let record = archive.buildRecord, archive.file != nil, archive.visibleFault == nil,
       archive.pyramid.overlap == 0, archive.fileExtension == archive.format.fileExtension
     else { return false }

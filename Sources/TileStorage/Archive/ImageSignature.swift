@@ -1,5 +1,5 @@
 /// A file's kind by its first bytes, whatever it is called.
-public enum ImageSignature: String, CaseIterable, Sendable {
+package enum ImageSignature: String, CaseIterable, Sendable {
   /// JPEG's start of image and the beginning of a marker (ITU-T T.81, annex B).
   case jpeg
   /// The PNG signature (PNG, section 5.2).
@@ -22,12 +22,12 @@ public enum ImageSignature: String, CaseIterable, Sendable {
   case raw
 
   /// How many of a file's first bytes tell its kind.
-  public static let byteCount = 64
+  package static let byteCount = 64
 
   /// The kind of a file; nil where it begins like none of them.
   ///
   /// - Parameter start: the file's first bytes, `byteCount` of them unless the file has fewer.
-  public init?(_ start: some Collection<UInt8>) {
+  package init?(_ start: some Collection<UInt8>) {
     let bytes = Array(start.prefix(Self.byteCount))
     func has(_ text: [UInt8], at offset: Int = 0) -> Bool {
       bytes.count >= offset + text.count && bytes[offset..<offset + text.count].elementsEqual(text)

@@ -1,18 +1,18 @@
 import TileGeometry
 
 /// Which levels of a pyramid are stored.
-public struct LevelSet: Hashable, Sendable {
+package struct LevelSet: Hashable, Sendable {
   private var bits: UInt64
 
   /// The set without a level.
-  public static let none = LevelSet(bits: 0)
+  package static let none = LevelSet(bits: 0)
   /// The set of all levels that a pyramid can have.
-  public static let all = LevelSet(bits: .max)
+  package static let all = LevelSet(bits: .max)
 
   /// The set of all levels from `coarsest` on.
   ///
   /// - Precondition: `coarsest` is in 0..<64.
-  public init(from coarsest: Int) {
+  package init(from coarsest: Int) {
     precondition((0..<64).contains(coarsest), "a pyramid has fewer than 64 levels")
     bits = .max << UInt64(coarsest)
   }
@@ -20,12 +20,12 @@ public struct LevelSet: Hashable, Sendable {
   private init(bits: UInt64) { self.bits = bits }
 
   /// Whether the level is in the set; false for one that no pyramid has.
-  public func contains(_ level: Int) -> Bool { level >= 0 && level < 64 && bits >> UInt64(level) & 1 == 1 }
+  package func contains(_ level: Int) -> Bool { level >= 0 && level < 64 && bits >> UInt64(level) & 1 == 1 }
 
   mutating func insert(_ level: Int) { if level >= 0, level < 64 { bits |= 1 << UInt64(level) } }
 
   /// The lowest level of the set; 0 of an empty one.
-  public var coarsest: Int { bits == 0 ? 0 : bits.trailingZeroBitCount }
+  package var coarsest: Int { bits == 0 ? 0 : bits.trailingZeroBitCount }
 
   private var finest: Int { bits == 0 ? 0 : 63 - bits.leadingZeroBitCount }
 

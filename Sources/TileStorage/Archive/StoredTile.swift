@@ -1,3 +1,5 @@
+import Files
+
 /// What an archive has at a tile's place.
 package enum StoredTile {
   /// The encoded tile, alive as long as its archive, and what tells this version of it from those before it under
@@ -14,4 +16,16 @@ package enum StoredTile {
 
   /// The tile's bytes where they are here.
   package var bytes: UnsafeRawBufferPointer? { if case .here(let bytes, _) = self { bytes } else { nil } }
+
+  /// Returns the tile's bytes; `nil` if the archive was written without it.
+  ///
+  /// - Parameter action: the verb and the tile, for the error.
+  func required(_ action: String) throws(StorageError) -> UnsafeRawBufferPointer? {
+    switch self {
+    case .here(let bytes, _): return bytes
+    case .notThere: return nil
+    case .notHereYet, .unreachable: throw StorageError(action, "it is unavailable", kind: .unreachable)
+    case .unreadable: throw StorageError(action, "it is missing or damaged", kind: .unreadable)
+    }
+  }
 }

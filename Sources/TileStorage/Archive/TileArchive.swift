@@ -1,21 +1,27 @@
-public import Files
+package import Files
 public import TileGeometry
 
-/// One image's tiles, wherever they lie: in a stored ZIP (SZI 1.2) that is mapped and read in place, in a Deep Zoom
-/// folder, in a private space, in memory.
+/// The tiles of one image: an SZI 1.2 file, which is a ZIP file without compression, or a Deep Zoom folder.
 ///
-/// A tile is found by arithmetic and given as a slice that lives as long as the archive.
+/// An archive can be read by several threads at a time. An SZI file is mapped into memory while the archive is open.
+/// Replace a file by renaming another over it: the open archive then continues to read the old one.
+///
+/// If another process truncates the file in place, `tile(at:)` and `entry(named:)` throw, because they read with
+/// `pread`. `init(path:)`, `withTile(at:_:)`, `metadata` and `micronsPerPixel` read the mapping, and the system ends the
+/// process with `SIGBUS` there.
 public final class TileArchive: Sendable {
-  /// The name of the image in its archive: of the one folder at a ZIP's root, of a `.dzi` without its ending.
+  /// The name of the image: of the one folder at the root of an SZI file, or of a `.dzi` file without its extension.
   public let name: String
   /// The image's levels and tiles.
   public let pyramid: Pyramid
-  /// The format that all tiles are encoded in.
+  /// The format of all tiles.
   public let format: TileFormat
   /// The tiles' ending as the archive spells it.
-  public let fileExtension: String
-  /// What tells this version of the archive from others: of a ZIP a digest of its central directory, which holds
-  /// every entry's name, place, size and CRC-32.
+  package let fileExtension: String
+  /// A digest that differs between versions of an archive, for caches and entity tags.
+  ///
+  /// That of an SZI file covers the names, positions, sizes and checksums of all entries. That of a Deep Zoom folder
+  /// covers its descriptor and the modification times of its folders, but not tiles that are overwritten in place.
   public let generation: UInt64
   /// The mapped file of a ZIP, else nil: its tiles are read without asking a protocol.
   let zip: MappedZIP?
@@ -29,8 +35,16 @@ public final class TileArchive: Sendable {
   /// How often a tile that was to come is asked for again.
   package static let patience = 8
 
-  /// Opens a ZIP file, or a Deep Zoom descriptor that ends in `.dzi` with its folder of tiles beside it.
-  public convenience init(path: String) throws(StorageError) { try self.init(path: path, within: nil) }
+  /// Opens an SZI file, or the descriptor of a Deep Zoom folder.
+  ///
+  /// The directory of an SZI file is read and checked. Tiles are not.
+  ///
+  /// - Parameter path: a file. If it ends in `.dzi` it is a descriptor, whose tiles are in the folder `NAME_files`
+  ///   beside it.
+  /// - Throws: `notFound`, `accessDenied`, `unavailable`, or `damaged` if it is no archive.
+  public convenience init(path: String) throws(ArchiveError) {
+    do throws(StorageError) { try self.init(path: path, within: nil) } catch { throw ArchiveError(error) }
+  }
 
   /// - Parameters:
   ///   - path: of a ZIP file, or of a Deep Zoom descriptor that ends in `.dzi`.
@@ -87,13 +101,13 @@ public final class TileArchive: Sendable {
   // MARK: Tiles
 
   /// The tile's index, or nil outside the pyramid, in constant time.
-  public func tileIndex(level: Int, column: Int, row: Int) -> Int? {
+  package func tileIndex(level: Int, column: Int, row: Int) -> Int? {
     grid.index(level: level, column: column, row: row)
   }
 
   /// The encoded tile, a slice that lives as long as the archive; nil where the archive has no such tile or it cannot
   /// be read. Waits where the tile has to come from elsewhere.
-  public func tile(_ number: Int) -> UnsafeRawBufferPointer? {
+  package func tile(_ number: Int) -> UnsafeRawBufferPointer? {
     if let zip { return zip.tile(number) }
     return awaited(number).bytes
   }
@@ -125,12 +139,19 @@ public final class TileArchive: Sendable {
 
   /// The same once it has come: never `.notHereYet`. Not for threads that others wait for.
   package func awaited(_ number: Int) -> StoredTile {
-    for _ in 0..<Self.patience {
-      let stored = stored(number)
-      guard case .notHereYet(let arrival) = stored else { return stored }
-      arrival.wait()
-    }
-    return .unreachable
+    backing?.awaited(number) ?? stored(number)
+  }
+
+  /// Returns a copy of the tile; `nil` if the archive was written without it. Waits as `awaited` does.
+  func copy(ofTile number: Int) throws(StorageError) -> [UInt8]? {
+    if let zip { return try zip.copy(ofTile: number) }
+    return try backing?.copy(ofTile: number, action(ofTile: number)) ?? nil
+  }
+
+  /// Reading the tile, in words for an error.
+  func action(ofTile number: Int) -> String {
+    let address = pyramid.address(at: number).map { " \($0.level)/\($0.column)_\($0.row)" } ?? ""
+    return "read tile\(address) of \(name)"
   }
 
   /// Has all these tiles come that are not here yet, together.
@@ -155,10 +176,10 @@ public final class TileArchive: Sendable {
   package var statesChecksums: Bool { zip != nil }
 
   /// The CRC-32 that the archive's directory states for the tile; nil where it states none.
-  public func checksum(ofTile number: Int) -> UInt32? { zip?.checksum(ofTile: number) }
+  package func checksum(ofTile number: Int) -> UInt32? { zip?.checksum(ofTile: number) }
 
   /// Coarser levels than this are not stored, as `vips dzsave --depth` leaves them.
-  public var coarsestLevel: Int { levels.coarsest }
+  package var coarsestLevel: Int { levels.coarsest }
 
   /// Whether any tile of the level is stored.
   func hasTiles(ofLevel level: Int) -> Bool { levels.contains(level) }
@@ -167,28 +188,28 @@ public final class TileArchive: Sendable {
 
   /// The bytes of an entry that is not a tile, named below the archive's root folder
   /// (`scan-properties.xml`, `associated_images/label.jpg`).
-  public func entry(_ relativeName: String) -> UnsafeRawBufferPointer? {
+  package func entry(_ relativeName: String) -> UnsafeRawBufferPointer? {
     zip.map { $0.entry(relativeName) } ?? backing?.entry(relativeName)
   }
 
   /// Whether an entry that is not a tile can be read and has the checksum that the directory states, if any does.
-  public func isIntact(_ relativeName: String) -> Bool {
+  package func isIntact(_ relativeName: String) -> Bool {
     zip.map { $0.isIntact(relativeName) } ?? (backing?.entry(relativeName) != nil)
   }
 
-  /// The names of the entries that are not tiles, below the root folder, sorted.
+  /// The names of the entries that are not tiles, below the root folder, sorted. A Deep Zoom folder has none.
   public var entryNames: [String] { zip?.entryNames ?? backing?.entryNames ?? [] }
 
   // MARK: The archive
 
   /// Bytes of the whole archive; nil where the tiles are files of their own, which nobody has added up.
-  public var byteCount: Int? { zip?.file.bytes.count ?? backing?.byteCount }
+  package var byteCount: Int? { zip?.file.bytes.count ?? backing?.byteCount }
 
   /// The file of a mapped ZIP, in which its tiles lie as they are sent.
   package var file: MappedFile? { zip?.file }
 
   /// What is wrong with an archive of our own, as far as it is seen without reading its tiles; nil where nothing is.
-  public var visibleFault: String? { zip?.visibleFault }
+  package var visibleFault: String? { zip?.visibleFault }
 
   /// Whether it holds so much that the image should be opened anew; whoever has a tile keeps this one as long
   /// as he needs it.

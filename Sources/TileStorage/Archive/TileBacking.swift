@@ -1,10 +1,17 @@
+package import Files
+
 /// Where an archive's tiles lie and how they are had; a mapped ZIP has a way of its own in `TileArchive`, which costs
 /// a stored tile nothing. Bytes that were given live as long as this.
 package protocol TileBacking: AnyObject, Sendable {
   /// What is at the tile's place now; never waits. What is not here yet is fetched from then on.
   func tile(_ number: Int) -> StoredTile
 
-  /// The same, and nothing is fetched: nil of a tile that is not here.
+  /// Returns a copy of the tile once it has come; `nil` if the archive was written without it. A file that others cut
+  /// short meanwhile is an error.
+  /// - Parameter action: the verb and the tile, for the error.
+  func copy(ofTile number: Int, _ action: String) throws(StorageError) -> [UInt8]?
+
+  /// The same as `tile`, and nothing is fetched: nil of a tile that is not here.
   func tileHere(_ number: Int) -> StoredTile?
 
   /// Has all these tiles fetched that are not here yet, with as few questions as that takes; never waits.
@@ -43,6 +50,10 @@ package protocol TileBacking: AnyObject, Sendable {
 
 /// What is so of tiles that are all there, at once, and never change.
 extension TileBacking {
+  package func copy(ofTile number: Int, _ action: String) throws(StorageError) -> [UInt8]? {
+    try awaited(number).required(action).map { Array($0) }
+  }
+
   package func tileHere(_ number: Int) -> StoredTile? { tile(number) }
 
   package func expect(_ numbers: [Int]) { for number in numbers { _ = tile(number) } }
@@ -64,4 +75,16 @@ extension TileBacking {
   package var isWornOut: Bool { false }
 
   package var isLocked: Bool { false }
+}
+
+extension TileBacking {
+  /// What is at the tile's place once it has come: never `.notHereYet`. Not for threads that others wait for.
+  func awaited(_ number: Int) -> StoredTile {
+    for _ in 0..<TileArchive.patience {
+      let stored = tile(number)
+      guard case .notHereYet(let arrival) = stored else { return stored }
+      arrival.wait()
+    }
+    return .unreachable
+  }
 }

@@ -2,7 +2,7 @@ extension TileFormat {
   /// What is wrong with bytes that somebody calls a tile of this format and size, behind the tile's name (`is no
   /// image/jpeg`); nil where they may be one. Asked before they are given to the format's decoder, which then tells
   /// the size from its header; but of AVIF from a box, whatever the picture itself says.
-  public func fault(ofTile bytes: UnsafeRawBufferPointer, width: Int, height: Int) -> String? {
+  package func fault(ofTile bytes: UnsafeRawBufferPointer, width: Int, height: Int) -> String? {
     guard ImageSignature(bytes) == signature else { return "is no \(mediaType)" }
     switch self {
     case .jpeg, .png, .webp: return nil

@@ -1,4 +1,5 @@
-/// An encoding of tiles, known by its media type and by the endings of its file names.
+/// An image format of tiles.
+@nonexhaustive
 public enum TileFormat: String, CaseIterable, Sendable {
   /// JPEG (ITU-T T.81).
   case jpeg = "jpg"
@@ -11,21 +12,23 @@ public enum TileFormat: String, CaseIterable, Sendable {
   /// JPEG XL (ISO/IEC 18181).
   case jxl
 
-  /// The format of files that end in `fileExtension` (no dot), or nil where none is known.
+  /// The format of files with an extension, such as `jpg` or `JPEG`; `nil` if there is none.
+  ///
+  /// - Parameter fileExtension: without a dot, in upper or lower case.
   public init?(fileExtension: String) {
     let wanted = fileExtension.lowercased()
     guard let known = Self.allCases.first(where: { $0.extensions.contains(wanted) }) else { return nil }
     self = known
   }
 
-  /// What Ziggurat writes, without a dot: `jpg`.
+  /// The extension of tiles in archives that this module writes, without a dot: `jpg`.
   public var fileExtension: String { rawValue }
 
   /// The endings that are read as the same format: `jpeg`.
-  public var otherExtensions: [String] { facts.otherExtension.map { ["\($0)"] } ?? [] }
+  package var otherExtensions: [String] { facts.otherExtension.map { ["\($0)"] } ?? [] }
 
   /// All endings of its file names, without a dot, the one that is written first.
-  public var extensions: [String] { [fileExtension] + otherExtensions }
+  package var extensions: [String] { [fileExtension] + otherExtensions }
 
   /// What people call it, in lower case: `jpeg`. One of its endings.
   package var name: String { otherExtensions.first ?? fileExtension }
@@ -37,9 +40,9 @@ public enum TileFormat: String, CaseIterable, Sendable {
   package var keepsGray: Bool { facts.keepsGray }
 
   /// The signature that files of this format begin with.
-  public var signature: ImageSignature { facts.signature }
+  package var signature: ImageSignature { facts.signature }
 
-  /// The media type: `image/jpeg`.
+  /// The media type, such as `image/jpeg`.
   public var mediaType: String { facts.mediaType.description }
 
   /// The media type as a C string that lives as long as the process.

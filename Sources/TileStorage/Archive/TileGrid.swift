@@ -1,7 +1,7 @@
-public import TileGeometry
+package import TileGeometry
 
 /// From a tile's level, column and row to its index, in constant time.
-public struct TileGrid: Sendable {
+package struct TileGrid: Sendable {
   private let levels: [Level]
 
   private struct Level {
@@ -11,7 +11,7 @@ public struct TileGrid: Sendable {
   }
 
   /// The grid of a pyramid.
-  public init(_ pyramid: Pyramid) {
+  package init(_ pyramid: Pyramid) {
     var levels: [Level] = []
     var first = 0
     for level in 0..<pyramid.levelCount {
@@ -23,7 +23,7 @@ public struct TileGrid: Sendable {
   }
 
   /// The tile's index, or nil outside the pyramid; the same as `Pyramid.index(of:)`.
-  public func index(level: Int, column: Int, row: Int) -> Int? {
+  package func index(level: Int, column: Int, row: Int) -> Int? {
     guard level >= 0, level < levels.count else { return nil }
     let grid = levels[level]
     guard column >= 0, column < grid.columns, row >= 0, row < grid.rows else { return nil }

@@ -1,25 +1,25 @@
-public import Files
-public import Foundation
-public import TileGeometry
+package import Files
+package import Foundation
+package import TileGeometry
 
 /// The `.dzi` file: `<Image>` with its `<Size>`, schema `http://schemas.microsoft.com/deepzoom/2008`.
-public struct DeepZoomDescriptor: Hashable, Sendable {
+package struct DeepZoomDescriptor: Hashable, Sendable {
   /// The image's levels and tiles.
-  public let pyramid: Pyramid
+  package let pyramid: Pyramid
   /// The format that all tiles are encoded in.
-  public let format: TileFormat
+  package let format: TileFormat
   /// The tiles' ending as the descriptor spells it, which is how their files are named.
-  public let fileExtension: String
+  package let fileExtension: String
 
   /// The descriptor of a pyramid whose tiles have the format's own ending.
-  public init(pyramid: Pyramid, format: TileFormat) {
+  package init(pyramid: Pyramid, format: TileFormat) {
     self.pyramid = pyramid
     self.format = format
     fileExtension = format.fileExtension
   }
 
   /// Parses a descriptor; the error says what is missing or out of range.
-  public init(xml: Data) throws(StorageError) {
+  package init(xml: Data) throws(StorageError) {
     let action = "read the Deep Zoom descriptor"
     /// Short and on one line, whatever a stranger wrote.
     func quoted(_ text: String) -> String {
@@ -70,7 +70,7 @@ public struct DeepZoomDescriptor: Hashable, Sendable {
   }
 
   /// The descriptor as a file's content, UTF-8.
-  public var xml: String {
+  package var xml: String {
     """
     <?xml version="1.0" encoding="UTF-8"?>
     <Image xmlns="http://schemas.microsoft.com/deepzoom/2008" Format="\(fileExtension)" \

@@ -140,6 +140,16 @@ extension FolderTiles: TileBacking {
     }
   }
 
+  func copy(ofTile number: Int, _ action: String) throws(StorageError) -> [UInt8]? {
+    guard let path = path(number) else { throw StorageError(action, "it is outside the pyramid") }
+    do throws(StorageError) {
+      return try MappedFile.contents(path: path, atMost: largestTile, within: enclosure)
+    } catch {
+      if error.kind == .notThere, isLeftOut(number) { return nil }
+      throw error.during(action)
+    }
+  }
+
   /// Whether a tile that is missing was left out by whoever wrote the others.
   private func isLeftOut(_ number: Int) -> Bool {
     guard let level = pyramid.address(at: number)?.level else { return false }

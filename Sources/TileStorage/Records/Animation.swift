@@ -1,15 +1,15 @@
 /// The moving picture whose first frame the tiles show: an entry of the archive, the source file's own bytes.
-public struct Animation: Codable, Hashable, Sendable {
+package struct Animation: Codable, Hashable, Sendable {
   /// The formats that are kept to be played. A record that names another one is no record: what an archive of
   /// anybody's says becomes a media type.
-  public enum Format: String, Codable, CaseIterable, Sendable {
+  package enum Format: String, Codable, CaseIterable, Sendable {
     /// GIF.
     case gif
     /// Animated WebP.
     case webp
 
     /// What files of the format begin with.
-    public var signature: ImageSignature {
+    package var signature: ImageSignature {
       switch self {
       case .gif: .gif
       case .webp: .webp
@@ -18,22 +18,22 @@ public struct Animation: Codable, Hashable, Sendable {
   }
 
   /// How many pictures it shows one after the other.
-  public let frames: Int
+  package let frames: Int
   /// The format of its bytes.
-  public let format: Format
+  package let format: Format
 
   /// An animation of an archive.
-  public init(frames: Int, format: Format) { (self.frames, self.format) = (frames, format) }
+  package init(frames: Int, format: Format) { (self.frames, self.format) = (frames, format) }
 
   /// The name of its entry, below the archive's root folder.
-  public var entryName: String { "vendor/ziggurat/animation.\(format.rawValue)" }
+  package var entryName: String { "vendor/ziggurat/animation.\(format.rawValue)" }
   /// Its media type.
-  public var mediaType: String { "image/\(format.rawValue)" }
+  package var mediaType: String { "image/\(format.rawValue)" }
 }
 
 extension TileArchive {
   /// The animation's bytes, or nil where the archive has none that begin as its format does.
-  public func bytes(of animation: Animation) -> UnsafeRawBufferPointer? {
+  package func bytes(of animation: Animation) -> UnsafeRawBufferPointer? {
     guard let bytes = entry(animation.entryName), ImageSignature(bytes) == animation.format.signature else {
       return nil
     }

@@ -43,12 +43,12 @@ final class ArchiveRecords: Sendable {
 
 extension TileArchive {
   /// The record of the build that made the archive; nil if it has none or the record cannot be read.
-  public var buildRecord: BuildRecord? {
+  package var buildRecord: BuildRecord? {
     entry(BuildRecord.entryName).flatMap { try? records.build($0).get() }
   }
 
-  /// The metadata that the source and the sidecar beside it had at the build; empty if there was none or it cannot be
-  /// read.
+  /// The metadata that the source and its XMP sidecar had when the archive was built. All fields are empty if there was
+  /// none, it cannot be read, or another program made the archive.
   public var metadata: ImageMetadata {
     entry(ImageMetadata.entryName).flatMap { try? records.metadata($0).get() } ?? ImageMetadata()
   }

@@ -1,41 +1,41 @@
 package import Files
-public import Foundation
+package import Foundation
 
 /// `vendor/ziggurat/build.json`: what an archive was built from and how, for whoever asks later and
 /// for the next build, which leaves alone what has not changed.
-public struct BuildRecord: Codable, Hashable, Sendable {
+package struct BuildRecord: Codable, Hashable, Sendable {
   /// The name of its entry, below the archive's root folder.
-  public static let entryName = "vendor/ziggurat/build.json"
+  package static let entryName = "vendor/ziggurat/build.json"
 
   /// The source file's name, without its folder.
-  public var sourceName: String
+  package var sourceName: String
   /// The page of a book or a multi-page source, counted from 1; nil for an image by itself.
-  public var page: Int?
+  package var page: Int?
   /// The picture's place in the source's file, counted from 1, if that is neither the first nor `page`.
   package var directory: Int?
   /// Pictures in the source's file that none of its archives shows, as a slide's label, by their names; nil if there are
   /// none.
   package var omitted: [String]?
   /// What the page of a book that is a folder is called below it: its file's path there without its ending.
-  public var folio: String?
+  package var folio: String?
   /// What the source calls the page, where that is not its number.
-  public var label: String?
+  package var label: String?
   /// The source's size in bytes.
-  public var sourceBytes: Int
+  package var sourceBytes: Int
   /// The XXH3-128 of the source's bytes, hexadecimal.
-  public var sourceDigest: String
+  package var sourceDigest: String
   /// The XXH3-128 of what in the source decides its pixels, hexadecimal; nil where that cannot be told from its words.
-  public var pixelDigest: String?
+  package var pixelDigest: String?
   /// A digest of the XMP sidecar beside the source, hexadecimal; nil where there is none.
-  public var sidecarDigest: String?
+  package var sidecarDigest: String?
   /// The options that decide the archive's bytes, in one line.
-  public var options: String
+  package var options: String
   /// By which way the tiles were made, and why.
-  public var route: String
+  package var route: String
   /// What was done to the pixels, in order.
-  public var steps: [String]
+  package var steps: [String]
   /// Microns per image pixel, across and down, where the source tells them.
-  public var micronsPerPixel: [Double]?
+  package var micronsPerPixel: [Double]?
   /// The same across, where pixels are square to within 1%: what rulers and scale bars need.
   package var squareMicronsPerPixel: Double? { Self.square(micronsPerPixel) }
 
@@ -47,7 +47,7 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   }
 
   /// The moving picture that the archive keeps, if any.
-  public var animation: Animation?
+  package var animation: Animation?
   /// Which pictures that a slide holds beside itself are in the archive, and archives of their own: `label`, `macro`,
   /// `thumbnail`; nil where there are none, or they were not asked for.
   package var associatedImages: [String]?
@@ -56,9 +56,9 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   /// Whether the source was uploaded; nil otherwise.
   package var isUploaded: Bool?
   /// Damage in the source that the picture shows; nil if there is none.
-  public var damage: SourceDamage?
+  package var damage: SourceDamage?
   /// Data of the source that its archives do not show, such as a gain map; nil if there is none.
-  public var dropped: [String]?
+  package var dropped: [String]?
   /// The picture's own samples that the tiles lack, such as its alpha or 16 bits; nil if nothing is missing.
   package var reduced: [String]?
   /// Whether the source's file may hold a slide's label, macro or another picture beside the one that is shown; nil if
@@ -68,7 +68,7 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   package var dimensions: ImageDimensions?
 
   /// A record without scale and animation.
-  public init(
+  package init(
     sourceName: String, page: Int?, sourceBytes: Int, sourceDigest: String, options: String, route: String,
     steps: [String]
   ) {
@@ -82,7 +82,7 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   }
 
   /// The record in an entry's bytes; nil if they are not one, or exceed `InputLimit.buildRecord`.
-  public init?(json: Data) {
+  package init?(json: Data) {
     guard let record = try? InputLimit.buildRecord.json.decode(BuildRecord.self, from: json) else {
       return nil
     }
@@ -90,7 +90,7 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   }
 
   /// Keys sorted: the same record gives the same bytes.
-  public var json: [UInt8] {
+  package var json: [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
     // Strings and numbers always encode.
@@ -150,5 +150,5 @@ extension BuildRecord {
 
 extension TileArchive {
   /// The build record's `squareMicronsPerPixel`, or that of an archive that others made.
-  package var squareMicronsPerPixel: Double? { BuildRecord.square(micronsPerPixel) }
+  package var squareMicronsPerPixel: Double? { BuildRecord.square(micronsPerPixel.map { [$0.x, $0.y] }) }
 }

@@ -1,49 +1,48 @@
 import Files
-public import Foundation
+package import Foundation
 
-/// What a picture's makers and keepers say of it: the fields of EXIF, IPTC and XMP that people read.
+/// The descriptive metadata of an image: the fields of EXIF, IPTC and XMP that people read.
 ///
-/// Every text is plain, trimmed and never empty. Coordinates are not among them: where a family's
-/// photographs were taken is not for every visitor.
+/// Every text is plain, trimmed and not empty. Geographic coordinates are left out, to protect privacy.
 public struct ImageMetadata: Codable, Hashable, Sendable {
   /// The name of its entry, below the archive's root folder.
-  public static let entryName = "vendor/ziggurat/metadata.json"
+  package static let entryName = "vendor/ziggurat/metadata.json"
 
   /// The name of the entry with what the picture itself said, where a sidecar beside it said something else.
   static let ownEntryName = "vendor/ziggurat/own-metadata.json"
 
-  /// What the picture is called, in one line.
-  public var title: String?
-  /// The title in languages that are named, by their tags (BCP 47); the one without a tag is `title` alone.
-  public var titles: [String: String] = [:]
-  /// What it shows, maybe in several lines.
-  public var caption: String?
-  /// Who made it, each by themselves.
-  public var creators: [String]
-  /// When the picture was taken, ISO 8601 as far as it is known: `2024`, `2024-05-01`,
+  /// The title, in one line.
+  public package(set) var title: String?
+  /// The title in other languages, by language tags (BCP 47). A title without a tag is `title` alone.
+  public package(set) var titles: [String: String] = [:]
+  /// The caption, which may have several lines.
+  public package(set) var caption: String?
+  /// The names of the creators.
+  public package(set) var creators: [String]
+  /// The date of the image, ISO 8601 as far as it is known: `2024`, `2024-05-01`,
   /// `2024-05-01T10:20:30`, with `+02:00` if the zone is known; or an interval, `1890/1895`.
-  public var date: String?
-  /// Where it was taken, from the nearest to the farthest: `Jetty, Porto, Portugal`.
-  public var place: String?
-  /// Who has rights in it, or the address of a licence.
-  public var rights: String?
-  /// The address of its licence: http or https, ASCII.
-  public var license: String?
-  /// The address of a page about the rights in it: http or https, ASCII.
-  public var webStatement: String?
-  /// What may be done with it, in words.
-  public var usageTerms: String?
-  /// What its keepers call it: a shelf mark, an inventory number.
-  public var identifier: String?
-  /// Whom it came from: the owner of the rights, or of the original.
-  public var source: String?
-  /// Who is to be named when it is shown.
-  public var credit: String?
-  /// Words that it is found by, in the order in which they were given.
-  public var keywords: [String]
+  public package(set) var date: String?
+  /// The place shown, from the nearest name to the farthest: `Jetty, Porto, Portugal`.
+  public package(set) var place: String?
+  /// The copyright notice, or the URL of a licence.
+  public package(set) var rights: String?
+  /// The URL of the licence: http or https, ASCII.
+  public package(set) var license: String?
+  /// The URL of a page about the rights: http or https, ASCII.
+  public package(set) var webStatement: String?
+  /// The terms of use, for a person.
+  public package(set) var usageTerms: String?
+  /// The identifier in a collection, such as a shelf mark or an inventory number.
+  public package(set) var identifier: String?
+  /// The source of the image: the owner of the rights or of the original.
+  public package(set) var source: String?
+  /// The credit line to show with the image.
+  public package(set) var credit: String?
+  /// The keywords, in the file's order.
+  public package(set) var keywords: [String]
 
   /// Fields as given; nothing is trimmed.
-  public init(
+  package init(
     title: String? = nil, caption: String? = nil, creators: [String] = [], date: String? = nil,
     place: String? = nil, rights: String? = nil, keywords: [String] = []
   ) {
@@ -52,10 +51,10 @@ public struct ImageMetadata: Codable, Hashable, Sendable {
   }
 
   /// All who made it in one line, separated by `; `; nil where nobody is named.
-  public var creator: String? { creators.isEmpty ? nil : creators.joined(separator: "; ") }
+  package var creator: String? { creators.isEmpty ? nil : creators.joined(separator: "; ") }
 
   /// The record in an entry's bytes; nil if they are not one, or exceed `InputLimit.metadata`.
-  public init?(json: Data) {
+  package init?(json: Data) {
     guard let metadata = try? InputLimit.metadata.json.decode(ImageMetadata.self, from: json) else {
       return nil
     }
@@ -63,10 +62,10 @@ public struct ImageMetadata: Codable, Hashable, Sendable {
   }
 
   /// Nothing is known.
-  public var isEmpty: Bool { self == ImageMetadata() }
+  package var isEmpty: Bool { self == ImageMetadata() }
 
   /// Keys sorted: the same record gives the same bytes.
-  public var json: [UInt8] {
+  package var json: [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
     // Strings always encode.
@@ -101,7 +100,7 @@ extension ImageMetadata {
     case identifier, source, credit, keywords
   }
 
-  /// Of an archive that an earlier version built, too: it names all creators in one text, and has fewer fields.
+  /// Decodes the JSON of an archive. Missing fields are empty.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: Key.self)
     func text(_ key: Key) throws -> String? { try fields.decodeIfPresent(String.self, forKey: key) }
@@ -119,9 +118,10 @@ extension ImageMetadata {
     (source, credit) = (try text(.source), try text(.credit))
   }
 
-  /// What an earlier version reads as well: `creator` is there beside `creators`.
+  /// Encodes the JSON of an archive.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: Key.self)
+    // Earlier versions read `creator`.
     for (key, text) in [
       (.title, title), (.caption, caption), (.creator, creator), (.date, date), (.place, place),
       (.rights, rights), (.license, license), (.webStatement, webStatement), (.usageTerms, usageTerms),
@@ -140,7 +140,7 @@ extension ImageMetadata {
   private static let longestAddress = 1000
 
   /// Returns the text if it is an address that a browser may be led to: with another scheme it could be a script.
-  public static func webAddress(_ text: String) -> String? {
+  package static func webAddress(_ text: String) -> String? {
     let isAddress = text.prefixMatch(of: #/https?://[^/]/#.ignoresCase()) != nil
     let isPlain = text.utf8.allSatisfy { (0x21...0x7e).contains($0) && !#""<>\^`{|}"#.utf8.contains($0) }
     return isAddress && isPlain && text.utf8.count <= longestAddress ? text : nil

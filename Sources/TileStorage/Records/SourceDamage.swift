@@ -1,6 +1,7 @@
-/// Damage in a source of which a build made a picture nevertheless.
+/// Damage of a source from which an archive was built nevertheless.
 public struct SourceDamage: Codable, Hashable, Sendable {
   /// A degree of damage, from the least to the worst; the words of libvips' `fail-on`.
+  @nonexhaustive
   public enum Kind: String, Codable, CaseIterable, Comparable, Sendable {
     /// The pixels are whole; something else in the file is not.
     case warning
@@ -15,11 +16,11 @@ public struct SourceDamage: Codable, Hashable, Sendable {
     }
   }
 
-  /// The worst that was found.
-  public var kind: Kind
-  /// The fault, in a clause about the file.
-  public var reason: String
+  /// The worst degree that was found.
+  public let kind: Kind
+  /// The damage, in a clause about the file.
+  public let reason: String
 
   /// Damage of a degree.
-  public init(_ kind: Kind, _ reason: String) { (self.kind, self.reason) = (kind, reason) }
+  package init(_ kind: Kind, _ reason: String) { (self.kind, self.reason) = (kind, reason) }
 }

@@ -4,16 +4,16 @@ package import Files
 ///
 /// Stores remember it beside an archive, never in it: where a source lies is this machine's own business, and
 /// the same source and options give the same bytes on every machine and at every mount point.
-public struct SourceRoot: Hashable, Sendable {
+package struct SourceRoot: Hashable, Sendable {
   /// 16 hexadecimal digits, which tell one root from another and nobody where it is.
-  public let text: String
+  package let text: String
 
   /// The root of a build's source.
   ///
   /// - Parameters:
   ///   - path: absolute, its last part as a person calls it.
   ///   - isBook: whether its folders were read as books.
-  public init(path: String, isBook: Bool) { self.init(path: path, isBook: isBook, prefix: nil) }
+  package init(path: String, isBook: Bool) { self.init(path: path, isBook: isBook, prefix: nil) }
 
   package init(_ place: SourcePlace) {
     self.init(path: place.path, isBook: place.isBook, prefix: place.prefix)

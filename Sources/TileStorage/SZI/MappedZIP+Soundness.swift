@@ -43,7 +43,8 @@ extension MappedZIP {
     return nil
   }
 
-  private func name(ofTile number: Int) -> String {
+  /// The tile's address in words, for an error.
+  func name(ofTile number: Int) -> String {
     guard let address = pyramid.address(at: number) else { return "a tile" }
     return "tile \(address.level)/\(address.column)_\(address.row).\(descriptor.fileExtension)"
   }

@@ -37,6 +37,12 @@ final class MappedZIP: Sendable {
   /// As `SZIContents.lacks`.
   func lacks(_ number: Int) -> Bool { contents.lacks(number) }
 
+  /// Where the tile lies; `nil` if the archive has no such tile.
+  func place(_ number: Int) -> TileIndex.Place? { contents.place(number) }
+
+  /// Where an entry lies that is not a tile; `nil` if there is none.
+  func place(ofEntry relativeName: String) -> TileIndex.Place? { contents.others[relativeName] }
+
   /// The CRC-32 that the directory states for the tile.
   func checksum(ofTile number: Int) -> UInt32? { contents.place(number)?.crc }
 
@@ -62,7 +68,7 @@ final class MappedZIP: Sendable {
 
   /// A stored entry's data starts after its *local* name and extra field, whose lengths are the
   /// local header's own (SZI 1.2; the directory's may differ).
-  private func bytes(_ place: TileIndex.Place) -> UnsafeRawBufferPointer? {
+  func bytes(_ place: TileIndex.Place) -> UnsafeRawBufferPointer? {
     ZIPLocalEntry.data(in: file.bytes, headerOffset: place.headerOffset, size: Int(place.size))
   }
 }

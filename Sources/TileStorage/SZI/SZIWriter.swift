@@ -1,14 +1,15 @@
-public import Files
-public import TileGeometry
+package import Files
+package import TileGeometry
 
 /// Writes one SZI archive (SZI 1.2) front to back; it appears under its name when `finish` returns.
 ///
 /// The order in which tiles are appended is the order of the bytes, so equal calls give equal files.
 /// Not for several threads at a time.
-public final class SZIWriter {
+package final class SZIWriter {
   /// What the archive's `.dzi` says.
-  public let descriptor: DeepZoomDescriptor
-  private let name: String
+  package let descriptor: DeepZoomDescriptor
+  /// The name of the root folder.
+  let name: String
   private let output: Output
   /// Whether it replaces an archive of its name.
   package var replaces = true
@@ -17,6 +18,8 @@ public final class SZIWriter {
   private var tiles: [(offset: Int, size: Int, crc: UInt32)]
   private var others: [(name: [UInt8], offset: Int, size: Int, crc: UInt32)] = []
   private static let bufferSize = 1 << 20
+  /// Entries have fewer bytes: ZIP64 fields are only used for the file as a whole.
+  static let mostBytes = 0xffff_ffff
   private var position: Int { flushed + buffer.count }
 
   /// The words for an archive whose path the process that writes it does not know.
@@ -50,14 +53,14 @@ public final class SZIWriter {
   ///   - name: of the root folder: one path component.
   ///   - pyramid: the image's levels and tiles, without overlap.
   ///   - format: the format that all tiles are encoded in.
-  public convenience init(
+  package convenience init(
     destination: String, name: String, pyramid: Pyramid, format: TileFormat
   ) throws(StorageError) {
     self.init(.partial(try PartialFile(destination: destination)), name, pyramid, format)
   }
 
   /// Writes into an open file, which is its owner's to publish and to close.
-  public convenience init(descriptor: Int32, name: String, pyramid: Pyramid, format: TileFormat) {
+  package convenience init(descriptor: Int32, name: String, pyramid: Pyramid, format: TileFormat) {
     self.init(.open(descriptor), name, pyramid, format)
   }
 
@@ -77,14 +80,14 @@ public final class SZIWriter {
   ///   - index: the tile's, as `Pyramid.index(of:)` counts.
   ///   - bytes: the encoded tile.
   ///   - crc: the CRC-32 of `bytes`.
-  public func append(tile index: Int, _ bytes: UnsafeRawBufferPointer, crc: UInt32) throws(StorageError) {
+  package func append(tile index: Int, _ bytes: UnsafeRawBufferPointer, crc: UInt32) throws(StorageError) {
     precondition(tiles[index].offset < 0, "a tile is written once")
     tiles[index] = (position, bytes.count, crc)
     try append(tileName(index), bytes, crc: crc)
   }
 
   /// Appends an entry that is not a tile, named below the root folder.
-  public func append(_ relativeName: String, _ bytes: [UInt8]) throws(StorageError) {
+  package func append(_ relativeName: String, _ bytes: [UInt8]) throws(StorageError) {
     let fullName = Array("\(name)/\(relativeName)".utf8)
     let crc = bytes.withUnsafeBytes { checksum($0) }
     others.append((fullName, position, bytes.count, crc))
@@ -94,7 +97,7 @@ public final class SZIWriter {
   }
 
   /// Adds the descriptor and the directory and gives the archive its name; returns its size in bytes.
-  public func finish() throws(StorageError) -> Int {
+  package func finish() throws(StorageError) -> Int {
     precondition(tiles.allSatisfy { $0.offset >= 0 }, "an archive holds every tile")
     try append("\(name).dzi", Array(descriptor.xml.utf8))
     let start = position
@@ -117,12 +120,12 @@ public final class SZIWriter {
   }
 
   /// Leaves nothing behind; does nothing after `finish`.
-  public func abandon() {
+  package func abandon() {
     if case .partial(let file) = output { file.abandon() }
   }
 
   private func append(_ name: [UInt8], _ bytes: UnsafeRawBufferPointer, crc: UInt32) throws(StorageError) {
-    guard bytes.count < 0xffff_ffff else {
+    guard bytes.count < Self.mostBytes else {
       throw StorageError("write \(output.name)", "an entry of \(bytes.count) bytes is too large")
     }
     ZIPRecord.appendLocalHeader(&buffer, name: name, size: bytes.count, crc: crc)

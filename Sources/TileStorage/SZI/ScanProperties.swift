@@ -3,19 +3,19 @@ public import TileGeometry
 
 /// `scan-properties.xml`: what an SZI says of its image (SZI 1.2). Without a date, so that the same
 /// source gives the same bytes.
-public struct ScanProperties: Hashable, Sendable {
+package struct ScanProperties: Hashable, Sendable {
   /// The image's extent at full resolution.
-  public let imageSize: PixelSize
+  package let imageSize: PixelSize
   /// Microns per image pixel, across and down, where they are known.
-  public let micronsPerPixel: Point?
+  package let micronsPerPixel: Point?
 
   /// The properties of an image.
-  public init(imageSize: PixelSize, micronsPerPixel: Point? = nil) {
+  package init(imageSize: PixelSize, micronsPerPixel: Point? = nil) {
     (self.imageSize, self.micronsPerPixel) = (imageSize, micronsPerPixel)
   }
 
   /// The properties as a file's content, UTF-8.
-  public var xml: String {
+  package var xml: String {
     var properties = [
       ("ImageWidth", "gint", "\(imageSize.width)"), ("ImageHeight", "gint", "\(imageSize.height)"),
     ]
@@ -36,7 +36,7 @@ public struct ScanProperties: Hashable, Sendable {
 
 /// What archives of others say of their scale.
 extension ScanProperties {
-  static let entryName = "scan-properties.xml"
+  package static let entryName = "scan-properties.xml"
 
   /// Microns per image pixel, across and down; nil where the text does not say so, or is none.
   package static func micronsPerPixel(xml bytes: UnsafeRawBufferPointer) -> [Double]? {
@@ -74,10 +74,15 @@ extension ScanProperties {
 }
 
 extension TileArchive {
-  /// Microns per image pixel, across and down: as its build record has it, or of an archive that others made its
-  /// `scan-properties.xml`.
-  package var micronsPerPixel: [Double]? {
-    if let record = buildRecord { return record.micronsPerPixel }
-    return entry(ScanProperties.entryName).flatMap(ScanProperties.micronsPerPixel)
+  /// The size of an image pixel in microns, across (`x`) and down (`y`); `nil` if the archive does not state it.
+  public var micronsPerPixel: Point? {
+    let microns =
+      if let record = buildRecord {
+        record.micronsPerPixel
+      } else {
+        entry(ScanProperties.entryName).flatMap(ScanProperties.micronsPerPixel)
+      }
+    guard let microns, microns.count == 2 else { return nil }
+    return Point(x: microns[0], y: microns[1])
   }
 }

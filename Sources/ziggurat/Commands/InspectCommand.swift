@@ -59,7 +59,7 @@ enum InspectCommand: Command {
   }
 
   private static func archive(_ path: String) throws -> [Fact] {
-    let archive = try TileArchive(path: path)
+    let archive = try TileArchive(path: path, within: nil)
     let pyramid = archive.pyramid
     let levels = (0..<pyramid.levelCount).map { level in
       let size = pyramid.size(ofLevel: level)
@@ -86,7 +86,7 @@ enum InspectCommand: Command {
       facts += self.damage(record.damage)
       if let dropped = record.dropped { facts.append(Fact("dropped", dropped, separator: ", ")) }
     }
-    facts += scale(archive.micronsPerPixel)
+    facts += scale(archive.micronsPerPixel.map { [$0.x, $0.y] })
     return facts + axes(archive.buildRecord?.dimensions) + words(archive.metadata)
   }
 

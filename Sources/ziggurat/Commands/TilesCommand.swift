@@ -29,7 +29,7 @@ enum TilesCommand: Command {
     let query = try query(arguments)
     let archive: TileArchive
     do {
-      archive = try TileArchive(path: path)
+      archive = try TileArchive(path: path, within: nil)
     } catch {
       Output.error(error.description)
       return .someFailed

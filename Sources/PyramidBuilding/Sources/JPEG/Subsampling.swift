@@ -1,13 +1,13 @@
-/// How finely JPEG tiles hold colour beside brightness.
-package struct Subsampling: Hashable, Sendable {
+/// The resolution of colour (chroma) in JPEG tiles, relative to that of brightness (luma).
+public struct Subsampling: Hashable, Sendable {
   package let name: String
 
-  /// As libvips: 4:2:0 below quality 90, 4:4:4 from there on.
-  package static let auto = Subsampling(known: "auto")
-  /// Half the columns and rows.
-  package static let half = Subsampling(known: "420")
-  /// Every pixel: for drawings, maps and text in colour.
-  package static let none = Subsampling(known: "444")
+  /// `half` below quality 90, `none` from there on, as libvips does. The default.
+  public static let auto = Subsampling(known: "auto")
+  /// Half the columns and rows (4:2:0).
+  public static let half = Subsampling(known: "420")
+  /// Every pixel (4:4:4), for drawings, maps and coloured text.
+  public static let none = Subsampling(known: "444")
 
   package static let all: [Subsampling] = [.auto, .half, .none]
 

@@ -216,7 +216,7 @@ extension BuildRound {
   }
 
   private func failure(_ error: StorageError) -> BuildError {
-    BuildError(library, error.description, isTemporary: error.isTemporary)
+    BuildError(library, error)
   }
 
   private static func words(_ refusal: LibraryPruning.Refusal, _ count: Int) -> String {

@@ -155,7 +155,7 @@ struct BuildRound {
   private func announce(_ tally: inout BuildTally) {
     guard !builder.isDryRun else { return }
     do throws(StorageError) { try builder.store.announce() } catch {
-      tally.add(BuildError(library, error.description, isTemporary: error.isTemporary))
+      tally.add(BuildError(library, error))
     }
   }
 
@@ -208,7 +208,7 @@ struct BuildRound {
     met.forget(sources)
     builder.gone = gone(scan)
     do throws(StorageError) { builder.ownership = try ownership(of: sources, among: scan) } catch {
-      tally.add(BuildError(library, error.description, isTemporary: error.isTemporary))
+      tally.add(BuildError(library, error))
       tally.finish(nil)
       return (tally.exitCode, tally)
     }
@@ -228,8 +228,8 @@ struct BuildRound {
       guard case .failed(let failure) = outcome else { return tally.add(image, outcome, of: source) }
       let wasFull = Self.isDiskFull.load(ordering: .relaxed)
       if failure.hasNoInodes { lacksInodes = true }
-      if failure.isOfFullDisk { Self.isDiskFull.store(true, ordering: .relaxed) }
-      if wasFull, failure.isOfFullDisk || failure == .interrupted {
+      if failure.kind == .diskFull { Self.isDiskFull.store(true, ordering: .relaxed) }
+      if wasFull, failure.kind == .diskFull || failure.kind == .cancelled {
         again.insert(source)
         return tally.postpone()
       }

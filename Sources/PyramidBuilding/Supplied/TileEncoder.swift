@@ -1,0 +1,66 @@
+import Imaging
+public import TileStorage
+
+/// An encoder of tiles in place of the one that the builder has for a format.
+///
+/// One encoder is used by all threads of a build at the same time.
+public protocol TileEncoder: Sendable {
+  /// The format of the tiles that it makes.
+  var format: TileFormat { get }
+
+  /// Encodes a tile.
+  ///
+  /// - Parameters:
+  ///   - pixels: `height × width × bands` samples of 8 bits, row by row and pixel by pixel without gaps, valid during the
+  ///     call. Colours are sRGB, and are not multiplied by alpha.
+  ///   - width: level pixels from left to right; at the right edge of a level fewer than `BuildOptions.tileSize`.
+  ///   - height: level pixels from top to bottom; at the bottom edge of a level fewer than `BuildOptions.tileSize`.
+  ///   - bands: 1 (gray), 2 (gray and alpha), 3 (red, green and blue) or 4 (red, green, blue and alpha). There is no alpha
+  ///     if `format` is `jpeg`.
+  /// - Returns: a whole file of the format, not empty.
+  /// - Throws: any error. The build then ends with a `BuildError` of kind `unreadableSource` whose reason contains it, or
+  ///   with the error itself if it is a `BuildError`.
+  func encode(_ pixels: RawSpan, width: Int, height: Int, bands: Int) throws -> [UInt8]
+}
+
+/// A thread's use of a `TileEncoder`: brings pixels together, and keeps the tile until the next.
+final class CustomTileEncoding: TileEncoding {
+  private let encoder: any TileEncoder
+  private let bands: Int
+  private let pixels: UnsafeMutablePointer<UInt8>
+  private var encoded: UnsafeMutableRawBufferPointer = .init(start: nil, count: 0)
+
+  init(_ encoder: any TileEncoder, bands: PixelBands, tileSize: Int) {
+    (self.encoder, self.bands) = (encoder, bands.count)
+    pixels = .allocate(capacity: tileSize * tileSize * bands.count)
+  }
+
+  deinit {
+    pixels.deallocate()
+    encoded.deallocate()
+  }
+
+  func encode(_ tile: TilePixels) throws(BuildError) -> UnsafeRawBufferPointer {
+    let (rowSize, plane) = (tile.width * bands, tile.planes.0)
+    for y in 0..<tile.height {
+      (pixels + y * rowSize).update(from: plane.base + y * plane.stride, count: rowSize)
+    }
+    let bytes: [UInt8]
+    do {
+      bytes = try encoder.encode(
+        UnsafeRawBufferPointer(start: pixels, count: tile.height * rowSize).bytes, width: tile.width,
+        height: tile.height, bands: bands)
+    } catch let error as BuildError {
+      throw error
+    } catch is CancellationError {
+      throw .interrupted
+    } catch { throw BuildError("tile", String(describing: error)) }
+    guard !bytes.isEmpty else { throw BuildError("tile", "the encoder returned no bytes", .invalidArgument) }
+    if encoded.count < bytes.count {
+      encoded.deallocate()
+      encoded = .allocate(byteCount: bytes.count * 2, alignment: 16)
+    }
+    encoded.copyBytes(from: bytes)
+    return UnsafeRawBufferPointer(rebasing: encoded[..<bytes.count])
+  }
+}

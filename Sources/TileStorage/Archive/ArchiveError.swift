@@ -1,0 +1,53 @@
+package import Files
+import Glibc
+
+/// An error of reading or writing an archive.
+///
+/// A program decides by `kind` and shows `description`. No function of this module traps on a wrong argument.
+public struct ArchiveError: Error, Hashable, CustomStringConvertible {
+  /// A class of errors for which a program does the same.
+  @nonexhaustive
+  public enum Kind: Hashable, Sendable {
+    /// An argument is outside its documented range. The archive is as before.
+    case invalidArgument
+    /// The file, or the folder that was to contain it, does not exist.
+    case notFound
+    /// The system denies access, or the file system is read-only.
+    case accessDenied
+    /// The file is no archive, its directory is damaged, or a tile is missing, truncated or altered.
+    case damaged
+    /// The disk or the quota is full.
+    case diskFull
+    /// Memory, file descriptors or the storage itself are unavailable at present. A retry may succeed.
+    case unavailable
+    /// The system refused for a reason that is none of these; `description` states it.
+    case other
+  }
+
+  /// The class of the error.
+  public let kind: Kind
+  /// The action that failed, its file and the reason, in one line: `cannot open photo.szi: No such file or directory`.
+  public let description: String
+
+  package init(_ error: StorageError) {
+    description = error.description
+    kind =
+      switch error.code {
+      case ENOSPC, EDQUOT: .diskFull
+      case EACCES, EPERM, EROFS: .accessDenied
+      default:
+        switch error.kind {
+        case .notThere: .notFound
+        case .unreachable: .unavailable
+        case .unreadable: error.code == 0 ? .damaged : .other
+        }
+      }
+  }
+
+  /// - Parameters:
+  ///   - action: a verb with its object, as `write photo.szi`.
+  ///   - reason: why the argument is wrong, in a clause.
+  package init(invalidArgument reason: String, to action: String) {
+    (kind, description) = (.invalidArgument, "cannot \(action): \(reason)")
+  }
+}

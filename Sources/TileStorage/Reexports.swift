@@ -1,0 +1,3 @@
+// Sizes, pyramids and tile addresses are in the signatures of this product, so that a program which imports it alone
+// can name them.
+@_exported public import TileGeometry

@@ -1,0 +1,2 @@
+try storageExample()
+try await buildingExample()
