@@ -72,7 +72,7 @@ package final class UploadTiling: @unchecked Sendable {
         continue
       }
       let now = time(nil)
-      if now - lastLook > min(30, uploads.limits.expiry, uploads.limits.memory) {
+      if now - lastLook > 30 {
         lastLook = now
         uploads.expire()
       }

@@ -62,8 +62,6 @@ public struct BuildOptions: Hashable, Sendable {
   /// The resolution of PDF and SVG in pixels per inch. If it is nil, a PDF page has that of its scan, or 300, and an
   /// SVG its own size.
   package var resolution: Int?
-  /// Pixels along the longer side of an SVG; nil for its own size.
-  package var vectorSide: Int?
   /// The values that become black and white in images of more than 8 bits. With `nil`, an image that uses the upper half
   /// of its type's range keeps that range, and any other is spread from its least to its greatest value.
   public var window: SampleWindow?

@@ -211,7 +211,7 @@ extension BuildOptions {
       + (subsampling == .auto ? "" : " subsampling=\(subsampling.name)")
       + (keepsProfile ? " profile=keep" : "")
       + (resolution.map { " dpi=\($0)" } ?? (name.lowercased().hasSuffix(".pdf") ? " dpi=auto2" : ""))
-      + (vectorSide.map { " size=\($0)" } ?? "") + (window.map { " window=\($0.name)" } ?? "")
+      + (window.map { " window=\($0.name)" } ?? "")
       + (ImageFileName.isTIFF(name) ? summaryOfStack : "")
       + (raw != .camera && ImageFileName.mayBeRAW(name) ? " raw=\(raw.rawValue)" : "")
       + (keepsAssociated && ImageFileName.mayHoldLabel(name) ? " associated" : "")

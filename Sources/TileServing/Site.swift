@@ -42,8 +42,6 @@ package final class Site: Sendable {
   let originals = AnswerQueue(capacity: 256)
   /// `/openapi.json` by the addresses at which clients reached the server lately.
   private let knownDescriptions = Mutex<[String: [UInt8]]>([:])
-  /// CSS pixels along a side of a viewport query's window, at most.
-  let viewportSide: Int
   /// Of the program.
   let version: String
   let identity: SiteIdentity
@@ -67,14 +65,14 @@ package final class Site: Sendable {
 
   package init(
     library: Library, publicFolder: String?, baseURL: String = "", rendering: RenderOptions = RenderOptions(),
-    viewportSide: Int = 32768, gate: Gate? = nil, access: Access = Access(), uploads: Uploads? = nil,
+    gate: Gate? = nil, access: Access = Access(), uploads: Uploads? = nil,
     version: String = "0", identity: SiteIdentity = SiteIdentity()
   ) throws(StorageError) {
     (self.gate, self.access) = (gate, access)
     (self.library, self.uploads, self.identity) = (library, uploads, identity)
     self.rendering = rendering
     cacheWords = CacheWords(maxAge: access.tileMaxAge, isBehindEdge: access.isBehindEdge)
-    (self.viewportSide, self.version) = (viewportSide, version)
+    self.version = version
     var options = TileRenderer.Options()
     (options.quality, options.cacheBytes) = (rendering.quality, rendering.cacheBytes / 2)
     // As many as are at work most of the time: the lane of quick pictures. The queue gives up first.
@@ -154,7 +152,7 @@ package final class Site: Sendable {
       if let known = known[base] { return known }
       if known.count >= 4 { known.removeAll() }
       let made = OpenAPI(
-        version: version, base: base, viewportSide: viewportSide, isWritable: access.isWritable
+        version: version, base: base, isWritable: access.isWritable
       ).bytes
       known[base] = made
       return made

@@ -9,18 +9,19 @@ package struct UploadLimits: Sendable {
   package var privateBytes = sysconf(Int32(_SC_PHYS_PAGES)) / 4 * sysconf(Int32(_SC_PAGESIZE))
   /// Of one picture, all its pages together.
   package var pixels = 2_000_000_000
-  /// Uploads that are not yet pictures, in all.
-  package var count = 1000
   /// Kinds of files, told by their content.
   package var kinds = Set(ImageSignature.allCases)
-  /// Seconds after its last byte that an unfinished upload is kept.
-  package var expiry = 24 * 3600
-  /// Seconds that it is remembered how an upload ended.
-  package var memory = 7 * 24 * 3600
   /// Bytes of the disk that uploads leave free, for the archives that are made of them.
   package var reserve = 64 << 20
   /// Sources stay beside their archives.
   package var keepsSources = false
+
+  /// The maximum number of uploads that are unfinished or wait for a build.
+  package static let count = 1000
+  /// Seconds after its last byte that an unfinished upload is kept.
+  package static let expiry = 24 * 3600
+  /// Seconds that the status of a finished upload is kept.
+  package static let memory = 7 * 24 * 3600
 
   package init() {}
 }

@@ -25,7 +25,7 @@ package final class Uploads: Sendable {
   package init(library: String, limits: UploadLimits = UploadLimits()) throws(StorageError) {
     self.limits = limits
     folder = try UploadFolder(library: library)
-    ended = EndedUploads(folder: folder.path, memory: limits.memory)
+    ended = EndedUploads(folder: folder.path, memory: UploadLimits.memory)
     var open: [String: Upload] = [:]
     for upload in folder.load() {
       // Killed while it removed the files of one that had ended.
@@ -91,12 +91,12 @@ package final class Uploads: Sendable {
       copy: copy, metadata: metadata)
     let isTaken = table.withLock { table in
       let open = table.values.count { ![.done, .failed].contains($0.state.stage) }
-      guard open < limits.count else { return false }
+      guard open < UploadLimits.count else { return false }
       table[id] = upload
       return true
     }
     guard isTaken else {
-      throw UploadError(429, "\(limits.count) uploads are waiting already; try again later")
+      throw UploadError(429, "\(UploadLimits.count) uploads are waiting already; try again later")
     }
     return upload
   }
@@ -185,17 +185,17 @@ package final class Uploads: Sendable {
     let now = Self.now()
     for upload in all {
       let state = upload.state
-      if state.stage == .receiving, now - state.lastChange > limits.expiry {
+      if state.stage == .receiving, now - state.lastChange > UploadLimits.expiry {
         end(upload, .failed, fault: .late, reason: "not finished in time")
       }
-      if [.done, .failed].contains(state.stage), now - state.lastChange > limits.memory {
+      if [.done, .failed].contains(state.stage), now - state.lastChange > UploadLimits.memory {
         table.withLock { $0[upload.id] = nil }
       }
     }
   }
 
   /// When an unfinished upload is removed, seconds since 1970.
-  package func expiry(of upload: Upload) -> Int { upload.state.lastChange + limits.expiry }
+  package func expiry(of upload: Upload) -> Int { upload.state.lastChange + UploadLimits.expiry }
 
   // MARK: To be tiled
 

@@ -75,7 +75,7 @@ enum Ziggurat {
     let known = options.filter { !$0.isHidden }.map(\.environmentName)
     let taken = Set(
       options.map(\.environmentName)
-        + options.compactMap { $0.former.map { Option.environmentName($0.name) } })
+        + options.flatMap { $0.former.map { Option.environmentName($0.name) } })
     let prefix = "ZIGGURAT_"
     return environment.keys.filter { $0.hasPrefix(prefix) && !taken.contains($0) }.sorted().map {
       // Without what all have in common, by which any two would be alike.

@@ -14,7 +14,9 @@ import Testing
     Option("names", "NAME", isList: true, was: "titles", help: ""),
     Option("public-files", was: "offer", help: ""),
     Option(
-      "no-uploads", was: Option.FormerName("uploads", values: ["yes": "false", "no": "true"]), help: ""),
+      "types", "TYPES", was: Option.FormerName("uploads", values: ["yes": "all", "no": "none"]),
+      Option.FormerName(flag: "no-uploads", value: "none"), help: ""),
+    Option(removed: "max-url", "SIZE", was: "url", because: "it is 4KB"),
     Option("config", "FILE", help: ""),
   ]
 
@@ -177,8 +179,9 @@ import Testing
     (["--cache-memory", "64"], "cache-size", "64", "--cache-memory is now called --cache-size"),
     (["--cache-memory=64"], "cache-size", "64", "--cache-memory is now called --cache-size"),
     (["--offer"], "public-files", "true", "--offer is now called --public-files"),
-    (["--uploads", "no"], "no-uploads", "true", "--uploads is now called --no-uploads"),
-    (["--uploads=yes"], "no-uploads", "false", "--uploads is now called --no-uploads"),
+    (["--uploads", "no"], "types", "none", "--uploads is now called --types"),
+    (["--uploads=yes"], "types", "all", "--uploads is now called --types"),
+    (["--no-uploads"], "types", "none", "--no-uploads is now called --types=none"),
     (["--titles", "a", "--titles", "b", "--names", "c"], "names", "a,b,c", "--titles is now called --names"),
     (["--names", "a", "--titles=b", "--titles=c"], "names", "a,b,c", "--titles is now called --names"),
   ])
@@ -193,18 +196,37 @@ import Testing
   @Test func `a former name works in the environment, after the present one`() throws {
     let former = try parse([], ["ZIGGURAT_CACHE_MEMORY": "64", "ZIGGURAT_UPLOADS": "no"])
     #expect(former.string("cache-size") == "64")
-    #expect(try former.flag("no-uploads"))
+    #expect(former.string("types") == "none")
     #expect(former.spelled("cache-size") == "ZIGGURAT_CACHE_MEMORY")
     #expect(
       former.warnings == [
         "ZIGGURAT_CACHE_MEMORY is now called ZIGGURAT_CACHE_SIZE (the old name works until 2.0)",
-        "ZIGGURAT_UPLOADS is now called ZIGGURAT_NO_UPLOADS (the old name works until 2.0)",
+        "ZIGGURAT_UPLOADS is now called ZIGGURAT_TYPES (the old name works until 2.0)",
       ])
     let both = try parse([], ["ZIGGURAT_CACHE_MEMORY": "64", "ZIGGURAT_CACHE_SIZE": "65"])
     #expect(both.string("cache-size") == "65")
     #expect(both.warnings == [])
     let given = try parse(["--cache-size", "66"], ["ZIGGURAT_CACHE_MEMORY": "64"])
     #expect(given.string("cache-size") == "66")
+  }
+
+  @Test func `a former flag in the environment may be off`() throws {
+    let off = try parse([], ["ZIGGURAT_NO_UPLOADS": "false"])
+    #expect(off.string("types") == nil)
+    let wrong = complaint([], ["ZIGGURAT_NO_UPLOADS": "maybe"])
+    #expect(wrong == "invalid value 'maybe' for ZIGGURAT_NO_UPLOADS (expected true or false)")
+    #expect(complaint(["--no-uploads=yes"]) == "--no-uploads does not take a value")
+    #expect(complaint(["--no-uploads", "--types", "all"]) == "--types cannot be given twice")
+  }
+
+  @Test func `an option without effect warns, and may have any value`() throws {
+    let arguments = try parse(["--max-url", "x", "--url=y", "z"], ["ZIGGURAT_MAX_URL": "1"])
+    #expect(arguments.operands == ["z"])
+    #expect(arguments.string("max-url") == nil)
+    #expect(
+      arguments.warnings
+        == ["--max-url", "--url", "ZIGGURAT_MAX_URL"].map { "\($0) has no effect any more: it is 4KB" })
+    #expect(complaint(["--urll"]) == "unknown option '--urll' (see 'ziggurat help build')")
   }
 
   @Test func `an error names the option as it was given`() throws {

@@ -12,12 +12,12 @@ import Testing
       + #"|guess(es)?|pictures?|go(es)? together|has no meaning|it takes|are none|is none|no such thing|who)\b"#,
     options: .caseInsensitive)
 
-  private static func hasForbidden(_ text: String) -> Bool {
+  fileprivate static func hasForbidden(_ text: String) -> Bool {
     forbidden.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
   }
 
   private static let allOptions = Ziggurat.commands.flatMap { command in
-    command.options.map { (command.name, $0) }
+    command.options.filter { $0.removal == nil }.map { (command.name, $0) }
   }
 
   @Test func `each message has one of the forms, a line, and no forbidden word`() throws {
@@ -104,7 +104,7 @@ import Testing
       let page = ManualPage.page(of: command).replacing("\\-", with: "-")
       let texts = [Help.text(of: command, listsAll: true), page] + Completions.allCases.map(\.script)
       for option in command.options {
-        for name in [option.former?.name, option.isHidden ? option.name : nil].compactMap({ $0 }) {
+        for name in option.former.map(\.name) + (option.isHidden ? [option.name] : []) {
           // A name of one command may be a former name of another.
           if Self.allOptions.contains(where: { $0.1.name == name && !$0.1.isHidden }) { continue }
           for text in texts {
@@ -128,36 +128,58 @@ import Testing
     var count = 0
     for command in Ziggurat.commands {
       for option in command.options {
-        guard let former = option.former else { continue }
-        count += 1
-        let value = former.values?.keys.sorted().first ?? (option.value == nil ? "true" : "value")
-        let present = former.values?[value] ?? value
-        let takesValue = option.value != nil || former.values != nil
-        let others = command.options.filter { $0.name == option.required }
-          .flatMap { $0.value == nil ? ["--\($0.name)"] : ["--\($0.name)", "x"] }
-        let words = ["--\(former.name)"] + (takesValue ? [value] : []) + others
-        let given = try Arguments(words, command: command, environment: [:])
-        #expect(given.string(option.name) == present)
-        #expect(
-          given.warnings == ["--\(former.name) is now called --\(option.name) (the old name works until 2.0)"]
-        )
-        let variable = Option.environmentName(former.name)
-        let set = try Arguments([], command: command, environment: [variable: value])
-        #expect(set.string(option.name) == present)
-        #expect(
-          set.warnings == [
-            "\(variable) is now called \(option.environmentName) (the old name works until 2.0)"
-          ])
-        #expect(Ziggurat.misspelt([variable: value]) == [])
+        guard option.removal == nil else { continue }
+        for former in option.former {
+          count += 1
+          let isFlag = option.value == nil || former.flagValue != nil
+          let value = former.values?.keys.sorted().first ?? (isFlag ? "true" : "value")
+          let present = former.values?[value] ?? former.flagValue ?? value
+          let takesValue = !isFlag || former.values != nil
+          let others = command.options.filter { $0.name == option.required }
+            .flatMap { $0.value == nil ? ["--\($0.name)"] : ["--\($0.name)", "x"] }
+          let words = ["--\(former.name)"] + (takesValue ? [value] : []) + others
+          let suffix = (former.flagValue.map { "=\($0)" } ?? "") + " (the old name works until 2.0)"
+          let given = try Arguments(words, command: command, environment: [:])
+          #expect(given.string(option.name) == present)
+          #expect(given.warnings == ["--\(former.name) is now called --\(option.name)\(suffix)"])
+          let variable = Option.environmentName(former.name)
+          let set = try Arguments([], command: command, environment: [variable: value])
+          #expect(set.string(option.name) == present)
+          #expect(set.warnings == ["\(variable) is now called \(option.environmentName)\(suffix)"])
+          #expect(Ziggurat.misspelt([variable: value]) == [])
+        }
       }
     }
     #expect(count >= 28)
   }
 
+  @Test func `an option that has no effect any more is accepted with one warning`() throws {
+    var count = 0
+    for command in Ziggurat.commands {
+      for option in command.options {
+        guard let reason = option.removal else { continue }
+        #expect(option.isHidden && !HelpTests.hasForbidden(reason) && reason.count <= 80, "\(reason)")
+        for name in [option.name] + option.former.map(\.name) {
+          count += 1
+          let words = option.value == nil ? ["--\(name)"] : ["--\(name)", "any", "--\(name)=other"]
+          let given = try Arguments(words, command: command, environment: [:])
+          #expect(given.string(option.name) == nil)
+          #expect(given.warnings == ["--\(name) has no effect any more: \(reason)"])
+          let variable = Option.environmentName(name)
+          let set = try Arguments([], command: command, environment: [variable: "any"])
+          #expect(set.string(option.name) == nil)
+          #expect(set.warnings == ["\(variable) has no effect any more: \(reason)"])
+          #expect(Ziggurat.misspelt([variable: "any"]) == [])
+        }
+      }
+    }
+    #expect(count >= 9)
+  }
+
   @Test func `a former name is no option of its command, and no other's former name`() {
     for command in Ziggurat.commands {
       let names = command.options.map(\.name)
-      let former = command.options.compactMap(\.former?.name)
+      let former = command.options.flatMap { $0.former.map(\.name) }
       #expect(Set(names).isDisjoint(with: former))
       #expect(Set(former).count == former.count)
     }
@@ -179,15 +201,15 @@ import Testing
     #expect(wrong.code == 2)
     #expect(
       wrong.error == "ziggurat: missing library folder (usage: ziggurat reindex DIR|s3://BUCKET/PREFIX)\n")
-    let option = try Program.run(["serve", "/nowhere", "--max-url", "0"])
+    let option = try Program.run(["serve", "/nowhere", "--max-header", "0"])
     #expect(
       option.error
-        == "ziggurat: invalid value '0' for --max-url (expected 256B to 1MB, or a plain number of bytes)\n")
+        == "ziggurat: invalid value '0' for --max-header (expected 2KB to 1MB, or a plain number of KB)\n")
     let both = try Program.run(
       ["inspect", "--linear", "/nowhere.png"], environment: ["ZIGGURAT_CACHE_MEMORY=1"])
     #expect(
       both.error.split(separator: "\n").filter { $0.contains("is now called") } == [
-        "--linear is now called --linear-light (the old name works until 2.0)"
+        "--linear is now called --downsample=linear (the old name works until 2.0)"
       ])
     let help = try Program.run(["help", "index"])
     #expect((help.code, help.output) == (0, try Program.run(["help", "reindex"]).output))

@@ -238,7 +238,7 @@ class Colour(unittest.TestCase):
         picture = colours(13, 3)
         picture[::2, ::2] = 255 - picture[::2, ::2]
         Image.fromarray(picture).save(source)
-        top, shrunk, record = self.built(source, "--linear-light")
+        top, shrunk, record = self.built(source, "--downsample", "linear")
         self.assertTrue((top == picture).all())
         mean = science.light(picture / 255).reshape(SIZE // 2, 2, SIZE // 2, 2, 3).mean((1, 3))
         wanted = np.rint(255 * science.numbers(mean)).astype(int)

@@ -31,7 +31,7 @@ extension FuzzInput {
       let end = part.firstIndex(of: "=") ?? part.endIndex
       return (name: String(part[..<end]), value: String(part[end...].dropFirst()))
     }
-    guard let viewport = try? ViewportQuery(parameters, sideLimit: 32_768) else { return }
+    guard let viewport = try? ViewportQuery(parameters) else { return }
     for pyramid in Self.pyramids { _ = viewport.viewport(on: pyramid.imageSize) }
   }
 

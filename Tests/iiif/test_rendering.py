@@ -23,7 +23,7 @@ class Rendering(unittest.TestCase):
         return server, photos, library
 
     def test_equal_requests_share_one_answer_and_a_full_queue_says_503(self):
-        server, _, _ = self.serve("--render-threads", 1, "--render-queue", 2)
+        server, _, _ = self.serve("--threads", 1, "--render-queue", 2)
         slow = "/iiif/3/p/full/max/1.5/default.png"
         with concurrent.futures.ThreadPoolExecutor(40) as pool:
             same = [pool.submit(server.get, slow) for _ in range(12)]
@@ -64,7 +64,7 @@ class Rendering(unittest.TestCase):
         self.assertEqual(server.get(url, If_None_Match=before["etag"]).status, 200)
 
     def test_clients_that_leave_and_a_stop_while_rendering(self):
-        server, _, _ = self.serve("--render-threads", 1)
+        server, _, _ = self.serve("--threads", 1)
         for angle in range(1, 8):
             connection = server.connect()
             connection.sendall(f"GET /iiif/3/p/full/max/{angle}.25/default.png HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
@@ -93,7 +93,7 @@ class Rendering(unittest.TestCase):
         return connection
 
     def test_the_last_client_that_leaves_ends_a_render(self):
-        server, _, _ = self.serve("--render-threads", 1)
+        server, _, _ = self.serve("--threads", 1)
         first, second = (self.ask(server, self.DEAR.format(1)) for _ in range(2))
         behind = self.ask(server, "/iiif/3/p/full/^4000,/0.5/default.png")
         while server.metrics()["renders_shared_total"] < 1 or server.metrics()["render_queue_length"] != 1:
@@ -104,14 +104,14 @@ class Rendering(unittest.TestCase):
         self.assertEqual((server.metrics()["renders_cancelled_total"], server.metrics()["renders_total"]), (1, 1))
 
     def test_what_is_not_ready_in_time_is_503_and_ends(self):
-        server, _, _ = self.serve("--render-threads", 1, "--render-timeout", 1)
+        server, _, _ = self.serve("--threads", 1, "--render-timeout", 1)
         answer = server.get(self.DEAR.format(1))
         self.assertEqual((answer.status, answer["retry-after"]), (503, "30"))
         self.assertEqual(server.metrics()["renders_timeout_total"], 1)
         self.assertEqual(server.get("/iiif/3/p/full/300,/0/default.jpg").status, 200)
 
     def test_a_crowd_at_one_address_takes_nothing_from_another(self):
-        server, _, _ = self.serve("--render-threads", 1, "--render-queue", 4)
+        server, _, _ = self.serve("--threads", 1, "--render-queue", 4)
         crowd = [self.ask(server, self.DEAR.format(1), "127.0.0.2")]
         self.wait(lambda: cells(server.process.pid))
         # However fast the machine is, the first is in work until all have asked.

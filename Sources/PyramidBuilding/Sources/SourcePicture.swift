@@ -253,16 +253,8 @@ private struct Drawing {
       }
       scale = resolution / 72 * (content?.userUnit ?? 1)
     case "svgload":
-      if let dpi = options.resolution {
-        (scale, words) = (Double(dpi) / 72, "at \(dpi) dpi")
-      } else if let side = options.vectorSide {
-        let own = try Image(path: path, access: .sequential)
-        (scale, words) = (
-          Double(side) / Double(max(own.width, own.height)), "with \(side) pixels along its longer side"
-        )
-      } else {
-        return nil
-      }
+      guard let dpi = options.resolution else { return nil }
+      (scale, words) = (Double(dpi) / 72, "at \(dpi) dpi")
     default: return nil
     }
   }

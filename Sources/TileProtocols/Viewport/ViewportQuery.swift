@@ -53,17 +53,12 @@ package struct ViewportQuery: Hashable, Sendable {
     package var description: String { errors.map(\.detail).joined(separator: "; ") }
   }
 
-  /// - Parameters:
-  ///   - parameters: decoded names and values in order, each at most once; `v`, which is the cache's, is passed over.
-  ///   - sideLimit: CSS pixels that width and height may have.
-  package init(
-    _ parameters: [(name: String, value: String)], sideLimit: Int = 32768
-  ) throws(Refusal) {
+  /// - Parameter parameters: decoded names and values in order, each at most once; `v`, which is the cache's, is passed over.
+  package init(_ parameters: [(name: String, value: String)]) throws(Refusal) {
     var values = Values()
     for (name, value) in parameters { values.add(name, value) }
-    let side = 1.0...Double(sideLimit)
-    width = values.required("width", side)
-    height = values.required("height", side)
+    width = values.required("width", 1...32_768)
+    height = values.required("height", 1...32_768)
     scale = values.number("scale", 1e-12...1e6)
     x = values.number("x", -1e15...1e15)
     y = values.number("y", -1e15...1e15)

@@ -11,8 +11,6 @@ struct OpenAPI {
   let version: String
   /// Of every path; root-relative where it is empty.
   let base: String
-  /// CSS pixels along a side of a viewport query's window, at most.
-  let viewportSide: Int
   let isWritable: Bool
 
   /// Indented, for people, too.
@@ -42,7 +40,6 @@ struct OpenAPI {
     switch name {
     case "version": .text(version)
     case "base": .text(base.isEmpty ? "/" : base)
-    case "viewportSide": .integer(viewportSide)
     case "sessionCookie": .text(SessionCookie(of: base).name)
     case "tileFormats": .list(TileFormat.allCases.map { .text($0.fileExtension) })
     case "tileSchemes": .list(TileScheme.allCases.map { .text($0.rawValue) })

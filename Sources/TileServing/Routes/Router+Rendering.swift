@@ -64,8 +64,7 @@ extension Router {
     let decoded = decodedQuery
     let query: ViewportQuery
     do throws(ViewportQuery.Refusal) {
-      query = try ViewportQuery(
-        decoded.parameters.filter { $0.name != "download" }, sideLimit: site.viewportSide)
+      query = try ViewportQuery(decoded.parameters.filter { $0.name != "download" })
     } catch { return .now(decoded.problem(error.errors) ?? .problem("Bad parameter", error.errors)) }
     if let problem = decoded.problem() { return .now(problem) }
     let ratio = query.devicePixelRatio

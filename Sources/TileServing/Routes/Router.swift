@@ -152,7 +152,7 @@ struct Router {
     let query = decodedQuery
     do throws(ViewportQuery.Refusal) {
       var answer = try ViewportAnswer(
-        ViewportQuery(query.parameters, sideLimit: site.viewportSide), id: id.text, archive: archive,
+        ViewportQuery(query.parameters), id: id.text, archive: archive,
         base: base)
       if let problem = query.problem() { return .now(problem) }
       guard answer.query.include.contains(.description) else { return tell(answer) }

@@ -16,7 +16,8 @@ enum ServeCommand: Command {
   static let summary = "Serve a library over HTTP, to viewers and to programs."
   static let options: [Option] = [
     [ConfigFile.option], networkOptions, pagesOptions, spacesOptions, logsOptions, renderingOptions,
-    limitsOptions, ServedLibrary.options, ServeBuild.options, SiteOptions.options, ListenOptions.options,
+    limitsOptions, removedOptions, ServedLibrary.options, ServeBuild.options, SiteOptions.options,
+    ListenOptions.options,
     DoorOptions.options, WriteAccess.options, UploadOptions.options,
   ].flatMap { $0 }
 
@@ -28,7 +29,9 @@ enum ServeCommand: Command {
     Option(
       "base-url", "URL", isCommon: true,
       help: "Public URL of the server behind a proxy; auto takes it from the headers of trusted proxies"),
-    Option("threads", "N", default: "all cores", help: "Number of event loops"),
+    Option(
+      "threads", "N", default: "all cores",
+      help: "Number of event loops, and of threads that render images; twice as many render if some are slow"),
   ].grouped(.network)
 
   private static let pagesOptions = [
@@ -57,9 +60,6 @@ enum ServeCommand: Command {
 
   private static let renderingOptions = [
     Option(
-      "render-threads", "N", default: "all cores",
-      help: "Threads that render images; twice as many while some renders are slow"),
-    Option(
       "render-queue", "N", default: "64",
       help: "Maximum number of waiting renders; the client with most gets 503 beyond it"),
     Option(
@@ -71,18 +71,12 @@ enum ServeCommand: Command {
     Option(
       "max-pixels", .pixels, default: "50MP",
       help: "Maximum size of a rendered image; 0.55 of it for tif, 0.38 for gif"),
-    Option(
-      "max-viewport-side", "N", default: "32768", was: "max-viewport",
-      help: "Maximum side of the window of a viewport query in CSS pixels"),
   ].grouped(.rendering)
 
   private static let limitsOptions = [
     Option(
-      "max-url-length", .bytes, default: "4KB", was: "max-url",
-      help: "Maximum length of a URL's path and query; longer ones are answered 414"),
-    Option(
       "max-header-size", .kilobytes, default: "8KB", was: "max-header",
-      help: "Maximum size of a request's headers; larger ones are answered 431"),
+      help: "Maximum size of a request's headers (else 431); the URL may have half of it (else 414)"),
     Option("max-connections", "N", default: "4096", help: "Maximum number of connections"),
     Option(
       "max-connections-per-address", "N", default: "1024",
@@ -96,6 +90,23 @@ enum ServeCommand: Command {
       help: "Time in which a client must read its response"),
     Option("idle-timeout", .seconds, default: "15s", help: "Time after which an idle connection is closed"),
   ].grouped(.limits)
+
+  private static let removedOptions = [
+    Option(removed: "render-threads", "N", because: "--threads also sets the number of threads that render"),
+    Option(removed: "max-viewport-side", "N", was: "max-viewport", because: "the limit is 32768"),
+    Option(
+      removed: "max-url-length", "SIZE", was: "max-url", because: "the limit is half of --max-header-size"),
+    Option(
+      removed: "max-open-archives", "N", was: "open-archives",
+      because: "the limit is 512, or less if the limit of file descriptors is low"),
+    Option(removed: "max-uploads", "N", was: "upload-count", because: "the limit is 1000"),
+    Option(
+      removed: "upload-ttl", "TIME", was: "upload-expiry", because: "unfinished uploads are kept for 24 hours"
+    ),
+    Option(
+      removed: "upload-history", "TIME", was: "upload-memory",
+      because: "the status of finished uploads is kept for 7 days"),
+  ]
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
     let operand = try arguments.onlyOperand("library folder")
@@ -112,12 +123,11 @@ enum ServeCommand: Command {
     let port = try arguments.int("port", in: 0...65535) ?? 8080
     let cores = ProcessInfo.processInfo.activeProcessorCount
     let threads = try arguments.int("threads", in: 1...256) ?? cores
-    let openLimit = try arguments.int("max-open-archives", in: 1...1_000_000) ?? 512
     let storeMemory = try arguments.quantity("object-cache-size", in: 1 << 20...1 << 40) ?? 256 << 20
     let isForwarded = arguments.string("base-url") == "auto"
     let base = isForwarded ? "" : try ServerURL.read("base-url", arguments) ?? ""
     var rendering = RenderOptions()
-    rendering.threads = try arguments.int("render-threads", in: 1...256) ?? cores
+    rendering.threads = threads
     rendering.queue = try arguments.int("render-queue", in: 1...100_000) ?? rendering.queue
     rendering.timeout =
       try arguments.quantity("render-timeout", in: 1...3600).map(Double.init) ?? rendering.timeout
@@ -125,7 +135,6 @@ enum ServeCommand: Command {
     rendering.cacheBytes = try arguments.quantity("cache-size", in: 0...1 << 40) ?? rendering.cacheBytes
     var limits = try limits(arguments)
     let identity = try SiteOptions.read(arguments)
-    let viewportSide = try arguments.int("max-viewport-side", in: 1...32768) ?? 32768
     let log =
       try arguments.value("log", expected: "text, json or none") { AccessLog.Style(rawValue: $0) }
       ?? AccessLog.Style.none
@@ -185,7 +194,7 @@ enum ServeCommand: Command {
     signal(SIGXFSZ, SIG_IGN)
     MappedFile.surviveCutShortFiles()
     let descriptors = raiseDescriptorLimit()
-    let mostOpen = min(openLimit, descriptors / 4)
+    let mostOpen = min(512, descriptors / 4)
     // Besides connections and archives: event loops, databases, sandboxed processes, tiles on their way.
     let mostConnections = descriptors - mostOpen - descriptors / 8
     if mostConnections < limits.connections {
@@ -211,7 +220,7 @@ enum ServeCommand: Command {
       uploads = try uploadLimits.map { try Uploads(library: uploadFolder ?? folder, limits: $0) }
       site = try Site(
         library: library, publicFolder: viewer, baseURL: base,
-        rendering: rendering, viewportSide: viewportSide, gate: gate, access: access,
+        rendering: rendering, gate: gate, access: access,
         uploads: uploads, version: Ziggurat.version, identity: identity)
       listener = try HTTPListener(
         site: site, hosts: places.hosts, port: port, paths: places.paths, handed: handed,
@@ -311,8 +320,8 @@ enum ServeCommand: Command {
 
   private static func limits(_ arguments: Arguments) throws(UsageError) -> HTTPListener.Limits {
     var limits = HTTPListener.Limits()
-    limits.urlLength = try arguments.quantity("max-url-length", in: 256...1 << 20) ?? limits.urlLength
     limits.headerSize = try arguments.quantity("max-header-size", in: 2 << 10...1 << 20) ?? limits.headerSize
+    limits.urlLength = limits.headerSize / 2
     limits.connections = try arguments.int("max-connections", in: 1...1_000_000) ?? limits.connections
     limits.connectionsPerAddress =
       try arguments.int("max-connections-per-address", in: 1...1_000_000) ?? limits.connectionsPerAddress

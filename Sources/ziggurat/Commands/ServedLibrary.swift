@@ -11,9 +11,6 @@ import TileStorage
 enum ServedLibrary {
   static let options = [
     Option(
-      "max-open-archives", "N", default: "512", was: "open-archives",
-      help: "Maximum number of archives kept open; the least recently used is closed first"),
-    Option(
       "object-cache-size", .megabytes, default: "256MB", was: "store-memory",
       help: "Memory for tiles that were read from an object store"),
     Option(

@@ -4,7 +4,7 @@ import HTTPMessages
 /// the file of `--config`.
 struct Arguments {
   private(set) var operands: [String] = []
-  /// A line for each option that was given by the name of an earlier release.
+  /// A line for each option of an earlier release that was given: by its former name, or without effect.
   private(set) var warnings: [String] = []
   private var values: [String: String] = [:]
   /// The name by which each option was given, for messages.
@@ -45,7 +45,7 @@ struct Arguments {
       let option = found.option
       let isFirst = given.insert(option.name).inserted
       guard isFirst || option.isList else { throw .repeated(spelling) }
-      if let placeholder = found.former?.values?.keys.sorted().joined(separator: "|") ?? option.value {
+      if let placeholder = Self.placeholder(of: found) {
         let bare = option.isValueOptional ? "true" : nil
         guard let value = parts.count == 2 ? String(parts[1]) : bare ?? rest.popFirst() else {
           throw .noValue(spelling, placeholder: placeholder)
@@ -74,15 +74,29 @@ struct Arguments {
   private static func find(_ name: String, in options: [Option]) -> Found? {
     for option in options {
       if option.name == name { return (option, nil) }
-      if let former = option.former, former.name == name { return (option, former) }
+      if let former = option.former.first(where: { $0.name == name }) { return (option, former) }
     }
     return nil
+  }
+
+  /// Returns the placeholder of the value that the option takes by this name; nil if it takes none.
+  private static func placeholder(of found: Found) -> String? {
+    guard found.former?.flagValue == nil else { return nil }
+    return found.former?.values?.keys.sorted().joined(separator: "|") ?? found.option.value
   }
 
   private mutating func set(
     _ found: Found, _ value: String, spelling: String, isFirst: Bool
   ) throws(UsageError) {
+    guard found.option.removal == nil else { return }
     var value = value
+    if let present = found.former?.flagValue {
+      guard let isSet = Self.isSet(value) else {
+        throw .invalid(value, for: spelling, expected: "true or false")
+      }
+      guard isSet else { return }
+      value = present
+    }
     if let translations = found.former?.values {
       guard let present = translations[value] else {
         throw .invalid(value, for: spelling, expected: translations.keys.sorted().joined(separator: " or "))
@@ -95,8 +109,15 @@ struct Arguments {
   }
 
   private mutating func warn(_ found: Found, _ former: String, _ present: String) {
-    let line = Self.renamed(former, present)
-    if found.former != nil, !warnings.contains(line) { warnings.append(line) }
+    let line: String
+    if let reason = found.option.removal {
+      line = "\(former) has no effect any more: \(reason)"
+    } else if let name = found.former {
+      line = Self.renamed(former, name.flagValue.map { "\(present)=\($0)" } ?? present)
+    } else {
+      return
+    }
+    if !warnings.contains(line) { warnings.append(line) }
   }
 
   /// Returns the line about a name of an earlier release.
@@ -108,36 +129,36 @@ struct Arguments {
     _ environment: [String: String], besides given: Set<String>
   ) throws(UsageError) {
     for option in options {
-      let former = option.former.map { ($0, Option.environmentName($0.name)) }
-      let present = environment[option.environmentName]
-      if present == nil, let (name, spelling) = former, let value = environment[spelling] {
-        warn((option, name), spelling, option.environmentName)
-        if !given.contains(option.name) {
-          try set((option, name), value, spelling: spelling, isFirst: true)
-        }
-      } else if let present, !given.contains(option.name) {
-        try set((option, nil), present, spelling: option.environmentName, isFirst: true)
+      var names: [(former: Option.FormerName?, variable: String)] = [(nil, option.environmentName)]
+      names += option.former.map { ($0, Option.environmentName($0.name)) }
+      guard let (former, spelling) = names.first(where: { environment[$0.variable] != nil }) else { continue }
+      warn((option, former), spelling, option.environmentName)
+      if !given.contains(option.name), let value = environment[spelling] {
+        try set((option, former), value, spelling: spelling, isFirst: true)
       }
     }
   }
 
   /// Options of other commands are ignored, as in the environment: one file serves all commands.
   private mutating func addFile(_ file: ConfigFile) throws(UsageError) {
-    let known = Ziggurat.commands.flatMap { $0.options }.filter { $0.name != "config" && !$0.isHidden }
+    let known = Ziggurat.commands.flatMap { $0.options }.filter {
+      $0.name != "config" && (!$0.isHidden || $0.removal != nil)
+    }
     var seen: Set<String> = []
     let before = Set(values.keys)
     for setting in file.settings {
-      guard known.contains(where: { $0.name == setting.name }) else {
-        let former = known.first { $0.former?.name == setting.name }
-        throw .unknownKey(
-          setting.name, at: setting.place, near: former?.name ?? nearest(setting.name, known.map(\.name)))
+      guard Self.find(setting.name, in: known) != nil else {
+        let present = known.filter { $0.removal == nil }
+        throw .unknownKey(setting.name, at: setting.place, near: nearest(setting.name, present.map(\.name)))
       }
-      guard let option = options.first(where: { $0.name == setting.name }) else { continue }
-      let isFirst = seen.insert(option.name).inserted
-      let spelling = "\(option.name) in \(setting.place)"
-      guard isFirst || option.isList else { throw .repeated(spelling) }
-      if before.contains(option.name) { continue }
-      try set((option, nil), setting.value, spelling: spelling, isFirst: isFirst)
+      guard let found = Self.find(setting.name, in: options) else { continue }
+      let name = found.option.name
+      let isFirst = seen.insert(name).inserted
+      let spelling = "\(setting.name) in \(setting.place)"
+      guard isFirst || found.option.isList else { throw .repeated(spelling) }
+      warn(found, spelling, name)
+      if before.contains(name) { continue }
+      try set(found, setting.value, spelling: spelling, isFirst: isFirst)
     }
   }
 
@@ -166,10 +187,16 @@ extension Arguments {
   /// Whether a flag is set. In the environment and in files `1`, `true` and `yes` set it; `0`, `false`, `no` and
   /// nothing do not.
   func flag(_ name: String) throws(UsageError) -> Bool {
-    switch values[name]?.lowercased() {
-    case nil, "", "0", "false", "no": return false
-    case "1", "true", "yes": return true
-    default: throw invalid(name, expected: "true or false")
+    guard let isSet = Self.isSet(values[name] ?? "") else { throw invalid(name, expected: "true or false") }
+    return isSet
+  }
+
+  /// Whether the value sets a flag; nil if it is no value of flags.
+  private static func isSet(_ value: String) -> Bool? {
+    switch value.lowercased() {
+    case "", "0", "false", "no": false
+    case "1", "true", "yes": true
+    default: nil
     }
   }
 

@@ -9,7 +9,7 @@ extension TileFormat {
 extension BuildOptions {
   /// Options of builds that decide how the pixels of a source become tiles.
   static let arguments: [Option] = [
-    tilesOptions, imagesOptions, stacksOptions,
+    tilesOptions, imagesOptions, stacksOptions, removedOptions,
   ].flatMap { $0 }
 
   private static let tilesOptions = [
@@ -19,23 +19,24 @@ extension BuildOptions {
     Option(
       "format", "FORMAT", default: "jpeg", isCommon: true,
       help: "Tile format: \(TileFormat.names), or auto: webp for images with alpha, else jpeg"),
-    Option("quality", "N", default: "80", isCommon: true, help: "Quality of lossy tiles, 1 to 100"),
+    Option(
+      "quality", "N", default: "80", isCommon: true,
+      help: "Quality of lossy tiles, 1 to 100; JPEG has full chroma resolution from 90 on"),
     Option(
       "fidelity", "MODE", default: "auto",
       help: "Fidelity to the source: exact, fast, lossless (reuse DCT coefficients) or auto"),
-    Option(
-      "subsampling", "MODE", default: "auto",
-      help: "Chroma subsampling of JPEG tiles: 420, 444, or auto: 444 from quality 90 on"),
     Option(
       "intent", "INTENT", default: "perceptual",
       help: "Rendering intent of ICC conversions: perceptual, relative, saturation or absolute"),
     Option(
       "profile", "MODE", default: "srgb",
       help: "Colour profile: srgb converts; keep stores the profile of RGB and gray images in every tile"),
-    Option("linear-light", was: "linear", help: "Shrink in linear light, which preserves fine bright detail"),
     Option(
-      "downsample", "MODE", default: "auto",
-      help: "Reduction of levels: mean, nearest, mode, or auto: mode for label images, else mean"),
+      "downsample", "MODE", default: "auto", was: Option.FormerName(flag: "linear-light", value: "linear"),
+      Option.FormerName(flag: "linear", value: "linear"),
+      help:
+        "Level reduction: mean, linear (mean of light), nearest, mode or auto (mode for label images, else mean)"
+    ),
     Option(
       "background", "R,G,B", default: "255,255,255", isCommon: true, help: "Colour behind transparent pixels"),
   ].grouped(.tiles)
@@ -64,8 +65,12 @@ extension BuildOptions {
     Option(
       "dpi", "N", default: "auto",
       help: "Resolution of PDF and SVG; auto takes the scan's of a PDF page, or 300"),
-    Option("size", "N", default: "its own size", help: "Longer side of an SVG in pixels"),
   ].grouped(.stacks)
+
+  private static let removedOptions = [
+    Option(removed: "subsampling", "MODE", because: "--quality 90 and more give full chroma resolution"),
+    Option(removed: "size", "N", because: "--dpi sets the size of an SVG"),
+  ]
 
   init(_ arguments: Arguments) throws(UsageError) {
     self.init()
@@ -86,24 +91,17 @@ extension BuildOptions {
       self.fidelity = fidelity
     }
     if let quality = try arguments.int("quality", in: 1...100) { self.quality = quality }
-    if let subsampling = try arguments.value(
-      "subsampling", expected: "auto, 420 or 444", { Subsampling(name: $0) })
-    {
-      self.subsampling = subsampling
-    }
     if let intent = try arguments.value(
       "intent", expected: "perceptual, relative, saturation or absolute", { RenderingIntent(name: $0) })
     {
       self.intent = intent
     }
-    self.shrinksLinearly = try arguments.flag("linear-light")
-    if let downsampling = try arguments.value(
-      "downsample", expected: "auto, mean, nearest or mode", { Downsampling(name: $0) })
+    self.shrinksLinearly = arguments.string("downsample") == "linear"
+    if !self.shrinksLinearly,
+      let downsampling = try arguments.value(
+        "downsample", expected: "auto, mean, linear, nearest or mode", { Downsampling(name: $0) })
     {
       self.downsampling = downsampling
-    }
-    if self.shrinksLinearly, self.picksPixels {
-      throw .conflict(arguments.spelled("linear-light"), "--downsample \(self.downsampling.name)")
     }
     if let keeps = try arguments.value(
       "profile", expected: "srgb or keep", { ["srgb": false, "keep": true][$0] })
@@ -112,7 +110,7 @@ extension BuildOptions {
     }
     // Only the curve of sRGB is known.
     if self.shrinksLinearly, self.keepsProfile {
-      throw .conflict(arguments.spelled("linear-light"), "--profile keep")
+      throw .conflict("--downsample linear", "--profile keep")
     }
     if let failOn = try arguments.value(
       "fail-on", expected: "none, truncated, error or warning", { FailOn(name: $0) })
@@ -128,8 +126,6 @@ extension BuildOptions {
   /// Reads the options that decide what the pixels of a source are.
   private mutating func setDrawing(_ arguments: Arguments) throws(UsageError) {
     if arguments.string("dpi") != "auto" { resolution = try arguments.int("dpi", in: 1...10_000) }
-    vectorSide = try arguments.int("size", in: 1...1_000_000)
-    if resolution != nil, vectorSide != nil { throw .conflict("--dpi", "--size") }
     if let window = try arguments.value(
       "window",
       expected: "auto, full, or LOW,HIGH, as 0,4095 or p0.5,p99.5; several with / between, for channels",

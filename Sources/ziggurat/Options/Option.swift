@@ -27,10 +27,16 @@ struct Option {
     let name: String
     /// The present value for each value that the former option took; nil if they are the same.
     let values: [String: String]?
+    /// The present value if the former option was a flag and the present one is not.
+    let flagValue: String?
 
-    init(stringLiteral name: String) { (self.name, values) = (name, nil) }
+    init(stringLiteral name: String) { (self.name, values, flagValue) = (name, nil, nil) }
 
-    init(_ name: String, values: [String: String]) { (self.name, self.values) = (name, values) }
+    init(_ name: String, values: [String: String]) {
+      (self.name, self.values, flagValue) = (name, values, nil)
+    }
+
+    init(flag name: String, value: String) { (self.name, values, flagValue) = (name, nil, value) }
   }
 
   let name: String
@@ -44,7 +50,9 @@ struct Option {
   let isValueOptional: Bool
   /// The option that this one requires; given without it on the command line it is an error.
   let required: String?
-  let former: FormerName?
+  let former: [FormerName]
+  /// The reason why the option of an earlier release has no effect any more; nil if it has one.
+  let removal: String?
   /// Whether the short help lists the option.
   let isCommon: Bool
   /// Whether the option is for the program itself, and in no help.
@@ -60,12 +68,12 @@ struct Option {
   ///   - help: what the option sets, from a noun or a verb on, without unit and default.
   init(
     _ name: String, _ value: String? = nil, default defaultValue: String? = nil, isList: Bool = false,
-    requires required: String? = nil, was former: FormerName? = nil, isCommon: Bool = false,
+    requires required: String? = nil, was former: FormerName..., isCommon: Bool = false,
     isHidden: Bool = false, help: String
   ) {
     (self.name, self.value, unit, isValueOptional) = (name, value, nil, false)
     (self.defaultValue, self.isList, self.required, self.former) = (defaultValue, isList, required, former)
-    (self.isCommon, self.isHidden, summary) = (isCommon, isHidden, help)
+    (self.isCommon, self.isHidden, removal, summary) = (isCommon, isHidden, nil, help)
   }
 
   /// Creates an option that takes a size, a duration or a number of pixels.
@@ -73,17 +81,29 @@ struct Option {
   /// - Parameter unit: the unit of a plain number.
   init(
     _ name: String, _ unit: Quantity.Unit, default defaultValue: String? = nil,
-    requires required: String? = nil, was former: FormerName? = nil, isCommon: Bool = false, help: String
+    requires required: String? = nil, was former: FormerName..., isCommon: Bool = false, help: String
   ) {
     (self.name, value, self.unit, isValueOptional) = (name, unit.quantity.placeholder, unit, false)
     (self.defaultValue, isList, self.required, self.former) = (defaultValue, false, required, former)
-    (self.isCommon, isHidden, summary) = (isCommon, false, help)
+    (self.isCommon, isHidden, removal, summary) = (isCommon, false, nil, help)
   }
 
   init(_ name: String, optional value: String, isCommon: Bool = false, help: String) {
     (self.name, self.value, unit, isValueOptional) = (name, value, nil, true)
-    (defaultValue, isList, required, former) = (nil, false, nil, nil)
-    (self.isCommon, isHidden, summary) = (isCommon, false, help)
+    (defaultValue, isList, required, former) = (nil, false, nil, [])
+    (self.isCommon, isHidden, removal, summary) = (isCommon, false, nil, help)
+  }
+
+  /// Creates an option of an earlier release. Until 2.0 it is accepted with a warning, and has no effect.
+  ///
+  /// - Parameters:
+  ///   - value: the placeholder of the value that it took; nil for a flag.
+  ///   - reason: a clause that names what replaces the option, or its constant value.
+  init(removed name: String, _ value: String? = "VALUE", was former: FormerName..., because reason: String) {
+    (self.name, self.value, unit, isValueOptional) = (name, value, nil, false)
+    // It may be given several times, with any value.
+    (defaultValue, isList, required, self.former) = (nil, true, nil, former)
+    (isCommon, isHidden, removal, summary) = (false, true, reason, reason)
   }
 
   /// The option's text in the help: what it sets, its unit and its default.

@@ -6,10 +6,6 @@ import Uploading
 enum UploadOptions {
   static let options = [
     Option(
-      "no-uploads", requires: "writable",
-      was: Option.FormerName("uploads", values: ["yes": "false", "no": "true"]),
-      help: "Refuse uploads; other changes are accepted"),
-    Option(
       "upload-dir", "DIR", requires: "writable", was: "upload-folder",
       help: "Folder of this server for unfinished uploads to a library in an object store"),
     Option(
@@ -19,17 +15,10 @@ enum UploadOptions {
       "max-upload-megapixels", .megapixels, default: "2000MP", requires: "writable", was: "upload-pixels",
       help: "Maximum number of pixels of an uploaded image, all its pages together"),
     Option(
-      "max-uploads", "N", default: "1000", requires: "writable", was: "upload-count",
-      help: "Maximum number of uploads that are unfinished or wait for a build"),
-    Option(
       "upload-types", "TYPE,…", default: "all", requires: "writable",
-      help: "Accepted types, detected by content: \(types)"),
-    Option(
-      "upload-ttl", .seconds, default: "24h", requires: "writable", was: "upload-expiry",
-      help: "Lifetime of an unfinished upload"),
-    Option(
-      "upload-history", .seconds, default: "7d", requires: "writable", was: "upload-memory",
-      help: "Lifetime of the status of a finished upload"),
+      was: Option.FormerName(flag: "no-uploads", value: "none"),
+      Option.FormerName("uploads", values: ["yes": "all", "no": "none"]),
+      help: "Accepted types, detected by content: \(types), or none"),
     Option(
       "keep-originals", requires: "writable", was: "keep-sources",
       help: "Keep uploaded files beside their archives; clients that may write can download them"),
@@ -48,18 +37,15 @@ enum UploadOptions {
     limits.bytes = try arguments.quantity("max-upload-size", in: 1 << 20...1 << 42) ?? limits.bytes
     limits.pixels =
       try arguments.quantity("max-upload-megapixels", in: 1_000_000...1_000_000_000_000) ?? limits.pixels
-    limits.count = try arguments.int("max-uploads", in: 1...1_000_000) ?? limits.count
-    limits.expiry = try arguments.quantity("upload-ttl", in: 1...31_536_000) ?? limits.expiry
-    limits.memory = try arguments.quantity("upload-history", in: 1...31_536_000) ?? limits.memory
     limits.keepsSources = try arguments.flag("keep-originals")
-    if arguments.string("upload-types") != "all" {
-      let kinds = try arguments.value("upload-types", expected: "all, or some of \(types)") { text in
+    limits.kinds =
+      try arguments.value("upload-types", expected: "all, none, or some of \(types)") {
+        (text) -> Set<ImageSignature>? in
+        if text == "all" { return limits.kinds }
+        if text == "none" { return [] }
         let kinds = text.split(separator: ",").map { ImageSignature(rawValue: String($0)) }
         return kinds.isEmpty || kinds.contains(nil) ? nil : Set(kinds.compactMap { $0 })
-      }
-      limits.kinds = kinds ?? limits.kinds
-    }
-    let refuses = try arguments.flag("no-uploads")
-    return try arguments.flag("writable") && !refuses ? limits : nil
+      } ?? limits.kinds
+    return try arguments.flag("writable") && !limits.kinds.isEmpty ? limits : nil
   }
 }

@@ -131,7 +131,7 @@ class Downsample(OneSource):
         source = folder("plain") / "plain.png"
         picture(20, 20).save(source)
         self.assertUsageError(run("build", source, "--library", "x", "--downsample", "median"), "--downsample")
-        self.assertUsageError(run("build", source, "--library", "x", "--downsample", "mode", "--linear-light"), "--linear-light")
+        self.assertUsageError(run("build", source, "--library", "x", "--downsample", "linear", "--profile", "keep"), "--profile keep")
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ class Usage(CommandTest):
     def test_a_file_of_options_comes_after_the_environment(self):
         source, base = photo(folder("c") / "a.jpg", 300, 300), folder("config")
         config = base / "ziggurat.conf"
-        config.write_text(f"# Both commands read it.\ntile-size = 128\nlibrary = {base}/library\nmax-url-length = 1KB\nidle-timeout = 1m\n")
+        config.write_text(f"# Both commands read it.\ntile-size = 128\nlibrary = {base}/library\nmax-header-size = 2KB\nidle-timeout = 1m\n")
 
         def size(*words, **environment) -> int:
             result = run("build", source, "--config", config, "--force", *words, environment=environment)
@@ -111,9 +111,10 @@ class Usage(CommandTest):
         self.assertUsageError(run("build", source, "--config", config), "'tilesize'", "line 2", "did you mean 'tile-size'")
 
     def test_a_former_name_of_a_running_server_s_option_is_reported_once(self):
-        with Server(sample_library(), "--max-url", 1024) as server:
+        with Server(sample_library(), "--max-header", 2, "--max-url", 1024) as server:
             self.assertEqual(server.get("/api/images?q=" + "x" * 1100).status, 414)
-            self.assertEqual(server.errors(), "--max-url is now called --max-url-length (the old name works until 2.0)\n")
+            self.assertEqual(server.errors(), "--max-header is now called --max-header-size (the old name works until 2.0)\n"
+                             "--max-url has no effect any more: the limit is half of --max-header-size\n")
 
 
 class Viewport(CommandTest):

@@ -15,13 +15,13 @@ class Description(unittest.TestCase):
             self.assertRegex(result.stdout, r"\d+ generated|\d+ passed|No issues found")
 
     def test_it_names_the_servers_address_cookie_and_limits(self):
-        with Server(sample_library(), "--base-url", "https://example.org/images", "--max-viewport-side", 1234) as server:
+        with Server(sample_library(), "--base-url", "https://example.org/images") as server:
             document = json.loads(server.get("/openapi.json").body)
         self.assertEqual((document["openapi"], document["servers"]), ("3.1.0", [{"url": "https://example.org/images"}]))
         self.assertEqual(document["components"]["securitySchemes"]["session"]["name"], "__Host-ziggurat-session-images")
         taken = document["paths"]["/api/images/{id}/viewport"]["get"]["parameters"]
         self.assertIn({"$ref": "#/components/parameters/width"}, taken)
-        self.assertEqual(document["components"]["parameters"]["width"]["schema"]["maximum"], 1234)
+        self.assertEqual(document["components"]["parameters"]["width"]["schema"]["maximum"], 32768)
 
     def test_everything_is_described(self):
         """Each schema, member, parameter and operation has a description in whole sentences, each optional parameter a default or an

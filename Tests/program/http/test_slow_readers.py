@@ -53,7 +53,7 @@ class SlowReadersOfPictures(unittest.TestCase):
         cls.library = base / "library"
 
     def setUp(self):
-        self.server = Server(self.library, "--cache-size", self.CACHE, "--max-pixels", self.PIXELS, "--render-threads", 2, "--render-timeout", 8,
+        self.server = Server(self.library, "--cache-size", self.CACHE, "--max-pixels", self.PIXELS, "--threads", 2, "--render-timeout", 8,
                              "--log", "none")
         self.addCleanup(self.server.stop)
         self.connections = []

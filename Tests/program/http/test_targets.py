@@ -66,7 +66,7 @@ class HalfClosed(unittest.TestCase):
                 b"POST /api/session" + head + b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(login), login)]
 
     def test_answers_come_to_clients_that_only_read_on(self):
-        with Server(sample_library(), "--render-threads", 1, "--threads", 1) as server:
+        with Server(sample_library(), "--threads", 1) as server:
             # Connections that are idle: the event loop looks at one of them first, and not at what was resumed.
             idle = [server.connect() for _ in range(5)]
             for connection in idle:
@@ -91,7 +91,7 @@ class HalfClosed(unittest.TestCase):
             self.assertEqual(server.metrics()["renders_cancelled_total"], 0)
 
     def test_no_picture_is_made_for_who_is_gone(self):
-        with Server(sample_library(), "--render-threads", 1) as server:
+        with Server(sample_library(), "--threads", 1) as server:
             for number in range(30):
                 with server.connect() as connection:
                     connection.sendall(b"GET /iiif/3/photo/%d,0,1900,1700/1900,/0/default.png HTTP/1.1\r\nHost: localhost\r\n\r\n" % number)

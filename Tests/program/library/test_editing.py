@@ -148,7 +148,7 @@ class Editing(CommandTest):
 
     def test_the_later_of_two_editors_is_told(self):
         place = library()
-        with writable(place) as server, writable(place, "--no-uploads") as other:
+        with writable(place) as server, writable(place, "--upload-types", "none") as other:
             tag = ask(server, "GET", image("one"))[2]["ETag"]
             self.assertEqual(ask(server, "PATCH", image("one"), {"title": "first"}, If_Match=tag)[0], 200)
             self.assertEqual(ask(server, "PATCH", image("one"), {"title": "second"}, If_Match=tag)[0], 412)

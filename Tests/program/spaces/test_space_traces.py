@@ -67,7 +67,7 @@ class Traces(SpaceTest):
         self.assertTrue(server.alive())
 
     def test_what_is_being_rendered_is_not_kept_either(self):
-        server = self.serve("--render-threads", "1")
+        server = self.serve("--threads", "1")
         owner = self.owner(server)
         # A queue of them, in whose midst the space is locked.
         asking = [threading.Thread(target=owner.ask, args=(f"api/images/{ID}/viewport.png?width={900 + number}&height=700",))

@@ -163,8 +163,8 @@ struct Repair {
   static func arguments(_ summary: String) -> [String]? {
     let names = [
       "tile": "tile-size", "format": "format", "fidelity": "fidelity", "raw": "raw", "quality": "quality",
-      "background": "background", "intent": "intent", "subsampling": "subsampling", "profile": "profile",
-      "channels": "channels", "dpi": "dpi", "size": "size", "window": "window", "bands": "bands",
+      "background": "background", "intent": "intent", "profile": "profile", "channels": "channels",
+      "dpi": "dpi", "window": "window", "bands": "bands",
       "downsample": "downsample", "scene": "scene", "depth": "depth", "time": "time",
     ]
     var arguments: [String] = []
@@ -172,8 +172,8 @@ struct Repair {
     guard let version = words.first, Int(version) != nil else { return nil }
     for word in words.dropFirst() {
       let parts = word.split(separator: "=", maxSplits: 1)
-      if let name = ["linear": "linear-light", "associated": "associated"][word] {
-        arguments.append("--\(name)")
+      if let argument = ["linear": "--downsample=linear", "associated": "--associated"][word] {
+        arguments.append(argument)
       } else if parts.count == 2, let name = names[String(parts[0])] {
         // Names of channels have spaces, which separate options here.
         let value =
