@@ -157,12 +157,13 @@ format: ## put Swift sources into the form that lint asks for
 	@$(use_swift); swift format --in-place --parallel --recursive Package.swift Sources Tests
 
 .PHONY: lint
-lint: ## format, long files without a reason, names in the map, undocumented exports, sentences and links of README and docs, warnings as errors, the page's types, undeclared imports
+lint: ## format, long files without a reason, names in the map, undocumented exports, sentences and links of README and docs, messages of the program, warnings as errors, the page's types, undeclared imports
 	@$(prepare) build
 	@$(PYTHON) $(scripts)/sizes
 	@$(PYTHON) $(scripts)/map
 	@$(PYTHON) $(scripts)/docstrings
 	@$(PYTHON) $(scripts)/prose
+	@$(PYTHON) $(scripts)/messages
 	@tsc --project $(scripts)/tsconfig.json
 	@$(use_swift); swift format lint --strict --parallel --recursive Package.swift Sources Tests
 	@$(use_swift); swift build --build-tests $(strict) --explicit-target-dependency-import-check error

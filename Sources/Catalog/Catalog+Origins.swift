@@ -31,7 +31,7 @@ package struct LibraryOrigins: OriginStore {
   /// came from the same root.
   package func claim(_ id: ImageID, as other: ImageID) throws(StorageError) {
     guard let known = try catalog.knownOrigins(of: [other])[other] else {
-      throw StorageError("move \(other)", "nobody knows where it came from")
+      throw StorageError("move \(other)", "its source is unknown")
     }
     try catalog.claim(
       [Catalog.Origin(id: id, root: known.root, size: known.size, modified: known.modifiedNanoseconds)], [])

@@ -77,7 +77,8 @@ package final class LibraryEditor: Sendable {
           do throws(WordsUnavailable) {
             guard try isCurrent() else { return .success(nil) }
           } catch {
-            throw StorageError("delete an image", "its words cannot be read now", kind: .unreachable)
+            throw StorageError(
+              "delete an image", "its metadata cannot be read at present", kind: .unreachable)
           }
           let result = try (known.map(trash.only) ?? trash).delete(ids)
           if known == nil || result.deletion != nil { return .success(result) }

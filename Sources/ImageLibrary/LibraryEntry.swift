@@ -82,7 +82,7 @@ package final class LibraryEntry: Sendable {
     return entry
   }
 
-  /// Whether `metadata` answers at once, be it that the words cannot be had now.
+  /// Whether `metadata` answers at once, be it that the words is not available at present.
   package var isQuick: Bool { !hasSidecar || words.withLock { $0.read != nil || $0.isWaiting } }
 
   /// Whether the words could not be read, and it is too early to try again.

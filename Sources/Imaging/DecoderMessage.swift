@@ -14,7 +14,7 @@ package enum DecoderMessage {
     Known(
       "is encrypted: remove its password first, for example with qpdf --decrypt", "encrypted", "password"),
     Known(
-      "has samples that are no whole bytes: convert them to 8 or 16 bits, for example with gdal_translate -ot UInt16",
+      "has samples that are not whole bytes: convert them to 8 or 16 bits, for example with gdal_translate -ot UInt16",
       "not a whole number of bytes"),
     Known(
       "has samples of several sizes or kinds (BitsPerSample, SampleFormat): write them alike, for example with gdal_translate -ot Byte",

@@ -132,7 +132,7 @@ package final class ObjectRows: RowSource {
       }
       let listed = entry.catalogEntry(archive)
       guard !listed.isWordless else {
-        throw StorageError("list \(row.id)", "its words cannot be read now", kind: .unreachable)
+        throw StorageError("list \(row.id)", "its metadata cannot be read at present", kind: .unreachable)
       }
       change.entries.append(listed)
       change.archives.append(row)

@@ -22,7 +22,7 @@ extension UploadTiling {
       }
       // Its words would be missing for good.
       guard !original.entry.isWordless else {
-        throw BuildError(path, "the image's words cannot be read now", isTemporary: true)
+        throw BuildError(path, "the metadata of the image cannot be read at present", isTemporary: true)
       }
       let isCancelled = { @Sendable [stopping] in stopping.isSet || upload.state.isCancelled }
       let options = try cut(copy, of: original.archive, into: path, isCancelled)
@@ -43,7 +43,9 @@ extension UploadTiling {
         record.micronsPerPixel = copy.turn % 180 == 0 ? microns : microns?.reversed()
         return ArchiveWords(record, own: words, told: words)
       }
-      guard isTold else { throw BuildError(path, "its words cannot be written now", isTemporary: true) }
+      guard isTold else {
+        throw BuildError(path, "its metadata cannot be written at present", isTemporary: true)
+      }
       try show(image, of: upload)
       uploads.end(upload, .done, image: image)
     } catch {

@@ -104,12 +104,12 @@ extension UploadTiling {
         upload, error.isTemporary ? .server : .damaged, told(error.reason, of: path, upload),
         isTemporary: error.isTemporary)
     case is CatalogIsAway:
-      let reason = "the catalog cannot be asked whether the picture is there already"
+      let reason = "the catalog cannot be reached whether the picture is there already"
       fail(upload, .server, reason, isTemporary: true, isOurs: true)
     case let error as UnreadKind:
       fail(upload, Upload.Fault(error.format), error.format.uploadRefusal, isTemporary: false)
     case let error as UntakenKind:
-      fail(upload, .kind, "images of the kind \(error.kind.rawValue) are not taken here", isTemporary: false)
+      fail(upload, .kind, "images of the kind \(error.kind.rawValue) are not accepted", isTemporary: false)
     case let error as TooManyPixels: fail(upload, .pixels, error.reason, isTemporary: false)
     case let error as StorageError:
       fail(upload, .storage, "it cannot be written", isTemporary: error.isTemporary, isOurs: true)

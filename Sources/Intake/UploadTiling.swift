@@ -225,7 +225,7 @@ package final class UploadTiling: @unchecked Sendable {
       number += 1
       text = "\(stem)-\(number)"
     }
-    throw StorageError("name a picture", "'\(stem)' is no image's id")
+    throw StorageError("name a picture", "'\(stem)' is not an image id")
   }
 
   private final class Box {

@@ -195,7 +195,7 @@ extension BookDescription: Codable {
         } else if tag.utf8.count <= 35, tag.utf8.allSatisfy({ Self.isOfTags($0) }) {
           metadata.titles[tag] = text
         } else {
-          throw Refusal("has a title in '\(tag.prefix(40))', which is no language's tag")
+          throw Refusal("has a title in '\(tag.prefix(40))', which is not a language tag")
         }
       }
       metadata.title = metadata.title ?? Self.usualTitle(metadata.titles)
@@ -212,7 +212,7 @@ extension BookDescription: Codable {
     metadata.keywords = try lines(.keywords)
     if let license = try line(.license) {
       guard let address = ImageMetadata.webAddress(license) else {
-        throw Refusal("has the license '\(license.prefix(40))', which is no address")
+        throw Refusal("has the license '\(license.prefix(40))', which is not a URL")
       }
       metadata.license = address
     }

@@ -135,7 +135,7 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
       default: refuse([name], "'\(name.prefix(40))' cannot be changed; title, caption and keywords can")
       }
     }
-    if object.isEmpty { refuse([], "nothing is to be changed: title, caption or keywords") }
+    if object.isEmpty { refuse([], "no field is given: title, caption or keywords") }
     if !faults.isEmpty { throw Refusal(faults: faults) }
   }
 

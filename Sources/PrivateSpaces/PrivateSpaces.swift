@@ -176,7 +176,7 @@ package struct PrivateSpaces: Sendable {
   private func key(_ password: Password, _ keyring: Keyring) throws(StorageError) -> LockedBytes {
     guard let key = keyring.derivation.key(password) else {
       throw StorageError(
-        "open a space", "\(keyring.derivation.memory >> 20) MB of memory cannot be had", code: ENOMEM)
+        "open a space", "\(keyring.derivation.memory >> 20) MB of memory are not available", code: ENOMEM)
     }
     return key
   }

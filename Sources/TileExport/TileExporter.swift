@@ -176,7 +176,7 @@ package struct TileExporter: Sendable {
     case .here(let bytes, _) where !bytes.isEmpty: return bytes
     // Not written by whoever made the archive, but all layouts have it.
     case .notThere: return nil
-    case .notHereYet, .unreachable: throw error("cannot be had now", .unreachable)
+    case .notHereYet, .unreachable: throw error("is not available at present", .unreachable)
     case .here, .unreadable: throw error("cannot be read", .unreadable)
     }
   }

@@ -63,7 +63,7 @@ extension Site {
     guard !request.isCrossSite(scheme) else { return .now(.crossSite) }
     let type = request.header("Content-Type")?.split(separator: ";").first?.lowercased()
     guard type?.filter({ $0 != " " }) == "application/json" else {
-      return .problem(415, "Not JSON", "Content-Type is to be application/json")
+      return .problem(415, "Not JSON", "Content-Type must be application/json")
     }
     guard let credential = Credential(json: request.body) else {
       return .problem(
@@ -71,7 +71,7 @@ extension Site {
         [InvalidInput(body: [], "it takes {\"password\": …} or {\"token\": …}, of at most 1024 bytes")])
     }
     if case .password = credential, access.spaces?.isOffered != true {
-      return .problem(403, "Forbidden", "this server takes no passwords")
+      return .problem(403, "Forbidden", "this server does not accept passwords")
     }
     switch credential {
     case .token(let text):
@@ -149,7 +149,7 @@ extension Site {
     let wait = guesses.withLock { $0.admit(address, now: access.clock()) }
     guard wait > 0 else { return nil }
     metrics.refusedLogins.wrappingAdd(1, ordering: .relaxed)
-    var response = Response.problem(429, "Too many guesses", "try again in \(wait) seconds")
+    var response = Response.problem(429, "Too many attempts", "try again in \(wait) seconds")
     response.headers.append(("Retry-After", "\(wait)"))
     return response
   }

@@ -42,7 +42,7 @@ package final class UploadWriter: @unchecked Sendable {
   package func receive(_ bytes: UnsafeRawBufferPointer) -> Bool? {
     guard failure == nil else { return nil }
     guard bytes.count <= upload.length - position - buffer.count else {
-      failure = UploadError(413, "more bytes came than Upload-Length told")
+      failure = UploadError(413, "the upload has more bytes than Upload-Length")
       return nil
     }
     buffer.append(contentsOf: bytes)
@@ -107,12 +107,12 @@ package final class UploadWriter: @unchecked Sendable {
       if let unread = UnreadFormat(start, named: upload.name) {
         return UploadError(415, unread.uploadRefusal)
       }
-      return UploadError(415, "this is no image that is taken here, whatever it is called")
+      return UploadError(415, "the content of the file is not an image of an accepted type")
     }
     // Some RAW files begin as TIFFs do: which it is, is known once all of it is here.
     let kinds = uploads.limits.kinds
     return kinds.contains(kind) || kind == .tiff && kinds.contains(.raw)
-      ? nil : UploadError(415, "images of the kind \(kind.rawValue) are not taken here")
+      ? nil : UploadError(415, "images of the kind \(kind.rawValue) are not accepted")
   }
 
   /// The request is over: what has come is on the disk for good when this returns.

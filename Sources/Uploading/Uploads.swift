@@ -77,11 +77,11 @@ package final class Uploads: Sendable {
     name: String, folder: String, length: Int, vault: (any UploadVault)? = nil, copy: PictureCopy? = nil,
     metadata: String? = nil
   ) throws(UploadError) -> Upload {
-    guard length > 0 else { throw UploadError(400, "an empty file is no image") }
+    guard length > 0 else { throw UploadError(400, "an empty file is not an image") }
     let most = vault == nil ? limits.bytes : min(limits.bytes, limits.privateBytes)
-    guard length <= most else { throw UploadError(413, "a file of at most \(most >> 20) MB is taken") }
+    guard length <= most else { throw UploadError(413, "a file may have at most \(most >> 20) MB") }
     guard let place = UploadName.folder(folder) else {
-      throw UploadError(400, "the folder is none that a library may have")
+      throw UploadError(400, "the name of the folder is invalid")
     }
     var state = Upload.State()
     state.lastChange = Self.now()

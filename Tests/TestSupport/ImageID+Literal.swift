@@ -3,7 +3,7 @@ package import Files
 /// In tests an id is what it is written as.
 extension ImageID: ExpressibleByStringInterpolation {
   package init(stringLiteral text: String) {
-    guard let id = ImageID(text) else { preconditionFailure("'\(text)' is no image's id") }
+    guard let id = ImageID(text) else { preconditionFailure("'\(text)' is not an image id") }
     self = id
   }
 }

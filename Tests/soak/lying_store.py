@@ -88,7 +88,7 @@ class Liar:
 
 
 class StoreReader(Actor):
-    """Tiles of the library in the store: each is right, or the answer says that it cannot be had now."""
+    """Tiles of the library in the store: each is right, or the answer says that it is not available at present."""
 
     kind = "tiles of a lying store"
     pace = 20

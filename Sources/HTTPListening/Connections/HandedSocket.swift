@@ -39,13 +39,13 @@ package struct HandedSocket: Sendable {
       return getsockopt(descriptor, SOL_SOCKET, name, &value, &size) == 0 ? value : nil
     }
     guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0, let type = option(SO_TYPE) else {
-      throw Self.refusal("descriptor \(descriptor) is no open socket")
+      throw Self.refusal("descriptor \(descriptor) is not an open socket")
     }
     guard type == Int32(SOCK_STREAM.rawValue), option(SO_ACCEPTCONN) == 1,
       let place = ListeningSocket.place(descriptor)
     else {
       throw Self.refusal(
-        "descriptor \(descriptor) is no listening stream of TCP or the file system (ListenStream=, Accept=no)"
+        "descriptor \(descriptor) is not a listening stream of TCP or the file system (ListenStream=, Accept=no)"
       )
     }
     (self.descriptor, self.place) = (descriptor, place)

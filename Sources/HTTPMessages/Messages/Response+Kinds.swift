@@ -73,9 +73,9 @@ extension Response {
 
   /// - Parameter limit: bytes.
   package static func tooLarge(_ limit: Int) -> Response {
-    problem(413, "Content too large", "a body of at most \(limit) bytes is taken here")
+    problem(413, "Content too large", "the body may have at most \(limit) bytes is taken here")
   }
 
   /// The workers are busy, or the server ends.
-  package static let tooBusy = problem(503, "Busy", "too many changes at once; try again")
+  package static let tooBusy = problem(503, "Busy", "the server is busy with changes; try again")
 }

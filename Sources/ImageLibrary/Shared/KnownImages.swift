@@ -169,7 +169,7 @@ final class KnownImages: Sendable {
     let entry = LibraryEntry(ofRow: source.image(row), xmp)
     let listed = entry.catalogEntry(try entry.openOnce())
     guard !listed.isWordless else {
-      throw StorageError("list \(row.id)", "its words cannot be read now", kind: .unreachable)
+      throw StorageError("list \(row.id)", "its metadata cannot be read at present", kind: .unreachable)
     }
     return listed
   }

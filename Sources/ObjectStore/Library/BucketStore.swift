@@ -136,7 +136,7 @@ package final class BucketStore: ArchiveStore, OriginStore {
 
   private func send(_ archive: TileArchive, _ descriptor: Int32, as id: ImageID) throws(StorageError) {
     guard let file = archive.file, let record = archive.buildRecord else {
-      throw StorageError("write \(id)", "it is no archive of ours")
+      throw StorageError("write \(id)", "ziggurat did not write it")
     }
     var sha256 = SHA256()
     sha256.update(file.bytes)

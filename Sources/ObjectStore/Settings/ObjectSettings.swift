@@ -40,7 +40,9 @@ package struct ObjectSettings: Hashable, Sendable {
 
     let regionText =
       variable("AWS_REGION", "AWS_DEFAULT_REGION") ?? settings[profile, "region"] ?? "us-east-1"
-    guard let region = RegionName(regionText) else { throw Self.error("'\(regionText)' is no region's name") }
+    guard let region = RegionName(regionText) else {
+      throw Self.error("'\(regionText)' is not the name of a region")
+    }
     self.region = region
 
     let address =

@@ -107,7 +107,7 @@ package enum BookFile {
       } catch { throw BuildError(file.path, error.description) }
     }
     guard access("\(folder)/\(name)", F_OK) != 0 else {
-      throw BuildError("\(folder)/\(name)", "is no file that can be read")
+      throw BuildError("\(folder)/\(name)", "is not a file that can be read")
     }
     guard let file = SidecarFile(path: "\(folder)/\(sidecar)") else { return nil }
     guard let bytes = file.bytes(within: nil) else { throw BuildError(file.path, "cannot be read") }
@@ -115,7 +115,7 @@ package enum BookFile {
     do throws(WordsUnavailable) { words = try Sidecar(bytes) } catch {
       throw BuildError(file.path, error.description, isTemporary: true)
     }
-    guard let words else { throw BuildError(file.path, "is no XMP") }
+    guard let words else { throw BuildError(file.path, "is not XMP") }
     var description = BookDescription()
     description.metadata = words.applied(to: ImageMetadata())
     return description

@@ -117,7 +117,7 @@ package struct LibraryBuilder: Sendable {
       guard let work = try begin(source) else { return }
       func associate(_ part: CellBuilder.Work) -> Outcome {
         guard case .outcome(let outcome) = cells.build(part, before: { [] }) else {
-          return .failed(BuildError(source.path, "what it holds beside itself is several pages"))
+          return .failed(BuildError(source.path, "its associated image has several pages"))
         }
         return outcome
       }

@@ -43,7 +43,7 @@ package struct SourceScan: Sendable {
   package internal(set) var failures: [BuildError] = []
   /// Warnings about what was found.
   package internal(set) var doubts: [BuildError] = []
-  /// The number of files in folders that are no images by their names.
+  /// The number of files in folders that are not images by their names.
   package private(set) var passedOver = 0
   /// Links in folders that lead out of them and were passed over: at most `mostLinks` of their paths.
   package private(set) var links: [String] = []

@@ -154,10 +154,11 @@ package struct SourcePlan: Sendable {
       digest = Digest.step(digest, bytes.withUnsafeBytes { Digest.of($0) })
       guard lines.isWhole, let line = try? InputLimit.planLine.json.decode(Line.self, from: bytes) else {
         throw refused(
-          head == nil ? "it is no plan: 'ziggurat plan' writes one" : "its line \(lines.number) is damaged")
+          head == nil ? "it is not a plan: 'ziggurat plan' writes one" : "its line \(lines.number) is damaged"
+        )
       }
       guard let known = head else {
-        guard let first = line.plan else { throw refused("it is no plan: 'ziggurat plan' writes one") }
+        guard let first = line.plan else { throw refused("it is not a plan: 'ziggurat plan' writes one") }
         guard first.version == Self.version else {
           throw refused("another version of the program wrote it, in format \(first.version)")
         }

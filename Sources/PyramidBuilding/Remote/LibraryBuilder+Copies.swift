@@ -23,7 +23,7 @@ extension LibraryBuilder {
   private func copy(of source: SourceScan.Source, always: Bool) -> Result<SourceCopy, BuildError> {
     do throws(BuildError) {
       guard let remote, let file = source.remote else {
-        throw BuildError(source.path, "nobody reads what lies there")
+        throw BuildError(source.path, "this command does not read sources in an object store")
       }
       if !always, !force, let known = failures?.failure(of: source) { throw known }
       var local = SourceScan.Source(

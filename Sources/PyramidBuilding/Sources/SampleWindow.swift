@@ -103,7 +103,7 @@ extension SampleWindow {
     case .range(let low, let high): return file.with(.ends(low.ofDICOM, high.ofDICOM), name: name)
     case .channels(let windows):
       throw BuildError(
-        path, "--window has windows for \(windows.count) channels, and it is no stack of channels")
+        path, "--window has windows for \(windows.count) channels, and it is not a stack of channels")
     }
   }
 }

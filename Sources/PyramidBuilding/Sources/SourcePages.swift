@@ -69,7 +69,7 @@ struct SourcePages: Sendable {
       return
     }
     if count > 1, let words = first.string("image-description"), Self.isScanners(words) {
-      throw BuildError(path, "is a scanner's slide that OpenSlide does not read; its label is no page")
+      throw BuildError(path, "is a scanner's slide that OpenSlide does not read; its label is not built")
     }
     if contents.isVentanas { throw Self.unreadVentana(path) }
     if file.name.lowercased().hasSuffix(".vsi") {

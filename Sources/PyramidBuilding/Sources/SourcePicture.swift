@@ -151,7 +151,7 @@ struct SourcePicture {
     throw ImagingError(
       "open", path,
       message:
-        "\(option) cannot be used with it: it is no stack of channels, depths or time points, as OME-TIFF "
+        "\(option) cannot be used with it: it is not a stack of channels, depths or time points, as OME-TIFF "
         + "and ImageJ's hyperstacks are" + (option == "--channels" ? " (--bands chooses bands)" : ""))
   }
 

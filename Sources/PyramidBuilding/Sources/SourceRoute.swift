@@ -251,7 +251,7 @@ struct SourceRoute {
     if options.picksPixels {
       return (.rows, "exact: levels by \(options.downsampling.name) take whole pixels")
     }
-    if options.tileSize % 16 != 0 { return (.rows, "exact: the tile size is no multiple of 16") }
+    if options.tileSize % 16 != 0 { return (.rows, "exact: the tile size is not a multiple of 16") }
     if !file.hasPlanes { return (.rows, "exact: the source's chroma is not 4:2:0") }
     if options.subsampling == .none { return (.rows, "exact: 4:4:4 was asked for") }
     let planar = "planar: the source's 4:2:0 samples are kept"

@@ -131,7 +131,7 @@ final class VipsSource: StripSource, StripDecoding {
     if case .channels(let windows) = options.window, source.sampleType != .byte {
       throw ImagingError(
         "open", picture.path,
-        message: "--window has windows for \(windows.count) channels, and it is no stack of channels")
+        message: "--window has windows for \(windows.count) channels, and it is not a stack of channels")
     }
     var steps = source.sampleNotes
     var image = source

@@ -74,7 +74,7 @@ package enum GatheredTile: Hashable, Sendable {
   case stored([UInt8], stamp: UInt64)
   /// Left out by whoever wrote the archive.
   case lacking
-  /// It cannot be had now.
+  /// It is not available at present.
   case unreachable
   /// There ought to be one; it cannot be read.
   case unreadable

@@ -47,7 +47,8 @@ final class TileDecoder: Sendable {
             planar: planar, codec)
         } catch { throw RenderError("\(name): \(error)", isFault: true) }
       case .notThere: pixels = try missing.blank(expected, level: address.level)
-      case .notHereYet, .unreachable: throw RenderError("\(name) cannot be had now", isTemporary: true)
+      case .notHereYet, .unreachable:
+        throw RenderError("\(name) is not available at present", isTemporary: true)
       case .here, .unreadable: throw RenderError("\(name) cannot be read from its archive", isFault: true)
       }
     }

@@ -2,7 +2,7 @@ import Foundation
 import HTTPMessages
 
 extension Response {
-  /// What is said where something is there, but cannot be had now: of no memory, or a store or database that is away.
+  /// What is said where something is there, but is not available at present: of no memory, or a store or database that is away.
   static let heldUpWords = "what was asked for cannot be reached now; try again"
 
   static func json(_ value: some Encodable, as mediaType: String = "application/json") -> Response {

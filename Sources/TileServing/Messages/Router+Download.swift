@@ -100,7 +100,7 @@ extension Router {
   }
 
   private static let noOriginal = Response.problem(
-    404, "Not found", "there is no file here from which this image was made")
+    404, "Not found", "the original of this image is not kept")
 
   /// Describes the original of an image to the visitors who may download it.
   func originalDescription(_ id: ImageID, _ archive: TileArchive, base: String) -> ImageDescription.Original?

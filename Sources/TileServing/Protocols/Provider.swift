@@ -27,10 +27,10 @@ package struct Provider: Sendable {
   package init(json file: [UInt8]) throws(Refusal) {
     guard file.count <= 65_536, let json = try? JSONDecoder().decode(JSONValue.self, from: Data(file)),
       var members = json.members
-    else { throw Refusal(description: "it is no JSON object of at most 64 KB") }
+    else { throw Refusal(description: "it is not a JSON object of at most 64 KB") }
     try Self.check(members, "the provider", knows: ["id", "type", "label", "homepage", "logo", "seeAlso"])
     if let type = members["type"], type != "Agent" {
-      throw Refusal(description: "its type is to be \"Agent\"")
+      throw Refusal(description: "its type must be \"Agent\"")
     }
     members["type"] = "Agent"
     try Self.checkLabel(members["label"], "the provider")
@@ -41,15 +41,15 @@ package struct Provider: Sendable {
     ] as [(String, [String], JSONValue?)] {
       guard let list = members[name] else { continue }
       guard let elements = list.elements, !elements.isEmpty else {
-        throw Refusal(description: "its \(name) is to be a list of objects")
+        throw Refusal(description: "its \(name) must be a list of objects")
       }
       for element in elements {
         guard let element = element.members, element["type"]?.string?.isEmpty == false else {
-          throw Refusal(description: "each \(name) is to be an object with an id and a type")
+          throw Refusal(description: "each \(name) must be an object with an id and a type")
         }
         try Self.check(element, "its \(name)", knows: ["id", "type"] + others)
         if let type, element["type"] != type {
-          throw Refusal(description: "the type of its \(name) is to be \"Image\"")
+          throw Refusal(description: "the type of its \(name) must be \"Image\"")
         }
         if name == "homepage" || element["label"] != nil {
           try Self.checkLabel(element["label"], "its \(name)")

@@ -44,12 +44,12 @@ struct DeletionList {
     case .list(let texts):
       ids = texts.compactMap(\.self)
       if ids.count < texts.count {
-        errors.append(InvalidInput(body: ["ids", "\(ids.count)"], "this id is no text; \(Self.form)"))
+        errors.append(InvalidInput(body: ["ids", "\(ids.count)"], "this id is not a text; \(Self.form)"))
       } else if !(1...Self.most).contains(ids.count) {
         errors.append(
           InvalidInput(body: ["ids"], "ids has \(ids.isEmpty ? "no ids" : "too many ids"); \(Self.form)"))
       }
-    case .other: errors.append(InvalidInput(body: ["ids"], "ids is no list; \(Self.form)"))
+    case .other: errors.append(InvalidInput(body: ["ids"], "ids is not a list; \(Self.form)"))
     case nil: errors.append(InvalidInput(body: ["ids"], "ids is missing; \(Self.form)"))
     }
     guard errors.isEmpty else { throw Refusal(errors: Array(errors.prefix(InvalidInput.most))) }

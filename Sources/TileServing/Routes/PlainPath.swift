@@ -29,7 +29,7 @@ struct PlainPath {
       throw Refusal(400, "the path is malformed or too long")
     }
     guard var bytes = Self.spelled(path), String(validating: bytes, as: UTF8.self) != nil else {
-      throw Refusal(400, "the path has a malformed escape or is no UTF-8")
+      throw Refusal(400, "the path has a malformed escape or is not UTF-8")
     }
     // Browsers resolve these before they ask; what is left of them is an attempt.
     for segment in bytes.split(separator: UInt8(ascii: "/")) where segment.count <= 2 {

@@ -64,7 +64,7 @@ extension Router {
       let response =
         error.isTemporary
         ? Self.unlisted(error)
-        : .problem(500, "Unreadable", "the list of deletions cannot be read").because(error)
+        : .problem(500, "Unreadable", "the list of deleted images cannot be read").because(error)
       return response.madePrivate
     }
   }
@@ -102,7 +102,7 @@ extension Router {
   }
 
   private static let changedMeanwhile = Response.problem(
-    412, "Changed meanwhile", "somebody else has changed this image; read it again")
+    412, "Changed meanwhile", "the image has changed since it was read; read it again")
 
   private func edit(_ id: ImageID?, _ request: Request) -> Response {
     let isCurrent = { () throws(WordsUnavailable) -> Bool in try self.isCurrent(id, request) }
@@ -168,7 +168,7 @@ extension Router {
         return isOne ? Self.unknownImage : .json(Answer(deleted: nil, refused: texts))
       }
       guard !own.isEmpty || visitor.mayWrite else {
-        return .problem(403, "Forbidden", "this session may change its private space alone")
+        return .problem(403, "Forbidden", "this session may change only its private space")
       }
       let ids = texts.compactMap(ImageID.init)
       let isOpen = own.isEmpty
@@ -199,11 +199,11 @@ extension Router {
     do throws(StorageError) {
       let isOwn = Trash.isOfSpace(name)
       guard isOwn || visitor.mayWrite else {
-        return .problem(403, "Forbidden", "this session may change its private space alone")
+        return .problem(403, "Forbidden", "this session may change only its private space")
       }
       let trash = isOwn ? space.map { site.trash(of: $0) } : site.trash
       guard let result = try trash?.restore(name) else {
-        return .problem(404, "Not found", "there is no such deletion, or its time is over")
+        return .problem(404, "Not found", "the deletion is unknown or has expired")
       }
       if !result.restored.isEmpty { note(.restore(images: result.restored, deletion: name)) }
       return .json(Answer(restored: result.restored, conflicts: result.conflicts))
@@ -226,7 +226,7 @@ extension Router {
     guard site.library.asksForImages else {
       return .problem(503, "Busy", "the change could not be written; try again later")
     }
-    var response = Response.problem(503, "Busy", "the catalog's database cannot be asked now; try again")
+    var response = Response.problem(503, "Busy", "the catalog cannot be reached at present; try again")
     response["Retry-After"] = "1"
     return response
   }

@@ -45,11 +45,11 @@ extension Router {
     }
   }
 
-  /// What is told where the catalog cannot be asked.
+  /// What is told where the catalog cannot be reached.
   static func unlisted(_ error: StorageError) -> Response {
     if error.kind == .unreachable {
       var response = Response.problem(
-        503, "Unavailable", "what the library holds cannot be told now; try again")
+        503, "Unavailable", "the images of the library cannot be listed at present; try again")
       response["Retry-After"] = "1"
       return response.because(error)
     }
@@ -119,7 +119,7 @@ extension Router {
   /// The moving picture as it came.
   func animation(_ archive: TileArchive) -> Response {
     guard let animation = archive.buildRecord?.animation else {
-      return .problem(404, "Not found", "this image does not move")
+      return .problem(404, "Not found", "this image is not animated")
     }
     guard let bytes = archive.bytes(of: animation) else {
       return .problem(500, "Unreadable", "the animation cannot be read from its archive")

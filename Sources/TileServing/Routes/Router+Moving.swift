@@ -82,7 +82,7 @@ extension Router {
       return moveOn(own.flatMap(ImageID.init), from: space, password, request)
     case (.space, false), (.library, true):
       guard visitor.mayWrite else {
-        return .problem(403, "Forbidden", "this changes what everybody sees, which takes the token too")
+        return .problem(403, "Forbidden", "this change requires the token, because everybody sees the image")
       }
       do throws(StorageError) {
         guard let id = ImageID(own ?? text) else { return .now(Self.unknownImage) }
@@ -97,7 +97,7 @@ extension Router {
     let path = id.archive(in: library.root)
     guard let entry = library.current.entry(id) else { return Self.unknownImage }
     guard entry.path == path else {
-      return .problem(409, "Conflict", "the image is no archive of this library's own")
+      return .problem(409, "Conflict", "the image is not an archive of this library")
     }
     // Before anything goes, so that it is made up for whatever fails; and again behind it, since who keeps the sessions
     // may have done so while it was all there.

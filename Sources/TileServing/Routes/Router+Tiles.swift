@@ -88,7 +88,7 @@ extension Router {
     }
     guard let format = wanted.format else {
       let endings = PictureFormat.allCases.map(\.fileExtension).joined(separator: ", ")
-      return .text(404, "tiles can be had as \(endings)")
+      return .text(404, "tiles are available as \(endings)")
     }
     let answer: Answer
     switch place {

@@ -7,7 +7,7 @@ import Uploading
 /// `/api/uploads`: the resumable upload protocol tus 1.0 (https://tus.io/protocols/resumable-upload) with the
 /// extensions creation, creation-with-upload, expiration and termination; and what became of the uploads.
 extension Router {
-  private static let noUploads = Response.problem(404, "Not found", "this server takes no uploads")
+  private static let noUploads = Response.problem(404, "Not found", "this server does not accept uploads")
   private static let unknown = Response.problem(404, "Not found", "there is no such upload").madePrivate
 
   /// GET and HEAD of all.
@@ -142,7 +142,7 @@ extension Router {
 
   private func begin(_ uploads: Uploads) throws(UploadError) -> BodyPlan {
     guard let length = number("Upload-Length") else {
-      throw UploadError(400, "Upload-Length is missing or no number")
+      throw UploadError(400, "Upload-Length is missing or not a number")
     }
     guard let metadata = UploadMetadata(request.header("Upload-Metadata") ?? ""),
       let filename = metadata.text("filename"), let name = metadata.text("name"),
@@ -166,7 +166,9 @@ extension Router {
     _ folder: String
   ) throws(UploadError) -> (folder: String, vault: (any UploadVault)?) {
     guard let own = ImageID.unmarked(folder) else {
-      guard visitor.mayWrite else { throw UploadError(403, "this session may add to its space alone: ~/") }
+      guard visitor.mayWrite else {
+        throw UploadError(403, "this session may add only to its private space: ~/")
+      }
       return (folder, nil)
     }
     guard visitor.mayWriteToSpace, let space = visitor.space else {
@@ -181,11 +183,11 @@ extension Router {
     guard let upload = visible(id, uploads) else { return .refuse(Self.unknown) }
     try checkType()
     guard let offset = number("Upload-Offset") else {
-      throw UploadError(400, "Upload-Offset is missing or no number")
+      throw UploadError(400, "Upload-Offset is missing or not a number")
     }
     if let length = number("Content-Length") {
       guard length <= upload.length - min(offset, upload.length) else {
-        throw UploadError(413, "more bytes would come than Upload-Length told")
+        throw UploadError(413, "the body has more bytes than Upload-Length leaves")
       }
       guard uploads.hasRoom(length) else { throw .diskFull }
     }
@@ -196,7 +198,7 @@ extension Router {
 
   private func checkType() throws(UploadError) {
     guard request.header("Content-Type") == "application/offset+octet-stream" else {
-      throw UploadError(415, "Content-Type is to be application/offset+octet-stream")
+      throw UploadError(415, "Content-Type must be application/offset+octet-stream")
     }
   }
 

@@ -27,7 +27,7 @@ extension Router {
   fileprivate static var unknownWriter: Response {
     var response = Response.problem(
       503, "Busy",
-      "the server that takes changes cannot be told now; try again. Where that goes on, none is --writable with --advertise-url"
+      "no server that accepts changes is known at present; try again (such a server needs --writable and --advertise-url)"
     )
     response["Retry-After"] = "1"
     return response
@@ -54,7 +54,7 @@ extension Router {
       url + PercentEncoding.mended(self.request.rawPath)
       + (query.isEmpty ? "" : "?\(PercentEncoding.mended(query))")
     var response = Response.text(
-      307, "changes are taken at \(url); many clients send no token there (curl: --location-trusted)")
+      307, "changes are accepted at \(url); many clients send no token there (curl: --location-trusted)")
     response["Location"] = target
     return response
   }

@@ -64,7 +64,7 @@ struct Router {
       return .text(200, "degraded: the private spaces cannot be read")
     }
     if let shortage = site.diskShortage { return .text(200, "degraded: \(shortage.summary)") }
-    if !site.library.catalog.isReachable { return .text(200, "degraded: the catalog cannot be asked") }
+    if !site.library.catalog.isReachable { return .text(200, "degraded: the catalog cannot be reached") }
     return .text(200, site.library.sourceOutage.map { "degraded: \($0.summary)" } ?? "ok")
   }
 
@@ -209,7 +209,7 @@ struct Router {
     return .later(later)
   }
 
-  /// What was asked for is there, but cannot be had now.
+  /// What was asked for is there, but is not available at present.
   var heldUp: Response {
     guard case .api = path.route else { return .heldUp }
     return .problem(503, "Busy", Response.heldUpWords)

@@ -76,11 +76,11 @@ extension Router {
         case ("region", .region(let members)):
           let names = ["x", "y", "width", "height"]
           for other in members.keys.sorted() where !names.contains(other) {
-            refuse([name, other], "'\(other.prefix(40))' is no member of region; \(Self.form)")
+            refuse([name, other], "'\(other.prefix(40))' is not a member of region; \(Self.form)")
           }
           let numbers = names.map { side -> Int in
             if let number = members[side] ?? nil { return number }
-            refuse([name, side], "\(side) of region is no whole number; \(Self.form)")
+            refuse([name, side], "\(side) of region is not a whole number; \(Self.form)")
             return 0
           }
           region = PixelRect(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
@@ -120,7 +120,7 @@ extension Router {
     guard let id = ImageID(text) else { return Self.unknownImage }
     if id.isPrivate {
       guard visitor.space != nil else { return Self.unknownImage }
-      return .problem(409, "Conflict", "of a private picture no copy is made; move it into the library first")
+      return .problem(409, "Conflict", "private images cannot be copied; move it into the library first")
     }
     // Of servers that share a catalog this one may not have been asked for it yet.
     site.library.arrival(of: [id])?.wait()

@@ -99,5 +99,5 @@ final class AnswerQueue: Sendable {
 }
 
 extension Response {
-  static let tooMuchWork = problem(503, "Busy", "too much is being done already; try again")
+  static let tooMuchWork = problem(503, "Busy", "the server is busy; try again")
 }

@@ -42,7 +42,7 @@ package final class ArchiveFile {
   package func publish(_ check: (TileArchive) throws(StorageError) -> Void) throws(StorageError) -> Int {
     let archive = try TileArchive(descriptor: file.readable, path: file.destination)
     guard archive.name == name, archive.isWhole else {
-      throw StorageError("write \(file.destination)", "what was built is no whole archive")
+      throw StorageError("write \(file.destination)", "the archive is incomplete")
     }
     try check(archive)
     if let send {

@@ -9,7 +9,7 @@ package enum StoredTile {
   case notThere
   /// It is on its way.
   case notHereYet(TileArrival)
-  /// It cannot be had now, which is no fault of the archive: there is no memory, no descriptor, no key.
+  /// It is not available at present, which is no fault of the archive: there is no memory, no descriptor, no key.
   case unreachable
   /// There should be one, and it is missing or damaged.
   case unreadable

@@ -35,7 +35,8 @@ final class EdgePurging: Sendable {
     queues = addresses.map { cache in
       PurgeQueue(cache.forget) { isHeard in
         Output.error(
-          isHeard ? "\(cache) forgets again" : "\(cache) cannot be asked to forget; it is asked again")
+          isHeard
+            ? "\(cache) answers purge requests again" : "\(cache) cannot be purged; the server tries again")
       }
     }
     for queue in queues { queue.start() }

@@ -106,7 +106,7 @@ struct ExportList {
     }
     guard isFolder(path) else {
       guard let id = ImageID(String((path.split(separator: "/").last ?? "").dropLast(4))) else {
-        throw StorageError("export \(path)", "its name is no image's id")
+        throw StorageError("export \(path)", "its name is not an image id")
       }
       return [(id, path, nil, nil)]
     }

@@ -221,7 +221,8 @@ final class LibraryUpkeep: Sendable {
     }
     guard isNew, !isSilent else { return }
     if let outage {
-      Output.error("\(outage.summary): \(outage.reason); what is known is served, and changes are not seen")
+      Output.error(
+        "\(outage.summary): \(outage.reason); images in memory are served, and changes are not seen")
     } else {
       Output.note("the images' source is read again")
     }
@@ -236,9 +237,9 @@ final class LibraryUpkeep: Sendable {
     }
     if now.outage != before.outage {
       if let outage {
-        Output.error("the catalog cannot be asked; what is known is served meanwhile: \(outage)")
+        Output.error("the catalog cannot be reached; images in memory are served meanwhile: \(outage)")
       } else {
-        Output.note("the catalog can be asked again")
+        Output.note("the catalog can be reached again")
       }
     }
     if let refusal = library.catalog.takeRefusal() {
@@ -247,7 +248,7 @@ final class LibraryUpkeep: Sendable {
         refused = (refusal, .now)
         return true
       }
-      if isNew { Output.error("the catalog's database refuses what it is asked: \(refusal)") }
+      if isNew { Output.error("the catalog's database reports an error: \(refusal)") }
     }
     if now.isWriter != before.isWriter {
       Output.note(

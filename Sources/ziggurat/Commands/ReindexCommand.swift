@@ -74,7 +74,7 @@ enum ReindexCommand: Command {
       Output.result("\(count - unreadable) images\n")
       if library.wordlessCount > 0 {
         Output.error(
-          "sidecars of \(library.wordlessCount) images could not be read now; whoever opens the catalog reads them"
+          "sidecars of \(library.wordlessCount) images could not be read; the next command that opens the catalog reads them"
         )
         return .temporary
       }
@@ -94,11 +94,11 @@ enum ReindexCommand: Command {
     for _ in 0..<5 where !library.catalog.isWriter { sleep(1) }
     guard library.catalog.isWriter else {
       if let outage = library.catalog.outage {
-        Output.error("the catalog cannot be asked: \(outage)")
+        Output.error("the catalog cannot be reached: \(outage)")
         return .temporary
       }
       if let refusal = library.catalog.takeRefusal() {
-        Output.error("the catalog's database refuses what it is asked: \(refusal)")
+        Output.error("the catalog's database reports an error: \(refusal)")
         return .someFailed
       }
       Output.note("a server keeps the catalog; it takes in what is new by itself\n")

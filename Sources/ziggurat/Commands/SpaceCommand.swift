@@ -68,7 +68,8 @@ enum SpaceCommand: Command {
       warn(password)
       do throws(SpaceError) { try spaces.create(password) } catch { throw .space(error) }
     }
-    Output.note("made; nobody can open the space without its password, and nobody can restore it")
+    Output.note(
+      "made; the space cannot be opened without its password, and a lost password cannot be restored")
   }
 
   private static func changePassword(_ library: String, _ arguments: Arguments) throws(SpaceDoor.Told) {
@@ -88,12 +89,12 @@ enum SpaceCommand: Command {
     try SpaceDoor.telling { () throws(PasswordFailure) in
       do throws(SpaceError) { try PrivateSpaces(library: library).lock() } catch { throw .space(error) }
     }
-    Output.note("asked; servers of this library forget all keys within a few seconds")
+    Output.note("locked; servers of this library remove all keys from memory within a few seconds")
   }
 
   private static func warn(_ password: Password) {
     guard password.isShort else { return }
-    Output.note("the password is short; who has the files can try passwords as long as they like")
+    Output.note("the password is short; anyone who has the files can try any number of passwords")
   }
 
   private static func list(

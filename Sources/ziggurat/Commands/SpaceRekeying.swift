@@ -41,14 +41,14 @@ struct SpaceRekeying {
     signal(SIGXFSZ, SIG_IGN)
     let extent = try rekey.extent()
     Output.note(
-      "seals \(Output.count(extent.pictures, "picture")) anew; it takes \(Output.size(ofBytes: extent.byteCount)) of room on "
-        + "the disk until it is done, where \(Output.size(ofBytes: extent.freeByteCount)) are free")
+      "encrypts \(Output.count(extent.pictures, "picture")) again, which takes \(Output.size(ofBytes: extent.byteCount)) of "
+        + "disk space until it is done; \(Output.size(ofBytes: extent.freeByteCount)) are free")
     guard extent.byteCount <= extent.freeByteCount else {
-      Output.error("nothing was begun: there is not enough room on the disk")
+      Output.error("nothing was changed: there is not enough space on the disk")
       return .temporary
     }
     guard isConfirmed() else {
-      Output.note("nothing was begun")
+      Output.note("nothing was changed")
       return Interruption.isAsked ? .interrupted : .someFailed
     }
     // Who has the space open would write into it what has to be sealed once more.
@@ -66,16 +66,16 @@ struct SpaceRekeying {
     case .uncleared(let error):
       Output.note("changed; copies of the folder from before still open with the old key")
       Output.error(
-        "not all of the old is cleared away: \(error); whoever opens the space next, as the same call, does it"
+        "some old files could not be removed: \(error); run the command again to remove them"
       )
       return .temporary
     case .stopped:
-      Output.note("stopped; the space has its old key. The same call again goes on from here")
+      Output.note("stopped; the space has its old key; run the command again to continue")
       return .interrupted
     case .faulty(let faults):
       for fault in faults { Output.error(fault) }
       Output.error(
-        "the space keeps its old key until these pictures are built anew or deleted; the same call again goes on"
+        "the space keeps its old key until these pictures are rebuilt or deleted; then run the command again"
       )
       return .someFailed
     }

@@ -10,7 +10,7 @@ enum Verbosity: Comparable {
   static let options = [
     Option("summary", isCommon: true, help: "Report one line at the end, and one for each failure: for cron"),
     Option("quiet", isCommon: true, help: "Report failures only"),
-    Option("verbose", help: "Also report unchanged images, and files in folders that are no images"),
+    Option("verbose", help: "Also report unchanged images, and files in folders that are not images"),
   ].grouped(.output)
 
   /// With `--quiet` and `--summary` together, the line at the end is reported.

@@ -16,7 +16,7 @@ struct DecoderMessageTests {
       ("tiff2vips: samples out of range", "tiffload", "the TIFF file has a number of bands"),
       (
         "tiff2vips: samples_per_pixel not a whole number of bytes", "tiffload",
-        "the TIFF file has samples that are no whole bytes: convert them"
+        "the TIFF file has samples that are not whole bytes: convert them"
       ),
       (
         "tiff2vips: tiled separate planes not supported", "tiffload",

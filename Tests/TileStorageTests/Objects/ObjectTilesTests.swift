@@ -114,7 +114,7 @@ struct ObjectTilesTests {
   }
 
   @Test(
-    "a tile that cannot be had now is told once, and asked for again later",
+    "a tile that is not available at present is told once, and asked for again later",
     arguments: [ObjectFault.cut, .damaged, .refused(403), .unavailable(.seconds(1))])
   func passingFaults(_ fault: ObjectFault) throws {
     let store = Self.store { number, answer in number == 1 ? .failure(fault) : answer }

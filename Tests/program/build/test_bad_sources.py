@@ -145,7 +145,7 @@ class BadSources(CommandTest):
         base = folder("pipe")
         photo(base / "scans/b/1.jpg", 60, 50)
         os.mkfifo(base / "scans/b/book.json")
-        self.assertOnePageAnd("book.json: is no file that can be read", base)
+        self.assertOnePageAnd("book.json: is not a file that can be read", base)
 
     def test_unreadable_files_and_folders(self):
         base = folder("modes")

@@ -40,11 +40,11 @@ class Associated(OneSource):
         slide = svs(folder("slide") / "slide.svs", picture(700, 500))
         other = folder("slide") / "slide.dat"
         other.write_bytes(slide.read_bytes())
-        self.assertIn("its label is no page", self.refused(other))
+        self.assertIn("its label is not built", self.refused(other))
         # Untiled, a TIFF of several pages to libvips.
         pages = [strip(picture(300, 200), "Aperio Image Library\r\n300x200"),
                  strip(Image.new("RGB", (120, 140), (250, 20, 20)), "Aperio\nlabel 120x140", 1)]
-        self.assertIn("its label is no page", self.refused(write(folder("slide") / "slide.tif", pages)))
+        self.assertIn("its label is not built", self.refused(write(folder("slide") / "slide.tif", pages)))
 
     def test_as_entries_and_pictures_of_their_own(self):
         base = folder("slide")

@@ -136,7 +136,7 @@ class Stacks(OneSource):
         self.assertTrue((self.pixels(other) == self.pixels(archive)).all())
         self.assertIn("--window has windows for 2 channels, and 1 is shown", self.refused(source, "--channels", "a", "--window", "1,2/3,4"))
         deep = write(folder("depth") / "deep.tif", [plane(levels[0])])
-        self.assertIn("--window has windows for 2 channels, and it is no stack of channels", self.refused(deep, "--window", "1,2/3,4"))
+        self.assertIn("--window has windows for 2 channels, and it is not a stack of channels", self.refused(deep, "--window", "1,2/3,4"))
         self.assertUsageError(run("build", source, "--library", "x", "--window", "1,2/"), "--window")
 
     def test_windows_of_channels_of_8_bits(self):

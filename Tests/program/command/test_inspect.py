@@ -80,7 +80,7 @@ class Sources(CommandTest):
         photograph = self.made("photograph.jpg", "Q=60")
         for options, word in (
                 ((), "lossless: "), (("--fidelity", "exact"), "exact: as asked"), (("--fidelity", "fast"), "planar: "),
-                (("--quality", "30"), "planar: "), (("--tile-size", "250"), "exact: the tile size is no multiple of 16"),
+                (("--quality", "30"), "planar: "), (("--tile-size", "250"), "exact: the tile size is not a multiple of 16"),
                 (("--format", "png"), "exact: the tiles are not JPEG"), (("--quality", "90"), "exact: 4:4:4"),
                 (("--downsample", "linear"), "exact: linear light")):
             with self.subTest(options):

@@ -76,7 +76,7 @@ class Roles(SharedWords):
             self.assertEqual([server.metrics()[name] for name in ("catalog_writer", "catalog_reachable")], [0, 1])
             self.assertEqual(server.get("/healthz").body, b"ok\n")
             self.assertEqual(server.get("/dzi/b_files/9/0_0.jpg").status, 200)
-            self.assertEqual(server.errors(), "ziggurat: the catalog's database refuses what it is asked: permission denied for table writer\n")
+            self.assertEqual(server.errors(), "ziggurat: the catalog's database reports an error: permission denied for table writer\n")
         for table in self.ask_as("ziggurat", "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace").split():
             for sql in (f"DELETE FROM {table}", f"TRUNCATE {table}", f"DROP TABLE {table}"):
                 self.assertRegex(self.psql("ziggurat_reader", sql).stderr, "permission denied|must be owner", sql)

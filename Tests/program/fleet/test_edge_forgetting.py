@@ -70,10 +70,10 @@ class Forgetting(Fleet):
         self.addCleanup(self.edge.stop)
         server = self.serve()
         (self.library / "gone.szi").unlink()
-        self.until(lambda: "cannot be asked to forget" in server.errors(), "nobody says that the cache is away")
+        self.until(lambda: "cannot be purged" in server.errors(), "nobody says that the cache is away")
         self.edge.start([server.port])
-        self.until(lambda: "forgets again" in server.errors(), "the cache is not asked again")
-        self.assertEqual(server.errors().count("cannot be asked"), 1)
+        self.until(lambda: "answers purge requests again" in server.errors(), "the cache is not asked again")
+        self.assertEqual(server.errors().count("cannot be purged"), 1)
 
     def purge(self, *headers: str, interface: str = "127.0.0.1") -> str:
         return subprocess.run(["curl", "--silent", "--interface", interface, "--request", "PURGE", *(word for header in headers for word in ("--header", header)),
@@ -197,7 +197,7 @@ runpy.run_path({str(PACKAGING / "edge-purge")!r})["Cache"](Path({str(cache)!r}),
         self.addCleanup(elsewhere.shutdown)
         server = self.serve()
         (self.library / "gone.szi").unlink()
-        self.until(lambda: "cannot be asked to forget" in server.errors(), "nobody says that the cache has forgotten nothing")
+        self.until(lambda: "cannot be purged" in server.errors(), "nobody says that the cache has forgotten nothing")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ class Refusals(SharedCatalogTest):
         self.database.kill()
         with self.serve() as server:
             self.database.start()
-            self.eventually(lambda: "what is known is served meanwhile: its tables are a newer ziggurat's" in server.errors(), True)
+            self.eventually(lambda: "images in memory are served meanwhile: its tables are a newer ziggurat's" in server.errors(), True)
             self.assertIn("degraded", server.get("/healthz").body.decode())
             time.sleep(3)
             for path in ("/api/images", "/api/images/a", "/dzi/a.dzi"):
@@ -26,7 +26,7 @@ class Refusals(SharedCatalogTest):
             self.eventually(lambda: server.get("/api/images").status, 200)
             self.eventually(lambda: self.database.ask("SELECT epoch FROM writer").strip(), "1")
             self.assertEqual(server.get("/healthz").body, b"ok\n")
-            self.eventually(lambda: "the catalog can be asked again" in server.errors(), True)
+            self.eventually(lambda: "the catalog can be reached again" in server.errors(), True)
 
     def test_before_the_directory_was_read_nothing_is_called_missing(self):
         self.migrated()
@@ -89,7 +89,7 @@ class Rights(SharedWords):
             self.listed(server, "a")
             self.database.ask("ALTER TABLE sidecar RENAME TO elsewhere")
             self.assertEqual(self.ask(server, "PATCH", "/api/images/a", {"title": "Said"})[0], 503)
-            self.eventually(lambda: 'refuses what it is asked: relation "sidecar" does not exist' in server.errors(), True)
+            self.eventually(lambda: 'reports an error: relation "sidecar" does not exist' in server.errors(), True)
             self.database.ask("ALTER TABLE elsewhere RENAME TO sidecar")
             self.eventually(lambda: self.ask(server, "PATCH", "/api/images/a", {"title": "Said"})[0], 200)
 

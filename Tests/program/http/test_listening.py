@@ -209,7 +209,7 @@ class HandedOver(CommandTest):
 
     def test_what_is_no_listening_socket_is_told(self):
         with socket.socket() as idle, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
-            for one, count, words in [(idle, 1, "no listening stream"), (datagrams, 1, "no listening stream"),
+            for one, count, words in [(idle, 1, "not a listening stream"), (datagrams, 1, "not a listening stream"),
                                       (idle, 9, "descriptor"), (idle, "x", "LISTEN_FDS"), (idle, -1, "LISTEN_FDS")]:
                 moved = socket.socket(fileno=fcntl.fcntl(one.fileno(), fcntl.F_DUPFD_CLOEXEC, 40))
                 with self.subTest(f"{one.type} {count}"), moved:

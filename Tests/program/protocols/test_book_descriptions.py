@@ -134,8 +134,8 @@ class Descriptions(CommandTest):
             '{"title": ["x", 1]}': "has a 'title", '{"date": "1410",\n "creators": 7}': "has a 'creators' of a wrong type (line 2)",
             '{\n  "title": "é",\n  "date" "1410"\n}': "is not valid JSON (line 3, column 10: ", '{"title": "x"\n}}': "(line 2, column 2: ",
             '{"behavior": "upside-down"}': "it takes paged, continuous, individuals, unordered", '{"behavior": ["paged", "unordered"]}': "exclude each other",
-            '{"viewingDirection": "inwards"}': "it takes left-to-right", '{"license": "javascript:alert(1)"}': "which is no address",
-            '{"title": {"<b>": "x"}}': "which is no language's tag", '{"chapters": [{"title": "x", "page": 1, "level": 99}]}': "of a level that is not 0 to 7",
+            '{"viewingDirection": "inwards"}': "it takes left-to-right", '{"license": "javascript:alert(1)"}': "which is not a URL",
+            '{"title": {"<b>": "x"}}': "which is not a language tag", '{"chapters": [{"title": "x", "page": 1, "level": 99}]}': "of a level that is not 0 to 7",
             '{"chapters": [%s]}' % ",".join(['{"title": "x", "page": 1}'] * 2001): "more than 2000 chapters",
             '{"creators": [%s]}' % ",".join(['"x"'] * 101): "more than 100", "[" * 100_000: " levels", '{"title": "\\ud800"}': "has a 'title' of a wrong type (line 1)",
         }.items():
@@ -152,7 +152,7 @@ class Descriptions(CommandTest):
         self.assertEqual(self.manifest()["label"], {"none": ["hours"]})
         self.file.unlink()
         os.mkfifo(self.file)
-        self.assertIn("is no file that can be read", self.build(status=1).stderr)
+        self.assertIn("is not a file that can be read", self.build(status=1).stderr)
         self.file.unlink()
         self.file.symlink_to("/dev/zero")
         self.assertIn("book.json is a link that leads out of its folder", self.build().stderr)

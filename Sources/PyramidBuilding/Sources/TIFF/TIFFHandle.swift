@@ -44,7 +44,8 @@ final class TIFFHandle {
     guard let pointer = opened else {
       throw BuildError(
         path,
-        messages.first.map { DecoderMessage.explained($0, format: "TIFF", path: path) } ?? "is no TIFF file")
+        messages.first.map { DecoderMessage.explained($0, format: "TIFF", path: path) }
+          ?? "is not a TIFF file")
     }
     self.pointer = pointer
     descriptor = view?.descriptor ?? TIFFFileno(pointer)

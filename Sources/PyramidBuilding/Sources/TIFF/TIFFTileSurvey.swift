@@ -32,7 +32,7 @@ struct TIFFTileSurvey {
     let first: JPEGHeader
     do throws(BuildError) {
       guard let header = JPEGHeader(UnsafeRawBufferPointer(try reader.completeJPEG(0))) else {
-        return .failure(Refusal(text: "its first tile is no usual JPEG"))
+        return .failure(Refusal(text: "its first tile is not a usual JPEG"))
       }
       first = header
     } catch { return .failure(Refusal(text: error.reason, isDamage: true)) }

@@ -202,7 +202,7 @@ final class TIFFUnitReader {
       throw handle.refused("\(name(unit)) cannot be read")
     }
     guard base[start] == 0xff, base[start + 1] == 0xd8 else {
-      throw handle.refused("\(name(unit)) is no JPEG")
+      throw handle.refused("\(name(unit)) is not a JPEG")
     }
     base.update(from: identifier, count: identifier.count)
     return UnsafeMutableBufferPointer(start: base, count: start + Int(size))

@@ -75,7 +75,7 @@ extension BuildRound {
     }
     let (changed, removed) = failures.takeChanges()
     do throws(StorageError) { try catalog.update(failures: changed, removing: removed) } catch {
-      Output.note("failures are not remembered: \(error.reason)")
+      Output.note("failures cannot be recorded: \(error.reason)")
     }
   }
 
@@ -91,7 +91,7 @@ extension BuildRound {
       guard !hasReportedOrigins else { return }
       hasReportedOrigins = true
       Output.note(
-        "which sources the images came from is not written down: \(error.reason); --prune spares them")
+        "the sources of the images cannot be recorded: \(error.reason); --prune spares them")
     }
   }
 
@@ -101,7 +101,7 @@ extension BuildRound {
       let origins = (try? origins()) as? LibraryOrigins
     else { return }
     do throws(StorageError) { try origins.claim(books: books) } catch {
-      Output.note("which sources the books came from is not remembered: \(error.reason)")
+      Output.note("the sources of the books cannot be recorded: \(error.reason)")
     }
   }
 

@@ -91,7 +91,7 @@ struct BuildTally {
     case .failed, .refused: break
     case .withdrawn, .wouldWithdraw:
       pruned += 1
-      note("\(outcome.status) \(source.id), which is no page of \(source.path)")
+      note("\(outcome.status) \(source.id), which is not a page of \(source.path)")
     case .unchanged:
       unchanged += 1
       if verbosity == .everything { note("unchanged \(source.id)") }

@@ -43,7 +43,7 @@ struct Repair {
     var groups: [Group: [ImageID: String]] = [:]
     for (id, path) in archives.sorted(by: { $0.key < $1.key }) {
       guard let source = known[id] else {
-        tell(path, "where its source lies is not known; a build that meets it tells", &outcome)
+        tell(path, "the path of its source is unknown until a build reads the source again", &outcome)
         continue
       }
       let record = FolderStore(library: library).buildRecord(ofID: id)
@@ -82,7 +82,7 @@ struct Repair {
         // Not by what was meant, but by what can be read.
         let faults = ArchiveVerifier.faults(ofArchive: path)
         if let fault = faults.first {
-          tell(path, "built anew, and still damaged: \(fault.what)", &outcome)
+          tell(path, "still damaged after it was rebuilt: \(fault.what)", &outcome)
         } else {
           outcome.repaired += 1
           if asJSON {

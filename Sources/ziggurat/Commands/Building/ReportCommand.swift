@@ -50,7 +50,7 @@ enum ReportCommand: Command {
       if asJSON {
         Output.json(["source": .text(source.path), "id": .text(source.id.text), "status": "left"])
       }
-      Output.error("\(source.path): nobody has told its end")
+      Output.error("\(source.path): no shard has reported its result")
     }
     if !isQuiet {
       counts["failed", default: 0] += failures.count
