@@ -7,23 +7,33 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+/// A target's name: a package cannot be used beside another one that has a target of the same name, so all but the products
+/// carry the package's.
+func prefixed(_ name: String) -> String {
+  ["TileGeometry", "TileStorage", "PyramidBuilding"].contains(name) || name.hasPrefix("ziggurat")
+    ? name : "Ziggurat\(name)"
+}
+
+func prefixed(_ names: [String]) -> [Target.Dependency] { names.map { .init(stringLiteral: prefixed($0)) } }
+
 /// A module map of a system library: its name for pkg-config and Debian's package, or neither for what is in libc.
 func c(_ name: String, _ pkgConfig: String? = nil, _ package: String? = nil) -> Target {
   .systemLibrary(
-    name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig,
+    name: prefixed(name), path: "Sources/C/\(name)", pkgConfig: pkgConfig,
     providers: package.map { [.apt([$0])] })
 }
 
 func library(
-  _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
-  resources: [Resource]? = nil
+  _ name: String, _ dependencies: [String] = [], exclude: [String] = [], resources: [Resource]? = nil
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: strict)
+    name: prefixed(name), dependencies: prefixed(dependencies), path: "Sources/\(name)", exclude: exclude,
+    resources: resources, swiftSettings: strict)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
-  .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+func tests(_ name: String, _ dependencies: [String], resources: [Resource]? = nil) -> Target {
+  .testTarget(
+    name: name, dependencies: prefixed(dependencies), resources: resources, swiftSettings: strict)
 }
 
 // The arrows point one way: builder and server meet only in the store.
@@ -63,11 +73,12 @@ let package = Package(
     c("CWebP", "libwebp", "libwebp-dev"),
     c("CXXHash", "libxxhash", "libxxhash-dev"),
     // The targets with code in C and C++: see the top of their headers for why they cannot be Swift.
-    .target(name: "CPDFContent", dependencies: ["CPopplerCore"], path: "Sources/C/CPDFContent"),
-    .target(name: "CDICOM", path: "Sources/C/CDICOM"),
-    .target(name: "CRawPhoto", path: "Sources/C/CRawPhoto"),
     .target(
-      name: "CJPEGStream", dependencies: ["CJPEG"], path: "Sources/C/CJPEGStream",
+      name: prefixed("CPDFContent"), dependencies: prefixed(["CPopplerCore"]), path: "Sources/C/CPDFContent"),
+    .target(name: prefixed("CDICOM"), path: "Sources/C/CDICOM"),
+    .target(name: prefixed("CRawPhoto"), path: "Sources/C/CRawPhoto"),
+    .target(
+      name: prefixed("CJPEGStream"), dependencies: prefixed(["CJPEG"]), path: "Sources/C/CJPEGStream",
       cSettings: [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))]),
     library("Cells", ["Threads", "CCell", "CSeccomp"]),
     library("Threads"),
@@ -133,7 +144,7 @@ let package = Package(
       ["Files", "Threads", "HTTPMessages", "TileServing", "TileStorage", "CMicroHTTPD"]),
     .executableTarget(
       name: "ziggurat",
-      dependencies: [
+      dependencies: prefixed([
         "ImageLibrary",
         "CCell",
         "Files", "Intake",
@@ -142,20 +153,24 @@ let package = Package(
         "Catalog",
         "HTTPMessages", "Metadata", "ObjectStore", "TileProtocols", "TileRendering", "TileExport",
         "TileStorage", "TileGeometry",
-      ],
+      ]),
       swiftSettings: strict),
     .executableTarget(
-      name: "cell-probe", dependencies: ["Cells", "CCell"], path: "Tests/CellProbe", swiftSettings: strict),
+      name: "ziggurat-cell-probe", dependencies: prefixed(["Cells", "CCell"]), path: "Tests/CellProbe",
+      swiftSettings: strict),
     // As a program of another package: they see what is public alone.
     .executableTarget(
-      name: "readme-example", dependencies: ["PyramidBuilding", "TileGeometry", "TileStorage"],
+      name: "ziggurat-readme-example",
+      dependencies: prefixed(["PyramidBuilding", "TileGeometry", "TileStorage"]),
       path: "Tests/ReadmeExample", packageAccess: false, swiftSettings: strict),
     .executableTarget(
-      name: "library-example", dependencies: ["PyramidBuilding", "TileStorage"],
+      name: "ziggurat-library-example", dependencies: prefixed(["PyramidBuilding", "TileStorage"]),
       path: "Tests/LibraryExample", packageAccess: false,
       swiftSettings: strict + [.enableUpcomingFeature("MemberImportVisibility")]),
-    tests("CellsTests", ["Cells", "cell-probe", "TestSupport"]),
-    .target(name: "TestSupport", dependencies: ["Files"], path: "Tests/TestSupport", swiftSettings: strict),
+    tests("CellsTests", ["Cells", "ziggurat-cell-probe", "TestSupport"]),
+    .target(
+      name: prefixed("TestSupport"), dependencies: prefixed(["Files"]), path: "Tests/TestSupport",
+      swiftSettings: strict),
     tests("TileGeometryTests", ["TileGeometry", "TestSupport"]),
     tests("TileStorageTests", ["Files", "TileStorage", "TileGeometry", "TestSupport"]),
     tests(
@@ -207,9 +222,9 @@ if Context.environment["ZIGGURAT_FUZZ"] != nil {
   package.targets.append(
     .executableTarget(
       name: "reader-fuzz",
-      dependencies: [
+      dependencies: prefixed([
         "PyramidBuilding", "TileRendering", "Metadata", "Cells", "Imaging", "TileStorage", "TileGeometry",
         "HTTPMessages", "TileProtocols", "TileServing", "ObjectStore", "Files", "CISAL",
-      ], path: "Tests/fuzz",
+      ]), path: "Tests/fuzz",
       exclude: ["fuzz", "seeds.py"], swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
 }

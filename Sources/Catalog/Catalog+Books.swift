@@ -1,5 +1,5 @@
-package import Files
 package import TileStorage
+package import ZigguratFiles
 
 /// Books: images whose ids are those of the book and what a page is called. The first page in natural order, or
 /// the one that its description names, is the book's cover, which is listed in its place.

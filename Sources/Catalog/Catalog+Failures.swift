@@ -1,5 +1,5 @@
-package import Files
 package import TileStorage
+package import ZigguratFiles
 
 /// Images that could not be built. No archive tells them, so they outlive a change of the other tables, like origins.
 extension Catalog {

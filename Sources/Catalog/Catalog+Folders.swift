@@ -1,5 +1,5 @@
-package import Files
 import TileStorage
+package import ZigguratFiles
 
 /// What lies in one folder of a library. An index answers it: what it costs is what the folder holds.
 extension Catalog {

@@ -1,5 +1,5 @@
-package import Files
 import TileStorage
+package import ZigguratFiles
 
 /// Which images a listing has.
 package enum ListScope: Hashable, Sendable {

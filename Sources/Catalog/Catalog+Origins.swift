@@ -1,6 +1,6 @@
-package import Files
 import Glibc
 package import TileStorage
+package import ZigguratFiles
 
 /// From which source roots a library's archives came.
 ///

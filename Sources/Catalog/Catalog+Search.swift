@@ -1,5 +1,5 @@
-package import Files
 import TileStorage
+package import ZigguratFiles
 
 extension Catalog {
   /// One page of what was found.

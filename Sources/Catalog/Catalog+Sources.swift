@@ -1,5 +1,5 @@
-package import Files
 package import TileStorage
+package import ZigguratFiles
 
 /// From what archives were built, for who finds one damaged. None of it is believed of an image before its source has
 /// the digest: a catalog may be a stranger's, who does not know what files there are.

@@ -1,7 +1,7 @@
-package import Files
 import Glibc
 import Synchronization
 import TileStorage
+package import ZigguratFiles
 
 /// A library's listing: what pages, searches and books are told from without opening archives.
 ///

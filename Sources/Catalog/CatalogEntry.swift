@@ -1,7 +1,7 @@
-package import Files
 import Foundation
 package import TileGeometry
 package import TileStorage
+package import ZigguratFiles
 
 /// What a library's listing tells of one image, without its archive.
 package struct CatalogEntry: Hashable, Sendable {

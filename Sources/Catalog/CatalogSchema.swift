@@ -1,7 +1,7 @@
-import Files
 import Foundation
 import TileGeometry
 import TileStorage
+import ZigguratFiles
 
 /// The way between rows of the table of images and entries, and the statements that change tables.
 enum CatalogSchema {

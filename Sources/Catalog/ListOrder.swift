@@ -1,4 +1,4 @@
-import Files
+import ZigguratFiles
 
 /// What a listing goes by.
 package struct ListOrder: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import Files
+import ZigguratFiles
 
 /// A part of an ordered list that lies together in an index: the list behind a place is some of these, one after the other.
 struct ListRange {

@@ -1,5 +1,5 @@
-import Files
 import TileStorage
+import ZigguratFiles
 
 /// A person's search as words of the full-text index.
 struct SearchWords {

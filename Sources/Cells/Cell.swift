@@ -1,6 +1,6 @@
-import CCell
 import Glibc
 import Synchronization
+import ZigguratCCell
 
 /// A process of its own that works on what a stranger made: it has its end of a socket, the files it was given and
 /// nothing else. It ends at the latest when its owner lets go of it.

@@ -1,6 +1,6 @@
-import CCell
 import Glibc
 import Synchronization
+import ZigguratCCell
 
 /// One end of the socket between a process and a cell.
 ///

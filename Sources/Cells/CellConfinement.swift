@@ -1,6 +1,6 @@
-import CCell
-import CSeccomp
 import Glibc
+import ZigguratCCell
+import ZigguratCSeccomp
 
 /// Takes from a process everything but processor time, memory and the descriptors that it holds.
 struct CellConfinement {

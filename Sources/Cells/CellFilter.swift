@@ -1,5 +1,5 @@
-import CSeccomp
 import Glibc
+import ZigguratCSeccomp
 
 /// The system calls that decoding needs (seccomp(2)); whatever else is called ends the process, but for those that
 /// libraries try and can do without, which fail.

@@ -1,5 +1,5 @@
 import Glibc
-import Threads
+import ZigguratThreads
 
 /// A cell's work, on a thread that was begun after the fork.
 ///

@@ -1,5 +1,5 @@
-import CCell
 import Glibc
+import ZigguratCCell
 
 /// The server's own process: one thread, which forks cells, watches their memory and tells how they ended.
 ///

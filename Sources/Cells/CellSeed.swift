@@ -1,5 +1,5 @@
-import CCell
 import Glibc
+import ZigguratCCell
 
 /// The process between a program and its server of cells: it begins that one anew where it was killed, as the system
 /// does where memory is short. It does nothing else, so that nobody has a reason to kill it.

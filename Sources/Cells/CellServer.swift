@@ -1,6 +1,6 @@
-import CCell
 import Glibc
 import Synchronization
+import ZigguratCCell
 
 /// The server of cells: a process that was forked while this one had one thread, warmed, and forks a cell whenever
 /// one is asked for. It decodes nothing itself, and ends with the process that started it; where it is killed,

@@ -1,5 +1,5 @@
-import CXXHash
 import Glibc
+import ZigguratCXXHash
 
 /// An XXH3 digest of 128 bits, computed in pieces: it tells one content from another, as build records have it.
 package final class ContentDigest {

@@ -1,4 +1,4 @@
-import CXXHash
+import ZigguratCXXHash
 
 /// Digests that tell one version from another, XXH3 of 64 bits; they protect from accidents, not from forgery.
 package enum Digest {

@@ -1,4 +1,4 @@
-import CFileSystems
+import ZigguratCFileSystems
 
 /// File systems of which it is known that they are this machine's alone: what happens to a file, who has it open and
 /// who may lease it, the kernel knows without asking a server.

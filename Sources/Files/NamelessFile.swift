@@ -19,7 +19,7 @@ package final class NamelessFile: Sendable {
   deinit { close(descriptor) }
 
   /// Bytes that the folder for temporary files has room for; nil if the system does not say.
-  package static var freeBytes: Int? { Files.freeBytes(at: NSTemporaryDirectory()) }
+  package static var freeBytes: Int? { ZigguratFiles.freeBytes(at: NSTemporaryDirectory()) }
 
   /// Appends; not for several threads at a time.
   package func write(_ bytes: UnsafeRawBufferPointer) throws(StorageError) {

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
-import Threads
-import TileServing
+import ZigguratThreads
+import ZigguratTileServing
 
 /// One line per answer on stderr or in a file, gathered and written a few times a second.
 package final class AccessLog: Sendable {

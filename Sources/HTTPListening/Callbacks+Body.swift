@@ -1,7 +1,7 @@
-import CMicroHTTPD
 import Glibc
-import HTTPMessages
-import TileServing
+import ZigguratCMicroHTTPD
+import ZigguratHTTPMessages
+import ZigguratTileServing
 
 /// POST, PUT, PATCH or DELETE.
 func isWrite(_ method: UnsafePointer<CChar>) -> Bool {

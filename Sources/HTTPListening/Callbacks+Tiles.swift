@@ -1,7 +1,7 @@
-import CMicroHTTPD
-import HTTPMessages
-import TileServing
 import TileStorage
+import ZigguratCMicroHTTPD
+import ZigguratHTTPMessages
+import ZigguratTileServing
 
 /// Suspends the connection until a pending tile is there; returns false if `Site.respond` has to answer the request.
 func waits(

@@ -1,8 +1,8 @@
-import CMicroHTTPD
 import Glibc
-import HTTPMessages
-import TileServing
 import TileStorage
+import ZigguratCMicroHTTPD
+import ZigguratHTTPMessages
+import ZigguratTileServing
 
 /// The functions that libmicrohttpd calls. Top-level functions of a library: a closure in a main file would be checked
 /// for the main actor and crash on the first request.

@@ -1,7 +1,7 @@
-import CMicroHTTPD
 import Glibc
-import HTTPMessages
-import TileServing
+import ZigguratCMicroHTTPD
+import ZigguratHTTPMessages
+import ZigguratTileServing
 
 /// The requests that libmicrohttpd refuses by itself, before the handler is called or between two calls: a head that
 /// does not fit into the connection's memory, a line that it cannot parse, a malformed Content-Length.

@@ -1,7 +1,7 @@
-import CMicroHTTPD
 import Glibc
-import HTTPMessages
-import TileServing
+import ZigguratCMicroHTTPD
+import ZigguratHTTPMessages
+import ZigguratTileServing
 
 /// A refusal that is written to the socket itself, where libmicrohttpd does not take a response any more.
 enum DirectRefusal {

@@ -1,6 +1,6 @@
-import Files
 import Glibc
-package import TileServing
+import ZigguratFiles
+package import ZigguratTileServing
 
 /// A daemon of libmicrohttpd that gives requests to a site and sends its answers. It decides nothing.
 package final class HTTPListener {

@@ -1,7 +1,7 @@
-import CMicroHTTPD
-import Files
 import Glibc
-import HTTPMessages
+import ZigguratCMicroHTTPD
+import ZigguratFiles
+import ZigguratHTTPMessages
 
 /// Returns the value of a header's first line; nil if there is none. `Host` is the authority that the request is sent
 /// to, whether a header says it or not.

@@ -1,8 +1,8 @@
-import CMicroHTTPD
 import Glibc
-import HTTPMessages
 import Synchronization
-import TileServing
+import ZigguratCMicroHTTPD
+import ZigguratHTTPMessages
+import ZigguratTileServing
 
 /// The state that the daemon's callbacks share.
 final class ListenerContext: Sendable {

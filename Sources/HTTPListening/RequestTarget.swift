@@ -1,6 +1,6 @@
-import CMicroHTTPD
 import Glibc
-import TileServing
+import ZigguratCMicroHTTPD
+import ZigguratTileServing
 
 /// A request's path and query as sent, without a copy.
 ///

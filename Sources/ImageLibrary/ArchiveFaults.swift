@@ -1,6 +1,6 @@
 import Synchronization
-import Threads
 package import TileStorage
+import ZigguratThreads
 
 /// The archives that could not be read: each version of one is counted and told of once, whoever met it.
 package final class ArchiveFaults: Sendable {

@@ -1,7 +1,7 @@
-import Catalog
-package import Files
-package import Metadata
 import TileStorage
+import ZigguratCatalog
+package import ZigguratFiles
+package import ZigguratMetadata
 
 extension Library {
   /// A book's file as it was decoded.

@@ -1,7 +1,7 @@
-import Catalog
-package import Files
 import Synchronization
 import TileStorage
+import ZigguratCatalog
+package import ZigguratFiles
 
 /// The catalog of a library: brought to what the table holds.
 extension Library {

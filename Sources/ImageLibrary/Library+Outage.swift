@@ -1,6 +1,6 @@
-package import Files
 import Glibc
 import TileStorage
+package import ZigguratFiles
 
 /// A library whose folder cannot be reached, as when its share was unmounted under a running server.
 ///

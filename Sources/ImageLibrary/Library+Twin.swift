@@ -1,6 +1,6 @@
-import Catalog
-package import Files
 import TileStorage
+import ZigguratCatalog
+package import ZigguratFiles
 
 /// An image that was made from a file, or the book of the file's pages.
 package struct MadeImage: Hashable, Sendable {

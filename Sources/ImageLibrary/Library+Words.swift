@@ -1,7 +1,7 @@
-import Catalog
-import Files
-import Metadata
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratMetadata
 
 /// Words of sidecars that could not be read when their images were listed.
 extension Library {

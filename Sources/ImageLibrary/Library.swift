@@ -1,9 +1,9 @@
-package import Catalog
-package import Files
 import Glibc
-import Metadata
 import Synchronization
 package import TileStorage
+package import ZigguratCatalog
+package import ZigguratFiles
+import ZigguratMetadata
 
 /// The archives below one folder, by image id; opened when asked for, and the least recently used closed
 /// again.

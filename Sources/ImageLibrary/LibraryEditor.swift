@@ -1,8 +1,8 @@
-package import Files
 import Glibc
-package import Metadata
 import Synchronization
 import TileStorage
+package import ZigguratFiles
+package import ZigguratMetadata
 
 /// Writes sidecars, so that of two who edit one image at once the later is told.
 package final class LibraryEditor: Sendable {

@@ -1,9 +1,9 @@
-package import Catalog
-package import Files
 import Glibc
-package import Metadata
 import Synchronization
 package import TileStorage
+package import ZigguratCatalog
+package import ZigguratFiles
+package import ZigguratMetadata
 
 /// One archive of the library, as long as its file and its sidecar stay the same ones.
 package final class LibraryEntry: Sendable {

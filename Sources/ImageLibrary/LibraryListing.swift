@@ -1,6 +1,6 @@
-package import Catalog
-package import Files
 package import TileStorage
+package import ZigguratCatalog
+package import ZigguratFiles
 
 /// One page of the library.
 package struct LibraryListing {

@@ -1,5 +1,5 @@
-package import Files
 package import TileStorage
+package import ZigguratFiles
 
 /// Images that do not lie open in a library's folders.
 package protocol LibrarySource: Sendable {

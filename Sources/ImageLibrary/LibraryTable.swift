@@ -1,7 +1,7 @@
-package import Files
 import Glibc
 import Synchronization
 import TileStorage
+package import ZigguratFiles
 
 /// What was in a library's folders at one moment.
 package struct LibraryTable: Sendable {

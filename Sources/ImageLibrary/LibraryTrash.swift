@@ -1,6 +1,6 @@
-import Files
 import Synchronization
 import TileStorage
+import ZigguratFiles
 
 /// The trash of a library that is served, whose table sees at once what goes and comes back.
 final class LibraryTrash: DeletionPlace {

@@ -1,6 +1,6 @@
-package import Files
 import Glibc
 import TileStorage
+package import ZigguratFiles
 
 /// One archive by itself as all of a library.
 package struct SingleArchive: LibrarySource {

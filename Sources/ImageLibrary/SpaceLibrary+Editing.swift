@@ -1,6 +1,6 @@
-package import Files
-package import Metadata
 import TileStorage
+package import ZigguratFiles
+package import ZigguratMetadata
 
 /// Changes of a space by who has it open, as `LibraryEditor` makes them of the library.
 extension SpaceLibrary {

@@ -1,6 +1,6 @@
-package import Files
 import TileStorage
-package import Uploading
+package import ZigguratFiles
+package import ZigguratUploading
 
 /// Opens private spaces by their passwords.
 package protocol SpaceOpener: Sendable {

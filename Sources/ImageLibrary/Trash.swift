@@ -1,5 +1,5 @@
-package import Files
 import TileStorage
+package import ZigguratFiles
 
 /// The deleted images of a library, or of the space that a visitor has open, as long as they are kept.
 package struct Trash: Sendable {

@@ -1,4 +1,4 @@
-import CLCMS
+import ZigguratCLCMS
 
 /// Makes ICC profiles of RGB from the numbers by which other marks tell colours.
 package enum ColourProfile {

@@ -1,4 +1,4 @@
-import CLCMS
+import ZigguratCLCMS
 
 /// What an ICC profile says of itself, read by LittleCMS.
 package struct ICCProfile {

@@ -1,4 +1,4 @@
-import CVips
+import ZigguratCVips
 
 extension Image {
   /// Turned and mirrored upright as its EXIF orientation says, which is then 1.

@@ -1,4 +1,4 @@
-import CVips
+import ZigguratCVips
 
 extension Image {
   /// The embedded ICC profile, or nil.

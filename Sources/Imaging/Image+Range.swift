@@ -1,4 +1,4 @@
-import CVips
+import ZigguratCVips
 
 extension Image {
   /// The least and the greatest finite value of the first `bands` bands, 0 and 0 if none is finite.

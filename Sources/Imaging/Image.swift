@@ -1,4 +1,4 @@
-import CVips
+import ZigguratCVips
 
 /// A libvips image: immutable, evaluated on demand, shared between threads as libvips allows.
 package final class Image: @unchecked Sendable {

@@ -1,4 +1,4 @@
-import CVips
+import ZigguratCVips
 
 /// An error of libvips, or of what uses it, with the operation and the file that it is about.
 package struct ImagingError: Error, Hashable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import CVips
+import ZigguratCVips
 
 /// The one generic call of a libvips operation, as pyvips and ruby-vips make it: by name, with
 /// properties; libvips asks bindings not to bind its C convenience functions.

@@ -1,4 +1,4 @@
-import CVips
+import ZigguratCVips
 
 /// Reads the pixels of an image into memory of the caller's, rows from top to bottom.
 ///

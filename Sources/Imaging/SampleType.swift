@@ -1,4 +1,4 @@
-import CVips
+import ZigguratCVips
 
 /// What a sample of an image is.
 package enum SampleType: Sendable {

@@ -1,6 +1,6 @@
-import CVips
-package import Cells
 import Glibc
+import ZigguratCVips
+package import ZigguratCells
 
 /// What a server of cells may need of this module before a cell does.
 package enum ImagingWarmth {

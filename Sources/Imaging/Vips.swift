@@ -1,5 +1,5 @@
-import CVips
 import Glibc
+import ZigguratCVips
 
 /// The library's start, done once before anything else touches it.
 package enum Vips {

@@ -1,6 +1,6 @@
-import CVips
 import Glibc
 import Synchronization
+import ZigguratCVips
 
 /// What GLib and libvips would print on stderr: kept per thread, as the reason of a failure that has no
 /// other, and never printed.

@@ -1,4 +1,4 @@
-import CVips
+import ZigguratCVips
 
 /// A value of an operation's argument, as Swift has it.
 enum VipsValue {

@@ -1,6 +1,6 @@
-package import Files
-package import ObjectStore
 package import PyramidBuilding
+package import ZigguratFiles
+package import ZigguratObjectStore
 
 /// Sources of a build that lie in buckets of an S3 store.
 package struct BucketSources: RemoteSources {

@@ -1,9 +1,9 @@
-package import Catalog
-package import Files
-package import ImageLibrary
-package import ObjectStore
 import Synchronization
 import TileStorage
+package import ZigguratCatalog
+package import ZigguratFiles
+package import ZigguratImageLibrary
+package import ZigguratObjectStore
 
 /// The images of a library in an object store for servers that share a catalog: what builders write into the
 /// directory one of them takes into the catalog, and all of them ask that.

@@ -1,7 +1,7 @@
-package import Files
-package import ImageLibrary
-package import ObjectStore
 import Synchronization
+package import ZigguratFiles
+package import ZigguratImageLibrary
+package import ZigguratObjectStore
 
 /// The images of a library in an object store for the server.
 package final class ObjectSource: LibrarySource {

@@ -1,11 +1,11 @@
-package import Files
 import Glibc
-package import ImageLibrary
-package import PrivateSpaces
 import PyramidBuilding
 import Synchronization
 import TileStorage
-package import Uploading
+package import ZigguratFiles
+package import ZigguratImageLibrary
+package import ZigguratPrivateSpaces
+package import ZigguratUploading
 
 /// An open space's images for the server.
 package struct SpaceSource: OpenSpace {

@@ -1,11 +1,11 @@
-import Files
 import PyramidBuilding
-import Threads
 import TileGeometry
-import TileProtocols
-import TileRendering
 import TileStorage
-import Uploading
+import ZigguratFiles
+import ZigguratThreads
+import ZigguratTileProtocols
+import ZigguratTileRendering
+import ZigguratUploading
 
 /// Makes images of parts of others, at full resolution: what tiles hold is cut out in a cell, and tiled as an upload is.
 extension UploadTiling {

@@ -1,9 +1,9 @@
-import Files
 import Glibc
-import ImageLibrary
 import PyramidBuilding
 import TileStorage
-import Uploading
+import ZigguratFiles
+import ZigguratImageLibrary
+import ZigguratUploading
 
 /// How uploads end: as pictures that everybody finds, as failed, or not yet.
 extension UploadTiling {

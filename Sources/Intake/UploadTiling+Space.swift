@@ -1,8 +1,8 @@
-import Files
-import PrivateSpaces
 import PyramidBuilding
 import TileStorage
-import Uploading
+import ZigguratFiles
+import ZigguratPrivateSpaces
+import ZigguratUploading
 
 /// Makes pictures of uploads into private spaces: the file is opened into memory, and of what is built from
 /// it nothing but sealed bytes reaches a disk.

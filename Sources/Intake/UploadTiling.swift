@@ -1,12 +1,12 @@
-import Files
 import Foundation
-package import ImageLibrary
 import PyramidBuilding
 import Synchronization
-import Threads
-import TileRendering
 package import TileStorage
-package import Uploading
+import ZigguratFiles
+package import ZigguratImageLibrary
+import ZigguratThreads
+import ZigguratTileRendering
+package import ZigguratUploading
 
 /// Makes pictures of uploads, one at a time, on a thread of its own.
 // Sendable: all but flags and locks is touched by that thread alone.

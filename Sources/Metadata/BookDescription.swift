@@ -1,6 +1,6 @@
-import Files
 import Foundation
 package import TileStorage
+import ZigguratFiles
 
 /// What a book's makers and keepers say of it as a whole, beside what its pages say: the `book.json` in the folder of its
 /// pages, in the sources or the library.

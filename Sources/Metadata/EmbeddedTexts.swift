@@ -1,8 +1,8 @@
-import CDeflate
-import Files
 import Foundation
 import Glibc
 import TileStorage
+import ZigguratCDeflate
+import ZigguratFiles
 
 /// Words in a picture's file that Exiv2 does not read: PNG's texts, the XMP of a GIF, and the second part of XMP that was
 /// too long for one segment of a JPEG.

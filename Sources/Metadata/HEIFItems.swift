@@ -1,4 +1,4 @@
-import CHEIF
+import ZigguratCHEIF
 
 /// The metadata of a HEIF or AVIF file's primary picture, as its items have it (ISO/IEC 23008-12, annex A).
 ///

@@ -1,7 +1,7 @@
-import Files
 import Foundation
 import Synchronization
 package import TileStorage
+import ZigguratFiles
 
 /// Exiv2's XMP parser is one for the whole process.
 let exiv2 = Mutex(())

@@ -1,7 +1,7 @@
-package import Cells
 import Foundation
 import Glibc
 import TileStorage
+package import ZigguratCells
 
 /// A sidecar could not be asked about now, for no fault of its own: later it may be.
 package struct WordsUnavailable: Error, CustomStringConvertible {

@@ -1,5 +1,5 @@
-import Files
 import Foundation
+import ZigguratFiles
 
 /// What somebody changes of an image's words; nil leaves a field as it is, and an empty one is emptied.
 package struct MetadataEdit: Hashable, Sendable, Codable {

@@ -1,7 +1,7 @@
-import CGExiv2
 import Foundation
 import Glibc
 import TileStorage
+import ZigguratCGExiv2
 
 /// The EXIF, IPTC and XMP fields of one file, by Exiv2's names (`Xmp.dc.title`).
 final class MetadataFile {

@@ -1,6 +1,6 @@
-import Files
 import Foundation
 package import TileStorage
+import ZigguratFiles
 
 /// What an XMP sidecar says, as Lightroom, darktable and digiKam write it (XMP specification, part 3, section 5),
 /// wherever its bytes lie: in a `SidecarFile`, or sealed. It stands before what the picture itself said.

@@ -1,7 +1,7 @@
-import Files
 import Glibc
 import Synchronization
 import TileStorage
+import ZigguratFiles
 
 /// Whether somebody has asked for a library's spaces to be locked since this was made or asked last.
 package final class LockRequests: Sendable {

@@ -1,7 +1,7 @@
-package import Files
 import Glibc
 import TileGeometry
 import TileStorage
+package import ZigguratFiles
 
 /// Moves pictures between a library and its private spaces.
 ///

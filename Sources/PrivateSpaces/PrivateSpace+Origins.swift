@@ -1,5 +1,5 @@
-package import Files
 package import TileStorage
+package import ZigguratFiles
 
 /// Where a space's images came from stands in its sealed index: an image that is built anew has a new line there,
 /// which nobody has claimed yet.

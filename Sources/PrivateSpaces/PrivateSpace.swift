@@ -1,8 +1,8 @@
-package import Files
 import Glibc
 import Synchronization
 package import TileGeometry
 package import TileStorage
+package import ZigguratFiles
 
 /// An open space: a store of sealed archives, and the keys to it, which are wiped when the last owner of
 /// it and of its archives lets go.

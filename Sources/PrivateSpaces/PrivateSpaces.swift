@@ -1,6 +1,6 @@
-import Files
 import Glibc
 import TileStorage
+import ZigguratFiles
 
 /// The private spaces of a library, which share a folder and a keyring.
 ///
@@ -125,12 +125,12 @@ package struct PrivateSpaces: Sendable {
 
   /// Returns why this process cannot read the folder or one of its files; `nil` if it can, or if there are no spaces.
   package func readRefusal() -> String? {
-    if let refusal = Files.readRefusal(folder.path) { return refusal }
+    if let refusal = ZigguratFiles.readRefusal(folder.path) { return refusal }
     let keyring = folder.path(SpaceFolder.keyringName)
-    if let refusal = Files.readRefusal(keyring) { return refusal }
+    if let refusal = ZigguratFiles.readRefusal(keyring) { return refusal }
     if let fault = keyringFault() { return "cannot read \(keyring): \(fault)" }
     for name in folder.names() {
-      if let refusal = Files.readRefusal(folder.path(name)) { return refusal }
+      if let refusal = ZigguratFiles.readRefusal(folder.path(name)) { return refusal }
     }
     return nil
   }

@@ -1,6 +1,6 @@
-package import Files
 import Glibc
 import TileStorage
+package import ZigguratFiles
 
 /// Deletion moves an image's line within the index, so that a space is before it or after it at any moment.
 extension PrivateSpace: DeletionPlace {

@@ -1,5 +1,5 @@
-package import Files
 import TileStorage
+package import ZigguratFiles
 
 /// Why a space was not opened, made or changed.
 package enum SpaceError: Error, Hashable, CustomStringConvertible {

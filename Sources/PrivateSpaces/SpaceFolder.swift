@@ -1,6 +1,6 @@
-import Files
 import Glibc
 import TileStorage
+import ZigguratFiles
 
 /// The folder of a library in which the spaces' files are, all side by side.
 struct SpaceFolder: Sendable {

@@ -1,6 +1,6 @@
-package import Files
 import Glibc
 import TileStorage
+package import ZigguratFiles
 
 /// A space gets another key, as after somebody else came by its key: everything of it is sealed anew.
 ///

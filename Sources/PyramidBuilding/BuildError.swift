@@ -1,8 +1,8 @@
-import Cells
-package import Files
 import Glibc
-import Imaging
 import TileStorage
+import ZigguratCells
+package import ZigguratFiles
+import ZigguratImaging
 
 /// An error of building an archive. The archive was not written, and an older one at its path stays as it was.
 ///

@@ -1,6 +1,6 @@
-import Threads
 import TileGeometry
 import TileStorage
+import ZigguratThreads
 
 extension PyramidBuilder {
   /// Builds the archive of an image file.

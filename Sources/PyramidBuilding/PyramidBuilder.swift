@@ -1,8 +1,8 @@
-import Files
-import Imaging
-import Metadata
 public import TileGeometry
 public import TileStorage
+import ZigguratFiles
+import ZigguratImaging
+import ZigguratMetadata
 
 /// Builds archives of tiles from images.
 ///

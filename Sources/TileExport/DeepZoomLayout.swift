@@ -1,6 +1,6 @@
 import TileGeometry
-import TileProtocols
 import TileStorage
+import ZigguratTileProtocols
 
 /// `NAME.dzi` and `NAME_files/LEVEL/COLUMN_ROW.EXT`, as `vips dzsave --layout dz`.
 struct DeepZoomLayout: StaticLayout {

@@ -1,8 +1,8 @@
 import Foundation
-import HTTPMessages
 import TileGeometry
-import TileProtocols
 import TileStorage
+import ZigguratHTTPMessages
+import ZigguratTileProtocols
 
 /// `info.json` and tiles under their canonical URLs, level 0 of the IIIF Image API 3.0, as `vips dzsave
 /// --layout iiif3`. A level that one tile holds is there as `full` too, which viewers ask for.

@@ -1,11 +1,11 @@
-package import Files
 import Glibc
 import Synchronization
-import Threads
 import TileGeometry
-import TileProtocols
-import TileRendering
 package import TileStorage
+package import ZigguratFiles
+import ZigguratThreads
+import ZigguratTileProtocols
+import ZigguratTileRendering
 
 /// Writes an archive's tiles as a folder of files for a plain web server.
 ///

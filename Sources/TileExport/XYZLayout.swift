@@ -1,6 +1,6 @@
 import TileGeometry
-import TileProtocols
 import TileStorage
+import ZigguratTileProtocols
 
 /// `Z/X/Y.EXT` with a `tilejson.json`, as Leaflet, OpenLayers and OpenSeadragon ask (`vips dzsave --layout
 /// google` has Z/Y/X); the tile of z 0 holds the whole image.

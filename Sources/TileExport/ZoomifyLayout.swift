@@ -1,6 +1,6 @@
 import TileGeometry
-import TileProtocols
 import TileStorage
+import ZigguratTileProtocols
 
 /// `ImageProperties.xml` and `TileGroupN/LEVEL-COLUMN-ROW.jpg`: the tiles that `serve` offers as Zoomify.
 ///

@@ -1,4 +1,4 @@
-import Imaging
+import ZigguratImaging
 
 /// Why a picture could not be made: a tile that is missing or damaged, or an encoder's refusal.
 package struct RenderError: Error, Hashable, CustomStringConvertible {

@@ -1,6 +1,6 @@
 package import TileGeometry
-package import TileProtocols
 package import TileStorage
+package import ZigguratTileProtocols
 
 extension TileRenderer {
   /// A rectangle of a level at the top left of a larger picture; the rest is transparent, or in formats without alpha in

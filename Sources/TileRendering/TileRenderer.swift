@@ -1,8 +1,8 @@
-import Imaging
 import Synchronization
 package import TileGeometry
-package import TileProtocols
 package import TileStorage
+import ZigguratImaging
+package import ZigguratTileProtocols
 
 /// Makes pictures from the tiles of archives; may be used by many threads at once.
 package final class TileRenderer: Sendable {

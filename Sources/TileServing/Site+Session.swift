@@ -1,9 +1,9 @@
-import Files
 import Foundation
-import HTTPMessages
-import ImageLibrary
 import Synchronization
 import TileStorage
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
 
 /// `/api/session`: who a visitor is, by a password or the token, and no more.
 extension Site {

@@ -1,11 +1,11 @@
-package import Files
-package import HTTPMessages
-package import ImageLibrary
 package import Synchronization
-package import Threads
-import TileProtocols
-import TileRendering
-package import Uploading
+package import ZigguratFiles
+package import ZigguratHTTPMessages
+package import ZigguratImageLibrary
+package import ZigguratThreads
+import ZigguratTileProtocols
+import ZigguratTileRendering
+package import ZigguratUploading
 
 /// Everything the server answers: request in, response out.
 package final class Site: Sendable {

@@ -1,7 +1,7 @@
-import Catalog
-import Files
-import ImageLibrary
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratImageLibrary
 
 extension Visitor {
   /// What the visitor sees of the library: first the images of the space that is unlocked, then everybody's,

@@ -1,6 +1,6 @@
-package import HTTPMessages
-import ImageLibrary
-import Uploading
+package import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratUploading
 
 /// Who asks, as far as answers depend on it: what a request may read and change.
 package struct Visitor: Sendable {

@@ -1,7 +1,7 @@
-import Files
 import Foundation
 import Glibc
 import Synchronization
+import ZigguratFiles
 
 /// How uploads ended, for who asks later, also after the server was started anew: `.ziggurat-uploads/.ended`
 /// holds a line of JSON for each, appended before the upload's own files go.

@@ -1,5 +1,5 @@
-package import Files
 package import TileGeometry
+package import ZigguratFiles
 
 /// A part of an image that becomes an image of its own: what the server cuts out at full resolution.
 package struct PictureCopy: Codable, Hashable, Sendable {

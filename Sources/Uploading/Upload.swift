@@ -1,7 +1,7 @@
-package import Files
 import Foundation
 import Synchronization
 package import TileStorage
+package import ZigguratFiles
 
 /// One file on its way into the library.
 package final class Upload: Sendable {

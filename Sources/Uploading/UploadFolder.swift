@@ -1,6 +1,6 @@
-import Files
 import Foundation
 import Glibc
+import ZigguratFiles
 
 /// The uploads' files: `.ziggurat-uploads/ID/` inside the library holds a record and the bytes that have come,
 /// under the file's own name.

@@ -1,5 +1,5 @@
-import Files
 import Foundation
+import ZigguratFiles
 
 /// What an uploaded file may be called, and the image that is made of it.
 package enum UploadName {

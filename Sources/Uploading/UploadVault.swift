@@ -1,4 +1,4 @@
-package import Files
+package import ZigguratFiles
 
 /// Where the bytes of an upload lie that is nobody else's business: sealed, until it is a picture.
 package protocol UploadVault: Sendable {

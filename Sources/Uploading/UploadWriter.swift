@@ -1,6 +1,6 @@
-import Files
 import Glibc
 import TileStorage
+import ZigguratFiles
 
 /// Brings the bytes of one request to an upload's file.
 ///

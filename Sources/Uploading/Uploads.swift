@@ -1,7 +1,7 @@
-package import Files
 import Glibc
 import Synchronization
-import Threads
+package import ZigguratFiles
+import ZigguratThreads
 
 /// All uploads of a library: those that come, those that wait to be tiled, and for a while those that ended.
 package final class Uploads: Sendable {
@@ -62,7 +62,7 @@ package final class Uploads: Sendable {
   }
 
   /// Bytes free where uploads are received; nil if that is unknown.
-  package var freeBytes: Int? { Files.freeBytes(at: folder.path) }
+  package var freeBytes: Int? { ZigguratFiles.freeBytes(at: folder.path) }
 
   /// By id.
   package var all: [Upload] { table.withLock { $0.values.sorted { $0.id < $1.id } } }

@@ -1,4 +1,4 @@
-import CCell
+import ZigguratCCell
 
 /// What malloc keeps of memory that is not used any more: each thread has a heap of its own, and a heap stays as large
 /// as it ever was while anything lies behind what was freed.

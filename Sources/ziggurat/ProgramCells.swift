@@ -1,9 +1,9 @@
-import Cells
-import Imaging
-import Metadata
 import PyramidBuilding
-import TileRendering
 import TileStorage
+import ZigguratCells
+import ZigguratImaging
+import ZigguratMetadata
+import ZigguratTileRendering
 
 /// The cells of this program: what decodes pictures, read metadata and the like.
 enum ProgramCells {

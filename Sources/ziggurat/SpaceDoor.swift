@@ -1,5 +1,5 @@
 import Glibc
-import PrivateSpaces
+import ZigguratPrivateSpaces
 
 /// Opens a library's private spaces for the commands.
 enum SpaceDoor {

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPMessages
+import ZigguratHTTPMessages
 
 @main
 enum Ziggurat {

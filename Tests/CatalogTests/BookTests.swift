@@ -1,10 +1,10 @@
-import Files
 import Foundation
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratFiles
+import ZigguratTestSupport
 
-@testable import Catalog
+@testable import ZigguratCatalog
 
 /// What is listed: a book once, by its first page, and its pages in order.
 @Suite struct BookTests {

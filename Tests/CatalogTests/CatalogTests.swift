@@ -1,10 +1,10 @@
-import Files
-import TestSupport
 import Testing
 import TileGeometry
 import TileStorage
+import ZigguratFiles
+import ZigguratTestSupport
 
-@testable import Catalog
+@testable import ZigguratCatalog
 
 /// What is promised of a catalog, whatever database it lies in.
 @Suite struct CatalogTests {

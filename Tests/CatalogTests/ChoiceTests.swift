@@ -1,8 +1,8 @@
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratTestSupport
 
-@testable import Catalog
+@testable import ZigguratCatalog
 
 /// Searches in folders and in all orders of so many images that words which are often, or are in one place, are not looked up
 /// for all of them.

@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
+import ZigguratTestSupport
 
-@testable import Catalog
+@testable import ZigguratCatalog
 
 /// The databases that a catalog may lie in.
 enum DatabaseKind: CaseIterable {

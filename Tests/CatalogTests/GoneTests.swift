@@ -1,9 +1,9 @@
-import Files
 import Foundation
-import TestSupport
 import Testing
+import ZigguratFiles
+import ZigguratTestSupport
 
-@testable import Catalog
+@testable import ZigguratCatalog
 
 /// What is no more in a catalog that servers share: archives, what was told of changes, and the right to write.
 @Suite struct GoneTests {

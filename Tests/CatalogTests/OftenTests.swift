@@ -1,9 +1,9 @@
-import Files
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratFiles
+import ZigguratTestSupport
 
-@testable import Catalog
+@testable import ZigguratCatalog
 
 /// Searches that find so much that no index is asked for all of it.
 @Suite struct OftenTests {

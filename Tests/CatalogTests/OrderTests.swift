@@ -1,11 +1,11 @@
-import Files
 import Glibc
-import TestSupport
 import Testing
 import TileGeometry
 import TileStorage
+import ZigguratFiles
+import ZigguratTestSupport
 
-@testable import Catalog
+@testable import ZigguratCatalog
 
 /// Lists in their orders, page by page.
 @Suite struct OrderTests {

@@ -1,10 +1,10 @@
-import Files
 import Foundation
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratFiles
+import ZigguratTestSupport
 
-@testable import Catalog
+@testable import ZigguratCatalog
 
 /// What is PostgreSQL's alone: many processes at one catalog, of which one writes.
 @Suite struct PostgreSQLTests {

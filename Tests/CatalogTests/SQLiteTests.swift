@@ -1,11 +1,11 @@
-import CSQLite
-import Files
 import Foundation
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratCSQLite
+import ZigguratFiles
+import ZigguratTestSupport
 
-@testable import Catalog
+@testable import ZigguratCatalog
 
 /// What is SQLite's alone: a file that may be damaged, old, or not to be written.
 @Suite struct SQLiteTests {

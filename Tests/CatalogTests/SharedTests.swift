@@ -1,11 +1,11 @@
-import Files
 import Foundation
-import TestSupport
 import Testing
 import TileGeometry
 import TileStorage
+import ZigguratFiles
+import ZigguratTestSupport
 
-@testable import Catalog
+@testable import ZigguratCatalog
 
 /// What servers that share a catalog ask it for: archives by their ids, and what has changed.
 @Suite struct SharedTests {

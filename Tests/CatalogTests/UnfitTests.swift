@@ -1,10 +1,10 @@
-import Files
 import Foundation
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratFiles
+import ZigguratTestSupport
 
-@testable import Catalog
+@testable import ZigguratCatalog
 
 /// What strangers' pictures say, however long, keeps no other picture out of the list.
 @Suite struct UnfitTests {

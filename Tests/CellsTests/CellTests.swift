@@ -1,9 +1,9 @@
-import Cells
 import Foundation
-import TestSupport
 import Testing
+import ZigguratCells
+import ZigguratTestSupport
 
-/// What a cell can do and cannot, as `cell-probe` finds it in cells of its own.
+/// What a cell can do and cannot, as `ziggurat-cell-probe` finds it in cells of its own.
 @Suite struct CellTests {
   /// What came of each attempt: outside of a cell and inside, or inside alone.
   static let found: [String: String] = {
@@ -16,7 +16,7 @@ import Testing
   }()
 
   static let probe = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    .deletingLastPathComponent().appendingPathComponent("cell-probe").path
+    .deletingLastPathComponent().appendingPathComponent("ziggurat-cell-probe").path
 
   static let isConfined = CellServer.kernelLack == nil
 

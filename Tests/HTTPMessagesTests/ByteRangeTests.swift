@@ -1,5 +1,5 @@
-import HTTPMessages
 import Testing
+import ZigguratHTTPMessages
 
 struct ByteRangeTests {
   private static func range(_ header: String, _ length: Int) -> ByteRange {

@@ -1,6 +1,6 @@
-import HTTPMessages
-import TestSupport
 import Testing
+import ZigguratHTTPMessages
+import ZigguratTestSupport
 
 struct ConditionsTests {
   /// One element of a list of entity tags.

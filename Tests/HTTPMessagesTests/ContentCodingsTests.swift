@@ -1,5 +1,5 @@
-import HTTPMessages
 import Testing
+import ZigguratHTTPMessages
 
 struct ContentCodingsTests {
   @Test(

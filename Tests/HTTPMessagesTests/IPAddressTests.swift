@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import HTTPMessages
+@testable import ZigguratHTTPMessages
 
 @Suite struct IPAddressTests {
   @Test(arguments: [

@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
 import Testing
+import ZigguratTestSupport
 
-@testable import HTTPMessages
+@testable import ZigguratHTTPMessages
 
 struct JSONTextTests {
   @Test("numbers are read as they were written, again and again")

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import HTTPMessages
+@testable import ZigguratHTTPMessages
 
 @Suite("Accept headers")
 struct MediaRangesTests {

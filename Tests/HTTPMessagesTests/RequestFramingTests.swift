@@ -1,5 +1,5 @@
-import HTTPMessages
 import Testing
+import ZigguratHTTPMessages
 
 struct RequestFramingTests {
   private static func view<Result>(_ text: String, _ use: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {

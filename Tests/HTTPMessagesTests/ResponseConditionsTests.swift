@@ -1,6 +1,6 @@
-import HTTPMessages
 import Synchronization
 import Testing
+import ZigguratHTTPMessages
 
 struct ResponseConditionsTests {
   private static let whole = Response(

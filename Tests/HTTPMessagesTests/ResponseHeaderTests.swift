@@ -1,5 +1,5 @@
-import HTTPMessages
 import Testing
+import ZigguratHTTPMessages
 
 @Suite struct ResponseHeaderTests {
   @Test func `what an answer varies by is told once, in one line`() {

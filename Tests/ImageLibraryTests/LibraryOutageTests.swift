@@ -1,13 +1,13 @@
-import Catalog
-import Files
 import Foundation
 import Glibc
-import TestSupport
 import Testing
 import TileGeometry
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratTestSupport
 
-@testable import ImageLibrary
+@testable import ZigguratImageLibrary
 
 /// A folder that goes away while its library is open.
 @Suite struct LibraryOutageTests {

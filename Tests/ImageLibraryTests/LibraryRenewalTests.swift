@@ -1,11 +1,11 @@
-import Files
 import Glibc
-import TestSupport
 import Testing
-import Threads
 import TileStorage
+import ZigguratFiles
+import ZigguratTestSupport
+import ZigguratThreads
 
-@testable import ImageLibrary
+@testable import ZigguratImageLibrary
 
 /// What was just written, while the watch looks at the same files.
 @Suite struct LibraryRenewalTests {

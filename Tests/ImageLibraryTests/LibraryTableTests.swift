@@ -1,11 +1,11 @@
-import Files
 import Foundation
 import Glibc
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratFiles
+import ZigguratTestSupport
 
-@testable import ImageLibrary
+@testable import ZigguratImageLibrary
 
 @Suite struct LibraryTableTests {
   private func entry(_ id: ImageID) -> LibraryEntry {

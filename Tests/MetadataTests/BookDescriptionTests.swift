@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratTestSupport
 
-@testable import Metadata
+@testable import ZigguratMetadata
 
 struct BookDescriptionTests {
   @Test("what is written is read again, and as it was")

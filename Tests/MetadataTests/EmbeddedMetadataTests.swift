@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratTestSupport
 
-@testable import Metadata
+@testable import ZigguratMetadata
 
 /// The words are written by ExifTool, which shares no line of code with Exiv2.
 @Suite struct EmbeddedMetadataTests {

@@ -1,7 +1,7 @@
 import Testing
 import TileStorage
 
-@testable import Metadata
+@testable import ZigguratMetadata
 
 /// What programs and what people write into the fields that captions are read from.
 @Suite struct MachineTextTests {

@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratTestSupport
 
-@testable import Metadata
+@testable import ZigguratMetadata
 
 @Suite struct SidecarTests {
   private func edit(_ title: String? = nil, _ caption: String? = nil, _ keywords: [String]? = nil)

@@ -1,7 +1,7 @@
-import TestSupport
 import Testing
+import ZigguratTestSupport
 
-@testable import ObjectStore
+@testable import ZigguratObjectStore
 
 /// What is read of strangers' words, against slower readings of the same.
 struct AnswerHeadTests {

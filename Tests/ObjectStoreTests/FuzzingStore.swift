@@ -1,9 +1,9 @@
 import Glibc
-import HTTPMessages
 import Synchronization
-import TestSupport
+import ZigguratHTTPMessages
+import ZigguratTestSupport
 
-@testable import ObjectStore
+@testable import ZigguratObjectStore
 
 /// An object store in memory that answers as S3 does, or breaks the rules that its generator draws.
 final class FuzzingStore: Sendable {

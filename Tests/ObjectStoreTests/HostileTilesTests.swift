@@ -1,13 +1,13 @@
-import Files
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
-import Threads
 import TileGeometry
+import ZigguratFiles
+import ZigguratTestSupport
+import ZigguratThreads
 
-@testable import ObjectStore
 @testable import TileStorage
+@testable import ZigguratObjectStore
 
 /// An archive's tiles through all there is between a store and whoever asks.
 enum StoredArchive {

@@ -1,10 +1,10 @@
 import Synchronization
-import TestSupport
 import Testing
-import Threads
 import TileStorage
+import ZigguratTestSupport
+import ZigguratThreads
 
-@testable import ObjectStore
+@testable import ZigguratObjectStore
 
 /// Reading from a store that may lie, over sockets.
 struct ObjectClientTests {

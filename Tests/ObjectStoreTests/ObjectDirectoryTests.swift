@@ -1,11 +1,11 @@
-import Files
 import Synchronization
-import TestSupport
 import Testing
 import TileGeometry
 import TileStorage
+import ZigguratFiles
+import ZigguratTestSupport
 
-@testable import ObjectStore
+@testable import ZigguratObjectStore
 
 /// A library's directory beside objects that are not the library's, and in a store that loses what it was sent.
 struct ObjectDirectoryTests {

@@ -1,7 +1,7 @@
-import Files
 import Testing
+import ZigguratFiles
 
-@testable import ObjectStore
+@testable import ZigguratObjectStore
 
 /// Addresses, and how stores are reached.
 struct ObjectSettingsTests {

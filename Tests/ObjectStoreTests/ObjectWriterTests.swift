@@ -1,9 +1,9 @@
 import Synchronization
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratTestSupport
 
-@testable import ObjectStore
+@testable import ZigguratObjectStore
 
 /// Writing into a store, as far as a store that answers by a script shows it; the rest shows a real one.
 struct ObjectWriterTests {

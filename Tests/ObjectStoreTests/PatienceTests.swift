@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ObjectStore
+@testable import ZigguratObjectStore
 
 /// When a store is asked again, and when no more.
 struct PatienceTests {

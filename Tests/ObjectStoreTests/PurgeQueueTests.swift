@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import ObjectStore
+@testable import ZigguratObjectStore
 
 /// What a cache is asked to forget, and when.
 @Suite struct PurgeQueueTests {

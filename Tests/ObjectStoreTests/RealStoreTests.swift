@@ -1,10 +1,10 @@
 import Foundation
-import TestSupport
 import Testing
-import Threads
+import ZigguratTestSupport
+import ZigguratThreads
 
-@testable import ObjectStore
 @testable import TileStorage
+@testable import ZigguratObjectStore
 
 /// The same against a real store, of which `Tests/scale/with-ceph` and `with-swift` tell by the environment.
 @Suite(

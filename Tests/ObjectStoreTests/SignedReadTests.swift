@@ -1,7 +1,7 @@
 import Testing
 import TileStorage
 
-@testable import ObjectStore
+@testable import ZigguratObjectStore
 
 /// Requests that are signed once for all parts of a version.
 struct SignedReadTests {

@@ -1,11 +1,11 @@
-import Files
 import Foundation
-import TestSupport
 import Testing
 import TileGeometry
 import TileStorage
+import ZigguratFiles
+import ZigguratTestSupport
 
-@testable import ObjectStore
+@testable import ZigguratObjectStore
 
 /// Libraries in a store that breaks every rule in turn: nothing traps, nothing is believed that nobody wrote, nothing is
 /// lost, and once the store is sound again all goes on. `STORE_CASES` says how many operations are tried.

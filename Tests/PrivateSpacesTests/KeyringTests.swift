@@ -1,8 +1,8 @@
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratTestSupport
 
-@testable import PrivateSpaces
+@testable import ZigguratPrivateSpaces
 
 /// The keyring by itself: what a password's key opens, and what damage does. Keys stand for passwords.
 @Suite struct KeyringTests {

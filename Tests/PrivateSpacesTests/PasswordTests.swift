@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratTestSupport
 
-@testable import PrivateSpaces
+@testable import ZigguratPrivateSpaces
 
 /// Spaces by their passwords, each with the full cost of Argon2id.
 @Suite(.serialized) struct PasswordTests {
@@ -85,7 +85,7 @@ import TileStorage
     #expect(
       refusal { _ = try spaces.open(password("another")) }
         == "cannot read the keyring: no space opens, but it is damaged; \(advice)")
-    #expect(try TestSupport.bytes(ofFile: path) == bytes)
+    #expect(try ZigguratTestSupport.bytes(ofFile: path) == bytes)
   }
 
   @Test func sameLettersComposedOrNotAreOnePassword() throws {

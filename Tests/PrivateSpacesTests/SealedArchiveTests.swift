@@ -1,10 +1,10 @@
 import Foundation
-import TestSupport
 import Testing
 import TileGeometry
 import TileStorage
+import ZigguratTestSupport
 
-@testable import PrivateSpaces
+@testable import ZigguratPrivateSpaces
 
 /// Every change of a space's files gives a refusal, never other bytes.
 @Suite struct SealedArchiveTests {

@@ -1,10 +1,10 @@
-import Files
 import Foundation
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratFiles
+import ZigguratTestSupport
 
-@testable import PrivateSpaces
+@testable import ZigguratPrivateSpaces
 
 @Suite struct SealedSidecarTests {
   private let small: SmallSpace

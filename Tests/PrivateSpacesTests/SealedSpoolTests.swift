@@ -1,10 +1,10 @@
-import Files
 import Glibc
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratFiles
+import ZigguratTestSupport
 
-@testable import PrivateSpaces
+@testable import ZigguratPrivateSpaces
 
 @Suite struct SealedSpoolTests {
   private let folder = try! TemporaryFolder()

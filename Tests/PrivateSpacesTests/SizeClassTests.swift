@@ -1,7 +1,7 @@
-import TestSupport
 import Testing
+import ZigguratTestSupport
 
-@testable import PrivateSpaces
+@testable import ZigguratPrivateSpaces
 
 @Suite struct SizeClassTests {
   @Test(arguments: [

@@ -1,10 +1,10 @@
-import Files
 import Foundation
-import TestSupport
 import TileGeometry
 import TileStorage
+import ZigguratFiles
+import ZigguratTestSupport
 
-@testable import PrivateSpaces
+@testable import ZigguratPrivateSpaces
 
 /// A space of its own in a temporary folder, without a password: only the tests of passwords pay for one.
 struct SmallSpace {

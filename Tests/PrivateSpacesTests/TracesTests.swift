@@ -1,11 +1,11 @@
-import CSodium
-import Files
 import Foundation
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratCSodium
+import ZigguratFiles
+import ZigguratTestSupport
 
-@testable import PrivateSpaces
+@testable import ZigguratPrivateSpaces
 
 /// What somebody without a password sees of a folder: names, sizes, times.
 @Suite struct TracesTests {

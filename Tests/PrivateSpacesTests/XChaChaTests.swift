@@ -1,8 +1,8 @@
-import CSodium
-import TestSupport
 import Testing
+import ZigguratCSodium
+import ZigguratTestSupport
 
-@testable import PrivateSpaces
+@testable import ZigguratPrivateSpaces
 
 /// What libsodium seals opens by the other library, and nothing else does.
 @Suite struct XChaChaTests {

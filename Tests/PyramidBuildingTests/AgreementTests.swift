@@ -1,9 +1,9 @@
-import Imaging
 import PyramidBuilding
-import TestSupport
 import Testing
 import TileGeometry
 import TileStorage
+import ZigguratImaging
+import ZigguratTestSupport
 
 /// Held against `vips dzsave`: the same levels, names and sizes of tiles, the same pixels.
 struct AgreementTests {

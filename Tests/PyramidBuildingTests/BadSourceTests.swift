@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
 import Testing
 import TileGeometry
 import TileStorage
+import ZigguratTestSupport
 
 @testable import PyramidBuilding
 

@@ -1,13 +1,13 @@
-import Files
 import Foundation
 import Glibc
-import TestSupport
 import Testing
 import TileGeometry
 import TileStorage
+import ZigguratFiles
+import ZigguratTestSupport
 
-@testable import Cells
 @testable import PyramidBuilding
+@testable import ZigguratCells
 
 /// What the parent allows a sandboxed process that was taken over: it says here what the test wants.
 @Suite struct BuildAllowanceTests {

@@ -1,6 +1,6 @@
-import Files
 import Glibc
 import Testing
+import ZigguratFiles
 
 @testable import PyramidBuilding
 

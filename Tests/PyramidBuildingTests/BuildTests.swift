@@ -1,10 +1,10 @@
 import Foundation
-import Imaging
 import Synchronization
-import TestSupport
 import Testing
 import TileGeometry
 import TileStorage
+import ZigguratImaging
+import ZigguratTestSupport
 
 @testable import PyramidBuilding
 

@@ -1,8 +1,8 @@
 import Foundation
-import Imaging
-import TestSupport
 import TileGeometry
 import TileStorage
+import ZigguratImaging
+import ZigguratTestSupport
 
 @testable import PyramidBuilding
 

@@ -1,6 +1,6 @@
 import Foundation
-import TestSupport
 import TileGeometry
+import ZigguratTestSupport
 
 /// The tiles that `vips dzsave` makes of an image: the reference.
 struct DZSave {

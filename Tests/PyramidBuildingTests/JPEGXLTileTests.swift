@@ -1,9 +1,9 @@
 import Foundation
-import Imaging
-import TestSupport
 import Testing
 import TileGeometry
 import TileStorage
+import ZigguratImaging
+import ZigguratTestSupport
 
 @testable import PyramidBuilding
 

@@ -1,9 +1,9 @@
-import Files
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratFiles
+import ZigguratTestSupport
 
 @testable import PyramidBuilding
 

@@ -1,8 +1,8 @@
 import Foundation
-import Imaging
-import TestSupport
 import TileGeometry
 import TileStorage
+import ZigguratImaging
+import ZigguratTestSupport
 
 /// 8-bit pixels in memory, bands side by side: what sources are made from and tiles are held against.
 struct Picture: Equatable {

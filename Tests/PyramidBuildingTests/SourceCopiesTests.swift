@@ -1,8 +1,8 @@
-import Files
 import Synchronization
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratFiles
+import ZigguratTestSupport
 
 @testable import PyramidBuilding
 

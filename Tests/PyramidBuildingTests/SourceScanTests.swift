@@ -1,9 +1,9 @@
-import Files
 import Foundation
-import Imaging
 import Synchronization
-import TestSupport
 import Testing
+import ZigguratFiles
+import ZigguratImaging
+import ZigguratTestSupport
 
 @testable import PyramidBuilding
 

@@ -1,11 +1,11 @@
-import Files
 import Foundation
-import Imaging
 import Synchronization
-import TestSupport
 import Testing
 import TileGeometry
 import TileStorage
+import ZigguratFiles
+import ZigguratImaging
+import ZigguratTestSupport
 
 @testable import PyramidBuilding
 

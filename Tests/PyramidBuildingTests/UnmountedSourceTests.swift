@@ -1,10 +1,10 @@
-import Catalog
-import Files
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratTestSupport
 
 @testable import PyramidBuilding
 

@@ -1,6 +1,6 @@
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratTestSupport
 
 @testable import PyramidBuilding
 

@@ -1,4 +1,4 @@
-package import Files
+package import ZigguratFiles
 
 /// In tests an id is what it is written as.
 extension ImageID: ExpressibleByStringInterpolation {

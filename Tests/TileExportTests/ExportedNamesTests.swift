@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
 import Testing
 import TileGeometry
+import ZigguratTestSupport
 
-@testable import TileExport
+@testable import ZigguratTileExport
 
 /// The names of exported files, against the arithmetic of the clients that request them.
 struct ExportedNamesTests {

@@ -1,12 +1,12 @@
-import Files
 import Foundation
-import Imaging
 import PyramidBuilding
-import TestSupport
 import Testing
-import TileExport
 import TileGeometry
 import TileStorage
+import ZigguratFiles
+import ZigguratImaging
+import ZigguratTestSupport
+import ZigguratTileExport
 
 /// Against the trees that `vips dzsave` writes of the same picture.
 @Suite struct TileExportTests {

@@ -1,5 +1,5 @@
-import TestSupport
 import TileGeometry
+import ZigguratTestSupport
 
 /// Which tiles meet a viewport, by brute force: every tile near the window is tried by itself against
 /// the rotated window, two rectangles that meet exactly where none of their four directions separates

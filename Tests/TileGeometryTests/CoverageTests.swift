@@ -1,6 +1,6 @@
-import TestSupport
 import Testing
 import TileGeometry
+import ZigguratTestSupport
 
 /// A random window onto a random image.
 private struct Scene: CustomStringConvertible {

@@ -1,6 +1,6 @@
-import TestSupport
 import Testing
 import TileGeometry
+import ZigguratTestSupport
 
 /// Values from outside: not a number, infinite, huge, tiny, zero, negative. Nothing traps, results are finite, memory and
 /// time are bounded.

@@ -1,6 +1,6 @@
-import TestSupport
 import Testing
 import TileGeometry
+import ZigguratTestSupport
 
 struct RotationTests {
   @Test(

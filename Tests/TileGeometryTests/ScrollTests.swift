@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
 import Testing
 import TileGeometry
+import ZigguratTestSupport
 
 /// Laws of scrolling on random viewports, and values from outside that are no sizes, scales or offsets.
 struct ScrollTests {

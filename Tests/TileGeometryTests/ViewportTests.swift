@@ -1,6 +1,6 @@
-import TestSupport
 import Testing
 import TileGeometry
+import ZigguratTestSupport
 
 struct ViewportTests {
   /// Random windows onto random images; numbers a viewer would have.

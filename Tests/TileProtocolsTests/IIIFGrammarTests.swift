@@ -1,7 +1,7 @@
 import Testing
 import TileGeometry
 
-@testable import TileProtocols
+@testable import ZigguratTileProtocols
 
 /// The parameters of image requests (IIIF Image API 3.0 and 2.1, section 4), over tables.
 struct IIIFGrammarTests {

@@ -1,9 +1,9 @@
-import HTTPMessages
-import TestSupport
 import Testing
 import TileGeometry
+import ZigguratHTTPMessages
+import ZigguratTestSupport
 
-@testable import TileProtocols
+@testable import ZigguratTileProtocols
 
 /// Requests on the grid, and those beside it.
 struct IIIFGridTests {

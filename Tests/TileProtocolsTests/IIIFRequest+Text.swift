@@ -1,7 +1,7 @@
 import Testing
 import TileGeometry
 
-@testable import TileProtocols
+@testable import ZigguratTileProtocols
 
 /// What the parsers read from bytes, from texts.
 extension IIIFRegion {

@@ -1,8 +1,8 @@
-import TestSupport
 import Testing
 import TileGeometry
+import ZigguratTestSupport
 
-@testable import TileProtocols
+@testable import ZigguratTileProtocols
 
 /// Regions and sizes of images of any shape, against an oracle in whole numbers that follows the text of the IIIF Image
 /// API alone (3.0 and 2.1, sections 4.1 and 4.2).

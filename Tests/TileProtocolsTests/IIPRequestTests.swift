@@ -1,8 +1,8 @@
-import TestSupport
 import Testing
 import TileGeometry
+import ZigguratTestSupport
 
-@testable import TileProtocols
+@testable import ZigguratTileProtocols
 
 /// What IIP's queries ask for.
 struct IIPRequestTests {

@@ -1,7 +1,7 @@
 import Testing
 import TileGeometry
 
-@testable import TileProtocols
+@testable import ZigguratTileProtocols
 
 /// What no protocol answers, and how that is told.
 struct RefusalTests {

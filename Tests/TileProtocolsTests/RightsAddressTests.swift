@@ -1,7 +1,7 @@
 import Testing
 import TileStorage
 
-@testable import TileProtocols
+@testable import ZigguratTileProtocols
 
 @Suite struct RightsAddressTests {
   @Test(

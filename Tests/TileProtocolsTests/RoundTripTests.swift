@@ -1,9 +1,9 @@
-import TestSupport
 import Testing
 import TileGeometry
 import TileStorage
+import ZigguratTestSupport
 
-@testable import TileProtocols
+@testable import ZigguratTileProtocols
 
 /// Every URL that is written for a tile is parsed back to that tile.
 struct RoundTripTests {

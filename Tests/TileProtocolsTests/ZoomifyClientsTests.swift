@@ -1,8 +1,8 @@
-import TestSupport
 import Testing
 import TileGeometry
+import ZigguratTestSupport
 
-@testable import TileProtocols
+@testable import ZigguratTileProtocols
 
 /// Every tile that viewers request of Zoomify, by their own arithmetic.
 struct ZoomifyClientsTests {

@@ -1,11 +1,11 @@
-import Imaging
-import TestSupport
 import Testing
 import TileGeometry
-import TileProtocols
 import TileStorage
+import ZigguratImaging
+import ZigguratTestSupport
+import ZigguratTileProtocols
 
-@testable import TileRendering
+@testable import ZigguratTileRendering
 
 struct CancellationTests {
   private static let asked: Cancellation = {

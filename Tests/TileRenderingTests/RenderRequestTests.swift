@@ -1,11 +1,11 @@
 import Synchronization
-import TestSupport
 import Testing
 import TileGeometry
-import TileProtocols
 import TileStorage
+import ZigguratTestSupport
+import ZigguratTileProtocols
 
-@testable import TileRendering
+@testable import ZigguratTileRendering
 
 /// Renders by somebody who has no archive, against those from the archive itself.
 struct RenderRequestTests {

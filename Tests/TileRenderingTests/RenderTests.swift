@@ -1,13 +1,13 @@
 import Foundation
-import Imaging
-import TestSupport
 import Testing
 import TileGeometry
-import TileProtocols
 import TileStorage
+import ZigguratImaging
+import ZigguratTestSupport
+import ZigguratTileProtocols
 
 @testable import PyramidBuilding
-@testable import TileRendering
+@testable import ZigguratTileRendering
 
 /// Pictures against libvips' own crops and scalings of the source.
 struct RenderTests {

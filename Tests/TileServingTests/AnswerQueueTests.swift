@@ -1,9 +1,9 @@
 import Foundation
-import HTTPMessages
 import Synchronization
 import Testing
+import ZigguratHTTPMessages
 
-@testable import TileServing
+@testable import ZigguratTileServing
 
 /// Whose answer is made next, and who is refused.
 @Suite struct AnswerQueueTests {

@@ -1,10 +1,10 @@
 import Foundation
-import HTTPMessages
 import Synchronization
-import TestSupport
 import Testing
+import ZigguratHTTPMessages
+import ZigguratTestSupport
 
-@testable import TileServing
+@testable import ZigguratTileServing
 
 @Suite struct AuditLogTests {
   private final class Told: Sendable {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import TileServing
+@testable import ZigguratTileServing
 
 @Suite("Paths below --base-url")
 struct BasePathTests {

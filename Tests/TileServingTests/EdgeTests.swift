@@ -1,12 +1,12 @@
-import Files
-import HTTPMessages
-import ImageLibrary
-import TestSupport
 import Testing
 import TileGeometry
 import TileStorage
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratTestSupport
 
-@testable import TileServing
+@testable import ZigguratTileServing
 
 /// What a shared cache in front of the server is told.
 @Suite struct EdgeTests {

@@ -1,8 +1,8 @@
-import HTTPMessages
-import TestSupport
 import Testing
+import ZigguratHTTPMessages
+import ZigguratTestSupport
 
-@testable import TileServing
+@testable import ZigguratTileServing
 
 /// Whose turn it is, without threads or a clock.
 struct FairTurnsTests {

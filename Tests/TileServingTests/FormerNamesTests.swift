@@ -1,10 +1,10 @@
-import Catalog
-import Files
-import HTTPMessages
 import Testing
-import TileProtocols
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratTileProtocols
 
-@testable import TileServing
+@testable import ZigguratTileServing
 
 /// Names of version 0.1 in requests.
 @Suite struct FormerNamesTests {

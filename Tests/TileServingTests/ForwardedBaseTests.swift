@@ -1,7 +1,7 @@
-import HTTPMessages
 import Testing
+import ZigguratHTTPMessages
 
-@testable import TileServing
+@testable import ZigguratTileServing
 
 /// What proxies state of the address by which clients reach the server (RFC 7239, and the headers before it).
 struct ForwardedBaseTests {

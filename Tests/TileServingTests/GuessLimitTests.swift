@@ -1,7 +1,7 @@
-import HTTPMessages
 import Testing
+import ZigguratHTTPMessages
 
-@testable import TileServing
+@testable import ZigguratTileServing
 
 /// How guessing is slowed down, by a clock that the test turns.
 @Suite struct GuessLimitTests {

@@ -1,7 +1,7 @@
-import HTTPMessages
 import Testing
+import ZigguratHTTPMessages
 
-@testable import TileServing
+@testable import ZigguratTileServing
 
 struct HeldMemoryTests {
   private final class Thing: Sendable {}

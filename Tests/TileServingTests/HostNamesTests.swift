@@ -1,7 +1,7 @@
-import HTTPMessages
 import Testing
+import ZigguratHTTPMessages
 
-@testable import TileServing
+@testable import ZigguratTileServing
 
 @Suite struct HostNamesTests {
   private static let names = HostNames(own: ["127.0.0.1", "Images.Example.org.", "nas", "nas.local"])

@@ -1,14 +1,14 @@
-import Catalog
-import Files
 import Glibc
-import HTTPMessages
 import PyramidBuilding
-import TestSupport
 import Testing
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratTestSupport
 
-@testable import ImageLibrary
-@testable import TileServing
+@testable import ZigguratImageLibrary
+@testable import ZigguratTileServing
 
 /// What images are called, on all its ways.
 @Suite struct ImageNamesTests {

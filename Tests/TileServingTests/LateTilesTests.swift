@@ -1,13 +1,13 @@
-import Files
-import HTTPMessages
-import ImageLibrary
 import Synchronization
-import TestSupport
 import Testing
 import TileGeometry
 import TileStorage
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratTestSupport
 
-@testable import TileServing
+@testable import ZigguratTileServing
 
 /// Tiles that are not here yet, from the site's requests to its answers.
 @Suite struct LateTilesTests {

@@ -1,5 +1,5 @@
 import Testing
-import TileServing
+import ZigguratTileServing
 
 @Suite struct LoggedRefererTests {
   @Test(

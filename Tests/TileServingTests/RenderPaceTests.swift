@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
 import Testing
-import Threads
-import TileRendering
+import ZigguratThreads
+import ZigguratTileRendering
 
-@testable import TileServing
+@testable import ZigguratTileServing
 
 /// Renders beside threads that answer without a pause.
 @Suite("The pace of renders", .serialized)

@@ -1,13 +1,13 @@
 import Dispatch
 import Glibc
-import HTTPMessages
 import Synchronization
-import TestSupport
 import Testing
-import Threads
+import ZigguratHTTPMessages
+import ZigguratTestSupport
+import ZigguratThreads
 
-@testable import TileRendering
-@testable import TileServing
+@testable import ZigguratTileRendering
+@testable import ZigguratTileServing
 
 struct RenderQueueTests {
   private final class Tally: Sendable {

@@ -1,7 +1,7 @@
 import Testing
-import TileProtocols
+import ZigguratTileProtocols
 
-@testable import TileServing
+@testable import ZigguratTileServing
 
 /// What paths ask for.
 struct RouteTests {

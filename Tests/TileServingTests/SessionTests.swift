@@ -1,12 +1,12 @@
-import Files
-import HTTPMessages
 import Synchronization
 import Testing
 import TileStorage
-import Uploading
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratUploading
 
-@testable import ImageLibrary
-@testable import TileServing
+@testable import ZigguratImageLibrary
+@testable import ZigguratTileServing
 
 /// Sessions by a clock that the test turns.
 @Suite struct SessionTests {

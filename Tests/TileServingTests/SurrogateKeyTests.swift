@@ -1,6 +1,6 @@
 import Testing
 
-@testable import TileServing
+@testable import ZigguratTileServing
 
 @Suite struct SurrogateKeyTests {
   @Test func `the hash is SipHash-2-4`() {

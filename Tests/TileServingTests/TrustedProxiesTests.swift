@@ -1,7 +1,7 @@
-import HTTPMessages
 import Testing
+import ZigguratHTTPMessages
 
-@testable import TileServing
+@testable import ZigguratTileServing
 
 @Suite struct TrustedProxiesTests {
   private static let proxies = TrustedProxies("10.0.0.0/8,2001:db8:ffff::/48,unix")!

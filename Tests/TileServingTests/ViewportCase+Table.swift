@@ -1,4 +1,4 @@
-import TestSupport
+import ZigguratTestSupport
 
 /// The questions of the fixture file; the answers are computed.
 extension ViewportCase {

@@ -1,7 +1,7 @@
-import HTTPMessages
 import TileGeometry
-import TileProtocols
-import TileServing
+import ZigguratHTTPMessages
+import ZigguratTileProtocols
+import ZigguratTileServing
 
 /// One line of Tests/Fixtures/viewport-cases.json, which holds this geometry and the viewer's together.
 struct ViewportCase: Codable, Equatable {

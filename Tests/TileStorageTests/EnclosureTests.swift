@@ -1,8 +1,8 @@
-import Files
 import Foundation
-import TestSupport
 import Testing
 import TileGeometry
+import ZigguratFiles
+import ZigguratTestSupport
 
 @testable import TileStorage
 

@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
 import Testing
 import TileGeometry
+import ZigguratTestSupport
 
 @testable import TileStorage
 

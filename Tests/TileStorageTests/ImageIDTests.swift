@@ -1,7 +1,7 @@
-import Files
 import Foundation
-import TestSupport
 import Testing
+import ZigguratFiles
+import ZigguratTestSupport
 
 @Suite struct ImageIDTests {
   /// Every text of up to `length` of the pieces.

@@ -1,10 +1,10 @@
 import Foundation
-import TestSupport
 import Testing
 import TileGeometry
+import ZigguratTestSupport
 
-@testable import Files
 @testable import TileStorage
+@testable import ZigguratFiles
 
 @Suite struct PartialFileTests {
   private func write(_ text: String, to file: PartialFile) throws {

@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
 import Testing
+import ZigguratTestSupport
 
-@testable import Files
+@testable import ZigguratFiles
 
 @Suite struct SidecarFileTests {
   private let folder = try! TemporaryFolder()

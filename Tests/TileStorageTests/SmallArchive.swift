@@ -1,7 +1,7 @@
-import Files
 import Foundation
-import TestSupport
 import TileGeometry
+import ZigguratFiles
+import ZigguratTestSupport
 
 @testable import TileStorage
 

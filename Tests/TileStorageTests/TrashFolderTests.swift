@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
 import Testing
+import ZigguratTestSupport
 
-@testable import Files
 @testable import TileStorage
+@testable import ZigguratFiles
 
 @Suite struct TrashFolderTests {
   private let folder = try! TemporaryFolder()

@@ -1,7 +1,7 @@
-import TestSupport
 import Testing
+import ZigguratTestSupport
 
-@testable import Uploading
+@testable import ZigguratUploading
 
 /// Uploads that could not be tiled, for a reason that may pass.
 @Suite struct DelayedUploadsTests {

@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
 import Testing
+import ZigguratTestSupport
 
-@testable import Uploading
+@testable import ZigguratUploading
 
 @Suite struct EndedUploadsTests {
   private let folder: TemporaryFolder

@@ -1,7 +1,7 @@
-import TestSupport
 import Testing
+import ZigguratTestSupport
 
-@testable import Uploading
+@testable import ZigguratUploading
 
 @Suite struct UploadExpiryTests {
   private let folder: TemporaryFolder

@@ -1,5 +1,5 @@
 import Testing
-import Uploading
+import ZigguratUploading
 
 @Suite struct UploadNameTests {
   @Test(

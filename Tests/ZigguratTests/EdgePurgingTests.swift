@@ -1,6 +1,6 @@
-import Files
-import TestSupport
 import Testing
+import ZigguratFiles
+import ZigguratTestSupport
 
 @testable import ziggurat
 

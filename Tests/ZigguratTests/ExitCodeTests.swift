@@ -1,7 +1,7 @@
-import Files
 import Foundation
-import TestSupport
 import Testing
+import ZigguratFiles
+import ZigguratTestSupport
 
 @testable import TileStorage
 @testable import ziggurat

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import ZigguratTestSupport
 
 /// The program as a user runs it: the executable built beside these tests.
 enum Program {

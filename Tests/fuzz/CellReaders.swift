@@ -1,13 +1,13 @@
-import Files
 import Foundation
 import Glibc
 import TileGeometry
 import TileStorage
+import ZigguratFiles
 
-@testable import Cells
-@testable import Metadata
 @testable import PyramidBuilding
-@testable import TileRendering
+@testable import ZigguratCells
+@testable import ZigguratMetadata
+@testable import ZigguratTileRendering
 
 extension FuzzInput {
   /// What a cell that a stranger has taken over says to who asked it; the first byte chooses what that was.

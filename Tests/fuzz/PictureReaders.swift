@@ -1,6 +1,6 @@
-import CISAL
-import Imaging
 import TileGeometry
+import ZigguratCISAL
+import ZigguratImaging
 
 @testable import PyramidBuilding
 

@@ -1,9 +1,9 @@
 import Foundation
-import HTTPMessages
 import TileGeometry
-import TileProtocols
+import ZigguratHTTPMessages
+import ZigguratTileProtocols
 
-@testable import TileServing
+@testable import ZigguratTileServing
 
 extension FuzzInput {
   /// Small and large, square tiles and tiles with an overlap, one that is a line.

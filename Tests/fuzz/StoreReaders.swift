@@ -1,7 +1,7 @@
-import Files
 import TileStorage
+import ZigguratFiles
 
-@testable import ObjectStore
+@testable import ZigguratObjectStore
 
 extension FuzzInput {
   /// What a store answers: a page of a list, the head of an answer, the end of an upload.

@@ -1,11 +1,11 @@
-import Files
 import Foundation
-import Imaging
 import TileGeometry
+import ZigguratFiles
+import ZigguratImaging
 
 @testable import PyramidBuilding
-@testable import TileRendering
 @testable import TileStorage
+@testable import ZigguratTileRendering
 
 extension FuzzInput {
   /// As the server and `verify` open and read one, whoever wrote it.

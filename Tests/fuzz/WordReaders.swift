@@ -1,6 +1,6 @@
 import Foundation
-import Metadata
 import TileStorage
+import ZigguratMetadata
 
 @testable import PyramidBuilding
 

@@ -26,7 +26,7 @@ class Example(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.place = folder("library-example")
-        cls.ran = subprocess.run([ROOT / ".build/debug/library-example"], cwd=cls.place, capture_output=True, text=True, timeout=120,
+        cls.ran = subprocess.run([ROOT / ".build/debug/ziggurat-library-example"], cwd=cls.place, capture_output=True, text=True, timeout=120,
                                  env={**os.environ, "LC_ALL": "C"})
         cls.lines = cls.ran.stdout.splitlines()
 

@@ -25,7 +25,7 @@ class Readme(unittest.TestCase):
         self.assertEqual(re.findall(r"```swift\n(.*?)```", page, re.DOTALL), [EXAMPLE.read_text()])
         place = folder("example")
         photo(place / "photo.jpg", 5120, 2880)
-        result = subprocess.run([ROOT / ".build/debug/readme-example"], cwd=place, capture_output=True, text=True,
+        result = subprocess.run([ROOT / ".build/debug/ziggurat-readme-example"], cwd=place, capture_output=True, text=True,
                                 env={**os.environ, "LC_ALL": "C"})
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         lines = result.stdout.splitlines()

@@ -1,4 +1,4 @@
-import Files
+import ZigguratFiles
 
 /// Where the tables of a catalog lie, and how they are read and written.
 ///

@@ -1,4 +1,4 @@
-import Files
+import ZigguratFiles
 
 /// A value bound to a statement's parameter.
 enum SQLValue {

@@ -1,5 +1,5 @@
-import CPostgreSQL
 import Glibc
+import ZigguratCPostgreSQL
 
 /// One open connection to a PostgreSQL database. Statements are prepared when they are met first.
 // Whoever borrows it from `PostgreSQLPool` is alone with it.

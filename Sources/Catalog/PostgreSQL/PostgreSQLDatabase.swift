@@ -1,7 +1,7 @@
-package import Files
 import Glibc
 import Synchronization
-import Threads
+package import ZigguratFiles
+import ZigguratThreads
 
 /// A catalog's tables in PostgreSQL, for any number of servers, of which one writes.
 final class PostgreSQLDatabase: CatalogDatabase {

@@ -1,6 +1,6 @@
-import CPostgreSQL
 import Glibc
 import Synchronization
+import ZigguratCPostgreSQL
 
 /// Connections to one database, each lent to one thread at a time: as many as are at work at once, and a few more.
 final class PostgreSQLPool: Sendable {

@@ -1,5 +1,5 @@
-import CSQLite
 import Synchronization
+import ZigguratCSQLite
 
 /// One open database. Every statement is prepared, run and finalized in one call.
 // Opened in SQLite's serialized mode, in which it locks the connection itself.

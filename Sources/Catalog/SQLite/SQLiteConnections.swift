@@ -1,6 +1,6 @@
-import CSQLite
 import Glibc
 import Synchronization
+import ZigguratCSQLite
 
 /// A catalog's open databases: of its file, or in memory where that cannot be written.
 ///

@@ -1,8 +1,8 @@
-import CSQLite
-import Files
 import Glibc
 import Synchronization
-import Threads
+import ZigguratCSQLite
+import ZigguratFiles
+import ZigguratThreads
 
 /// A catalog's tables in SQLite. Where the file is damaged it is made anew, where it cannot be written the tables live in
 /// memory, and several processes may use one at once.

@@ -1,6 +1,6 @@
-package import Files
 package import TileGeometry
 package import TileStorage
+package import ZigguratFiles
 
 /// An archive in an object store, as a catalog that servers share names it: enough to answer for the image without
 /// having opened it, and without a list of all.

@@ -1,4 +1,4 @@
-package import Files
+package import ZigguratFiles
 
 /// Which archives a library in an object store has, in a catalog that servers share: none of them needs a list of all.
 extension Catalog {

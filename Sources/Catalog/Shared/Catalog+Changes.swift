@@ -1,4 +1,4 @@
-package import Files
+package import ZigguratFiles
 
 /// Which images have changed since one has last asked, whoever changed them: a feed that loses none.
 ///

@@ -1,5 +1,5 @@
-package import Files
 import TileStorage
+package import ZigguratFiles
 
 /// What visitors change, in a catalog that servers share: the one that writes proves in each transaction that it still is.
 extension Catalog {

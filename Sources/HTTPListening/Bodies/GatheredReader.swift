@@ -1,6 +1,6 @@
-import CMicroHTTPD
-import HTTPMessages
-import TileServing
+import ZigguratCMicroHTTPD
+import ZigguratHTTPMessages
+import ZigguratTileServing
 
 /// Sends a body from where it lies.
 final class GatheredReader {

@@ -1,9 +1,9 @@
-import CMicroHTTPD
 import Glibc
-import HTTPMessages
 import Synchronization
-import Threads
-import TileServing
+import ZigguratCMicroHTTPD
+import ZigguratHTTPMessages
+import ZigguratThreads
+import ZigguratTileServing
 
 /// The body of a request that may change something, and the answer to it.
 ///

@@ -1,8 +1,8 @@
-import CMicroHTTPD
 import Glibc
-import HTTPMessages
 import Synchronization
 import TileStorage
+import ZigguratCMicroHTTPD
+import ZigguratHTTPMessages
 
 /// An answer that is waited for: its connection is suspended meanwhile.
 // Sendable: the connection is touched by another thread only while it is suspended, and resuming it is

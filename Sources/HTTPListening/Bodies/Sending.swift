@@ -1,9 +1,9 @@
-import CMicroHTTPD
-import Files
 import Glibc
-import HTTPMessages
-import TileServing
 import TileStorage
+import ZigguratCMicroHTTPD
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratTileServing
 
 /// Sends a stored tile: its bytes straight from the mapping.
 /// - Returns: the daemon's word, and the bytes that a GET is sent.

@@ -1,5 +1,5 @@
-import CMicroHTTPD
-import HTTPMessages
+import ZigguratCMicroHTTPD
+import ZigguratHTTPMessages
 
 /// Reads a body that is made meanwhile for the daemon; while there is nothing the connection is suspended.
 final class StreamReader {

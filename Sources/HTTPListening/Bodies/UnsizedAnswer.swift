@@ -1,5 +1,5 @@
-import CMicroHTTPD
 import Glibc
+import ZigguratCMicroHTTPD
 
 /// The start of an answer that has neither a body nor a known length: a 304, or the answer to a HEAD.
 ///

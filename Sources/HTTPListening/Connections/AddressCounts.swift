@@ -1,6 +1,6 @@
-import HTTPMessages
 import Synchronization
-import TileServing
+import ZigguratHTTPMessages
+import ZigguratTileServing
 
 /// The number of connections, or of requests, that each client has.
 final class AddressCounts: Sendable {

@@ -1,9 +1,9 @@
-import Files
 import Glibc
-import HTTPMessages
 import Synchronization
-import Threads
-import TileServing
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratThreads
+import ZigguratTileServing
 
 /// Takes connections and gives each to the event loop of the processor that its packets come in on, or to the
 /// one that has the fewest where that has many more.

@@ -1,9 +1,9 @@
-import CMicroHTTPD
 import Glibc
-import HTTPMessages
 import Synchronization
-import Threads
-import TileServing
+import ZigguratCMicroHTTPD
+import ZigguratHTTPMessages
+import ZigguratThreads
+import ZigguratTileServing
 
 /// Cuts connections whose request is not whole in time, or whose answer is not taken in time.
 /// libmicrohttpd's own timeout counts only idleness, so a client that sends or takes a byte now and then

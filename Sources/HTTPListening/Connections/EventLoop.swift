@@ -1,6 +1,6 @@
-import CMicroHTTPD
 import Glibc
 import Synchronization
+import ZigguratCMicroHTTPD
 
 /// One daemon of libmicrohttpd with one thread, which answers the connections it is given.
 // Sendable: the daemon is set once, before there is a connection, and has locks of its own.

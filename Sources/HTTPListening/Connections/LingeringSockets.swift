@@ -1,7 +1,7 @@
-import CMicroHTTPD
 import Glibc
 import Synchronization
-import Threads
+import ZigguratCMicroHTTPD
+import ZigguratThreads
 
 /// Sockets of connections that the server has ended while the client may still be sending (RFC 9112, section 9.6).
 ///

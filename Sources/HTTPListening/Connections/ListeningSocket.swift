@@ -1,6 +1,6 @@
 import Glibc
-import HTTPMessages
-import TileServing
+import ZigguratHTTPMessages
+import ZigguratTileServing
 
 /// Sockets that take connections.
 enum ListeningSocket {

@@ -1,7 +1,7 @@
-import CMicroHTTPD
 import Glibc
-import HTTPMessages
-import TileServing
+import ZigguratCMicroHTTPD
+import ZigguratHTTPMessages
+import ZigguratTileServing
 
 /// Request shapes that libmicrohttpd lets pass and that two servers in a row could understand
 /// differently (RFC 9112, sections 3.2, 5 and 6.3); they get 400 and the connection ends.

@@ -1,4 +1,4 @@
-import CMicroHTTPD
+import ZigguratCMicroHTTPD
 
 /// Suspends a connection until its answer is there, and has it answered before it is read again.
 ///

@@ -1,4 +1,4 @@
-import CXXHash
+import ZigguratCXXHash
 
 /// A strong entity tag (RFC 9110, section 8.8.3), as text with its quotes.
 package struct EntityTag: Hashable, Sendable {

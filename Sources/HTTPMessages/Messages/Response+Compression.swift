@@ -1,4 +1,4 @@
-import CDeflate
+import ZigguratCDeflate
 
 extension Response {
   /// The answer as gzip where the client takes that and the body is text of some length.

@@ -1,7 +1,7 @@
-import Files
 import Synchronization
-import Threads
 import TileStorage
+import ZigguratFiles
+import ZigguratThreads
 
 /// Ids that are asked for together.
 final class ImageQuestion: Sendable {

@@ -1,8 +1,8 @@
-import Catalog
-import Files
 import Synchronization
-import Threads
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratThreads
 
 /// Images that were asked for of a catalog which servers share.
 ///

@@ -1,6 +1,6 @@
-import Catalog
-import Files
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
 
 /// What is in memory of the images of a catalog that servers share, the least recently used forgotten first.
 struct RowCache {

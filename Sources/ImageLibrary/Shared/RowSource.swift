@@ -1,6 +1,6 @@
-package import Catalog
-package import Files
 package import TileStorage
+package import ZigguratCatalog
+package import ZigguratFiles
 
 /// Where the archives lie that a catalog names which servers share.
 package protocol RowSource: Sendable {

@@ -1,5 +1,5 @@
-import Catalog
-import Files
+import ZigguratCatalog
+import ZigguratFiles
 
 /// What visitors delete from a library whose images are rows of a catalog that servers share.
 struct RowTrash: DeletionPlace {

@@ -1,5 +1,5 @@
-import COpenJPEG
 import Glibc
+import ZigguratCOpenJPEG
 
 /// JPEG 2000 (ISO/IEC 15444-1) by OpenJPEG, on the caller's thread alone.
 package enum JPEG2000 {

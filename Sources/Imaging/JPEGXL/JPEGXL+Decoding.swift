@@ -1,4 +1,4 @@
-import CJXL
+import ZigguratCJXL
 
 extension JPEGXL {
   /// A picture of one frame that is the whole of it; damage is an error. What its header says is held against the

@@ -1,5 +1,5 @@
-import CJXL
-import CVips
+import ZigguratCJXL
+import ZigguratCVips
 
 extension JPEGXL {
   /// Pixels as a file without metadata but their ICC profile.

@@ -1,4 +1,4 @@
-import CJXL
+import ZigguratCJXL
 
 extension JPEGXL {
   /// Decodes a picture to its samples as they are stored, gray or RGB, with at most one more as alpha.

@@ -1,4 +1,4 @@
-import CJXL
+import ZigguratCJXL
 
 /// JPEG XL (ISO/IEC 18181) by libjxl, on the caller's thread alone: whoever has several pictures to do has a thread for
 /// each, and a cell's filter lets no other begin.

@@ -1,5 +1,5 @@
-import CJXL
 import Glibc
+import ZigguratCJXL
 
 /// The parts of a JPEG XL file's header that libvips passes over.
 package struct JPEGXLHeader: Sendable {

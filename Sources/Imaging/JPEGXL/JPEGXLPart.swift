@@ -1,5 +1,5 @@
-import CJXL
 import Glibc
+import ZigguratCJXL
 
 extension JPEGXL {
   /// The first frame of a file, as 8-bit gray or RGB with alpha or without.

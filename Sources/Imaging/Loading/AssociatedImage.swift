@@ -1,4 +1,4 @@
-import CVips
+import ZigguratCVips
 
 /// A picture that a slide holds beside itself, by the name that OpenSlide or the file has for it. Labels show whose tissue
 /// it is.

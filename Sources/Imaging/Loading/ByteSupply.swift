@@ -1,5 +1,5 @@
-import CVips
 import Glibc
+import ZigguratCVips
 
 /// Supplies the bytes of a file that no path leads to as they are; from any thread.
 package protocol ByteSupply: AnyObject, Sendable {

@@ -1,7 +1,7 @@
-import CDICOM
-import Files
 import Glibc
 import Synchronization
+import ZigguratCDICOM
+import ZigguratFiles
 
 /// A DICOM file that is no slide, as DCMTK reads its header, and the window of one of its frames.
 package struct DICOMFile: Sendable {

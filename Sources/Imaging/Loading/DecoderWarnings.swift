@@ -1,5 +1,5 @@
-import CVips
 package import TileStorage
+import ZigguratCVips
 
 /// The damage that libvips' decoders notice and go on with: they write it into libvips' log, which is kept
 /// by thread, or into its error buffer, which is the process's. A sandboxed process decodes one picture at a time.

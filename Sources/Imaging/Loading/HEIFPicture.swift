@@ -1,5 +1,5 @@
-import CHEIF
 import Glibc
+import ZigguratCHEIF
 
 /// Properties of a HEIF or AVIF file's primary picture that libvips passes over.
 package struct HEIFPicture: Sendable {

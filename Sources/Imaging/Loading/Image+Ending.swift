@@ -1,4 +1,4 @@
-import CVips
+import ZigguratCVips
 
 extension Image {
   /// Has all that is computed from this image fail soon after `isUnwanted`; to be called before anything is made of

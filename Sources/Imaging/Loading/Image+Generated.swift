@@ -1,4 +1,4 @@
-import CVips
+import ZigguratCVips
 
 /// Supplies the pixels of an image that libvips cannot load, as they are asked for; from any thread.
 package protocol PixelSupply: AnyObject, Sendable {

@@ -1,4 +1,4 @@
-import CVips
+import ZigguratCVips
 
 extension Image {
   /// How an image's rows are going to be read.

@@ -1,5 +1,5 @@
-import CVips
 import Synchronization
+import ZigguratCVips
 
 /// Which of libvips' loaders may be used in this process.
 ///

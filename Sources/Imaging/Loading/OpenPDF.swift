@@ -1,7 +1,7 @@
-import CPDFContent
-import CPoppler
 import Glibc
 import Synchronization
+import ZigguratCPDFContent
+import ZigguratCPoppler
 
 /// A PDF that stays open while its pages are read: to open it, and to find a page, takes time in proportion to the number
 /// of its pages.

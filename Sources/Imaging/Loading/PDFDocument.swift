@@ -1,7 +1,7 @@
-import CPDFContent
-import CPoppler
 import Glibc
 package import TileStorage
+import ZigguratCPDFContent
+import ZigguratCPoppler
 
 /// What a PDF says of itself, and of its parts.
 package struct PDFDocument {

@@ -1,6 +1,6 @@
-import CPDFContent
-import CPoppler
 import Glibc
+import ZigguratCPDFContent
+import ZigguratCPoppler
 
 /// The content of a PDF page, as far as its resolution depends on it.
 package struct PDFPage {

@@ -1,7 +1,7 @@
-import CPoppler
-import CVips
 import Glibc
 import Synchronization
+import ZigguratCPoppler
+import ZigguratCVips
 
 /// The one picture of a PDF page that shows nothing else, as it lies upright on the page.
 package struct PDFPicture: Hashable, Sendable {

@@ -1,6 +1,6 @@
-import CRawPhoto
-import CVips
 import Glibc
+import ZigguratCRawPhoto
+import ZigguratCVips
 
 /// A camera's RAW file, as LibRaw reads its header.
 package struct RawPhoto: Sendable {

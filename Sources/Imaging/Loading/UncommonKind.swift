@@ -1,5 +1,5 @@
-package import Cells
 import Glibc
+package import ZigguratCells
 
 /// What decoding a source takes besides the usual decoders, as its first bytes and its name tell: that of the loaders
 /// that are let in for it.

@@ -1,9 +1,9 @@
-package import Files
 import Foundation
 import Glibc
 import Synchronization
 package import TileGeometry
 package import TileStorage
+package import ZigguratFiles
 
 /// A library that lies in an object store, for who builds it: archives by their digests, and a directory of them.
 ///

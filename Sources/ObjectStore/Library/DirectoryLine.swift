@@ -1,7 +1,7 @@
-import Files
-import HTTPMessages
 import TileGeometry
 import TileStorage
+import ZigguratFiles
+import ZigguratHTTPMessages
 
 /// One line of a segment of a library's directory: fields with tabs between, the first of which says what it is.
 ///

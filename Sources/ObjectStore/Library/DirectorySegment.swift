@@ -1,6 +1,6 @@
-import Files
 import Glibc
 import TileStorage
+import ZigguratFiles
 
 /// Some lines of a library's directory, which one builder wrote at once and nobody changes.
 ///

@@ -1,5 +1,5 @@
-package import Files
 package import TileStorage
+package import ZigguratFiles
 
 extension ObjectReading {
   /// Bytes of one question, and how many are asked at a time: what a far store takes to answer is waited for once.

@@ -1,7 +1,7 @@
-package import Files
 import Synchronization
-import Threads
 package import TileStorage
+package import ZigguratFiles
+import ZigguratThreads
 
 /// What images there are in a library that lies in an object store.
 ///

@@ -1,9 +1,9 @@
-package import Files
 import Foundation
 import Glibc
 import Synchronization
 package import TileGeometry
 package import TileStorage
+package import ZigguratFiles
 
 /// A library in an object store, for who reads it: its directory, and its archives as they are asked for.
 package final class ObjectLibrary: Sendable {

@@ -1,5 +1,5 @@
-import Files
 import TileStorage
+import ZigguratFiles
 
 /// The text of a segment of a directory, in a file: of a large library it is far more than what is asked of it again.
 final class SegmentText: Sendable {

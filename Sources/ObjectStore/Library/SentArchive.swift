@@ -1,6 +1,6 @@
-import Files
 import Glibc
 import TileStorage
+import ZigguratFiles
 
 /// An archive that is written into a file of its own and sent when it is finished; the file does not stay.
 final class SentArchive: ArchiveWriter {

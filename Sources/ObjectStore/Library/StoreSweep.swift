@@ -1,6 +1,6 @@
-import Files
-import HTTPMessages
 import TileStorage
+import ZigguratFiles
+import ZigguratHTTPMessages
 
 /// Archives in a store that no image has, removed in two steps: one sweep marks them, and a later one, after two days,
 /// removes those that were marked all the while.

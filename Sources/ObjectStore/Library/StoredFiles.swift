@@ -1,7 +1,7 @@
-package import Files
 import Foundation
 import Synchronization
 import TileStorage
+package import ZigguratFiles
 
 /// Files that somebody keeps in buckets of an S3 store, by any names: found, and copied to this machine.
 package final class StoredFiles: Sendable {

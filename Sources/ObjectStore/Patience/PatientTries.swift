@@ -1,5 +1,5 @@
-import Threads
 import TileStorage
+import ZigguratThreads
 
 /// How often one who waits for a store asks again, where what went wrong may pass.
 struct PatientTries: Sendable {

@@ -1,4 +1,4 @@
-import CCurl
+import ZigguratCCurl
 
 /// A shared cache in front of servers, which forgets when it is asked to.
 package struct EdgeCache: Sendable, CustomStringConvertible {

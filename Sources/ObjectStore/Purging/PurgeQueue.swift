@@ -1,5 +1,5 @@
 import Synchronization
-import Threads
+import ZigguratThreads
 
 /// What one shared cache is still to forget; a thread of its own asks it.
 package final class PurgeQueue: Sendable {

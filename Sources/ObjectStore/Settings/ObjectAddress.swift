@@ -1,4 +1,4 @@
-import HTTPMessages
+import ZigguratHTTPMessages
 
 /// A bucket and a prefix in it, as `s3://bucket/prefix` names them.
 package struct ObjectAddress: Hashable, Sendable, CustomStringConvertible {

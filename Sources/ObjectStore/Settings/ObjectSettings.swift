@@ -1,6 +1,6 @@
-package import Files
 import Foundation
-import HTTPMessages
+package import ZigguratFiles
+import ZigguratHTTPMessages
 
 /// How a store is reached: by the environment variables and files that the AWS tools use.
 package struct ObjectSettings: Hashable, Sendable {

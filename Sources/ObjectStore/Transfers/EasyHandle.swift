@@ -1,6 +1,6 @@
-import CCurl
 import Synchronization
 import TileStorage
+import ZigguratCCurl
 
 /// One of libcurl's handles: a request and how it goes. For one thread at a time.
 final class EasyHandle {

@@ -1,6 +1,6 @@
-import CCurl
 import Glibc
 import TileStorage
+import ZigguratCCurl
 
 /// One try to have a part of an object: a handle, and what came of the answer so far. On one thread.
 final class RangeTransfer {

@@ -1,5 +1,5 @@
-import CCurl
 import TileStorage
+import ZigguratCCurl
 
 /// One request and its answer, on the thread that asks.
 final class Exchange {

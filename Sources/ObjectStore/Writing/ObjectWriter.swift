@@ -1,8 +1,8 @@
-import CCurl
-import Files
 import Glibc
-import HTTPMessages
 package import TileStorage
+import ZigguratCCurl
+import ZigguratFiles
+import ZigguratHTTPMessages
 
 /// Writes into a bucket of an S3 store. May be used by several threads; each waits for its own requests.
 package final class ObjectWriter: ObjectWriting {

@@ -1,5 +1,5 @@
-import CCrypto
 import Glibc
+import ZigguratCCrypto
 
 /// SHA-256, by which stores tell what they were sent from what was meant.
 package struct SHA256: ~Copyable {

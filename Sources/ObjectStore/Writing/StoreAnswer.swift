@@ -1,5 +1,5 @@
-import HTTPMessages
 import TileStorage
+import ZigguratHTTPMessages
 
 /// What a store says in XML of a bucket's objects and of uploads in parts.
 enum StoreAnswer {

@@ -1,6 +1,6 @@
-import CSodium
 import Synchronization
 import TileStorage
+import ZigguratCSodium
 
 /// Tiles of a sealed archive for a server: decrypted when they are asked for first, kept in memory until the
 /// archive is worn out, and wiped with it.

@@ -1,4 +1,4 @@
-import CSodium
+import ZigguratCSodium
 
 /// XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03) of an archive's pieces, each bound to its place.
 ///

@@ -1,6 +1,6 @@
-import Files
 import Glibc
 import TileStorage
+import ZigguratFiles
 
 extension SealedArchive {
   /// The same archive under other keys, in a file of its own that was read back.

@@ -1,7 +1,7 @@
-import Files
 import Foundation
 package import TileGeometry
 package import TileStorage
+import ZigguratFiles
 
 /// One image of an open space, mapped and decrypted a tile at a time into the reader's own memory.
 ///

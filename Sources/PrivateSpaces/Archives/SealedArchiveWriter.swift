@@ -1,7 +1,7 @@
-import Files
 import Foundation
 import TileGeometry
 import TileStorage
+import ZigguratFiles
 
 /// Writes one sealed archive front to back; nothing plain reaches the disk. When `finish` returns, the
 /// space's index names it.

@@ -1,5 +1,5 @@
-package import Files
 import TileStorage
+package import ZigguratFiles
 
 /// What somebody wrote about a picture of a space, as the XMP sidecar that an open archive would have: a file of
 /// its own, which the space's index names with the one generation of it that counts.

@@ -1,8 +1,8 @@
-import CSodium
-package import Files
 import Glibc
 import Synchronization
 import TileStorage
+import ZigguratCSodium
+package import ZigguratFiles
 
 /// A file on its way into a space, sealed as it comes under a key of its own that is nowhere but in locked
 /// memory.

@@ -1,6 +1,6 @@
-import Files
 import Glibc
 import TileStorage
+import ZigguratFiles
 
 /// Where a space's index stands: every writing has a file of its own name, so that programs that copy what has
 /// changed need no file's time, and the file goes when the next one is there.

@@ -1,7 +1,7 @@
-import CSodium
-import Files
 import Foundation
 import TileStorage
+import ZigguratCSodium
+import ZigguratFiles
 
 /// What a space holds: each image's file and the one generation of it that counts, so that an older file
 /// put back in a newer one's place is refused.

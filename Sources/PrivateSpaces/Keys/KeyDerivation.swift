@@ -1,4 +1,4 @@
-import CSodium
+import ZigguratCSodium
 
 /// How a password becomes a key: Argon2id version 1.3 (RFC 9106) with its salt and costs.
 struct KeyDerivation: Hashable, Sendable {

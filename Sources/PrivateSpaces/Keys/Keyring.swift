@@ -1,6 +1,6 @@
-import CSodium
-import Files
 import TileStorage
+import ZigguratCSodium
+import ZigguratFiles
 
 /// The one file with the keys of all spaces: a header that says how passwords become keys, and slots, each
 /// random bytes or a space's key sealed under its password. Which of the two cannot be told without the

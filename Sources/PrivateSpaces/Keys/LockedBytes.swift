@@ -1,4 +1,4 @@
-import CSodium
+import ZigguratCSodium
 
 /// Secret bytes in memory that is never swapped out, not dumped, between guard pages, read-only once
 /// written, and wiped when the last owner lets go.

@@ -1,4 +1,4 @@
-import CSodium
+import ZigguratCSodium
 
 /// The key that a space is to have once everything of it is sealed anew.
 struct NextKey {

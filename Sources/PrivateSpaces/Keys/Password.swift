@@ -1,5 +1,5 @@
-import CSodium
 import Foundation
+import ZigguratCSodium
 
 /// A password as it was typed, in locked memory.
 package struct Password: Sendable {

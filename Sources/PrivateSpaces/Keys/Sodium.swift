@@ -1,5 +1,5 @@
-import CSodium
 import Glibc
+import ZigguratCSodium
 
 /// libsodium, made ready at the first use of anything below.
 enum Sodium {

@@ -1,7 +1,7 @@
-import CSodium
-import Files
 import Synchronization
 import TileStorage
+import ZigguratCSodium
+import ZigguratFiles
 
 /// The keys of an open space, all derived from the one in the keyring.
 final class SpaceKeys: Sendable {

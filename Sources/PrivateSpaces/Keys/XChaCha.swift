@@ -1,5 +1,5 @@
-import CCrypto
-import CSodium
+import ZigguratCCrypto
+import ZigguratCSodium
 
 /// Opens what libsodium sealed by XChaCha20-Poly1305, twice as fast: OpenSSL has ChaCha20-Poly1305 for newer
 /// processors. The X is HChaCha20 in front of it (draft-irtf-cfrg-xchacha-03, section 2.3).

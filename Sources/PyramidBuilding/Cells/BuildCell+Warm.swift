@@ -1,9 +1,9 @@
-import CCell
-import Cells
 import Foundation
 import Glibc
 import TileGeometry
 import TileStorage
+import ZigguratCCell
+import ZigguratCells
 
 extension BuildCell {
   /// Does what every first picture would have to wait for, in a process of one thread: two pictures of ours, of 16 by

@@ -1,11 +1,11 @@
-package import Cells
-import Files
 import Foundation
 import Glibc
-import Imaging
-import Threads
 import TileGeometry
 import TileStorage
+package import ZigguratCells
+import ZigguratFiles
+import ZigguratImaging
+import ZigguratThreads
 
 /// A cell that builds pictures, one after the other, for a `CellBuilder`.
 package enum BuildCell {

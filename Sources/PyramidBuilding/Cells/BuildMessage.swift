@@ -1,10 +1,10 @@
-import Cells
-import Files
 import Foundation
-import Imaging
-import Metadata
 import TileGeometry
 import TileStorage
+import ZigguratCells
+import ZigguratFiles
+import ZigguratImaging
+import ZigguratMetadata
 
 /// What a builder and its cell say to each other, in this order: `build`; `pages`, or `plan`, then `go`, tiles and
 /// entries where there is no file for them, `progress`, and `built` or `failed`.

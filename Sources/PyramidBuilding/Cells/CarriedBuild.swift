@@ -1,11 +1,11 @@
-import Cells
-import Files
 import Foundation
 import Glibc
-import Imaging
-import Threads
 import TileGeometry
 import TileStorage
+import ZigguratCells
+import ZigguratFiles
+import ZigguratImaging
+import ZigguratThreads
 
 /// One picture that a cell builds, as its builder follows it: what the cell tells is checked, what it wrote is read
 /// back, and then published.

@@ -1,10 +1,10 @@
-import Cells
 import Foundation
 import Glibc
-import Imaging
-import Metadata
 import TileGeometry
 import TileStorage
+import ZigguratCells
+import ZigguratImaging
+import ZigguratMetadata
 
 /// Builds pictures of one thread of a run, each in a cell: small ones share one, until one of them ends it.
 final class CellBuilder {

@@ -1,9 +1,9 @@
-package import Cells
 import Foundation
 import Glibc
-import Imaging
 import TileGeometry
 import TileStorage
+package import ZigguratCells
+import ZigguratImaging
 
 /// A cell that looks at one source and tells what it is.
 package enum InspectCell {

@@ -1,9 +1,9 @@
-import Cells
-import Files
 import Foundation
 import Glibc
-import Imaging
 import TileStorage
+import ZigguratCells
+import ZigguratFiles
+import ZigguratImaging
 
 /// What a source's cell must be able to read, as its first bytes and its name tell.
 struct SourceNeeds {

@@ -1,7 +1,7 @@
-package import Cells
-import Imaging
 import TileGeometry
 import TileStorage
+package import ZigguratCells
+import ZigguratImaging
 
 /// A cell that decodes one archive's tiles, to tell what is wrong with them.
 package enum TileCheckCell {

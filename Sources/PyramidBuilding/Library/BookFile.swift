@@ -1,8 +1,8 @@
-import Files
 import Glibc
-import Imaging
-import Metadata
 package import TileStorage
+import ZigguratFiles
+import ZigguratImaging
+import ZigguratMetadata
 
 /// The file in which a book is described, in the folder of its pages: `book.json`, or `book.xmp`.
 package enum BookFile {

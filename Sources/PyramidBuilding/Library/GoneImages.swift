@@ -1,7 +1,7 @@
-package import Files
 import Glibc
 import Synchronization
 package import TileStorage
+package import ZigguratFiles
 
 /// Images of a library whose sources are gone from where they were, or are others now: a source that has the very
 /// content of one of them is that one under another name.

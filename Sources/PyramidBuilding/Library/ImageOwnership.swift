@@ -1,7 +1,7 @@
-package import Files
 import Glibc
 import Synchronization
 package import TileStorage
+package import ZigguratFiles
 
 /// The owners of a library's images: the source root that built an image keeps its id until the image is pruned or
 /// deleted, and no other source replaces it.

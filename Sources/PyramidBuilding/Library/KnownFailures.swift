@@ -1,9 +1,9 @@
-import Files
 import Foundation
 import Glibc
-import Imaging
 import Synchronization
 package import TileStorage
+import ZigguratFiles
+import ZigguratImaging
 
 /// Images that earlier builds could not build. They are not tried again until the source, the program or the options
 /// change.

@@ -1,7 +1,7 @@
-package import Files
 import Foundation
-import Metadata
 package import TileStorage
+package import ZigguratFiles
+import ZigguratMetadata
 
 /// Folders of a library from which the last image went.
 package enum LeftFolders {

@@ -1,5 +1,5 @@
-import Files
-import Imaging
+import ZigguratFiles
+import ZigguratImaging
 
 extension LibraryBuilder {
   /// Builds what a slide holds beside its picture, where that was asked for and its picture is there.

@@ -1,5 +1,5 @@
-import Files
 import TileStorage
+import ZigguratFiles
 
 /// Sources that have another name than when they were built.
 extension LibraryBuilder {

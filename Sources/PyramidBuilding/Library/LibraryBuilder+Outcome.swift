@@ -1,5 +1,5 @@
-package import Files
 package import TileStorage
+package import ZigguratFiles
 
 extension LibraryBuilder {
   /// How one image came out.

@@ -1,5 +1,5 @@
-import Files
 import TileStorage
+import ZigguratFiles
 
 extension LibraryBuilder {
   /// Moves archives of earlier builds into the trash that show what the source's file has as no page any more, above all

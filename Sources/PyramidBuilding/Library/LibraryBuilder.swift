@@ -1,7 +1,7 @@
-import Cells
-package import Files
-import Metadata
 package import TileStorage
+import ZigguratCells
+package import ZigguratFiles
+import ZigguratMetadata
 
 /// Builds the archives of many images into one store.
 package struct LibraryBuilder: Sendable {

@@ -1,7 +1,7 @@
-import Cells
-import Files
-import Imaging
-import Threads
+import ZigguratCells
+import ZigguratFiles
+import ZigguratImaging
+import ZigguratThreads
 
 /// Builds many images at once: one thread per image while there are images enough, then all threads on
 /// those that are left.

@@ -1,4 +1,4 @@
-package import Files
+package import ZigguratFiles
 
 /// Images whose archives are damaged, to be built anew from the very sources that they were built from.
 package struct Mending: Sendable {

@@ -1,4 +1,4 @@
-import Files
+import ZigguratFiles
 
 /// In which order archives get each other's ids: along chains from the end that is free, round circles by way of a name
 /// that nobody has.

@@ -1,5 +1,5 @@
-package import Files
 package import TileStorage
+package import ZigguratFiles
 
 /// Pages of books that an earlier version called by their numbers, and that are in the library by their files' names
 /// now.

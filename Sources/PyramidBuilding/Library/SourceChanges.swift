@@ -1,6 +1,6 @@
-import Files
 import Glibc
 import TileStorage
+import ZigguratFiles
 
 /// Which sources have changed since they were last built, as far as their files' sizes and times tell.
 ///

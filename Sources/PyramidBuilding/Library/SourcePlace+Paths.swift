@@ -1,6 +1,6 @@
-package import Files
 import Glibc
 package import TileStorage
+package import ZigguratFiles
 
 extension SourcePlace {
   /// Returns the paths at which the source of an image may lie in this place, the likeliest first.

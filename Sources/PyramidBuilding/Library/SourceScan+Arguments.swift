@@ -1,6 +1,6 @@
-import Files
 import Foundation
 import Glibc
+import ZigguratFiles
 
 /// What arguments of a build mean: paths, names and patterns.
 extension SourceScan {

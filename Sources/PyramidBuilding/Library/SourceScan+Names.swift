@@ -1,6 +1,6 @@
-import Files
-import Imaging
 import TileStorage
+import ZigguratFiles
+import ZigguratImaging
 
 /// The ids of what was found.
 extension SourceScan {

@@ -1,8 +1,8 @@
-package import Files
 import Foundation
 import Glibc
-import Imaging
 package import TileStorage
+package import ZigguratFiles
+import ZigguratImaging
 
 /// The images that a build was asked for, each with the id it gets.
 package struct SourceScan: Sendable {

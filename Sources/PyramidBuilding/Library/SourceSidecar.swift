@@ -1,9 +1,9 @@
-import Files
 import Foundation
 import Glibc
-import Imaging
-import Metadata
 import TileStorage
+import ZigguratFiles
+import ZigguratImaging
+import ZigguratMetadata
 
 /// The XMP sidecar beside a source: `photo.jpg.xmp`, as darktable and digiKam call it, or else `photo.xmp`.
 struct SourceSidecar {

@@ -1,4 +1,4 @@
-import Threads
+import ZigguratThreads
 
 /// A picture that is being built, which idle threads can help with.
 protocol PictureInWork: AnyObject, Sendable {

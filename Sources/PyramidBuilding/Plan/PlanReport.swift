@@ -1,6 +1,6 @@
-package import Files
 import Foundation
 package import TileStorage
+package import ZigguratFiles
 
 /// What became of a plan, by the reports of all who built parts of it.
 package struct PlanReport: Sendable {

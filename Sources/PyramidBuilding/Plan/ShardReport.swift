@@ -1,8 +1,8 @@
-package import Files
 import Foundation
 import Glibc
 import Synchronization
 package import TileStorage
+package import ZigguratFiles
 
 /// What a builder tells of its part of a plan, line by line as it happens: what it begins, how each image comes out,
 /// what it has ended. A builder that is killed leaves what it told, and the next one of the same part sees by it which

@@ -1,7 +1,7 @@
-package import Files
 import Foundation
 import Glibc
 import Synchronization
+package import ZigguratFiles
 
 /// Digests of sources, so that those that nobody has touched are not read again: by path, with what the file was.
 ///

@@ -1,7 +1,7 @@
-package import Files
 import Foundation
 import Glibc
 import TileStorage
+package import ZigguratFiles
 
 /// What a build would look for, looked for once: the sources with their ids and versions, which as many builders as
 /// there are take their parts of, and none sees others.

@@ -1,5 +1,5 @@
-import Files
 import Glibc
+import ZigguratFiles
 
 /// The lines of a file one after the other, without what ends them.
 ///

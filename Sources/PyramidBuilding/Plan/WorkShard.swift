@@ -1,4 +1,4 @@
-package import Files
+package import ZigguratFiles
 
 /// One of the parts into which the work of a plan is split: the same part has the same images on every machine.
 package struct WorkShard: Hashable, Sendable, CustomStringConvertible {

@@ -1,5 +1,5 @@
-import Files
 import TileStorage
+import ZigguratFiles
 
 /// A source that lies elsewhere, ready to be built.
 enum SourceCopy: Sendable {

@@ -1,6 +1,6 @@
-package import Files
-import Imaging
 import TileStorage
+package import ZigguratFiles
+import ZigguratImaging
 
 /// A source, or its sidecar, that lies elsewhere than in a folder of this machine, as it was when it was listed.
 package struct RemoteFile: Hashable, Codable, Sendable {

@@ -1,4 +1,4 @@
-import Imaging
+import ZigguratImaging
 
 /// Colours by the numbers of ITU-T H.273, as PNG's cICP and HEIF's nclx have them.
 struct CodePoints: Hashable {

@@ -1,5 +1,5 @@
-import Imaging
 import TileStorage
+import ZigguratImaging
 
 /// The statements of a file about its colours besides an ICC profile: PNG's cICP, gAMA and cHRM, HEIF's nclx, JPEG 2000's
 /// enumerated colour space, EXIF's ColorSpace and InteroperabilityIndex.

@@ -1,5 +1,5 @@
-import Imaging
 import Synchronization
+import ZigguratImaging
 
 /// What an embedded ICC profile means for the pixels.
 enum EmbeddedProfile {

@@ -1,4 +1,4 @@
-import Imaging
+import ZigguratImaging
 
 /// Pictures whose colours are names of classes, not light: the mean of two of them would be a third class.
 enum LabelImage {

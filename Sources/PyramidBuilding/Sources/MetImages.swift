@@ -1,5 +1,5 @@
-package import Files
 package import TileStorage
+package import ZigguratFiles
 
 /// The ids under which a library's sources were met, image by image, while they were built: only a build
 /// knows which of a source's pages there are.

@@ -1,5 +1,5 @@
-import Imaging
 import TileGeometry
+import ZigguratImaging
 
 /// How large a pixel is in the world.
 enum PhysicalScale {

@@ -1,4 +1,4 @@
-import Metadata
+import ZigguratMetadata
 
 /// Descriptions as scanners and programs write them into each picture of a file: XML, JSON, and lines of `key: value` or of
 /// words.

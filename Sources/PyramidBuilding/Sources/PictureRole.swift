@@ -1,5 +1,5 @@
-import Imaging
-import Metadata
+import ZigguratImaging
+import ZigguratMetadata
 
 /// The role of a picture in a file that is about another picture.
 enum PictureRole: String, Codable, Hashable, Sendable {

@@ -1,7 +1,7 @@
-import CISAL
-import CXXHash
-import Files
 import Glibc
+import ZigguratCISAL
+import ZigguratCXXHash
+import ZigguratFiles
 
 /// Which parts of a file its pixels are made of, and what else in it decides how they look: a file in which words alone
 /// have changed has the same. Of JPEG, PNG and TIFF; of anything that is built otherwise than usual nothing is told.

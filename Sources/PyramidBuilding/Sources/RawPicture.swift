@@ -1,7 +1,7 @@
-import Files
 import Glibc
-import Imaging
 import TileStorage
+import ZigguratFiles
+import ZigguratImaging
 
 /// The picture that is built of a camera's RAW file.
 package enum RawChoice: String, CaseIterable, Sendable {

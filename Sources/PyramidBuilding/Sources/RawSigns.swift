@@ -1,7 +1,7 @@
-import Files
 import Glibc
-import Imaging
 import TileStorage
+import ZigguratFiles
+import ZigguratImaging
 
 /// Properties of a camera's RAW file that need no decoder.
 struct RawSigns {

@@ -1,4 +1,4 @@
-import Imaging
+import ZigguratImaging
 
 /// The values of a source that become black and white, if its samples have more than 8 bits or a sign.
 @nonexhaustive

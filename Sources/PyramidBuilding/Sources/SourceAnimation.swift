@@ -1,6 +1,6 @@
-import Files
-import Imaging
 import TileStorage
+import ZigguratFiles
+import ZigguratImaging
 
 /// What is kept of a source that moves.
 enum SourceAnimation {

@@ -1,5 +1,5 @@
-import Imaging
 import TileStorage
+import ZigguratImaging
 
 /// What a slide holds beside itself, as entries of its archive (SZI 1.2, `associated_images`).
 enum SourceAssociates {

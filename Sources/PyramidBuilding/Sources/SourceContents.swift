@@ -1,6 +1,6 @@
-import Files
-import Imaging
 import TileStorage
+import ZigguratFiles
+import ZigguratImaging
 
 /// The pictures of a TIFF file: its pages, the picture that is shown, and what is left out, as labels and macros of slides,
 /// reduced copies and masks.

@@ -1,6 +1,6 @@
-import Files
 import Glibc
 import TileStorage
+import ZigguratFiles
 
 /// A source as a file that is opened once: whether it can be read, and the digest that tells its content from
 /// another's.

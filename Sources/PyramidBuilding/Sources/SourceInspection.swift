@@ -1,9 +1,9 @@
-import Cells
 import Foundation
-import Imaging
-import Metadata
 package import TileGeometry
 package import TileStorage
+import ZigguratCells
+import ZigguratImaging
+import ZigguratMetadata
 
 /// What a person wants to know of a source before building it.
 package struct SourceInspection: Sendable, Codable {

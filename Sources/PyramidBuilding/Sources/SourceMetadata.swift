@@ -1,6 +1,6 @@
-import Imaging
-import Metadata
 import TileStorage
+import ZigguratImaging
+import ZigguratMetadata
 
 extension ImageMetadata {
   /// Metadata of the file at a path, of whatever format.

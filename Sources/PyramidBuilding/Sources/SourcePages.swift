@@ -1,6 +1,6 @@
-import Imaging
-import Metadata
 import TileStorage
+import ZigguratImaging
+import ZigguratMetadata
 
 /// The pages of a source that are images of their own.
 struct SourcePages: Sendable {

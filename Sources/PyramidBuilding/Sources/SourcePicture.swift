@@ -1,5 +1,5 @@
-import Imaging
 import TileStorage
+import ZigguratImaging
 
 /// Which picture of a source's file is meant, and as what it is read: how finely it is drawn where it has no pixels of
 /// its own, and which of its bands are taken.

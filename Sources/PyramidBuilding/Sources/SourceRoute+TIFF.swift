@@ -1,5 +1,5 @@
-import Imaging
 import TileStorage
+import ZigguratImaging
 
 extension SourceRoute {
   /// - Parameter isSlide: a scanner made it: its tiles are taken as they are, even if anew they would be smaller.

@@ -1,6 +1,6 @@
-import Imaging
 import TileGeometry
 import TileStorage
+import ZigguratImaging
 
 /// By which way an image's pixels come to its tiles, and why; part of every report.
 struct SourceRoute {

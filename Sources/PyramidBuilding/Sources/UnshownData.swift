@@ -1,5 +1,5 @@
 import Glibc
-import Imaging
+import ZigguratImaging
 
 /// Data in files of phones and cameras that no tile shows.
 enum UnshownData {

@@ -1,5 +1,5 @@
-import Imaging
 import TileStorage
+import ZigguratImaging
 
 /// Any image that libvips loads, brought upright and to 8-bit sRGB.
 final class VipsSource: StripSource, StripDecoding {

@@ -1,6 +1,6 @@
-import CWebP
-import Imaging
 import TileStorage
+import ZigguratCWebP
+import ZigguratImaging
 
 /// The part of a damaged WebP file that libwebp decodes row by row; libvips gives all of a file or nothing.
 enum WebPPart {

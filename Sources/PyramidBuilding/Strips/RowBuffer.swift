@@ -1,4 +1,4 @@
-import Imaging
+import ZigguratImaging
 
 /// A few rows of pixels on their way from a decoder that gives whole rows to the tiles.
 final class RowBuffer {

@@ -1,4 +1,4 @@
-import Imaging
+import ZigguratImaging
 
 /// One row of tiles of one level while it fills and is worked on. Used again for another row.
 ///

@@ -1,5 +1,5 @@
-import Imaging
 import TileGeometry
+import ZigguratImaging
 
 /// What all strips of one level have in common.
 struct StripLevel {

@@ -1,8 +1,8 @@
-import Files
 import Glibc
-import Threads
 import TileGeometry
 import TileStorage
+import ZigguratFiles
+import ZigguratThreads
 
 /// Builds one pyramid from rows that stream in: strips of tile height are decoded, tiles encoded and
 /// shrunk into their parents by several threads, a parent as soon as it is complete.

@@ -1,5 +1,5 @@
-import Imaging
 import TileStorage
+import ZigguratImaging
 
 /// Where a pyramid's full-resolution pixels come from, strip by strip.
 protocol StripSource: AnyObject {

@@ -1,6 +1,6 @@
-import Imaging
 import TileGeometry
 import TileStorage
+import ZigguratImaging
 
 /// The pixels of a `PixelSource`, brought to 8 bits and, for tiles without alpha, laid over the background.
 final class SuppliedPixels<Source: PixelSource>: StripSource, StripDecoding {

@@ -1,5 +1,5 @@
-import Imaging
 public import TileStorage
+import ZigguratImaging
 
 /// An encoder of tiles in place of the one that the builder has for a format.
 ///

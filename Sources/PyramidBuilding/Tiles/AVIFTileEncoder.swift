@@ -1,4 +1,4 @@
-import Imaging
+import ZigguratImaging
 
 /// AVIF tiles by libvips: AV1 takes so long to encode that nothing around it counts.
 final class AVIFTileEncoder: TileEncoding {

@@ -1,4 +1,4 @@
-import Imaging
+import ZigguratImaging
 
 /// The rule by which a pixel of a level is made from 2×2 pixels of the next finer level.
 public struct Downsampling: Hashable, Sendable {

@@ -1,5 +1,5 @@
-import CTurboJPEG
-import Imaging
+import ZigguratCTurboJPEG
+import ZigguratImaging
 
 /// JPEG tiles by libjpeg-turbo, with the settings of libvips' `jpegsave`: accurate DCT, standard
 /// Huffman tables, 4:2:0 below quality 90 and 4:4:4 from there on unless one is asked for.

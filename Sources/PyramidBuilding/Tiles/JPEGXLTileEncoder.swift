@@ -1,4 +1,4 @@
-import Imaging
+import ZigguratImaging
 
 /// JPEG XL tiles by libjxl.
 final class JPEGXLTileEncoder: TileEncoding {

@@ -1,5 +1,5 @@
-import Imaging
 import TileStorage
+import ZigguratImaging
 
 /// PNG tiles: rows predicted from the row above or the pixel to the left, then deflated.
 ///

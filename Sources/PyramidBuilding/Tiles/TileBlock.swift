@@ -1,4 +1,4 @@
-import Imaging
+import ZigguratImaging
 
 /// How the planes of one tile lie in a block of memory.
 struct TileBlock {

@@ -1,5 +1,5 @@
-import Imaging
 import TileStorage
+import ZigguratImaging
 
 /// Turns a rectangle of 8-bit pixels into one tile's bytes. One per thread; its memory is used again.
 protocol TileEncoding: AnyObject {

@@ -1,4 +1,4 @@
-import Imaging
+import ZigguratImaging
 
 /// One plane of pixels in memory.
 struct Plane {

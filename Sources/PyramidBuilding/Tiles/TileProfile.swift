@@ -1,5 +1,5 @@
-import CDeflate
 import TileStorage
+import ZigguratCDeflate
 
 /// Writes an ICC profile into encoded tiles, whatever made them. One per thread; its memory is used again.
 final class TileProfile {

@@ -1,5 +1,5 @@
-import CWebP
-import Imaging
+import ZigguratCWebP
+import ZigguratImaging
 
 /// WebP tiles by libwebp, with the settings of libvips' `webpsave`: lossy, method 4, alpha kept without
 /// loss.

@@ -1,6 +1,6 @@
-package import Files
 import TileGeometry
 package import TileStorage
+package import ZigguratFiles
 
 /// Reads an archive back and tells everything that is wrong with it.
 package struct ArchiveVerifier {

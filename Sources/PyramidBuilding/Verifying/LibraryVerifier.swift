@@ -1,6 +1,6 @@
-package import Files
 import Synchronization
-import Threads
+package import ZigguratFiles
+import ZigguratThreads
 
 /// Verifies many archives on several threads.
 package enum LibraryVerifier {

@@ -1,5 +1,5 @@
-import Imaging
 package import TileStorage
+import ZigguratImaging
 
 /// Archives that show the label, or the whole glass, of a slide although no build was asked for it: earlier versions took
 /// them for pages.

@@ -1,5 +1,5 @@
-import HTTPMessages
 package import TileGeometry
+import ZigguratHTTPMessages
 
 /// The IIIF Image API 3.0 and 2.1: `/iiif/{2|3}/{id}/info.json`, the base URI `/iiif/{2|3}/{id}`, and
 /// `/iiif/{2|3}/{id}/{region}/{size}/{rotation}/{quality}.{format}`.

@@ -1,5 +1,5 @@
-import HTTPMessages
 import TileGeometry
+import ZigguratHTTPMessages
 
 /// The Link header of a picture that was asked for through IIIF: its canonical URL, and the profile (IIIF Image
 /// API 3.0, sections 4.7 and 6; 2.1, sections 4.7 and 6). Made without a string.

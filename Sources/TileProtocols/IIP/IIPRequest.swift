@@ -1,5 +1,5 @@
-import HTTPMessages
 package import TileGeometry
+import ZigguratHTTPMessages
 
 /// The Internet Imaging Protocol (1.0.5) as IIPImage's server has it: `/iip?FIF={id}&JTL={resolution},{tile}`, OBJ, CVT,
 /// and its forms of other protocols, `/iip?DeepZoom=…`, `Zoomify=…` and `IIIF=…`, which these read themselves.

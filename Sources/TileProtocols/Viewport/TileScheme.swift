@@ -1,6 +1,6 @@
-import HTTPMessages
 import TileGeometry
 import TileStorage
+import ZigguratHTTPMessages
 
 /// How tiles' URLs are written in answers about viewports. In every scheme the picture at a URL has exactly the pixels
 /// of the tile's `source`.

@@ -1,6 +1,6 @@
-import HTTPMessages
 import TileGeometry
 import TileStorage
+import ZigguratHTTPMessages
 
 /// The URLs of an image's tiles, pinned to the archive's generation so that they may be kept for ever.
 struct TileURLs {

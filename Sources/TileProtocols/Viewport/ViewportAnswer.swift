@@ -1,6 +1,6 @@
-import HTTPMessages
 package import TileGeometry
 package import TileStorage
+import ZigguratHTTPMessages
 
 /// Which tiles of an image cover a viewport, as JSON.
 package struct ViewportAnswer {

@@ -1,5 +1,5 @@
-package import HTTPMessages
 package import TileGeometry
+package import ZigguratHTTPMessages
 
 /// A viewport query from outside: `width=1280&height=800&scale=0.25&x=300&y=200`, checked once.
 package struct ViewportQuery: Hashable, Sendable {

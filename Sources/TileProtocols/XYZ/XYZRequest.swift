@@ -1,5 +1,5 @@
-import HTTPMessages
 package import TileGeometry
+import ZigguratHTTPMessages
 
 /// XYZ: `/xyz/{id}/tilejson.json`, and tiles: `/xyz/{id}/{z}/{x}/{y}.{ending}`, also with `@2x` or `@unpadded` in front
 /// of the ending.

@@ -1,6 +1,6 @@
-import CCell
-package import Cells
 import Glibc
+import ZigguratCCell
+package import ZigguratCells
 
 /// A cell that makes pictures of one archive's tiles, for `RenderCells`.
 package enum RenderCell {

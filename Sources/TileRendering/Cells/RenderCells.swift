@@ -1,7 +1,7 @@
-import Cells
 import Glibc
 import Synchronization
 package import TileStorage
+import ZigguratCells
 
 /// Makes pictures from the tiles of archives, in cells; may be used by many threads at once.
 ///

@@ -1,6 +1,6 @@
 import TileGeometry
-import TileProtocols
 import TileStorage
+import ZigguratTileProtocols
 
 /// A request on its way to another process of this program: words of eight bytes, one after the other.
 extension RenderRequest {

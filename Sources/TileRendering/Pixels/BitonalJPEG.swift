@@ -1,6 +1,6 @@
-import CJPEGStream
 import Glibc
-import Imaging
+import ZigguratCJPEGStream
+import ZigguratImaging
 
 /// Black and white pixels as a JPEG that decodes to exactly these.
 ///

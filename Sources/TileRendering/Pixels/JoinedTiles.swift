@@ -1,7 +1,7 @@
-import CJPEGStream
-import CTurboJPEG
 package import TileGeometry
 package import TileStorage
+import ZigguratCJPEGStream
+import ZigguratCTurboJPEG
 
 /// One JPEG made of what an archive's JPEG tiles hold at full resolution: their coefficients are put side by side and
 /// written again with their own quantisation, so that nothing is lost.

@@ -1,5 +1,5 @@
-package import Imaging
 package import TileGeometry
+package import ZigguratImaging
 
 /// 8-bit pixels in memory, filled once by whoever makes them and read-only from then on.
 // Sendable: nobody writes once the buffer is given away.

@@ -1,6 +1,6 @@
-import Imaging
 import TileGeometry
 import TileStorage
+import ZigguratImaging
 
 /// Puts tiles together to the pixels of a rectangle of one level.
 struct TileComposer {

@@ -1,7 +1,7 @@
-import Imaging
 import Synchronization
 import TileGeometry
 import TileStorage
+import ZigguratImaging
 
 /// Decoded tiles, from memory where they were decoded lately.
 final class TileDecoder: Sendable {

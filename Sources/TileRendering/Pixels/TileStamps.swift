@@ -1,7 +1,7 @@
 import Dispatch
-import Files
 import TileGeometry
 import TileStorage
+import ZigguratFiles
 
 extension TileArchive {
   private static let stampLimit = 10_000

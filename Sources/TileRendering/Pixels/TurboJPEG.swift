@@ -1,5 +1,5 @@
-import CTurboJPEG
 import TileGeometry
+import ZigguratCTurboJPEG
 
 /// A decompressor and a compressor of libjpeg-turbo; used by one thread at a time.
 final class TurboJPEG {

@@ -1,6 +1,6 @@
 import TileGeometry
-import TileProtocols
 package import TileStorage
+import ZigguratTileProtocols
 
 /// What a render takes, in pixels: one that is decoded from a JPEG tile counts 1, about 7 ns.
 package struct RenderCost: Hashable, Comparable, Sendable {

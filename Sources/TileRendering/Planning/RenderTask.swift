@@ -1,6 +1,6 @@
 package import TileGeometry
-package import TileProtocols
 package import TileStorage
+package import ZigguratTileProtocols
 
 /// A file that can be made of an archive's tiles.
 package enum RenderTask: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import ImageLibrary
+package import ZigguratImageLibrary
 
 /// How visitors come by more than everybody has.
 package struct Access: Sendable {

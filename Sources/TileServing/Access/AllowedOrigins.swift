@@ -1,4 +1,4 @@
-import HTTPMessages
+import ZigguratHTTPMessages
 
 /// The sites whose pages may read answers across origins (CORS), and, where they are named, write with the token.
 package enum AllowedOrigins: Sendable, Equatable {

@@ -1,6 +1,6 @@
-import Files
-import HTTPMessages
-import Uploading
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratUploading
 
 /// Something that changed what people see, or who may.
 ///

@@ -1,8 +1,8 @@
-package import Files
 import Glibc
-import HTTPMessages
 import Synchronization
 import TileStorage
+package import ZigguratFiles
+import ZigguratHTTPMessages
 
 /// Who changed what, and when: one line of JSON for each event, added to the end of a file.
 ///

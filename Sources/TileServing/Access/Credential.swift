@@ -1,4 +1,4 @@
-import Files
+import ZigguratFiles
 
 /// What a visitor gives to be let in.
 enum Credential: Hashable {

@@ -1,4 +1,4 @@
-import CSodium
+import ZigguratCSodium
 
 /// The secret that all servers of a library share with the caches in front of them.
 ///

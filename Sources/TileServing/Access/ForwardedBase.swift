@@ -1,4 +1,4 @@
-package import HTTPMessages
+package import ZigguratHTTPMessages
 
 /// The address by which clients reach the server, as a proxy states it: `Forwarded` (RFC 7239), or else
 /// `X-Forwarded-Proto`, `X-Forwarded-Host` and `X-Forwarded-Prefix`.

@@ -1,4 +1,4 @@
-import HTTPMessages
+import ZigguratHTTPMessages
 
 /// The sites whose pages may show the viewer in a frame of theirs (Content Security Policy 3, section
 /// 6.4.2).

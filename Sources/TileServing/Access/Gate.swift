@@ -1,5 +1,5 @@
 import Glibc
-import HTTPMessages
+import ZigguratHTTPMessages
 
 /// Lets in who has the key that the server printed when it started; for a library that is nobody else's
 /// business, on a machine with other users and a browser with other pages.

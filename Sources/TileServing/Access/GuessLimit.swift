@@ -1,4 +1,4 @@
-import HTTPMessages
+import ZigguratHTTPMessages
 
 /// Slows down who guesses passwords, by address: nobody waits for another's wrong ones. All together are bounded by
 /// what a password costs, one being tried at a time.

@@ -1,4 +1,4 @@
-package import HTTPMessages
+package import ZigguratHTTPMessages
 
 /// The names that the server goes by.
 ///

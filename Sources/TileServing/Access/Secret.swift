@@ -1,4 +1,4 @@
-import CSodium
+import ZigguratCSodium
 
 /// 256 random bits that open something for who knows them: a session, or the right to write.
 ///

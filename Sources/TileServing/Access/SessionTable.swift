@@ -1,9 +1,9 @@
-import CSodium
 import Glibc
-import HTTPMessages
-import ImageLibrary
 import Synchronization
 import TileStorage
+import ZigguratCSodium
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
 
 /// What a visitor's browser is granted, until it logs out, is idle for too long, or the day is over.
 struct Session: Sendable {

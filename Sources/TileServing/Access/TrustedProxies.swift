@@ -1,4 +1,4 @@
-package import HTTPMessages
+package import ZigguratHTTPMessages
 
 /// The proxies whose word counts for where a request comes from.
 ///

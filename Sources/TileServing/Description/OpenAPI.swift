@@ -1,7 +1,7 @@
 import Foundation
-import HTTPMessages
-import TileProtocols
 import TileStorage
+import ZigguratHTTPMessages
+import ZigguratTileProtocols
 
 /// The description of `/api` for programs, OpenAPI 3.1: `openapi.json` beside this file, with what this server is.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPMessages
+import ZigguratHTTPMessages
 
 extension Response {
   /// What is said where something is there, but is not available at present: of no memory, or a store or database that is away.

@@ -1,8 +1,8 @@
-import Files
-import HTTPMessages
-import ImageLibrary
-import TileProtocols
 import TileStorage
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratTileProtocols
 
 /// Answers that are saved as files, called as the picture is: those to queries with `download`.
 extension Router {

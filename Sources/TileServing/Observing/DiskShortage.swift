@@ -1,5 +1,5 @@
 import Synchronization
-import Uploading
+import ZigguratUploading
 
 /// A shortage of disk space for changes and uploads.
 package enum DiskShortage: Int, Sendable {

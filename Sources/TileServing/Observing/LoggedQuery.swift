@@ -1,4 +1,4 @@
-import TileProtocols
+import ZigguratTileProtocols
 
 /// A query as logs may have it: the values of parameters that the server knows, and `*` for whatever else was sent,
 /// which may be somebody's password. Where an id of a private space stands in it, nothing is told from there on.

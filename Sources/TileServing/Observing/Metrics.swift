@@ -1,6 +1,6 @@
 import Glibc
 package import Synchronization
-import TileRendering
+import ZigguratTileRendering
 
 /// What was answered, counted by threads that do not wait for each other: each adds to counters of its own
 /// cache lines, which are summed when somebody asks.

@@ -1,8 +1,8 @@
-import Catalog
-import Files
-import HTTPMessages
 import TileGeometry
-import TileProtocols
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratTileProtocols
 
 /// What stands for a link to a picture on other sites: the viewer in a frame (oEmbed 1.0, https://oembed.com).
 struct Embedding: Encodable {

@@ -1,7 +1,7 @@
-import Catalog
-import HTTPMessages
 import TileGeometry
-import TileProtocols
+import ZigguratCatalog
+import ZigguratHTTPMessages
+import ZigguratTileProtocols
 
 /// What a page says of its picture to those who show its link with a preview (the Open Graph protocol, https://ogp.me), and
 /// where they learn how to embed it (https://oembed.com, section 4).

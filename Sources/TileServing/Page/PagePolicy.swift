@@ -1,5 +1,5 @@
-import CSodium
-import HTTPMessages
+import ZigguratCSodium
+import ZigguratHTTPMessages
 
 /// What a page may load and run (Content Security Policy 3): what comes from this server, and the scripts and style
 /// sheets that stand in it, told by their hashes, so that what anybody put into it by a fault would not run.

@@ -1,4 +1,4 @@
-import CQREncode
+import ZigguratCQREncode
 
 /// Text as a QR code (ISO/IEC 18004) for a phone's camera.
 enum QRCode {

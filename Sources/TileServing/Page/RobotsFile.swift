@@ -1,4 +1,4 @@
-import HTTPMessages
+import ZigguratHTTPMessages
 
 /// The rules for crawlers (RFC 9309), where `--webroot` has no `robots.txt`.
 ///

@@ -1,4 +1,4 @@
-import TileProtocols
+import ZigguratTileProtocols
 
 /// What the owner of a server calls it, and who that is.
 package struct SiteIdentity: Sendable {

@@ -1,8 +1,8 @@
-import Files
 import Glibc
-import HTTPMessages
 import Synchronization
 import TileStorage
+import ZigguratFiles
+import ZigguratHTTPMessages
 
 /// The files of `public/`, or of the bundle that is made of it, read when asked for and kept while they do not change;
 /// compressed where the client takes it, by Brotli where a copy ending in `.br` stands beside it.

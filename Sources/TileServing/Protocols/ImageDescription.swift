@@ -1,9 +1,9 @@
-import Catalog
-import Files
-import HTTPMessages
 import TileGeometry
-import TileProtocols
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratTileProtocols
 
 /// One image as `/api/images` and `/api/images/{id}` tell of it.
 struct ImageDescription: Encodable {

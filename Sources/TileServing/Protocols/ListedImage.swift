@@ -1,6 +1,6 @@
 import Foundation
-import HTTPMessages
-import ImageLibrary
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
 
 /// One image of a listing, with as much as is asked for.
 struct ListedImage: Encodable {

@@ -1,8 +1,8 @@
-import Catalog
-import Files
-import HTTPMessages
-import ImageLibrary
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
 
 /// IIIF Presentation 3.0 of a library's folder: its folders, then the images and books that lie in it.
 ///

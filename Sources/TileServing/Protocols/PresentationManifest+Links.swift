@@ -1,7 +1,7 @@
-import Catalog
-import Files
-import HTTPMessages
-import TileProtocols
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratTileProtocols
 
 /// What a manifest leads to besides its pictures.
 extension PresentationManifest {

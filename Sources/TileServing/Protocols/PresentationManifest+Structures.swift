@@ -1,6 +1,6 @@
-import Catalog
-import HTTPMessages
-import Metadata
+import ZigguratCatalog
+import ZigguratHTTPMessages
+import ZigguratMetadata
 
 /// The parts of a book, as ranges of its canvases (Presentation 3.0, section 5.4).
 extension PresentationManifest {

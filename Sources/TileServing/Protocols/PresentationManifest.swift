@@ -1,11 +1,11 @@
-import Catalog
-import Files
 import Foundation
-import HTTPMessages
-import Metadata
 import TileGeometry
-import TileProtocols
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratMetadata
+import ZigguratTileProtocols
 
 /// IIIF Presentation 3.0 of one image, or of a book with its pages as canvases.
 struct PresentationManifest {

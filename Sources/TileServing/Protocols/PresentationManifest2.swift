@@ -1,5 +1,5 @@
-import HTTPMessages
-import TileProtocols
+import ZigguratHTTPMessages
+import ZigguratTileProtocols
 
 /// A manifest of IIIF Presentation 2.1 for viewers that know no other: what the one of 3.0 says, in the older words.
 struct PresentationManifest2 {

@@ -1,4 +1,4 @@
-import HTTPMessages
+import ZigguratHTTPMessages
 
 /// Whose turn it is among clients that wait: whoever was given the least so far goes first, each client's own in the
 /// order of their arrival.

@@ -1,5 +1,5 @@
-package import HTTPMessages
 import Synchronization
+package import ZigguratHTTPMessages
 
 /// What clients hold of something that is limited: whoever holds as much as is left for all others gets no more.
 ///

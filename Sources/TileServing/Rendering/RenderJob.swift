@@ -1,5 +1,5 @@
-package import HTTPMessages
-import TileRendering
+package import ZigguratHTTPMessages
+import ZigguratTileRendering
 
 /// A picture that has to be made before it can be sent: what makes it, and what tells it from others.
 package final class RenderJob: Sendable {

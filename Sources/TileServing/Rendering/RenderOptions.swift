@@ -1,5 +1,5 @@
-import TileProtocols
-import TileRendering
+import ZigguratTileProtocols
+import ZigguratTileRendering
 
 /// What rendering may take.
 package struct RenderOptions: Hashable, Sendable {

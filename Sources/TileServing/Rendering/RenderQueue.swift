@@ -1,8 +1,8 @@
 import Glibc
-package import HTTPMessages
 import Synchronization
-import Threads
 import TileStorage
+package import ZigguratHTTPMessages
+import ZigguratThreads
 
 /// Renders on threads of its own, of lower priority than those that answer; equal jobs in flight are
 /// rendered once, finished ones are kept in memory as long as there is room.

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
-import Threads
-import TileRendering
+import ZigguratThreads
+import ZigguratTileRendering
 
 /// A thread of low priority that makes one picture at a time.
 ///

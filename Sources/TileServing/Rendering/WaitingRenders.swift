@@ -1,4 +1,4 @@
-import HTTPMessages
+import ZigguratHTTPMessages
 
 /// Renders that are waited for: who waits for which, and whose turn it is.
 ///

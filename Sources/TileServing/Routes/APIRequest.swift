@@ -1,4 +1,4 @@
-import TileProtocols
+import ZigguratTileProtocols
 
 /// A part of the API, below `/api/`.
 package enum APIRequest: Sendable {

@@ -1,5 +1,5 @@
 import Foundation
-import TileProtocols
+import ZigguratTileProtocols
 
 /// The path of `--base-url`, below which visitors see the server.
 ///

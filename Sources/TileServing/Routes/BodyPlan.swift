@@ -1,4 +1,4 @@
-package import HTTPMessages
+package import ZigguratHTTPMessages
 
 /// What is wanted of the body of a request that may change something, decided by its headers alone.
 package enum BodyPlan: Sendable {

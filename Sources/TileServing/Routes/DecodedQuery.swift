@@ -1,4 +1,4 @@
-import HTTPMessages
+import ZigguratHTTPMessages
 
 /// The parameters of a query, decoded.
 struct DecodedQuery {

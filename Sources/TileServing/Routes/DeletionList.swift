@@ -1,5 +1,5 @@
-import Files
-import HTTPMessages
+import ZigguratFiles
+import ZigguratHTTPMessages
 
 /// The images that one request deletes: `{"ids": […]}`.
 struct DeletionList {

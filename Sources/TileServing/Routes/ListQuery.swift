@@ -1,8 +1,8 @@
-import Catalog
-import Files
-import HTTPMessages
-import ImageLibrary
-import TileProtocols
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratTileProtocols
 
 /// The query of `/api/images`, checked once.
 struct ListQuery {

@@ -1,6 +1,6 @@
-import Files
-import HTTPMessages
-import TileProtocols
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratTileProtocols
 
 /// A request's path in one spelling (RFC 3986, section 6.2.2.2): escaped is only what would be something else
 /// otherwise, a slash and a percent sign, so that an escaped slash stays part of an id. With the query behind it, where

@@ -1,4 +1,4 @@
-package import TileProtocols
+package import ZigguratTileProtocols
 
 /// What a path and its query ask for, parsed once from their bytes.
 package enum Route: Sendable {

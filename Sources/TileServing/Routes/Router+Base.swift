@@ -1,4 +1,4 @@
-import HTTPMessages
+import ZigguratHTTPMessages
 
 /// What stands in front of URLs that must be absolute.
 extension Router {

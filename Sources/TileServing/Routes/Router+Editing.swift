@@ -1,9 +1,9 @@
-import Files
 import Glibc
-import HTTPMessages
-import ImageLibrary
-import Metadata
 import TileStorage
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratMetadata
 
 /// `PATCH` and `DELETE` of images, and what undoes that.
 extension Router {

@@ -1,9 +1,9 @@
-import Catalog
-import Files
-import HTTPMessages
-import ImageLibrary
-import Metadata
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratMetadata
 
 /// The library, paged and searchable, and one image of it.
 extension Router {

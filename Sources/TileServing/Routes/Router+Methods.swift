@@ -1,4 +1,4 @@
-import HTTPMessages
+import ZigguratHTTPMessages
 
 /// The methods that a path takes: answers to OPTIONS, and 405.
 extension Router {

@@ -1,8 +1,8 @@
-import Cells
-import Files
-import HTTPMessages
-import ImageLibrary
 import Synchronization
+import ZigguratCells
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
 
 /// What a monitor asks for.
 extension Router {

@@ -1,7 +1,7 @@
-import Files
 import Foundation
-import HTTPMessages
-import TileProtocols
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratTileProtocols
 
 /// Addresses of images whose sources were renamed since.
 extension Router {

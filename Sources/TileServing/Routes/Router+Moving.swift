@@ -1,8 +1,8 @@
-import Files
 import Glibc
-import HTTPMessages
-import ImageLibrary
 import TileStorage
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
 
 /// `POST /api/images/{id}/move`: between the library and the private space that the session has open, and from
 /// there into another.

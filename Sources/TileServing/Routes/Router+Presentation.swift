@@ -1,10 +1,10 @@
-import Catalog
-import Files
 import Foundation
-import HTTPMessages
-import ImageLibrary
-import TileProtocols
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratTileProtocols
 
 /// IIIF Presentation 3.0, and manifests of 2.1.
 extension Router {

@@ -1,5 +1,5 @@
-import HTTPMessages
-import ImageLibrary
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
 
 /// `/api/pairing.svg`: the page's address on the local network, with a code that lets one phone write.
 extension Router {

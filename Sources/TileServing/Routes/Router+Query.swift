@@ -1,5 +1,5 @@
-import HTTPMessages
-import TileProtocols
+import ZigguratHTTPMessages
+import ZigguratTileProtocols
 
 /// The queries of the API.
 extension Router {

@@ -1,9 +1,9 @@
-import HTTPMessages
-import ImageLibrary
 import TileGeometry
-import TileProtocols
-import TileRendering
 import TileStorage
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratTileProtocols
+import ZigguratTileRendering
 
 /// Answers that are rendered: their headers are known before their bytes are.
 extension Router {

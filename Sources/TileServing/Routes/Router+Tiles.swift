@@ -1,10 +1,10 @@
-import Files
-import HTTPMessages
-import ImageLibrary
 import TileGeometry
-import TileProtocols
-import TileRendering
 import TileStorage
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratTileProtocols
+import ZigguratTileRendering
 
 /// Whatever the tile protocols have that is no stored tile in its own spelling.
 extension Router {

@@ -1,8 +1,8 @@
-import Files
-import HTTPMessages
-import ImageLibrary
 import TileStorage
-import Uploading
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratUploading
 
 /// `/api/uploads`: the resumable upload protocol tus 1.0 (https://tus.io/protocols/resumable-upload) with the
 /// extensions creation, creation-with-upload, expiration and termination; and what became of the uploads.

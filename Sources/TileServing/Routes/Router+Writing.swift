@@ -1,7 +1,7 @@
-import Catalog
-import HTTPMessages
-import ImageLibrary
-import TileProtocols
+import ZigguratCatalog
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratTileProtocols
 
 /// Where requests that may change something go. The answer that a plan brings along runs on a worker and may
 /// wait for disks.

@@ -1,11 +1,11 @@
-import Catalog
-import Files
 import Foundation
-import HTTPMessages
-import ImageLibrary
 import TileGeometry
-import TileProtocols
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratTileProtocols
 
 /// Finds what one request asks for.
 struct Router {

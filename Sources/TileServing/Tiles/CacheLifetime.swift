@@ -1,4 +1,4 @@
-import TileProtocols
+import ZigguratTileProtocols
 
 /// What Cache-Control says of answers with pixels.
 struct CacheWords: Sendable {

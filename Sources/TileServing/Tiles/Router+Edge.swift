@@ -1,5 +1,5 @@
-import Files
-import HTTPMessages
+import ZigguratFiles
+import ZigguratHTTPMessages
 
 /// What a shared cache in front of servers is told.
 extension Router {

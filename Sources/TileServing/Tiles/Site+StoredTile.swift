@@ -1,9 +1,9 @@
-import Files
-import HTTPMessages
-import ImageLibrary
-import TileProtocols
-import TileRendering
 import TileStorage
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratTileProtocols
+import ZigguratTileRendering
 
 /// The way of a stored tile, which touches no string and no object.
 extension Site {

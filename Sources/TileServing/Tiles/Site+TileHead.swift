@@ -1,6 +1,6 @@
 import Glibc
-package import HTTPMessages
-import TileProtocols
+package import ZigguratHTTPMessages
+import ZigguratTileProtocols
 
 /// What is said of a stored tile: decided without a string, an array or an object, but for what is rare.
 extension Site {

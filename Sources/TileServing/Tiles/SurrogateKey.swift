@@ -1,4 +1,4 @@
-import CSodium
+import ZigguratCSodium
 
 /// The value of `Surrogate-Key` of all answers about one image, by which a shared cache can forget them together.
 ///

@@ -1,6 +1,6 @@
-package import HTTPMessages
-import TileProtocols
 package import TileStorage
+package import ZigguratHTTPMessages
+import ZigguratTileProtocols
 
 /// A stored tile on its way out: a slice of the archive's mapping, and who keeps it mapped.
 ///

@@ -1,4 +1,4 @@
-import HTTPMessages
+import ZigguratHTTPMessages
 
 /// A stored tile's entity tag, `"generation-tile"`, hexadecimal: the same through every protocol. Made without a
 /// string.

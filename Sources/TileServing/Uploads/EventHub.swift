@@ -1,7 +1,7 @@
 import Glibc
-import HTTPMessages
 import Synchronization
-import Uploading
+import ZigguratHTTPMessages
+import ZigguratUploading
 
 /// Tells of uploads to all who listen; a bounded number may.
 package final class EventHub: Sendable {

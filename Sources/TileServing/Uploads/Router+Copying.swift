@@ -1,11 +1,11 @@
-import Catalog
-import Files
-import HTTPMessages
-import ImageLibrary
 import TileGeometry
-import TileProtocols
 import TileStorage
-import Uploading
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratTileProtocols
+import ZigguratUploading
 
 /// `POST /api/images/{id}/copies`: a part of an image becomes an image of its own, beside it.
 extension Router {

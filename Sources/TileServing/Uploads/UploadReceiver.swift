@@ -1,5 +1,5 @@
-import HTTPMessages
-import Uploading
+import ZigguratHTTPMessages
+import ZigguratUploading
 
 /// Takes the body of a request that sends a part of a file.
 // Sendable: calls come one after the other, as `BodyReceiver` has it.

@@ -1,6 +1,6 @@
-import HTTPMessages
 import Synchronization
-import Threads
+import ZigguratHTTPMessages
+import ZigguratThreads
 
 /// Makes answers that take long one after the other, clients having their turns by `FairTurns`; a bounded number waits.
 ///

@@ -1,5 +1,5 @@
-package import Files
 import Glibc
+package import ZigguratFiles
 
 /// An error of reading or writing an archive.
 ///

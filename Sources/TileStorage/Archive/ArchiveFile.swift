@@ -1,5 +1,5 @@
-package import Files
 import Glibc
+package import ZigguratFiles
 
 /// An archive that another process writes into an open file; it appears under its name once it was found whole.
 package final class ArchiveFile {

@@ -1,5 +1,5 @@
-package import Files
 import Glibc
+package import ZigguratFiles
 
 /// An archive gets another id, with the words beside it.
 ///

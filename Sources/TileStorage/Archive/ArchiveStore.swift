@@ -1,6 +1,6 @@
-package import Files
 import Glibc
 package import TileGeometry
+package import ZigguratFiles
 
 /// Takes one image's tiles, front to back; the archive is there when `finish` returns, and not before.
 ///

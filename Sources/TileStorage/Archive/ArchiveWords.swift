@@ -1,4 +1,4 @@
-package import Files
+package import ZigguratFiles
 
 /// The words of an archive: what its picture says itself, and what is told of it, as entries.
 package struct ArchiveWords: Sendable {

@@ -1,5 +1,5 @@
-package import Files
 import Glibc
+package import ZigguratFiles
 
 /// The moves by which archives exchange their ids, written down before the first of them. If the program is killed between
 /// two moves, the next program that opens the library makes the others.

@@ -1,5 +1,5 @@
-package import Files
 import Glibc
+package import ZigguratFiles
 
 /// The ids that a library's images had before their sources were renamed, each with the id that it became: in its
 /// folder `.moved` small files for each, under the id's own path, so that each appears whole and is found without

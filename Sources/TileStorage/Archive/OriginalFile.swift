@@ -1,6 +1,6 @@
-package import Files
 import Glibc
 import Synchronization
+package import ZigguratFiles
 
 /// The file from which an archive was built, kept beside the archive.
 ///

@@ -1,4 +1,4 @@
-import Files
+import ZigguratFiles
 
 /// What an archive has at a tile's place.
 package enum StoredTile {

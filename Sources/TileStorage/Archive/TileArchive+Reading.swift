@@ -1,5 +1,5 @@
-import Files
 public import TileGeometry
+import ZigguratFiles
 
 /// Reads for programs that use the library: by address, checked, and never with bytes that outlive the archive.
 extension TileArchive {

@@ -1,5 +1,5 @@
-package import Files
 public import TileGeometry
+package import ZigguratFiles
 
 /// The tiles of one image: an SZI 1.2 file, which is a ZIP file without compression, or a Deep Zoom folder.
 ///

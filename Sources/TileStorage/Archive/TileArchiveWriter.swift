@@ -1,5 +1,5 @@
-import Files
 public import TileGeometry
+import ZigguratFiles
 
 /// Writes an SZI 1.2 file from encoded tiles.
 ///

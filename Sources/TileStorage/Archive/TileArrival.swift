@@ -1,4 +1,4 @@
-import Threads
+import ZigguratThreads
 
 /// A tile that is on its way to where it can be read.
 ///

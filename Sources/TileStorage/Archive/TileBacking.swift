@@ -1,4 +1,4 @@
-package import Files
+package import ZigguratFiles
 
 /// Where an archive's tiles lie and how they are had; a mapped ZIP has a way of its own in `TileArchive`, which costs
 /// a stored tile nothing. Bytes that were given live as long as this.

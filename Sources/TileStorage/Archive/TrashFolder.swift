@@ -1,6 +1,6 @@
-package import Files
 import Foundation
 import Glibc
+package import ZigguratFiles
 
 /// The images that were deleted from a library, in its `.ziggurat-trash`: a folder for each deletion, with the archives,
 /// their sidecars and the originals of uploads under the paths that they had. The original of a book goes with the last of

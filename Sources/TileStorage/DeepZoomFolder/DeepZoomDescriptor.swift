@@ -1,6 +1,6 @@
-package import Files
 package import Foundation
 package import TileGeometry
+package import ZigguratFiles
 
 /// The `.dzi` file: `<Image>` with its `<Size>`, schema `http://schemas.microsoft.com/deepzoom/2008`.
 package struct DeepZoomDescriptor: Hashable, Sendable {

@@ -1,7 +1,7 @@
-import Files
 import Foundation
 import Glibc
 import TileGeometry
+import ZigguratFiles
 
 /// A Deep Zoom image as `vips dzsave` and others leave it: `NAME.dzi` beside `NAME_files`.
 struct DeepZoomFolder {

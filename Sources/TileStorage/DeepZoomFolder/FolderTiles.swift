@@ -1,7 +1,7 @@
-import Files
 import Glibc
 import Synchronization
 import TileGeometry
+import ZigguratFiles
 
 /// Tiles that are files of their own, `NAME_files/LEVEL/COLUMN_ROW.EXT`; each mapped when it is asked for
 /// and from then on, so that a slice of it lives as long as its archive.

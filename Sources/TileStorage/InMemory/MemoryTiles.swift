@@ -1,5 +1,5 @@
-import Files
 package import TileGeometry
+import ZigguratFiles
 
 /// Tiles that are in memory and nowhere else.
 final class MemoryTiles: TileBacking {

@@ -1,6 +1,6 @@
-import Files
 import Synchronization
 package import TileGeometry
+import ZigguratFiles
 
 /// What a library's directory tells of an archive in an object store: enough to answer for it without having opened it.
 package struct ListedArchive: Sendable {

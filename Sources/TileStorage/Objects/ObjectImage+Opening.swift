@@ -1,6 +1,6 @@
-package import Files
 import Glibc
 import TileGeometry
+package import ZigguratFiles
 
 extension ObjectImage {
   /// Bytes of the end that are read first: the directory of an archive of 2,500 tiles, and what stands before it.

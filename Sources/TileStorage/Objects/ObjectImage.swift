@@ -1,6 +1,6 @@
-package import Files
 import Synchronization
-import Threads
+package import ZigguratFiles
+import ZigguratThreads
 
 /// One version of an archive in an object store: what its directory says, and its tiles as they are fetched.
 ///

@@ -1,5 +1,5 @@
 import Synchronization
-import Threads
+import ZigguratThreads
 
 /// What all images of a store have in memory together: tiles that were read, as many bytes as it may be.
 package final class ObjectMemory: Sendable {

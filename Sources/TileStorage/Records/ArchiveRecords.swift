@@ -1,6 +1,6 @@
-import Files
 import Foundation
 import Synchronization
+import ZigguratFiles
 
 /// The JSON entries of an open archive, each decoded once, however often it is asked for. An error is kept as well.
 final class ArchiveRecords: Sendable {

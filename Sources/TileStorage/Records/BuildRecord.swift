@@ -1,5 +1,5 @@
-package import Files
 package import Foundation
+package import ZigguratFiles
 
 /// `vendor/ziggurat/build.json`: what an archive was built from and how, for whoever asks later and
 /// for the next build, which leaves alone what has not changed.

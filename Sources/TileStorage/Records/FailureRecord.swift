@@ -1,4 +1,4 @@
-package import Files
+package import ZigguratFiles
 
 /// An image that could not be built, remembered so that later builds do not try the same file again.
 package struct FailureRecord: Hashable, Sendable {

@@ -1,5 +1,5 @@
-import Files
 package import Foundation
+import ZigguratFiles
 
 /// The descriptive metadata of an image: the fields of EXIF, IPTC and XMP that people read.
 ///

@@ -1,4 +1,4 @@
-package import Files
+package import ZigguratFiles
 
 /// Where sources were looked for: a folder, a file or a pattern of names, read as pictures or as books.
 ///

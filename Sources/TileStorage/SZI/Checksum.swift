@@ -1,4 +1,4 @@
-import CDeflate
+import ZigguratCDeflate
 
 /// CRC-32 as ZIP has it.
 package func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {

@@ -1,5 +1,5 @@
-import Files
 import TileGeometry
+import ZigguratFiles
 
 /// Reads that copy. They do not touch the mapping, so that a file that others cut short is an error, not a SIGBUS.
 extension MappedZIP {

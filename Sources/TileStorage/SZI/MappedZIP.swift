@@ -1,5 +1,5 @@
-import Files
 import TileGeometry
+import ZigguratFiles
 
 /// A stored ZIP (SZI 1.2), mapped and read in place.
 ///

@@ -1,5 +1,5 @@
-import Files
 import TileGeometry
+import ZigguratFiles
 
 /// What the directory of a stored ZIP (SZI 1.2) says: which image it is and where everything lies.
 struct SZIContents: ~Copyable {

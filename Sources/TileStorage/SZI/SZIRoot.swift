@@ -1,6 +1,6 @@
-import Files
 import Foundation
 import TileGeometry
+import ZigguratFiles
 
 /// What an archive's entry names mean: the one root folder, its descriptor, and the tiles' folder.
 struct SZIRoot {

@@ -1,5 +1,5 @@
-package import Files
 package import TileGeometry
+package import ZigguratFiles
 
 /// Writes one SZI archive (SZI 1.2) front to back; it appears under its name when `finish` returns.
 ///

@@ -1,5 +1,5 @@
-import Files
 public import TileGeometry
+import ZigguratFiles
 
 /// `scan-properties.xml`: what an SZI says of its image (SZI 1.2). Without a date, so that the same
 /// source gives the same bytes.

@@ -1,4 +1,4 @@
-import Files
+import ZigguratFiles
 
 /// The central directory of a ZIP file in memory, entry by entry.
 struct ZIPDirectory {

@@ -1,4 +1,4 @@
-import CExpat
+import ZigguratCExpat
 
 /// The elements of an XML text of a stranger, one after the other.
 ///

@@ -1,6 +1,6 @@
-import Catalog
-import Files
-import HTTPMessages
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratHTTPMessages
 
 enum CatalogCommand: Command {
   static let name = "catalog"

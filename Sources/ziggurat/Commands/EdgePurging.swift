@@ -1,10 +1,10 @@
-import Catalog
-import Files
 import Glibc
-import ImageLibrary
-import ObjectStore
 import Synchronization
-import TileServing
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratImageLibrary
+import ZigguratObjectStore
+import ZigguratTileServing
 
 /// Has the caches in front of the server forget images that are gone from the library, however they went.
 ///

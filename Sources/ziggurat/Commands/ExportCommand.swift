@@ -1,7 +1,7 @@
-import Files
 import Foundation
-import TileExport
 import TileStorage
+import ZigguratFiles
+import ZigguratTileExport
 
 enum ExportCommand: Command {
   static let name = "export"

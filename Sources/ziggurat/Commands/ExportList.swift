@@ -1,10 +1,10 @@
-import Catalog
-import Files
 import Foundation
-import HTTPMessages
-import ImageLibrary
-import ObjectStore
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratObjectStore
 
 /// What an export makes of archives and libraries: the one archive's tiles at the output, or a folder for each image
 /// below it, by its id.

@@ -1,7 +1,7 @@
 import Foundation
-import HTTPMessages
 import PyramidBuilding
 import TileStorage
+import ZigguratHTTPMessages
 
 enum InspectCommand: Command {
   static let name = "inspect"

@@ -1,8 +1,8 @@
-import Catalog
-import Files
 import Foundation
 import PyramidBuilding
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
 
 /// Looks for slides' labels among a library's archives, with the help of the sources that its catalog knows.
 enum LabelCheck {

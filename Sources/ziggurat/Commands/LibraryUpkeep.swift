@@ -1,12 +1,12 @@
-import Catalog
-import Files
 import Foundation
-import ImageLibrary
-import ObjectStore
 import Synchronization
-import Threads
-import TileServing
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratImageLibrary
+import ZigguratObjectStore
+import ZigguratThreads
+import ZigguratTileServing
 
 /// What a server does for its library as long as it runs: takes in what has changed, has caches forget what is gone, and
 /// tells who runs it what of this does not go.

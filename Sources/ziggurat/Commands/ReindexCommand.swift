@@ -1,11 +1,11 @@
-import Catalog
-import Files
 import Glibc
-import ImageLibrary
-import Intake
-import ObjectStore
-import TileServing
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratImageLibrary
+import ZigguratIntake
+import ZigguratObjectStore
+import ZigguratTileServing
 
 enum ReindexCommand: Command {
   static let name = "reindex"

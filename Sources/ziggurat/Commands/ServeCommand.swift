@@ -1,14 +1,14 @@
-import Files
 import Foundation
-import HTTPListening
-import ImageLibrary
-import Intake
-import ObjectStore
-import PrivateSpaces
-import Threads
-import TileServing
 import TileStorage
-import Uploading
+import ZigguratFiles
+import ZigguratHTTPListening
+import ZigguratImageLibrary
+import ZigguratIntake
+import ZigguratObjectStore
+import ZigguratPrivateSpaces
+import ZigguratThreads
+import ZigguratTileServing
+import ZigguratUploading
 
 enum ServeCommand: Command {
   static let name = "serve"

@@ -1,7 +1,7 @@
-import Catalog
-import Files
 import Foundation
-import ImageLibrary
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratImageLibrary
 
 /// What a server says when it starts, to people.
 enum ServeStart {

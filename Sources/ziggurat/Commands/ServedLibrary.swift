@@ -1,11 +1,11 @@
-import Catalog
-import Files
 import Glibc
-import ImageLibrary
-import Intake
-import ObjectStore
-import PrivateSpaces
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratImageLibrary
+import ZigguratIntake
+import ZigguratObjectStore
+import ZigguratPrivateSpaces
 
 /// The library that a server serves: a folder, one archive, a private space, or a library in an object store.
 enum ServedLibrary {

@@ -1,10 +1,10 @@
-import Files
 import Foundation
-import HTTPMessages
-import ImageLibrary
-import Metadata
-import PrivateSpaces
 import TileStorage
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratMetadata
+import ZigguratPrivateSpaces
 
 enum SpaceCommand: Command {
   /// What is done with spaces, as the first operand says it.

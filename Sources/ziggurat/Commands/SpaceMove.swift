@@ -1,11 +1,11 @@
-import Catalog
-import Files
-import ImageLibrary
-import PrivateSpaces
 import PyramidBuilding
-import TileServing
 import TileStorage
-import Uploading
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratImageLibrary
+import ZigguratPrivateSpaces
+import ZigguratTileServing
+import ZigguratUploading
 
 /// `ziggurat space move`
 struct SpaceMove {

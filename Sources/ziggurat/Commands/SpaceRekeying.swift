@@ -1,8 +1,8 @@
-import Files
 import Foundation
-import ImageLibrary
-import PrivateSpaces
 import TileStorage
+import ZigguratFiles
+import ZigguratImageLibrary
+import ZigguratPrivateSpaces
 
 /// `ziggurat space rekey`
 struct SpaceRekeying {

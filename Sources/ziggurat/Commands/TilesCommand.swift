@@ -1,6 +1,6 @@
-import HTTPMessages
-import TileProtocols
 import TileStorage
+import ZigguratHTTPMessages
+import ZigguratTileProtocols
 
 enum TilesCommand: Command {
   static let name = "tiles"

@@ -1,14 +1,14 @@
-import Catalog
-import Files
 import Foundation
 import Glibc
-import HTTPMessages
-import ImageLibrary
-import ObjectStore
-import PrivateSpaces
 import PyramidBuilding
 import Synchronization
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratObjectStore
+import ZigguratPrivateSpaces
 
 enum VerifyCommand: Command {
   static let name = "verify"

@@ -1,7 +1,7 @@
-import Files
 import Foundation
-import TileServing
 import TileStorage
+import ZigguratFiles
+import ZigguratTileServing
 
 /// Options of network security: proxies, names, sites, and the audit log.
 enum DoorOptions {

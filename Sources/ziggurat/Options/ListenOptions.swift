@@ -1,7 +1,7 @@
-import HTTPListening
-import ImageLibrary
-import ObjectStore
-import TileServing
+import ZigguratHTTPListening
+import ZigguratImageLibrary
+import ZigguratObjectStore
+import ZigguratTileServing
 
 /// The listeners of a server besides its host and port, its log, and the shared caches in front of it.
 struct ListenOptions {

@@ -1,5 +1,5 @@
-import Files
 import Glibc
+import ZigguratFiles
 
 /// This machine as others in its network call it.
 enum LocalAddress {

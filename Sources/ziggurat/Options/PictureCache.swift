@@ -1,6 +1,6 @@
-import Files
 import Foundation
 import Glibc
+import ZigguratFiles
 
 /// Where `serve --build` keeps the archives of a folder of pictures, so that the next start finds them.
 enum PictureCache {

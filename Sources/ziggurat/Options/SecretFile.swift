@@ -1,6 +1,6 @@
-import Files
 import Glibc
-import TileServing
+import ZigguratFiles
+import ZigguratTileServing
 
 /// Secrets in files of one line, which neither the list of processes nor the environment shows.
 enum SecretFile {

@@ -1,5 +1,5 @@
 import Foundation
-import TileServing
+import ZigguratTileServing
 
 /// An address of a server in options, by which clients reach it.
 enum ServerURL {

@@ -1,6 +1,6 @@
-import Files
 import Foundation
-import TileServing
+import ZigguratFiles
+import ZigguratTileServing
 
 /// The identity of the site, for its pages, manifests and collections.
 enum SiteOptions {

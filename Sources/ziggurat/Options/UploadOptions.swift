@@ -1,6 +1,6 @@
-import ObjectStore
 import TileStorage
-import Uploading
+import ZigguratObjectStore
+import ZigguratUploading
 
 /// Options of uploads to a server.
 enum UploadOptions {

@@ -1,7 +1,7 @@
-import Catalog
 import Foundation
-import HTTPMessages
 import Synchronization
+import ZigguratCatalog
+import ZigguratHTTPMessages
 
 /// Results go to stdout, everything else to stderr, whole lines at a time.
 enum Output {

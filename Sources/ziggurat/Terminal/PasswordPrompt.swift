@@ -1,5 +1,5 @@
 import Glibc
-import PrivateSpaces
+import ZigguratPrivateSpaces
 
 /// Why no password was had.
 enum PasswordFailure: Error {

@@ -1,6 +1,6 @@
-import Catalog
 import Foundation
 import Glibc
+import ZigguratCatalog
 
 /// The arguments of the process as `ps` and `/proc/PID/cmdline` show them to every user of the machine.
 enum ProcessArguments {

@@ -1,7 +1,7 @@
 import Foundation
 import PyramidBuilding
 import Synchronization
-import Threads
+import ZigguratThreads
 
 /// One line at the foot of a terminal that says how far a build is; nothing where stderr is none.
 final class ProgressLine: Sendable {

@@ -1,4 +1,4 @@
-import TileServing
+import ZigguratTileServing
 
 /// The right to write to a library that is served.
 enum WriteAccess {

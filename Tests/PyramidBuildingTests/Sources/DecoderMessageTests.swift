@@ -1,7 +1,7 @@
-import Cells
-import Imaging
-import TestSupport
 import Testing
+import ZigguratCells
+import ZigguratImaging
+import ZigguratTestSupport
 
 @testable import PyramidBuilding
 

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Imaging
+@testable import ZigguratImaging
 
 /// What is told of a profile is its own word, and a stranger's.
 @Suite struct ICCProfileTests {

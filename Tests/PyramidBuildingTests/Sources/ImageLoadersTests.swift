@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
 import Testing
+import ZigguratTestSupport
 
-@testable import Imaging
+@testable import ZigguratImaging
 
 /// A source gets the loader that its content and its name ask for, and is not handed to any other.
 @Suite struct ImageLoadersTests {

@@ -1,7 +1,7 @@
-import TestSupport
 import Testing
+import ZigguratTestSupport
 
-@testable import Imaging
+@testable import ZigguratImaging
 
 /// PDFs that stay open from one page to the next.
 struct OpenPDFTests {

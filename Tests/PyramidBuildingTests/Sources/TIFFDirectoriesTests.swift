@@ -1,10 +1,10 @@
 import Foundation
-import Imaging
-import TestSupport
 import Testing
+import ZigguratImaging
+import ZigguratTestSupport
 
-@testable import Cells
 @testable import PyramidBuilding
+@testable import ZigguratCells
 
 /// Directories that were made to take time or memory, or to end the process that reads them: the server reads them, too.
 @Suite struct TIFFDirectoriesTests {

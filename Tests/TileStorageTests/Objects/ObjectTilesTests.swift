@@ -1,9 +1,9 @@
-import Files
 import Synchronization
-import TestSupport
 import Testing
-import Threads
 import TileGeometry
+import ZigguratFiles
+import ZigguratTestSupport
+import ZigguratThreads
 
 @testable import TileStorage
 

@@ -1,6 +1,6 @@
-import Files
 import Synchronization
-import Threads
+import ZigguratFiles
+import ZigguratThreads
 
 @testable import TileStorage
 

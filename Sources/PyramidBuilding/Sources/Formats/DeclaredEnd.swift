@@ -1,5 +1,5 @@
-import Files
 import TileStorage
+import ZigguratFiles
 
 /// Files that end before the place that their own headers declare, where decoders go on without a word.
 enum DeclaredEnd {

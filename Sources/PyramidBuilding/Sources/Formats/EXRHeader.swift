@@ -1,4 +1,4 @@
-import Files
+import ZigguratFiles
 
 /// The channels of an OpenEXR file (OpenEXR File Layout), of which libvips reads R, G, B and A, or Y, RY, BY and A; and
 /// its chromaticities, which libvips ignores.

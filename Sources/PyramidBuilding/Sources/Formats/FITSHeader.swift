@@ -1,4 +1,4 @@
-import Files
+import ZigguratFiles
 
 /// The header-data units of a FITS file (FITS Standard 4.0, section 3), of which libvips reads the first with an image.
 struct FITSHeader {

@@ -1,4 +1,4 @@
-import Files
+import ZigguratFiles
 
 /// The canvas and the first frame of a GIF (GIF89a specification), and where the file ends.
 struct GIFHeader {

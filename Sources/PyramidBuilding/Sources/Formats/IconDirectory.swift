@@ -1,4 +1,4 @@
-import Files
+import ZigguratFiles
 
 /// The directory of an icon or a cursor of Windows: the same picture in several sizes.
 struct IconDirectory {

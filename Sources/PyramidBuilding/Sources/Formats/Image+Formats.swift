@@ -1,4 +1,4 @@
-import Imaging
+import ZigguratImaging
 
 /// Pictures of which libvips 8.14 returns other pixels than their formats' specifications have.
 extension Image {

@@ -1,5 +1,5 @@
-import Files
-import Imaging
+import ZigguratFiles
+import ZigguratImaging
 
 /// The header of a Netpbm picture (netpbm.sourceforge.net/doc) or a PFM file, and the rows that the file has.
 struct PNMHeader {

@@ -1,5 +1,5 @@
-import Files
 import TileStorage
+import ZigguratFiles
 
 /// The place where the picture of a file ends by its own format. What lies behind it no decoder looks at: a second picture, a
 /// video, an archive.

@@ -1,4 +1,4 @@
-import Files
+import ZigguratFiles
 
 /// The order of rows and pixels of a Radiance picture (RADIANCE file formats, "Pictures"), which libvips ignores.
 struct RadianceHeader {

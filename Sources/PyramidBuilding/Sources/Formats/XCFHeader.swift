@@ -1,4 +1,4 @@
-import Files
+import ZigguratFiles
 
 /// The canvas and the layers of a file of GIMP (XCF File Format), which ImageMagick does not compose.
 struct XCFHeader {

@@ -1,6 +1,6 @@
-import CJPEGStream
-import Imaging
 import TileStorage
+import ZigguratCJPEGStream
+import ZigguratImaging
 
 /// An open JPEG file of which the header has been read.
 final class JPEGFile {

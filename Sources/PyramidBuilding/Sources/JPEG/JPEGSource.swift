@@ -1,6 +1,6 @@
-import CJPEGStream
-import Imaging
 import TileStorage
+import ZigguratCJPEGStream
+import ZigguratImaging
 
 /// A JPEG file read strip by strip through libjpeg: as RGB or gray rows, as its own 4:2:0 planes, or as
 /// its own DCT coefficients.

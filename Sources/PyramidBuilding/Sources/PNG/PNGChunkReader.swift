@@ -1,6 +1,6 @@
-import CISAL
 import Glibc
 import TileStorage
+import ZigguratCISAL
 
 /// Reads a PNG file's chunks from first to last; the checksum of each is checked (PNG 5.3).
 final class PNGChunkReader {

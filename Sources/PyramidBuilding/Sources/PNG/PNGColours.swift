@@ -1,4 +1,4 @@
-import Imaging
+import ZigguratImaging
 
 /// What a PNG file's chunks say of its colours (PNG, third edition, 11.3.2).
 struct PNGColours {

@@ -1,4 +1,4 @@
-import Imaging
+import ZigguratImaging
 
 extension PixelBands {
   /// IHDR's colour type (PNG, section 11.2.1). Inverse of `pngColourType`; nil for a palette and for what is none.

@@ -1,5 +1,5 @@
-import CISAL
 import TileStorage
+import ZigguratCISAL
 
 /// The pixel data of a PNG file as they inflate, chunk by chunk, up to their end or to the first damage.
 final class PNGInflater {

@@ -1,5 +1,5 @@
-import CDeflate
 import TileStorage
+import ZigguratCDeflate
 
 /// A PNG file made of what can be read of a damaged one, in memory: what is lost of its pixel data is 0. libvips gives
 /// no row of data that do not inflate, and none at all of an interlaced file.

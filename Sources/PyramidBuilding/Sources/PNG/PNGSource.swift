@@ -1,5 +1,5 @@
-import Imaging
 import TileStorage
+import ZigguratImaging
 
 /// A PNG file read strip by strip: its chunks checked, inflated by ISA-L as they stream, unfiltered in
 /// place. Memory does not grow with the image's height.

@@ -1,4 +1,4 @@
-import Imaging
+import ZigguratImaging
 
 /// Undoes the filters of PNG rows (PNG 9.2).
 enum PNGUnfilter {

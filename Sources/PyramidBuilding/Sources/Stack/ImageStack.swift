@@ -1,5 +1,5 @@
-import Imaging
 import TileStorage
+import ZigguratImaging
 
 /// The channels of an OME-TIFF or an ImageJ hyperstack that are shown as one picture, of one depth and time point.
 struct ImageStack {

@@ -1,5 +1,5 @@
-import CTurboJPEG
-import Imaging
+import ZigguratCTurboJPEG
+import ZigguratImaging
 
 /// The components of a tile in planes of their own on their way to RGB: those of a JPEG that is not 4:2:0. For one
 /// thread at a time.

@@ -1,5 +1,5 @@
-import CTIFF
-import Imaging
+import ZigguratCTIFF
+import ZigguratImaging
 
 /// TIFF pictures as their tags describe them, where libvips decides otherwise.
 extension Image {

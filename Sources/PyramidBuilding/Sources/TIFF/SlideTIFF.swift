@@ -1,4 +1,4 @@
-import Imaging
+import ZigguratImaging
 
 /// A slide that OpenSlide knows and that is a TIFF whose own tiles are its picture.
 struct SlideTIFF {

@@ -1,4 +1,4 @@
-import CTurboJPEG
+import ZigguratCTurboJPEG
 
 /// The routes that a TIFF file's own data allow, judged by the first tile or strip that it holds.
 struct TIFFAbility {

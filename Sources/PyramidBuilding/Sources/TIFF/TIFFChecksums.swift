@@ -1,6 +1,6 @@
-import CISAL
-import CTIFF
 import Glibc
+import ZigguratCISAL
+import ZigguratCTIFF
 
 /// The checksums of a TIFF's deflated tiles and strips, which neither libtiff nor libvips reads (RFC 1950, section 2.2): pixels
 /// may be wrong and decoded all the same.

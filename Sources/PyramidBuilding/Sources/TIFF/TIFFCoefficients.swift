@@ -1,6 +1,6 @@
-import CJPEGStream
-import CTurboJPEG
-import Imaging
+import ZigguratCJPEGStream
+import ZigguratCTurboJPEG
+import ZigguratImaging
 
 /// Reads the coefficients of a TIFF file's JPEG tiles, and makes tiles and pixels of them. One per thread.
 final class TIFFCoefficients {

@@ -1,4 +1,4 @@
-import CTIFF
+import ZigguratCTIFF
 
 /// The numbers of CIELAB colours that the samples of a TIFF stand for.
 struct LabCoding {

@@ -1,7 +1,7 @@
-import Files
 import Foundation
 import Synchronization
 import TileStorage
+import ZigguratFiles
 
 /// The directories of a TIFF or BigTIFF file: what the file says each of its pictures is (TIFF 6.0, section 2; tags of
 /// TIFF/EP, DNG and scanners of slides).

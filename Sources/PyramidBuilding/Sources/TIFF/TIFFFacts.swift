@@ -1,5 +1,5 @@
-import Files
-import Metadata
+import ZigguratFiles
+import ZigguratMetadata
 
 /// What the directories of a TIFF file say (TIFF 6.0, section 2), or those of EXIF, without the words in them, and
 /// without where it lies.

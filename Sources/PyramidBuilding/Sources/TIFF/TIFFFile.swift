@@ -1,4 +1,4 @@
-import CTIFF
+import ZigguratCTIFF
 
 /// What the first image of a TIFF file is made of: tiles, or strips, which count as tiles of the
 /// image's width.

@@ -1,7 +1,7 @@
-import CTIFF
 import Glibc
-import Imaging
 import TileStorage
+import ZigguratCTIFF
+import ZigguratImaging
 
 /// A TIFF file opened by libtiff, at one of its images. For one thread at a time.
 final class TIFFHandle {

@@ -1,4 +1,4 @@
-import CDeflate
+import ZigguratCDeflate
 
 /// Inflates deflated units of a TIFF and undoes their predictor on the way to where the pixels go: one pass
 /// less than libtiff takes. For one thread.

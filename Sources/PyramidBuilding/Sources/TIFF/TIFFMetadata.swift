@@ -1,4 +1,4 @@
-import Files
+import ZigguratFiles
 
 /// The metadata of a TIFF's pictures as their directories hold it: each page has its own.
 ///

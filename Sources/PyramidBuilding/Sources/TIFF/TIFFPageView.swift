@@ -1,6 +1,6 @@
-import CTIFF
 import Glibc
-import Imaging
+import ZigguratCTIFF
+import ZigguratImaging
 
 /// A TIFF file in which one page is the only one.
 ///

@@ -1,5 +1,5 @@
-import CTIFF
-import Imaging
+import ZigguratCTIFF
+import ZigguratImaging
 
 /// The conversion of a TIFF's samples, as they lie in its rows, to numbers of the machine (TIFF 6.0; Adobe's TIFF
 /// Technical Note 3 for floats of 16 and 24 bits).

@@ -1,6 +1,6 @@
-import CTurboJPEG
-import Imaging
 import TileStorage
+import ZigguratCTurboJPEG
+import ZigguratImaging
 
 /// A TIFF file of which tiles or strips are decoded side by side.
 final class TIFFSource: StripSource {

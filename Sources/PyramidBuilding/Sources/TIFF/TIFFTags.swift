@@ -1,6 +1,6 @@
-import CTIFF
-import Imaging
 import Synchronization
+import ZigguratCTIFF
+import ZigguratImaging
 
 /// The tags of one image of a TIFF file that decide what its samples mean (TIFF 6.0).
 struct TIFFTags {

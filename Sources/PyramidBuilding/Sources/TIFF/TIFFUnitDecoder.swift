@@ -1,6 +1,6 @@
-import CTIFF
-import CTurboJPEG
-import Imaging
+import ZigguratCTIFF
+import ZigguratCTurboJPEG
+import ZigguratImaging
 
 /// Decodes tiles and strips of a TIFF image to rows of samples: by libtiff, or by the decoders of JPEG 2000 and JPEG XL.
 /// For one thread at a time.

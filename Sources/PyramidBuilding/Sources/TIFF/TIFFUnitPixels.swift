@@ -1,6 +1,6 @@
-import CTIFF
-import Imaging
 import Synchronization
+import ZigguratCTIFF
+import ZigguratImaging
 
 /// The pixels of a TIFF image that libvips reads wrongly or not at all: sparse files, samples of unusual kinds, colours that
 /// are neither gray nor RGB, compressions that libtiff lacks.

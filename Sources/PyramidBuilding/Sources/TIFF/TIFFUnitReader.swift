@@ -1,6 +1,6 @@
-import CTIFF
-import CTurboJPEG
-import Imaging
+import ZigguratCTIFF
+import ZigguratCTurboJPEG
+import ZigguratImaging
 
 /// Decodes single tiles or strips of a TIFF file. One per thread; its memory is used again.
 final class TIFFUnitReader {

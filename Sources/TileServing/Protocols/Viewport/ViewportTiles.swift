@@ -1,9 +1,9 @@
-import Files
-import HTTPMessages
 import TileGeometry
-import TileProtocols
-import TileRendering
 import TileStorage
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratTileProtocols
+import ZigguratTileRendering
 
 /// A viewport's coverage and its tiles in one answer: the JSON of `ViewportAnswer`, then each of its tiles'
 /// bytes in the same order, every part behind its length in 4 bytes, big-endian.

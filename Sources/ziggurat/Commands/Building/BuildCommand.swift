@@ -1,9 +1,9 @@
-import Files
 import Foundation
-import Intake
-import ObjectStore
 import PyramidBuilding
 import TileStorage
+import ZigguratFiles
+import ZigguratIntake
+import ZigguratObjectStore
 
 enum BuildCommand: Command {
   static let name = "build"

@@ -1,5 +1,5 @@
-import Files
 import Foundation
+import ZigguratFiles
 
 /// The outcome of a build in Prometheus' text format 0.0.4, for node_exporter's textfile collector.
 struct BuildMetrics {

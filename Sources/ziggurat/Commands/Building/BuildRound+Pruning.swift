@@ -1,9 +1,9 @@
-import Catalog
-import Files
 import Foundation
-import HTTPMessages
 import PyramidBuilding
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratHTTPMessages
 
 /// Claims of the images that a run has built so far: if the run is killed, they still have their owner.
 struct EarlyClaims {

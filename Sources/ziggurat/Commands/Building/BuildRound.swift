@@ -1,10 +1,10 @@
-import Catalog
-import Files
 import Foundation
-import ImageLibrary
 import PyramidBuilding
 import Synchronization
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratImageLibrary
 
 /// One look at the sources and the build of what it finds; with `watch`, one after the other.
 struct BuildRound {

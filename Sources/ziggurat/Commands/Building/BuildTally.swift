@@ -1,8 +1,8 @@
-import Files
 import Foundation
-import HTTPMessages
 import PyramidBuilding
 import TileStorage
+import ZigguratFiles
+import ZigguratHTTPMessages
 
 /// Tells how a build goes, image by image, and sums it up.
 struct BuildTally {

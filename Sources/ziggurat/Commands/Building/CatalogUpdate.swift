@@ -1,7 +1,7 @@
-import Files
-import ImageLibrary
-import TileServing
 import TileStorage
+import ZigguratFiles
+import ZigguratImageLibrary
+import ZigguratTileServing
 
 /// What a build does for the library's listing.
 enum CatalogUpdate {

@@ -1,8 +1,8 @@
-import Files
 import Foundation
-import Intake
-import ObjectStore
 import PyramidBuilding
+import ZigguratFiles
+import ZigguratIntake
+import ZigguratObjectStore
 
 enum PlanCommand: Command {
   static let name = "plan"

@@ -1,8 +1,8 @@
-import Catalog
-import Files
 import Foundation
 import PyramidBuilding
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
 
 /// A plan of which a build makes all images or a shard.
 struct PlannedBuild {

@@ -1,10 +1,10 @@
-import Catalog
-import Files
 import Foundation
 import Glibc
-import HTTPMessages
 import PyramidBuilding
 import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratHTTPMessages
 
 /// Damaged archives of a library built anew from their sources: by builds of this very program with the options that
 /// each had, which the cells of one process cannot change.

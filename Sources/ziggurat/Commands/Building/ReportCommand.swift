@@ -1,7 +1,7 @@
-import Files
 import Foundation
-import HTTPMessages
 import PyramidBuilding
+import ZigguratFiles
+import ZigguratHTTPMessages
 
 enum ReportCommand: Command {
   static let name = "report"

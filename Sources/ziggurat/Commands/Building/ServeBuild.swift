@@ -1,8 +1,8 @@
-import Files
 import Foundation
 import PyramidBuilding
-import Threads
 import TileStorage
+import ZigguratFiles
+import ZigguratThreads
 
 /// The build of a folder of pictures by the server that shows them: once before it listens, then of what is added,
 /// changed and removed.
