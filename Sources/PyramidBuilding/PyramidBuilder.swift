@@ -76,7 +76,7 @@ public struct PyramidBuilder: Sendable {
     pixels source: Source, to destination: String, name: String
   ) throws(BuildError) -> Report {
     guard options.bands == nil else {
-      throw BuildError(name, "bands cannot be chosen of a PixelSource", .invalidArgument)
+      throw BuildError(name, "bands cannot be chosen from supplied pixels", .invalidArgument)
     }
     var options = effectiveOptions
     if options.choosesFormat { options.format = [2, 4].contains(source.bands) ? .webp : .jpeg }
