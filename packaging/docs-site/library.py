@@ -113,6 +113,10 @@ class Library:
                 case "aside":
                     inner = self.blocks(item["content"], references, level).strip()
                     text += "".join(f"> {line}\n" for line in f"**{item.get('name', 'Note')}.** {inner}".split("\n")) + "\n"
+                case "table":
+                    rows = [[self.blocks(cell, references).strip().replace("|", "\\|") for cell in row] for row in item["rows"]]
+                    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
+                    text += "".join(f"| {' | '.join(line)} |\n" for line in lines) + "\n"
                 case other:
                     raise ValueError(f"{self.name}: content of the kind {other}")
         return text
