@@ -31,9 +31,12 @@ export async function send(file, { signal, started, waiting }) {
     if (!path) {
       const folder = file.folder && `,folder ${base64(file.folder)}`
       const words = `filename ${base64(file.name)},filetype ${base64(file.type || '-')}${folder}`
-      answer = await ask('POST', root, signal, { 'Upload-Length': file.size, 'Upload-Metadata': words })
+      // Never aborted: the server may have begun the upload, and only the answer says how to cancel it.
+      answer = await ask('POST', root, undefined, { 'Upload-Length': file.size, 'Upload-Metadata': words })
       if (answer.status === 201) {
         path = webURL(answer.headers.get('Location')).pathname
+        if (signal.aborted) await ask('DELETE', path)
+        signal.throwIfAborted()
         offset = 0
         store(file).setItem(memory(file), path)
       }

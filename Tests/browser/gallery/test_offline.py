@@ -118,7 +118,7 @@ class Offline(PageTest):
         visit.run("await Promise.all(['/api/session', '/api/trash', '/api/uploads', '/view/~%2Fx', '/api/images/~%2Fx'].map((path) => fetch(path)))")
         visit.faults.clear()
         kept = visit.run(KEPT)
-        self.assertEqual([url for url in kept if any(part in url for part in ("session", "trash", "uploads", "events", "~"))], [])
+        self.assertEqual([url for url in kept if any(part in url for part in ("/api/session", "/api/trash", "/api/uploads", "/api/events", "~"))], [])
 
     def test_a_new_version_takes_the_place_of_the_old_one(self):
         self.start()

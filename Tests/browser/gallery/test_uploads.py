@@ -153,6 +153,24 @@ class Uploads(unittest.TestCase):
         self.done(visit, 1, "failed")
         self.assertEqual(visit.run("return document.querySelector('.uploads li span').textContent"), "Cancelled.")
 
+    def test_cancelled_before_the_server_answers(self):
+        """The upload that the server begins all the same is cancelled there, too."""
+        host, _ = empty()
+        visit = self.writer(host)
+        visit.run("""const send = window.fetch
+            window.fetch = async (...parts) => {
+              const answer = await send(...parts)
+              if (parts[1]?.method === 'POST') await new Promise((go) => setTimeout(go, 1000))
+              return answer
+            }""")
+        visit.page.click(".add")
+        visit.page.set_input_files("#choose", pictures(1, left=3300))
+        visit.until("return document.querySelector('.uploads li button')")
+        visit.page.click(".uploads li button")
+        self.done(visit, 1, "failed")
+        visit.page.wait_for_timeout(1500)
+        visit.until("return !(await (await fetch('/api/uploads')).text()).includes('receiving')", "nothing left on the server")
+
     def test_readers_see_and_load_nothing_of_it(self):
         visit = Visit(host=self.host)
         self.addCleanup(visit.context.close)
