@@ -28,9 +28,12 @@ package enum FolderTree {
   }
 
   /// The archives in a folder and below it, sorted; or `path` alone where it is a file.
-  /// - Parameter endings: of their names, of four bytes each.
+  /// - Parameters:
+  ///   - endings: of their names, of four bytes each.
+  ///   - skip: called with each folder below `path` that cannot be read; `nil` throws the error instead.
   package static func archives(
-    at path: String, endings: [String] = [".szi"]
+    at path: String, endings: [String] = [".szi"],
+    skip: ((_ folder: String, _ error: StorageError) -> Void)? = nil
   ) throws(StorageError) -> [String] {
     var status = stat()
     guard stat(path, &status) == 0 else { throw StorageError("open \(path)", errno: errno) }
@@ -38,7 +41,12 @@ package enum FolderTree {
     var found: [String] = []
     var folders = [path]
     while let folder = folders.popLast() {
-      guard let directory = opendir(folder) else { throw StorageError("open \(folder)", errno: errno) }
+      guard let directory = opendir(folder) else {
+        let error = StorageError("open \(folder)", errno: errno)
+        guard let skip, folder != path else { throw error }
+        skip(folder, error)
+        continue
+      }
       defer { closedir(directory) }
       while let entry = readdir(directory) {
         guard let name = entry.pointee.name, name.utf8.first != UInt8(ascii: ".") else { continue }

@@ -104,7 +104,7 @@ extension UploadTiling {
         upload, error.isTemporary ? .server : .damaged, told(error.reason, of: path, upload),
         isTemporary: error.isTemporary)
     case is CatalogIsAway:
-      let reason = "the catalog cannot be reached whether the picture is there already"
+      let reason = "the catalog cannot be reached, so it is unknown whether the image exists already"
       fail(upload, .server, reason, isTemporary: true, isOurs: true)
     case let error as UnreadKind:
       fail(upload, Upload.Fault(error.format), error.format.uploadRefusal, isTemporary: false)

@@ -41,6 +41,8 @@ package struct BookDescription: Hashable, Sendable {
   package var cover: String?
   /// Whether a build wrote it, which may write it anew: what a person put into a library stays.
   package var isBuilt = false
+  /// The digest that the build wrote; nil of a person's description, and in files of earlier versions.
+  private var buildDigest: String?
 
   package init() {}
 
@@ -122,7 +124,7 @@ package struct BookDescription: Hashable, Sendable {
 extension BookDescription: Codable {
   private enum Key: String, CodingKey, CaseIterable {
     case title, creator, creators, date, description, place, rights, license, identifier, keywords
-    case viewingDirection, behavior, chapters, cover, built
+    case viewingDirection, behavior, chapters, cover, built, buildDigest
   }
 
   /// One text, or several.
@@ -238,6 +240,7 @@ extension BookDescription: Codable {
       }
     }
     isBuilt = try fields.decodeIfPresent(Bool.self, forKey: .built) ?? false
+    buildDigest = try fields.decodeIfPresent(String.self, forKey: .buildDigest)
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -267,6 +270,26 @@ extension BookDescription: Codable {
     }
     try fields.encodeIfPresent(cover.map(Page.init), forKey: .cover)
     if isBuilt { try fields.encode(true, forKey: .built) }
+    try fields.encodeIfPresent(buildDigest, forKey: .buildDigest)
+  }
+
+  /// The description as a build writes it: marked, with a digest by which an edit is noticed.
+  package var asBuilt: BookDescription {
+    var description = self
+    description.isBuilt = true
+    description.buildDigest = digest
+    return description
+  }
+
+  /// Whether a build wrote the description and nobody has edited it since. An edit of a file of an earlier version cannot be
+  /// noticed.
+  package var isUntouched: Bool { isBuilt && (buildDigest == nil || buildDigest == digest) }
+
+  /// Of the members without the build's marks.
+  private var digest: String {
+    var description = self
+    (description.isBuilt, description.buildDigest) = (false, nil)
+    return String(description.json.withUnsafeBytes { Digest.of($0) }, radix: 16)
   }
 
   /// The title of a book that has none without a language: that of the first language by its tag.
@@ -323,7 +346,9 @@ extension BookDescription: Codable {
   }
 
   /// The members that people write.
-  private static var shownMembers: [String] { members.filter { $0 != Key.built.rawValue } }
+  private static var shownMembers: [String] {
+    members.filter { ![Key.built.rawValue, Key.buildDigest.rawValue].contains($0) }
+  }
 
   /// Without control characters; nil where nothing is left.
   private static func line(_ text: String) -> String? {

@@ -166,7 +166,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: [
-    ("[]", "JSON object"), ("{", "JSON object"), ("{}", "nothing"), ("{\"id\": \"x\"}", "'id'"),
+    ("[]", "JSON object"), ("{", "JSON object"), ("{}", "no field is given"), ("{\"id\": \"x\"}", "'id'"),
     ("{\"title\": 1}", "title takes a text"), ("{\"keywords\": \"x\"}", "list"),
     ("{\"keywords\": [1]}", "a keyword takes"), ("{\"keywords\": [[\"x\"]]}", "a keyword takes"),
     ("{\"keywords\": {\"x\": 1}}", "list"), ("{\"title\": [\"x\"]}", "title takes a text"),

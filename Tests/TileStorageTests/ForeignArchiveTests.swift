@@ -41,7 +41,7 @@ import ZigguratTestSupport
 
       """
     try Tool.check(["python3", "-", source, folder("foreign.szi")], input: script + body)
-    return try TileArchive(path: folder("foreign.szi"))
+    return try TileArchive(path: folder("foreign.szi"), within: nil)
   }
 
   @Test(arguments: [

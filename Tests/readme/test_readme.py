@@ -84,7 +84,7 @@ class Readme(unittest.TestCase):
                 else:
                     result = subprocess.run(["bash", "-c", command], cwd=place, env=environment, capture_output=True, text=True, timeout=60)
                     self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertTrue((place / "photo/info.json").exists())
+        self.assertTrue((place / "photo/photo.dzi").exists())
 
     def test_the_page_of_packages_names_each(self):
         page = (ROOT / "docs/reference/debian-packages.md").read_text()

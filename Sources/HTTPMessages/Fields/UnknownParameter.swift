@@ -10,7 +10,7 @@ package struct UnknownParameter: CustomStringConvertible {
     let short = name.count > 60 ? name.prefix(57) + "…" : name[...]
     let hint =
       nearest(name, known).map { "did you mean '\($0)'?" }
-      ?? (known.isEmpty ? "there are none here" : "there are \(known.joined(separator: ", "))")
+      ?? (known.isEmpty ? "this address takes none" : "this address takes \(known.joined(separator: ", "))")
     description = "unknown parameter '\(short)'; \(hint)"
   }
 }

@@ -80,11 +80,11 @@ package enum BookFile {
     _ description: BookDescription?, of book: ImageID, in store: any ArchiveStore
   ) throws(BuildError) {
     var description = description.flatMap { $0.isEmpty ? nil : $0 }
-    description?.isBuilt = true
     description?.cutChapters(to: BookDescription.longest)
+    description = description?.asBuilt
     do throws(StorageError) {
       let old = store.bookFile(of: book)
-      let isOfSomebody = old.map { (try? BookDescription(json: $0))?.isBuilt != true } ?? false
+      let isOfSomebody = old.map { (try? BookDescription(json: $0))?.isUntouched != true } ?? false
       guard !isOfSomebody, old != description?.json else { return }
       try store.keep(bookFile: description?.json, of: book)
     } catch { throw BuildError(book.text, error) }

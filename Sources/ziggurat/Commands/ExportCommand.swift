@@ -43,11 +43,6 @@ enum ExportCommand: Command {
           "\(output) is in the library \(library), which shows Deep Zoom folders that are put there")
       }
     }
-    if options.layout == .iiif3, options.baseURL == nil, !isQuiet {
-      Output.note(
-        "the id in info.json is an example: viewers find the tiles only with --base-url, the address of the folder"
-      )
-    }
     var errors = list.errors
     for error in errors { Output.error(error.description) }
     for (number, item) in list.items.enumerated() {
@@ -71,6 +66,11 @@ enum ExportCommand: Command {
         Output.error(error.description + (isThere ? "; --force replaces it" : ""))
         errors.append(error)
       }
+    }
+    if options.layout == .iiif3, options.baseURL == nil, !isQuiet, errors.isEmpty {
+      Output.note(
+        "the id in info.json is an example: viewers find the tiles only with --base-url, the address of the folder"
+      )
     }
     if !isQuiet, !list.isOne {
       let failed = errors.isEmpty ? "" : ", \(errors.count) failed"

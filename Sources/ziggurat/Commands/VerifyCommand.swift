@@ -75,7 +75,11 @@ enum VerifyCommand: Command {
       }
     } else {
       do throws(StorageError) {
-        let archives = try FolderTree.archives(at: path)
+        var unread = 0
+        let archives = try FolderTree.archives(at: path) { folder, error in
+          unread += 1
+          report(ArchiveVerifier.Fault(path: folder, what: "cannot be read: \(error.reason)"))
+        }
         read = archives.count
         let missing = archives == [path] ? [] : try missing(path)
         if read == 0, !Catalog.exists(in: path), !PrivateSpaces(library: path).mayExist {
@@ -84,6 +88,7 @@ enum VerifyCommand: Command {
         }
         let enclosure = archives == [path] ? nil : try Enclosure(path)
         faults = LibraryVerifier.verify(archives, within: enclosure, jobs: jobs, report: report)
+        faults += unread
         for archive in missing {
           report(ArchiveVerifier.Fault(path: archive, what: "is missing, and the catalog lists it"))
         }
@@ -142,7 +147,10 @@ enum VerifyCommand: Command {
     var missing: [String] = []
     try Catalog(library: library, isReadOnly: true).forEachStamp { id, _ in
       guard let id = ImageID(String(decoding: id, as: UTF8.self)), !deleted.contains(id) else { return }
-      let isThere = [".szi", ".dzi", ".zip"].contains { access("\(library)/\(id)\($0)", F_OK) == 0 }
+      // In a folder that cannot be entered it is not missing.
+      let isThere = [".szi", ".dzi", ".zip"].contains {
+        access("\(library)/\(id)\($0)", F_OK) == 0 || errno == EACCES
+      }
       if !isThere { missing.append(id.archive(in: library)) }
     }
     return missing.sorted()

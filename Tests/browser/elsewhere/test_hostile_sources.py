@@ -248,7 +248,7 @@ class HostileSources(EmbeddingTest):
                              "many.json": '{"type":"Manifest","items":[' + ",".join(["{}"] * 2_000_000) + "]}"})
         for path in ("api/images/book", "many.json"):
             with self.subTest(path):
-                self.assertEqual(self.opened(visit, path), "This album was not opened: it has more than 100,000 images.")
+                self.assertEqual(self.opened(visit, path), "This album was not opened because it has more than 100,000 images.")
         self.assertEqual(visit.run("return viewer.images.length"), 0)
 
 

@@ -150,7 +150,7 @@ class Archives(EmbeddingTest):
                 visit = self.open(f"/{name}", faults=["404"], script=BLIND)
                 visit.until("return globalThis.fault")
                 notice = visit.run("return viewer.shadowRoot.querySelector('.notice').textContent")
-                self.assertIn("JPEG XL, which this browser does not show. Try another browser", notice)
+                self.assertIn("This browser cannot show images in JPEG XL format. Use another browser", notice)
                 self.assertEqual(visit.page.get_by_role("button", name="Try again").count(), 0)
                 visit.run("viewer.src = '/photo.szi'")
                 visit.sharp()

@@ -94,6 +94,26 @@ class BookPages(CommandTest):
         build()
         self.assertEqual(self.manifest("letters")["label"], {"none": ["letters"]})
 
+    def test_an_edited_description_of_a_file_stays(self):
+        source = self.tiff(self.base / "letters.tif", 3)
+        self.sidecar(source.with_suffix(".xmp"), "Letter book")
+        build = lambda: self.assertEqual(run("build", source, "--library", self.library).returncode, 0)  # noqa: E731
+        build()
+        file = self.library / "letters/book.json"
+        edited = {**json.loads(file.read_text()), "chapters": [{"title": "Mills", "page": 2}]}
+        # As the build writes it, and as an editor does.
+        for separators, indent in ((",", ":"), None), (None, 2):
+            file.write_text(json.dumps(edited, separators=separators, indent=indent, sort_keys=True))
+            build()
+            self.assertEqual(json.loads(file.read_text()), edited)
+            self.assertEqual(self.manifest("letters")["structures"][0]["label"], {"none": ["Mills"]})
+        # What nobody has edited follows its source.
+        file.unlink()
+        build()
+        source.with_suffix(".xmp").unlink()
+        build()
+        self.assertFalse(file.exists())
+
     def test_the_cover_is_the_thumbnail(self):
         (self.scans / "book.json").write_text('{"title": "Hours", "cover": "f002r"}')
         self.build()

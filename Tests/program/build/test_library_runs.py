@@ -39,7 +39,7 @@ class Reports(CommandTest):
         told = sorted(line.removeprefix("ziggurat: ") for line in lines[:at] if line.startswith("ziggurat: "))
         self.assertEqual([re.match(r".*?/([^/:]*): ", line)[1] for line in told], ["bad.jpg", "empty.png"])
         self.assertEqual(sorted(line.strip() for line in lines[at + 1:-1]), told)
-        self.assertEqual(lines[-1], "2 built, 2 failed, 1 file skipped, not named like images")
+        self.assertEqual(lines[-1], "2 built, 2 failed, 1 file skipped (--verbose says why)")
 
     def test_what_lossless_cannot_keep_is_reported(self):
         photos = folder("lossless")
@@ -69,7 +69,7 @@ class Reports(CommandTest):
         lines = run(*words, "--verbose").stderr.splitlines()
         self.assertEqual(sorted(re.sub(r"^\[[1-4]/4\] ", "", line) for line in lines if line.startswith("[")),
                          ["unchanged deep/fine", "unchanged good"])
-        self.assertEqual(lines[-1], "0 built, 2 unchanged, 2 failed, 1 file skipped, not named like images")
+        self.assertEqual(lines[-1], "0 built, 2 unchanged, 2 failed, 1 file skipped (--verbose says why)")
         for other in ("--quiet", "--summary"):
             self.assertUsageError(run(*words, "--verbose", other), f"--verbose cannot be used with {other}")
 
@@ -95,7 +95,7 @@ class Reports(CommandTest):
         result = run(*words)
         failures = sorted(line.split("/")[-1].split(": ")[0] for line in result.stderr.splitlines()[:-1])
         self.assertEqual((result.returncode, failures), (1, ["bad.jpg", "empty.png"]))
-        self.assertEqual(result.stderr.splitlines()[-1], "2 built, 2 failed, 1 file skipped, not named like images")
+        self.assertEqual(result.stderr.splitlines()[-1], "2 built, 2 failed, 1 file skipped (--verbose says why)")
         (base / "photos/bad.jpg").unlink()
         (base / "photos/empty.png").unlink()
         photo(base / "photos/new.jpg", 60, 40)
@@ -103,7 +103,7 @@ class Reports(CommandTest):
         for options, wanted in (((), "1 built, 1 unchanged, 1 pruned"), (("--quiet",), "0 built, 2 unchanged")):
             result = run(*words, *options)
             self.assertEqual((result.returncode, result.stdout, result.stderr),
-                             (0, "", f"{wanted}, 1 file skipped, not named like images\n"))
+                             (0, "", f"{wanted}, 1 file skipped (--verbose says why)\n"))
 
     def test_pages_do_not_count_as_sources(self):
         base = folder("pages")

@@ -77,7 +77,7 @@ class Repairs(CommandTest):
         self.assertEqual({name: line["repaired"] for name, line in told.items()},
                          {"a.szi": False, "deep/b.szi": False, "c.szi": True, "nobody's.szi": False})
         self.assertIn("is not in", told["a.szi"]["reason"])
-        self.assertIn("not known", told["nobody's.szi"]["reason"])
+        self.assertIn("is unknown", told["nobody's.szi"]["reason"])
         self.assertIn("deep/b.png: has changed since its archive was built", result.stderr)
         self.assertEqual(sum("left as it is" in line for line in result.stderr.splitlines()), 3)
         self.assertEqual(self.content(), {**damaged, "c.szi": self.before["c.szi"]})

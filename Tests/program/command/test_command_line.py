@@ -205,7 +205,7 @@ class Serving(CommandTest):
         base = folder("elsewhere")
         result = run("verify", base)
         self.assertEqual(result.returncode, 1)
-        self.assertOneLine(result, "no library")
+        self.assertOneLine(result, "is not a library")
         run("build", base, "--library", base / "library")
         run("reindex", base / "library")
         self.assertEqual(run("verify", base / "library").returncode, 0, "a library without images is whole")

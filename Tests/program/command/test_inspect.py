@@ -81,7 +81,7 @@ class Sources(CommandTest):
         for options, word in (
                 ((), "lossless: "), (("--fidelity", "exact"), "exact: as asked"), (("--fidelity", "fast"), "planar: "),
                 (("--quality", "30"), "planar: "), (("--tile-size", "250"), "exact: the tile size is not a multiple of 16"),
-                (("--format", "png"), "exact: the tiles are not JPEG"), (("--quality", "90"), "exact: 4:4:4"),
+                (("--format", "png"), "exact: the tiles are not JPEG"), (("--quality", "90"), "lossless: "),
                 (("--downsample", "linear"), "exact: linear light")):
             with self.subTest(options):
                 self.assertIn(word, self.route(photograph, *options)[:len(word) + 1])

@@ -54,7 +54,7 @@ class Workflows(unittest.TestCase):
         result = subprocess.run(["bash", "-euc", script.replace(".build/notes.md", "/dev/stdout", 1).split("\n")[0]], cwd=ROOT, capture_output=True, text=True)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertNotIn("\n## ", result.stdout)
-        self.assertIn("Build, serve, verify", result.stdout)
+        self.assertIn("### To change when you upgrade", result.stdout)
 
 
 if __name__ == "__main__":

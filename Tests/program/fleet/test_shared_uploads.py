@@ -181,7 +181,7 @@ class SharedUploads(WritersTest):
             self.database.kill()
             self.send(server, path, picture)
             asked = lambda: json.loads(self.asked(server, "GET", path)[1])
-            self.eventually(lambda: asked().get("message"), "the catalog cannot be asked whether the picture is there already")
+            self.eventually(lambda: asked().get("message"), "the catalog cannot be reached, so it is unknown whether the image exists already")
             begun = time.monotonic()
             while time.monotonic() < begun + 14:
                 self.assertNotEqual(asked()["status"], "failed")

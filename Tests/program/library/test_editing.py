@@ -191,7 +191,7 @@ class Editing(CommandTest):
 
     def test_bad_edits_are_refused_in_one_line(self):
         with writable(library()) as server:
-            for value, words in [(b"", "JSON"), (b"[", "JSON"), (b"[1]", "JSON"), ({}, "nothing"), ({"id": "x"}, "'id'"),
+            for value, words in [(b"", "JSON"), (b"[", "JSON"), (b"[1]", "JSON"), ({}, "no field is given"), ({"id": "x"}, "'id'"),
                                  ({"title": 1}, "text"), ({"title": "a\0b"}, "control"), ({"title": "x" * 1001}, "1000"),
                                  ({"keywords": "a"}, "list"), ({"keywords": ["k"] * 501}, "500")]:
                 status, problem, _ = ask(server, "PATCH", image("one"), value)

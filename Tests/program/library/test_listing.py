@@ -119,18 +119,18 @@ class Listing(ServerTest):
         for target, words in {
             "/api/images?Limit=3": "unknown parameter 'Limit'; did you mean 'limit'?",
             "/api/images?sorted=name": "unknown parameter 'sorted'; did you mean 'sort'?",
-            "/api/images?%66oo=1": "unknown parameter 'foo'; there are limit, cursor, q, sort, folder, in, fields",
+            "/api/images?%66oo=1": "unknown parameter 'foo'; this address takes limit, cursor, q, sort, folder, book, fields",
             "/api/images?sort=dat": "sort is 'dat'; it takes name, title, date, added, size",
             "/api/images?fields=tilte": "fields has 'tilte'; did you mean 'title'?",
             "/api/images?fields=": "fields has ''",
             "/api/images?folder=a/../b": "folder is 'a/../b'",
             "/api/images?folder=": "folder is ''",
             "/api/images?sort=name&sort=date": "sort is given twice",
-            "/api/images/attic?x=1": "unknown parameter 'x'; there are g",
+            "/api/images/attic?x=1": "unknown parameter 'x'; this address takes v",
             "/api/images/attic/viewport?width=300&height=200&Scale=0.5": "unknown parameter 'Scale'; did you mean 'scale'?",
             "/api/images/attic/viewport.tiles?width=300&hieght=200": "unknown parameter 'hieght'; did you mean 'height'?",
             "/api/images/attic/viewport.jpg?widht=300&height=200": "unknown parameter 'widht'; did you mean 'width'?",
-            "/api/uploads?q=1": "unknown parameter 'q'; there are none here",
+            "/api/uploads?q=1": "unknown parameter 'q'; this address takes none",
             "/api/images?" + "y" * 3000 + "=1": "unknown parameter '" + "y" * 57 + "…'",
         }.items():
             with self.subTest(target[:80]):

@@ -77,6 +77,17 @@ class Unreadable(unittest.TestCase):
             self.assertEqual(server.get("/healthz").status, 200)
             self.assertNotIn("serving 3 images", (self.base / "log").read_text())
 
+    def test_verify_goes_on_behind_a_folder(self):
+        (self.library / "deep").chmod(0o700 if NOBODY else 0)
+        self.addCleanup((self.library / "deep").chmod, 0o755)
+        result = run("verify", self.library, "--json", **NOBODY)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn(f"{self.library}/deep", result.stdout)
+        self.assertIn("cannot be read", result.stdout)
+        # What lies in it is not called missing: --repair would remove it from the catalog.
+        self.assertNotIn("missing", result.stdout + result.stderr)
+        self.assertIn("2 archives read, 1 fault", result.stderr)
+
     def test_a_folder(self):
         (self.library / "deep").chmod(0o700 if NOBODY else 0)
         self.addCleanup((self.library / "deep").chmod, 0o755)

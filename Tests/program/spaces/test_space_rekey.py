@@ -143,7 +143,7 @@ class Rekey(SpaceTest):
                                    stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
         self.addCleanup(process.stderr.close)
         self.assertTrue(select.select([process.stderr], [], [], 60)[0])
-        self.assertIn(b"seals", process.stderr.readline())
+        self.assertIn(b"encrypts", process.stderr.readline())
         return process
 
     def test_killed_at_random_moments_it_is_the_old_or_the_new_and_once_more_finishes(self):
@@ -279,7 +279,7 @@ class Rekey(SpaceTest):
         path.write_bytes(whole)
         self.assertWhole(self.library)
         # What could be sealed anew is not sealed again.
-        self.assertIn("seals 1 picture anew", self.rekey("--yes").stderr)
+        self.assertIn("encrypts 1 picture again", self.rekey("--yes").stderr)
         self.assertChanged(self.library)
 
     def test_wrong_password_says_what_it_always_says(self):

@@ -217,7 +217,7 @@ struct BuildTally {
     if known > 0 { parts.append("\(Output.count(known, "known failure"))") }
     if let scan {
       if scan.passedOver > 0 {
-        parts.append("\(Output.count(scan.passedOver, "file")) skipped, not named like images")
+        parts.append("\(Output.count(scan.passedOver, "file")) skipped (--verbose says why)")
       }
       parts += Self.passedOver(linksOf: scan)
       // Those that could not be read are told already.

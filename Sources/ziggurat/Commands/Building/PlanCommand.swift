@@ -58,7 +58,7 @@ enum PlanCommand: Command {
       let count = scan.sources.count + scan.failures.count - failures.count
       var parts = ["\(Output.count(count, "source")) planned"]
       if scan.passedOver > 0 {
-        parts.append("\(Output.count(scan.passedOver, "file")) skipped, not named like images")
+        parts.append("\(Output.count(scan.passedOver, "file")) skipped")
       }
       parts += BuildTally.passedOver(linksOf: scan)
       for root in scan.roots where root.isEmpty && failures.isEmpty {
