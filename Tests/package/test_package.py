@@ -92,7 +92,7 @@ class Files(unittest.TestCase):
         for page in pages:
             for link in re.findall(r"\]\((?!http)([^)#]+)", page.read_text()):
                 # Of the sources and of what the repository alone has there is nothing here.
-                if re.search(r"(^|/)(Sources|Tests|public|\.github|LICENSE)(/|$)|Dockerfile|ziggurat\.service", link):
+                if re.search(r"(^|/)(Sources|Tests|public|\.github|LICENSE)(/|$)|\.docc/|Dockerfile|ziggurat\.service", link):
                     continue
                 place = Path(os.path.normpath(page.parent / link))
                 place = Path(str(place).replace(str(documents / "packaging"), str(documents / "examples")))
