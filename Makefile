@@ -66,7 +66,8 @@ test-package: deb docs test-tools ## the package in a fresh Debian 12 without a 
 demo: release $(pages)/index.html ## tile PHOTOS=dir (default: Debian's wallpapers) and serve them on PORT=8080
 	@[ '$(PHOTOS)' != .cache/photos ] || { $(scripts)/install-packages demo; $(scripts)/wallpapers .cache/photos; }
 	@# Exit code 1: some inputs are no images, each named; the others are worth serving.
-	@$(ziggurat) build '$(PHOTOS)' --library '$(LIBRARY)' || [ $$? -eq 1 ]
+	@# The wallpapers are links to where their package has them.
+	@$(ziggurat) build '$(PHOTOS)' --library '$(LIBRARY)' $(if $(filter .cache/photos,$(PHOTOS)),--follow-links) || [ $$? -eq 1 ]
 	@echo 'The program is $(ziggurat). Next, try: $(ziggurat) serve ~/Pictures --build; docs/tutorial.md goes on from there.' >&2
 	@exec $(ziggurat) serve '$(LIBRARY)' --host $(HOST) --port $(PORT) --webroot $(pages)
 
