@@ -115,7 +115,7 @@ package final class Library: Sendable {
 
   package var count: Int { rows?.count ?? table.withLock { $0.ids.count } }
 
-  /// How many images can be shown: without archives that the last update of the catalog could not read.
+  /// The number of images that can be shown: without archives that the last update of the catalog could not read.
   package var readableCount: Int {
     rows?.count ?? max(0, count - unreadableCount.load(ordering: .relaxed))
   }

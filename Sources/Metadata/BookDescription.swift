@@ -285,7 +285,7 @@ extension BookDescription: Codable {
   /// noticed.
   package var isUntouched: Bool { isBuilt && (buildDigest == nil || buildDigest == digest) }
 
-  /// Of the members without the build's marks.
+  /// The digest of the members without the build's marks, hexadecimal.
   private var digest: String {
     var description = self
     (description.isBuilt, description.buildDigest) = (false, nil)

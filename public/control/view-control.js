@@ -1,7 +1,7 @@
 import { FITS } from '../geometry/fit.js'
 import { Turn } from '../geometry/turn.js'
 
-/** What moves the picture goes through here, which tells of each move once and by whom it was made. */
+/** All motion of the view. Each change is reported once, with its cause. */
 export class ViewControl {
   /**
    * @param {import('../viewer/stage.js').Stage} stage
@@ -9,7 +9,7 @@ export class ViewControl {
    * @param {() => boolean} isComing whether another image is about to be shown
    */
   constructor(stage, tell, isComing) {
-    Object.assign(this, { stage, tell, isComing, cause: 'program', told: null, isPressed: false, waiting: [] })
+    Object.assign(this, { stage, tell, isComing, cause: 'program', reported: null, isPressed: false, waiting: [] })
   }
 
   get camera() { return this.stage.camera }
@@ -59,11 +59,11 @@ export class ViewControl {
     }
   }
 
-  /** Tells of the viewport, unless it has been told. */
+  /** Reports the viewport if it differs from the last report. */
   moved() {
     const { viewport } = this
-    if (!viewport || viewport.equals(this.told)) return
-    this.told = viewport
+    if (!viewport || viewport.equals(this.reported)) return
+    this.reported = viewport
     this.tell(this.cause)
   }
 
@@ -74,7 +74,7 @@ export class ViewControl {
 
   /** Another picture follows. */
   forget() {
-    this.told = null
+    this.reported = null
     this.cause = 'program'
   }
 

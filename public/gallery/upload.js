@@ -6,9 +6,9 @@ import { icon } from './icons.js'
 import { cancel, largest, send } from './tus.js'
 
 const AT_ONCE = 3
-/** What people are told of a picture that could not be made, by the API's `errorCode`. */
+/** Messages about an image that could not be made, by the API's `errorCode`. */
 const FAULTS = { kind: 'noImage', slide: 'slide', damaged: 'damaged', pixels: 'tooLarge', late: 'late', cancelled: 'cancelled' }
-/** What they are told where a file is not taken, by the status of the answer. */
+/** Messages about a file that is refused, by the status of the answer. */
 const REFUSALS = { 400: 'notTaken', 401: 'notAllowed', 403: 'notAllowed', 413: 'tooLong', 415: 'noImage', 507: 'noRoom' }
 /** A phone, or what is held like one: it has no other to send pictures to it, and nothing to drop. */
 const isPhone = matchMedia('(pointer: coarse) and (hover: none)').matches

@@ -2,7 +2,7 @@ import TileGeometry
 import TileStorage
 import ZigguratHTTPMessages
 
-/// How tiles' URLs are written in answers about viewports. In every scheme the picture at a URL has exactly the pixels
+/// A form of tile URLs in answers about viewports. In every scheme the picture at a URL has exactly the pixels
 /// of the tile's `source`.
 package enum TileScheme: String, CaseIterable, Sendable {
   case deepZoom = "dzi"

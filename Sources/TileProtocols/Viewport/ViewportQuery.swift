@@ -21,13 +21,13 @@ package struct ViewportQuery: Hashable, Sendable {
   package var devicePixelRatio = 1.0
   /// Rings of tiles beyond the edge of the viewport.
   package var buffer = 0
-  /// What the client calls `buffer`.
+  /// The name that the client used for `buffer`, perhaps a former one.
   private(set) var bufferName = "buffer"
   package var fallback = false
   package var include: Set<Included> = []
   package var scheme = TileScheme.deepZoom
 
-  /// What an answer can have besides the tiles of the viewport.
+  /// A part of an answer besides the tiles of the viewport.
   package enum Included: String, CaseIterable, Sendable {
     /// The one tile that shows the whole image, in front of the others.
     case overview

@@ -2,7 +2,8 @@ import Foundation
 import ZigguratHTTPMessages
 
 extension Response {
-  /// What is said where something is there, but is not available at present: of no memory, or a store or database that is away.
+  /// The message for something that exists and is not available at present: memory is short, or a store or database cannot be
+  /// reached.
   static let heldUpWords = "what was asked for cannot be reached now; try again"
 
   static func json(_ value: some Encodable, as mediaType: String = "application/json") -> Response {

@@ -80,7 +80,7 @@ struct ImageDescription: Encodable {
   var original: Original?
   /// Whether the picture is animated; absent if not.
   let animated: Bool?
-  /// What `?v=` pins a URL to.
+  /// The version of the archive, the value of `?v=` in URLs.
   let generation: String
   let urls: [String: String]
 

@@ -15,7 +15,7 @@ struct DeletionList {
 
   /// A value of the body. Nothing is decoded in what is neither a list nor text.
   private enum Value: Decodable {
-    /// Nil for an element that is no text. The list ends there, or at one element too many.
+    /// A list, with nil for an element that is not a string. It ends there, or at one element too many.
     case list([String?])
     case other
 

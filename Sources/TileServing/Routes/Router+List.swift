@@ -45,7 +45,7 @@ extension Router {
     }
   }
 
-  /// What is told where the catalog cannot be reached.
+  /// The answer if the catalog cannot be reached.
   static func unlisted(_ error: StorageError) -> Response {
     if error.kind == .unreachable {
       var response = Response.problem(
