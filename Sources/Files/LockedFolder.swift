@@ -5,12 +5,14 @@ package final class LockedFolder: Sendable {
   private let path: String
   private let descriptor: Int32
 
-  /// - Parameter waits: for who has the lock; without, that is an error (EWOULDBLOCK).
-  package init(_ path: String, waits: Bool = true) throws(StorageError) {
+  /// - Parameters:
+  ///   - isShared: whether others may have a shared lock at the same time.
+  ///   - waits: whether it waits for the lock; if not, a lock of another is an error (EWOULDBLOCK).
+  package init(_ path: String, isShared: Bool = false, waits: Bool = true) throws(StorageError) {
     self.path = path
     descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw StorageError("lock \(path)", errno: errno) }
-    while flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
+    while flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | (waits ? 0 : LOCK_NB)) != 0 {
       let code = errno
       guard code == EINTR else {
         close(descriptor)

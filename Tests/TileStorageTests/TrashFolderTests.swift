@@ -51,6 +51,21 @@ import ZigguratTestSupport
     #expect(try trash.restore(deletion.name, since: 999)?.restored.map(\.id) == deletion.images)
   }
 
+  @Test("nothing expires while something is deleted or restored")
+  func purgeInUse() throws {
+    try folder.write("a.szi", [1])
+    let deletion = try #require(trash.take([folder("a.szi")], at: 1000).deletion)
+    // As another process that deletes something has it.
+    var lock: LockedFolder? = try LockedFolder(folder(".ziggurat-trash"), isShared: true)
+    trash.purge(until: 2000)
+    #expect(trash.deletions(since: 0) == [deletion])
+    withExtendedLifetime(lock) {}
+    lock = nil
+    trash.purge(until: 2000)
+    #expect(trash.deletions(since: 0).isEmpty)
+    #expect(folder.files(below: ".ziggurat-trash").isEmpty)
+  }
+
   @Test("a folder that is called like a sidecar is neither deleted nor restored with the image")
   func folderLikeSidecar() throws {
     try folder.write("a.szi", [1])

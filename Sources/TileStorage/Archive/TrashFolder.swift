@@ -40,14 +40,20 @@ package struct TrashFolder: Sendable {
     var touched: Set<String> = [root]
     var taken: [ImageID] = []
     var failures = Failures()
-    if isLink {
-      let there = paths.filter { access($0, F_OK) == 0 }
+    let there = paths.filter { access($0, F_OK) == 0 }
+    guard !there.isEmpty else { return (nil, failures) }
+    let use: LockedFolder
+    do throws(StorageError) {
+      if isLink { throw linkError }
+      use = try inUse()
+    } catch {
       failures.ids = Set(there.compactMap { ImageID(archive: $0, below: library) })
-      if !there.isEmpty { failures.errors = [linkError] }
+      failures.errors = [error]
       return (nil, failures)
     }
+    defer { withExtendedLifetime(use) {} }
     var books: [String: BookOriginal] = [:]
-    for path in paths where access(path, F_OK) == 0 {
+    for path in there where access(path, F_OK) == 0 {
       let (source, target) = (parentFolder(path), parentFolder(trashed(path, name)))
       guard let id = ImageID(archive: path, below: library) else { continue }
       do throws(StorageError) {
@@ -86,6 +92,8 @@ package struct TrashFolder: Sendable {
       let lock = try LockedFolder(parentFolder(path))
       defer { withExtendedLifetime(lock) {} }
       let sidecars = SidecarFile.all(ofArchive: path)
+      let use = sidecars.isEmpty ? nil : try inUse()
+      defer { withExtendedLifetime(use) {} }
       let name = Self.name(at: Deletion.now)
       for sidecar in sidecars {
         let target = trashed(sidecar.path, name)
@@ -99,6 +107,8 @@ package struct TrashFolder: Sendable {
     if OriginalFile.archive(ofOriginalOf: path, record) != path, hasPage(of: book, in: parentFolder(path)) {
       return
     }
+    let use = try inUse()
+    defer { withExtendedLifetime(use) {} }
     let target = trashed(original.path, Self.name(at: Deletion.now))
     try Enclosure(library).make(parentFolder(target))
     try move(original.path, target)
@@ -195,6 +205,9 @@ package struct TrashFolder: Sendable {
     // Nothing that could be another path.
     guard let time = Self.time(ofDeletion: name), Deletion.isKept(time, since: oldest) else { return nil }
     if isLink { throw linkError }
+    guard !self.archives(name).isEmpty else { return nil }
+    let use = try inUse()
+    defer { withExtendedLifetime(use) {} }
     let archives = archives(name)
     guard !archives.isEmpty else { return nil }
     var (restored, taken): ([Place], [Place]) = ([], [])
@@ -232,21 +245,42 @@ package struct TrashFolder: Sendable {
     return (restored, taken)
   }
 
-  /// Removes for good what was deleted until then, and what a killed program was removing.
+  /// Removes for good what was deleted until then, and what a killed program was removing. While any process deletes or restores
+  /// something, nothing expires: a deletion that is kept for no time would do so before all its files are in the trash.
+  ///
   /// - Parameter oldest: seconds since 1970.
   package func purge(until oldest: Int) {
-    for name in names {
-      if name.hasPrefix(Self.discarded) { try? FileManager.default.removeItem(atPath: "\(root)/\(name)") }
-      if let time = Self.time(ofDeletion: name), !Deletion.isKept(time, since: oldest) { discard(name) }
+    if let lock = try? LockedFolder(root, waits: false) {
+      for name in names {
+        guard let time = Self.time(ofDeletion: name), !Deletion.isKept(time, since: oldest) else { continue }
+        setAside(name)
+      }
+      withExtendedLifetime(lock) {}
     }
+    for name in names where name.hasPrefix(Self.discarded) {
+      try? FileManager.default.removeItem(atPath: "\(root)/\(name)")
+    }
+  }
+
+  /// Returns a lock of the trash that deletions and restorations of all processes share, and a purge does not.
+  private func inUse() throws(StorageError) -> LockedFolder {
+    try Enclosure(library).make(root)
+    return try LockedFolder(root, isShared: true)
   }
 
   private static let discarded = "discarded-"
 
-  /// First of another name, so that nobody restores half of it.
+  /// Removes a deletion for good.
   private func discard(_ name: String) {
-    let gone = "\(root)/\(Self.discarded)\(name)"
-    if rename("\(root)/\(name)", gone) == 0 { try? FileManager.default.removeItem(atPath: gone) }
+    if let path = setAside(name) { try? FileManager.default.removeItem(atPath: path) }
+  }
+
+  /// Gives a deletion that is to be removed another name, so that nobody restores half of it.
+  ///
+  /// - Returns: its path then; nil if that fails.
+  @discardableResult private func setAside(_ name: String) -> String? {
+    let path = "\(root)/\(Self.discarded)\(name)"
+    return rename("\(root)/\(name)", path) == 0 ? path : nil
   }
 
   /// A new deletion's name: the time and 64 bits that no other has, in hexadecimal digits.
