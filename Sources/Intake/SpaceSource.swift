@@ -113,11 +113,11 @@ package final class LibrarySpaces: SpaceOpener {
 
   /// A refusal is looked at again with each call; files that can be read, which may be many, once a minute.
   package func lookForRefusal() -> String? {
-    refusal.withLock { refusal in
-      guard refusal.found != nil || refusal.next <= .now else { return nil }
-      refusal = (spaces.readRefusal(), ContinuousClock.now + .seconds(60))
-      return refusal.found
-    }
+    guard refusal.withLock({ $0.found != nil || $0.next <= .now }) else { return nil }
+    // Without the lock, for which event loops wait.
+    let found = spaces.readRefusal()
+    refusal.withLock { $0 = (found, ContinuousClock.now + .seconds(60)) }
+    return found
   }
 
   package func open(_ password: String) throws(StorageError) -> (any OpenSpace)? {

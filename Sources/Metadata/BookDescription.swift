@@ -277,7 +277,8 @@ extension BookDescription: Codable {
   package var asBuilt: BookDescription {
     var description = self
     description.isBuilt = true
-    description.buildDigest = digest
+    // Lines are cut and cleaned when they are read.
+    description.buildDigest = ((try? BookDescription(json: json)) ?? self).digest
     return description
   }
 

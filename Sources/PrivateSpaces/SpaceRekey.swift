@@ -111,7 +111,7 @@ package final class SpaceRekey {
       if let unfinished = try change(progress, isStopped) { return unfinished }
     } catch {
       // On a full disk everybody else needs the room, too; but once the keyring names them the copies are the space.
-      if [ENOSPC, EDQUOT, EFBIG].contains(error.code), spaces.has(spaceKey, under: passwordKey) {
+      if error.isOfFullDisk, spaces.has(spaceKey, under: passwordKey) {
         removeCopies()
       }
       throw error

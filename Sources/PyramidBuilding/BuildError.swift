@@ -105,7 +105,7 @@ extension BuildError.Kind {
   /// - Parameter isOfSource: whether the source was read, not the archive written.
   package init(_ error: StorageError, isOfSource: Bool) {
     switch error.kind {
-    case .unreachable: self = [ENOSPC, EDQUOT].contains(error.code) ? .diskFull : .unavailable
+    case .unreachable: self = error.isOfFullDisk ? .diskFull : .unavailable
     case .notThere: self = isOfSource ? .sourceNotFound : .unwritableArchive
     case .unreadable: self = isOfSource ? .unreadableSource : .unwritableArchive
     }

@@ -51,6 +51,13 @@ import ZigguratTestSupport
     #expect(arguments.spelled("port") == "port in line 2 of \(folder.path)/options.conf")
   }
 
+  @Test func `a former flag that is not set leaves its option to others`() throws {
+    let arguments = try parse("no-uploads = false\nupload-types = jpeg")
+    #expect(arguments.string("upload-types") == "jpeg")
+    let line = "no-uploads in line 1 of \(folder.path)/options.conf is now called upload-types (the old name works until 2.0)"
+    #expect(arguments.warnings == [line])
+  }
+
   @Test func `a file may have options of an earlier release`() throws {
     let arguments = try parse("cache-memory = 5\nno-uploads = true\nmax-uploads = 3\nlinear-light = true")
     #expect(arguments.string("cache-size") == "5")

@@ -1,6 +1,9 @@
 import { FITS } from '../geometry/fit.js'
 import { Turn } from '../geometry/turn.js'
 
+/** Changes that wait for an image at most; of more, the oldest are dropped. */
+const MOST_WAITING = 1000
+
 /** All motion of the view. Each change is reported once, with its cause. */
 export class ViewControl {
   /**
@@ -35,7 +38,11 @@ export class ViewControl {
    */
   direct(change) {
     if (this.isPressed || !this.isComing()) this.change(change)
-    else this.waiting.push(change)
+    else {
+      this.waiting.push(change)
+      // Somebody may set the view in each frame while nothing opens.
+      if (this.waiting.length > MOST_WAITING) this.waiting.shift()
+    }
   }
 
   /** The image is there: what waits for it is done before it is first drawn. */
@@ -87,6 +94,7 @@ export class ViewControl {
    */
   showParts({ width, height, ...view }) {
     for (const part of ['scale', 'x', 'y']) if (part in view) checkNumber(`viewport: ${part}`, view[part])
+    if ('turn' in view && !(view.turn instanceof Turn)) throw new TypeError('viewport: turn must be a Turn')
     if ('scale' in view && !(view.scale > 0)) throw new RangeError(`viewport: scale must be above 0, not ${view.scale}`)
     this.direct((camera) => {
       const before = camera.destination

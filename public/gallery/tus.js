@@ -76,6 +76,8 @@ export async function largest() {
 
 /** Gives up a file that was begun; the server forgets it. @param {File} file @param {string} [id] what the server calls it */
 export function cancel(file, id) {
+  // That of an earlier visit, while the server has not been asked for it.
+  const path = id ? `${root}/${id}` : store(file).getItem(memory(file))
   store(file).removeItem(memory(file))
-  return id && ask('DELETE', `${root}/${id}`)
+  return path && ask('DELETE', path)
 }

@@ -46,8 +46,11 @@ async function answer(event, key) {
 }
 
 async function forget(key) {
-  sizes?.delete(key)
-  await (await caches.open(PICTURES)).delete(key)
+  const cache = await caches.open(PICTURES)
+  for (const each of [key, formerAddress(key)]) {
+    sizes?.delete(each)
+    await cache.delete(each)
+  }
 }
 
 /** One after the other, so that what is counted is there. */

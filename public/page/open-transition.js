@@ -12,7 +12,7 @@ const WAY = { duration: 150, easing: 'cubic-bezier(.2, .7, .2, 1)', fill: 'forwa
  * @param {HTMLElement | null} frame holds the tiles of the thumbnail
  * @returns {HTMLCanvasElement | null} null where none of them is there yet
  */
-export function thumbnailSnapshot(frame) {
+function thumbnailSnapshot(frame) {
   const tiles = [...frame?.querySelectorAll('img') ?? []].filter((img) => img.complete && img.naturalWidth > 0)
   if (tiles.length === 0) return null
   const canvas = make('canvas', {})

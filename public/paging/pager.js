@@ -19,8 +19,9 @@ export class Pager {
 
   /** Another image is shown than the one to which the page turns. */
   yield() {
-    this.finish()
-    this.turn = null
+    this.turning?.cancel()
+    this.turning = this.arrive = this.turn = null
+    this.move(0)
   }
 
   /** 1 where the next image lies to the right, -1 where to the left. */
@@ -51,6 +52,7 @@ export class Pager {
   set(list, index, direction) {
     Object.assign(this, { list, index, direction })
     this.forget()
+    this.move(0)
     this.changed?.()
   }
 

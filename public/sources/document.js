@@ -2,6 +2,9 @@ import { request } from '../web-url.js'
 import { boundedText } from './size-limit.js'
 import { SourceError } from './source-error.js'
 
+/** Bytes of a problem document that are read: it has one line that is shown. */
+const LONGEST_PROBLEM = 1 << 16
+
 /**
  * Requests a JSON document of any server.
  * @param {string | URL} address
@@ -27,7 +30,7 @@ export async function fetchText(address, signal, options) {
   const { status, headers } = answer
   // RFC 9457: such a response has its reason in words.
   const isProblem = headers.get('content-type')?.startsWith('application/problem+json')
-  const { detail } = object(isProblem ? parsed(await boundedText(answer)) : null)
+  const { detail } = object(isProblem ? await boundedText(answer, LONGEST_PROBLEM).then(parsed).catch(() => null) : null)
   throw new SourceError(`the server answered ${status} for ${address}${detail ? `: ${line(detail)}` : ''}`, { status })
 }
 

@@ -67,7 +67,7 @@ export async function boundedBytes(answer, most, what) {
  * The same as text.
  * @param {Response} answer
  */
-export async function boundedText(answer) { return new TextDecoder().decode(await boundedBytes(answer)) }
+export async function boundedText(answer, most = MAX_BYTES) { return new TextDecoder().decode(await boundedBytes(answer, most)) }
 
 /** @param {number} most bytes @param {string} what */
 function tooLong(most, what) { return new SizeLimitError(`${what} has more than ${most} bytes`, { reason: 'tooMuchData' }) }

@@ -73,7 +73,7 @@ export class ZigguratViewer extends ZoomableElement {
       const command = event.target === this && !isPress ? keyCommand(event) : null
       if (command && this.run(command)) event.preventDefault()
     }, { signal })
-    addEventListener('online', () => this.source ? this.#stage.retry() : this.#wanted && this.open(this.#wanted), { signal })
+    addEventListener('online', () => this.source ? this.#stage.retry() : this.#wanted && this.#open(this.#wanted, null), { signal })
     const what = this.#left?.what ?? this.src
     if (what && !this.#opening) this.#open(what, null)
   }

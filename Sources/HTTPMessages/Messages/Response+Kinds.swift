@@ -73,7 +73,7 @@ extension Response {
 
   /// - Parameter limit: bytes.
   package static func tooLarge(_ limit: Int) -> Response {
-    problem(413, "Content too large", "the body may have at most \(limit) bytes is taken here")
+    problem(413, "Content too large", "the body may have at most \(limit) bytes")
   }
 
   /// The workers are busy, or the server ends.

@@ -68,7 +68,8 @@ extension SourceScan {
 
   /// Whether a file on this machine is a TIFF with several pictures that may be pages, by its directories alone.
   private func hasSeveralPictures(_ file: Found) -> Bool {
-    guard file.remote == nil, ImageFileName.isTIFF(file.path), let source = try? SourceFile(path: file.path),
+    guard !isCancelled(), file.remote == nil, ImageFileName.isTIFF(file.path),
+      let source = try? SourceFile(path: file.path),
       let contents = SourceContents(source)
     else { return false }
     return contents.pages.count > 1

@@ -73,7 +73,8 @@ final class SuppliedPixels<Source: PixelSource>: StripSource, StripDecoding {
   ) throws(BuildError) -> (low: Double, high: Double) {
     switch options.window {
     case nil, .full: return (0, 65535)
-    case .range(low: .value(let low), high: .value(let high)): return (low, high)
+    case .range(low: .value(let low), high: .value(let high)) where (65535 / (high - low)).isFinite:
+      return (low, high)
     case .auto, .range, .channels:
       throw BuildError(
         name, "invalid window (expected values: pixels are read once, without a search for others)",

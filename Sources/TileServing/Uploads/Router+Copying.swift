@@ -120,7 +120,8 @@ extension Router {
     guard let id = ImageID(text) else { return Self.unknownImage }
     if id.isPrivate {
       guard visitor.space != nil else { return Self.unknownImage }
-      return .problem(409, "Conflict", "private images cannot be copied; move it into the library first")
+      return .problem(
+        409, "Conflict", "private images cannot be copied; move the image into the library first")
     }
     // Of servers that share a catalog this one may not have been asked for it yet.
     site.library.arrival(of: [id])?.wait()

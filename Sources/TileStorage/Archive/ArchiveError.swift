@@ -32,10 +32,11 @@ public struct ArchiveError: Error, Hashable, CustomStringConvertible {
   package init(_ error: StorageError) {
     description = error.description
     kind =
-      switch error.code {
-      case ENOSPC, EDQUOT: .diskFull
-      case EACCES, EPERM, EROFS: .accessDenied
-      default:
+      if error.isOfFullDisk {
+        .diskFull
+      } else if error.isOfPermissions || error.code == EROFS {
+        .accessDenied
+      } else {
         switch error.kind {
         case .notThere: .notFound
         case .unreachable: .unavailable

@@ -82,7 +82,7 @@ enum VerifyCommand: Command {
         }
         read = archives.count
         let missing = archives == [path] ? [] : try missing(path)
-        if read == 0, !Catalog.exists(in: path), !PrivateSpaces(library: path).mayExist {
+        if read == 0, unread == 0, !Catalog.exists(in: path), !PrivateSpaces(library: path).mayExist {
           Output.error("\(path) is not a library: neither an archive nor a catalog is in it")
           return .someFailed
         }

@@ -153,8 +153,14 @@ struct Arguments {
       }
       guard let found = Self.find(setting.name, in: options) else { continue }
       let name = found.option.name
-      let isFirst = seen.insert(name).inserted
       let spelling = "\(setting.name) in \(setting.place)"
+      // A former flag that is not set says nothing of the option that has its place.
+      if found.former?.flagValue != nil, Self.isSet(setting.value) == false {
+        let line = Self.renamed(spelling, name)
+        if !warnings.contains(line) { warnings.append(line) }
+        continue
+      }
+      let isFirst = seen.insert(name).inserted
       guard isFirst || found.option.isList else { throw .repeated(spelling) }
       warn(found, spelling, name)
       if before.contains(name) { continue }

@@ -4,14 +4,13 @@ enum Quantity {
 
   /// The unit of a plain number, as an option documents it.
   enum Unit {
-    case bytes, kilobytes, megabytes
+    case kilobytes, megabytes
     case seconds, hours
     case pixels, megapixels
 
     /// The name in the help: `in MB`.
     var name: String {
       switch self {
-      case .bytes: "bytes"
       case .kilobytes: "KB"
       case .megabytes: "MB"
       case .seconds: "seconds"
@@ -23,7 +22,7 @@ enum Quantity {
 
     fileprivate var factor: Int {
       switch self {
-      case .bytes, .seconds, .pixels: 1
+      case .seconds, .pixels: 1
       case .kilobytes: 1 << 10
       case .megabytes: 1 << 20
       case .hours: 3600
@@ -33,7 +32,7 @@ enum Quantity {
 
     var quantity: Quantity {
       switch self {
-      case .bytes, .kilobytes, .megabytes: .size
+      case .kilobytes, .megabytes: .size
       case .seconds, .hours: .duration
       case .pixels, .megapixels: .pixels
       }

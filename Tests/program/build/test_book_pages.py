@@ -107,9 +107,12 @@ class BookPages(CommandTest):
             build()
             self.assertEqual(json.loads(file.read_text()), edited)
             self.assertEqual(self.manifest("letters")["structures"][0]["label"], {"none": ["Mills"]})
-        # What nobody has edited follows its source.
+        # What nobody has edited follows its source, also if a line of it is cut where it is read.
         file.unlink()
+        source.with_suffix(".xmp").unlink()
+        self.sidecar(source.with_suffix(".xmp"), "Letter book\n" + "x" * 2000)
         build()
+        self.assertTrue(file.exists())
         source.with_suffix(".xmp").unlink()
         build()
         self.assertFalse(file.exists())
@@ -121,6 +124,12 @@ class BookPages(CommandTest):
             for version in (2, 3):
                 told = json.loads(server.get(f"/iiif/presentation/{version}/codex/manifest").body)["thumbnail"]
                 self.assertIn("codex%2Ff002r", (told[0]["id"] if version == 3 else told["@id"]))
+            # Whatever number a description names, as of an archive that somebody else made.
+            for cover, page in ((4, "f002r"), (-9223372036854775808, "cover"), (9223372036854775807, "cover"), (0, "cover"), ("-1", "cover")):
+                (self.library / "codex/book.json").write_text(json.dumps({"title": "Hours", "cover": cover}))
+                answer = server.get("/iiif/presentation/3/codex/manifest")
+                self.assertEqual(answer.status, 200, cover)
+                self.assertIn(f"codex%2F{page}", json.loads(answer.body)["thumbnail"][0]["id"])
 
     def tiff(self, path, pages: int):
         subprocess.run(["vips", "black", f"{path.parent / 'pages.v'}", "60", f"{80 * pages}", "--bands", "3"], check=True)

@@ -9,13 +9,6 @@ public struct Subsampling: Hashable, Sendable {
   /// Every pixel (4:4:4), for drawings, maps and coloured text.
   public static let none = Subsampling(known: "444")
 
-  package static let all: [Subsampling] = [.auto, .half, .none]
-
-  package init?(name: String) {
-    guard let known = Self.all.first(where: { $0.name == name }) else { return nil }
-    self = known
-  }
-
   private init(known name: String) { self.name = name }
 
   func halvesChroma(atQuality quality: Int) -> Bool { self == .half || (self == .auto && quality < 90) }

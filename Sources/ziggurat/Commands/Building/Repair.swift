@@ -172,6 +172,8 @@ struct Repair {
     guard let version = words.first, Int(version) != nil else { return nil }
     for word in words.dropFirst() {
       let parts = word.split(separator: "=", maxSplits: 1)
+      // Options of earlier versions, whose values follow others now.
+      if ["size", "subsampling"].contains(parts.first) { continue }
       if let argument = ["linear": "--downsample=linear", "associated": "--associated"][word] {
         arguments.append(argument)
       } else if parts.count == 2, let name = names[String(parts[0])] {

@@ -40,7 +40,9 @@ enum ReportCommand: Command {
     var isUnfinished = !report.left.isEmpty || plan.scan.failures.contains(where: \.isTemporary)
     for failure in failures { Output.error(failure.description) }
     for image in report.images.values.sorted(by: { $0.id < $1.id }) {
-      counts[image.status, default: 0] += 1
+      // Journals of earlier versions have other names.
+      let status = ["kept": "outdated", "reworded": "metadata-updated"][image.status] ?? image.status
+      counts[status, default: 0] += 1
       if asJSON { Output.json(object(image)) }
       guard let reason = image.reason else { continue }
       Output.error("\(image.source): \(reason)")
