@@ -54,8 +54,8 @@ import ZigguratTestSupport
   @Test func `a former flag that is not set leaves its option to others`() throws {
     let arguments = try parse("no-uploads = false\nupload-types = jpeg")
     #expect(arguments.string("upload-types") == "jpeg")
-    let line = "no-uploads in line 1 of \(folder.path)/options.conf is now called upload-types (the old name works until 2.0)"
-    #expect(arguments.warnings == [line])
+    let place = "no-uploads in line 1 of \(folder.path)/options.conf"
+    #expect(arguments.warnings == ["\(place) is now called upload-types (the old name works until 2.0)"])
   }
 
   @Test func `a file may have options of an earlier release`() throws {

@@ -5,8 +5,8 @@ import Testing
 @Suite struct QuantityTests {
   @Test(
     arguments: [
-      ("0", .megabytes, 0), ("64", .megabytes, 67_108_864), ("64", .kilobytes, 65_536), ("64", .bytes, 64),
-      ("64MB", .bytes, 67_108_864), ("64 MB", .bytes, 67_108_864), ("64mb", .bytes, 67_108_864),
+      ("0", .megabytes, 0), ("64", .megabytes, 67_108_864), ("64", .kilobytes, 65_536),
+      ("64MB", .kilobytes, 67_108_864), ("64 MB", .kilobytes, 67_108_864), ("64mb", .kilobytes, 67_108_864),
       ("1.5GB", .megabytes, 1_610_612_736), ("512KB", .megabytes, 524_288), ("7B", .megabytes, 7),
       ("4TB", .megabytes, 4_398_046_511_104), ("30", .seconds, 30), ("30", .hours, 108_000),
       ("30s", .hours, 30),
