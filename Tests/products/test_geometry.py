@@ -68,7 +68,7 @@ const { Coverage } = await import(root + '/public/geometry/coverage.js')
 const { defaultLimits } = await import(root + '/public/geometry/fit.js')
 const { Pyramid } = await import(root + '/public/geometry/pyramid.js')
 const { TileSet } = await import(root + '/public/geometry/tile-set.js')
-const { Turn } = await import(root + '/public/geometry/turn.js')
+const { Rotation } = await import(root + '/public/geometry/rotation.js')
 const { Viewport } = await import(root + '/public/geometry/viewport.js')
 let end = 0
 const env = {
@@ -90,8 +90,8 @@ const { memory, tiles } = instance.exports
 const answers = JSON.parse(views).map(([width, height, scale, x, y, degrees]) => {
   const image = { width, height }
   const pyramid = new Pyramid(image, 256)
-  const viewport = new Viewport({ width: 800, height: 600, scale, x, y, turn: new Turn(degrees) })
-  const limits = defaultLimits(image, viewport, viewport.turn)
+  const viewport = new Viewport({ width: 800, height: 600, scale, x, y, rotation: new Rotation(degrees) })
+  const limits = defaultLimits(image, viewport, viewport.rotation)
   const settled = viewport.rubberBanded(image, limits).settled(image, limits)
   const set = (each) => new TileSet(new Coverage(pyramid, each), { margin: 1 })
   const { added, kept, dropped } = set(settled).changes(set(viewport))

@@ -29,7 +29,7 @@ viewer.addEventListener('keydown', (event) => event.key)
 viewer.zoomTo(2, { x: 1, y: 2 })
 viewer.viewport = { scale: 1, x: 0, y: 0 }
 const scale: number | undefined = viewer.viewport?.scale
-const angle: number | undefined = viewer.viewport?.turn.degrees
+const angle: number | undefined = viewer.viewport?.rotation.degrees
 const point: { x: number, y: number } | null = viewer.imageToElement({ x: 1, y: 1 })
 viewer.actions = [{ name: 'Buy', run: () => console.log(scale, angle, point) }]
 viewer.snapshot().then((picture: Blob) => picture.size)

@@ -1,5 +1,5 @@
 /**
- * What hands do to a camera, as `listen` tells it.
+ * The handlers of gestures that move a camera, as `bindPointerEvents` calls them.
  * @param {(change: (camera: import('../viewer/camera.js').Camera, now: number) => void | false) => void} act changes the camera,
  *   if there is one; `now` is in ms
  */

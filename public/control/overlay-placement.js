@@ -38,7 +38,7 @@ export class OverlayPlacement {
 }
 
 function place(element, viewport, { x, y, width, height }) {
-  const { turn, scale } = viewport
+  const { rotation, scale } = viewport
   const at = viewport.viewportPoint({ x, y })
   const isRegion = width >= 0 && height >= 0
   const { style } = element
@@ -51,8 +51,8 @@ function place(element, viewport, { x, y, width, height }) {
     style.height = `${height * scale}px`
   }
   // A region turns with the picture; a pin stays upright.
-  const mirror = turn.isFlipped ? -1 : 1
-  const turned = isRegion ? `matrix(${mirror * turn.cosine}, ${mirror * turn.sine}, ${-turn.sine}, ${turn.cosine}, ${at.x}, ${at.y})`
+  const mirror = rotation.isFlipped ? -1 : 1
+  const turned = isRegion ? `matrix(${mirror * rotation.cosine}, ${mirror * rotation.sine}, ${-rotation.sine}, ${rotation.cosine}, ${at.x}, ${at.y})`
     : `translate(${at.x}px, ${at.y}px)`
   style.transform = turned
 }

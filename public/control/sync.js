@@ -32,11 +32,11 @@ export function syncViewers(one, other) {
  * @param {Viewport} viewport
  * @param {{ width: number, height: number }} image pixels
  * @param {{ width: number, height: number }} other pixels
- * @returns {{ scale: number, center: { x: number, y: number }, turn: Turn }} the center in the other's pixels
+ * @returns {{ scale: number, center: { x: number, y: number }, rotation: Rotation }} the center in the other's pixels
  */
-export function counterpart({ scale, imageCenter: { x, y }, turn }, image, other) {
+export function counterpart({ scale, imageCenter: { x, y }, rotation }, image, other) {
   return {
     scale: scale * image.width / other.width,
-    center: { x: x * other.width / image.width, y: y * other.height / image.height }, turn,
+    center: { x: x * other.width / image.width, y: y * other.height / image.height }, rotation,
   }
 }

@@ -1,5 +1,5 @@
 import { FITS } from '../geometry/fit.js'
-import { Turn } from '../geometry/turn.js'
+import { Rotation } from '../geometry/rotation.js'
 
 /** Changes that wait for an image at most; of more, the oldest are dropped. */
 const MOST_WAITING = 1000
@@ -92,9 +92,11 @@ export class ViewControl {
    * Shows a view at once. Parts that are absent are those of the view, or of the destination of its motion. If the view has the
    * size of another window, its middle stays in the middle.
    */
-  showParts({ width, height, ...view }) {
+  showParts({ width, height, turn, ...view }) {
+    // The name of version 0.1, until version 2.0.
+    if (turn !== undefined) view.rotation ??= turn
     for (const part of ['scale', 'x', 'y']) if (part in view) checkNumber(`viewport: ${part}`, view[part])
-    if ('turn' in view && !(view.turn instanceof Turn)) throw new TypeError('viewport: turn must be a Turn')
+    if ('rotation' in view && !(view.rotation instanceof Rotation)) throw new TypeError('viewport: rotation must be a Rotation')
     if ('scale' in view && !(view.scale > 0)) throw new RangeError(`viewport: scale must be above 0, not ${view.scale}`)
     this.direct((camera) => {
       const before = camera.destination
@@ -104,9 +106,9 @@ export class ViewControl {
     })
   }
 
-  /** Shows in this very frame what another viewer leads to: a scale, the image point in the middle and a turn. */
-  follow({ scale, center, turn }) {
-    this.show(this.viewport?.with({ scale, turn }).centered(center))
+  /** Shows in this very frame what another viewer leads to: a scale, the image point in the middle and a rotation. */
+  follow({ scale, center, rotation }) {
+    this.show(this.viewport?.with({ scale, rotation }).centered(center))
     if (this.stage.frame) this.stage.draw(performance.now())
   }
 
@@ -132,11 +134,11 @@ export class ViewControl {
     this.direct((camera, now) => camera.panTo(center, now))
   }
 
-  turn(by, flips) {
+  rotate(by, flips) {
     checkNumber('rotate: degrees', by)
     this.direct((camera, now) => {
-      const { degrees, isFlipped } = camera.destination.turn
-      camera.turnTo(new Turn(degrees + by, isFlipped !== flips), now)
+      const { degrees, isFlipped } = camera.destination.rotation
+      camera.rotateTo(new Rotation(degrees + by, isFlipped !== flips), now)
     })
   }
 }

@@ -86,10 +86,10 @@ export class ZoomableElement extends Element {
    * Turns the picture clockwise, any number of degrees further.
    * @param {number} degrees
    */
-  rotate(degrees) { this[CONTROL].turn(degrees, false) }
+  rotate(degrees) { this[CONTROL].rotate(degrees, false) }
 
   /** Mirrors the picture, left to right. */
-  flip() { this[CONTROL].turn(0, true) }
+  flip() { this[CONTROL].rotate(0, true) }
 
   /**
    * Moves the camera.

@@ -28,7 +28,7 @@ export class CropBar {
     })
     this.ratio = choice(say('ratio'), names, (index) => {
       // That of the picture is that of the picture as it is turned.
-      const isTurned = index === 1 && cropper.viewport.turn.degrees % 180 !== 0
+      const isTurned = index === 1 && cropper.viewport.rotation.degrees % 180 !== 0
       cropper.lock(isTurned ? 1 / ratios[1] : ratios[index])
     })
     this.degrees = make('output', { className: 'degrees' })

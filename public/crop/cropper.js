@@ -1,4 +1,4 @@
-import { Turn } from '../geometry/turn.js'
+import { Rotation } from '../geometry/rotation.js'
 import { make } from '../viewer/element.js'
 import { webURL } from '../web-url.js'
 import { CropBar } from './bar.js'
@@ -28,8 +28,8 @@ export class Cropper {
     this.bar = new CropBar(this)
     this.build()
     // Only quarter turns make a crop that is a part of the image.
-    const { degrees, isFlipped } = this.viewport.turn
-    this.turn = new Turn(Math.round(degrees / 90) * 90, isFlipped)
+    const { degrees, isFlipped } = this.viewport.rotation
+    this.rotation = new Rotation(Math.round(degrees / 90) * 90, isFlipped)
     this.level = new StraightenedSpace(this.image, 0, isFlipped)
     /** Degrees that straighten the picture, clockwise as it is seen. */
     this.straightening = 0
@@ -75,8 +75,8 @@ export class Cropper {
 
   /** The quarter turns, and whether the picture is mirrored: from the frame's space to the window's directions. */
   get quarters() {
-    const { degrees, isFlipped } = this.viewport.turn
-    return new Turn(Math.round((degrees - this.straightening) / 90) * 90, isFlipped)
+    const { degrees, isFlipped } = this.viewport.rotation
+    return new Rotation(Math.round((degrees - this.straightening) / 90) * 90, isFlipped)
   }
 
   get isUpright() { return this.quarters.degrees % 180 === 0 }
@@ -95,25 +95,25 @@ export class Cropper {
     const whole = this.level.about(upright.middle, upright)
     const room = Math.min(1, this.level.room(whole))
     this.frame = this.level.about(upright.middle, { width: upright.width * room, height: upright.height * room })
-    const turn = new Turn(quarters.degrees + degrees, quarters.isFlipped)
-    this.showWhole(turn)
+    const rotation = new Rotation(quarters.degrees + degrees, quarters.isFlipped)
+    this.showWhole(rotation)
   }
 
   /** The whole picture the way it was turned at first, and all of it in the frame. */
   reset() {
     this.ratio = this.upright = null
     this.straightening = 0
-    this.level = new StraightenedSpace(this.image, 0, this.turn.isFlipped)
+    this.level = new StraightenedSpace(this.image, 0, this.rotation.isFlipped)
     this.frame = { x: 0, y: 0, ...this.image }
-    this.showWhole(this.turn)
+    this.showWhole(this.rotation)
     this.bar.showStart()
   }
 
-  showWhole(turn = this.viewport.turn) {
+  showWhole(rotation = this.viewport.rotation) {
     this.viewer.change((camera) => {
       camera.stop()
       camera.kept = 'contain'
-      camera.reshape({ turn })
+      camera.reshape({ rotation })
     })
     this.show()
   }
@@ -152,7 +152,7 @@ export class Cropper {
     this.isDone = false
   }
 
-  /** Ends it with everything as it was before: turn, view, and so the page's address. */
+  /** Ends it with everything as it was before: rotation, view, and so the page's address. */
   cancel() {
     this.end()
     const { viewer, source, before } = this
@@ -181,9 +181,9 @@ export class Cropper {
   }
 
   follow() {
-    const { turn, width, height } = this.viewport
+    const { rotation, width, height } = this.viewport
     const { shown } = this
-    const isMoved = shown.turn.degrees === turn.degrees && shown.turn.isFlipped === turn.isFlipped
+    const isMoved = shown.rotation.degrees === rotation.degrees && shown.rotation.isFlipped === rotation.isFlipped
       && shown.width === width && shown.height === height
     if (isMoved && !this.isDone) {
       this.upright = null
@@ -226,9 +226,9 @@ export class Cropper {
 
   /** Where the server has what is in the frame, as a file. */
   get address() {
-    const { straightening, source, region, viewport: { turn }, format } = this
-    if (straightening) return straightAddress(source.address, region, turn, this.size, format)
-    return cropAddress(this.service, this.frame, this.image, turn, format)
+    const { straightening, source, region, viewport: { rotation }, format } = this
+    if (straightening) return straightAddress(source.address, region, rotation, this.size, format)
+    return cropAddress(this.service, this.frame, this.image, rotation, format)
   }
 
   /** What a server makes an image of: see `POST /api/images/{id}/copies`. */

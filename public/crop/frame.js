@@ -83,17 +83,17 @@ export function cropService(source) {
  * The address of a part of an image that is turned by any angle: what a window of its size shows of it, one pixel a pixel.
  * @param {URL} image its address in the API
  * @param {{ x: number, y: number, width: number, height: number }} region of the image, before it is turned
- * @param {import('../geometry/turn.js').Turn} turn of the whole picture
+ * @param {import('../geometry/rotation.js').Rotation} rotation of the whole picture
  * @param {{ width: number, height: number }} size as it is seen
  * @param {string} format the file's ending
  */
-export function straightAddress(image, region, turn, { width, height }, format) {
+export function straightAddress(image, region, rotation, { width, height }, format) {
   const url = new URL(image)
   url.pathname += `/viewport.${format}`
   url.hash = ''
   const values = {
     width, height, scale: 1, center: `${region.x + region.width / 2},${region.y + region.height / 2}`,
-    rotation: Math.round(turn.degrees * 100) / 100, ...turn.isFlipped ? { flip: 'true' } : {},
+    rotation: Math.round(rotation.degrees * 100) / 100, ...rotation.isFlipped ? { flip: 'true' } : {},
   }
   url.search = Object.entries(values).map(([name, value]) => `${name}=${value}`).join('&')
   return url.href
@@ -104,14 +104,14 @@ export function straightAddress(image, region, turn, { width, height }, format) 
  * @param {string} service the address of its info.json
  * @param {{ x: number, y: number, width: number, height: number }} frame image pixels
  * @param {{ width: number, height: number }} image
- * @param {import('../geometry/turn.js').Turn} turn of what is seen
+ * @param {import('../geometry/rotation.js').Rotation} rotation of what is seen
  * @param {string} format the file's ending
  */
-export function cropAddress(service, frame, image, turn, format) {
+export function cropAddress(service, frame, image, rotation, format) {
   const base = service.replace(/\/info\.json$/, '').replace(/\/$/, '')
   const { x, y, width, height } = wholePixels(frame, image)
   const isWhole = width === image.width && height === image.height
   const size = base.includes('/iiif/2/') ? 'full' : 'max'
-  const rotation = `${turn.isFlipped ? '!' : ''}${Math.round(turn.degrees * 100) / 100}`
-  return `${base}/${isWhole ? 'full' : `${x},${y},${width},${height}`}/${size}/${rotation}/default.${format}`
+  const angle = `${rotation.isFlipped ? '!' : ''}${Math.round(rotation.degrees * 100) / 100}`
+  return `${base}/${isWhole ? 'full' : `${x},${y},${width},${height}`}/${size}/${angle}/default.${format}`
 }

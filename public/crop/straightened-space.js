@@ -1,4 +1,4 @@
-import { Turn } from '../geometry/turn.js'
+import { Rotation } from '../geometry/rotation.js'
 
 /** @typedef {import('../geometry/types.js').Point} Point */
 /** @typedef {import('../geometry/types.js').Size} Size */
@@ -18,24 +18,24 @@ export class StraightenedSpace {
    */
   constructor(image, degrees, isFlipped) {
     this.image = image
-    this.turn = new Turn(isFlipped ? -degrees : degrees)
+    this.rotation = new Rotation(isFlipped ? -degrees : degrees)
     /** Of the box around the image. @type {Size} */
-    this.size = this.turn.isIdentity ? image : this.turn.bounds(image.width, image.height)
+    this.size = this.rotation.isIdentity ? image : this.rotation.bounds(image.width, image.height)
   }
 
   /** @param {Point} point of the image @returns {Point} the same in this space */
   fromImage({ x, y }) {
-    const { image, size, turn } = this
-    if (turn.isIdentity) return { x, y }
-    const turned = turn.apply({ x: x - image.width / 2, y: y - image.height / 2 })
+    const { image, size, rotation } = this
+    if (rotation.isIdentity) return { x, y }
+    const turned = rotation.apply({ x: x - image.width / 2, y: y - image.height / 2 })
     return { x: turned.x + size.width / 2, y: turned.y + size.height / 2 }
   }
 
   /** The inverse of `fromImage`. @param {Point} point @returns {Point} */
   toImage({ x, y }) {
-    const { image, size, turn } = this
-    if (turn.isIdentity) return { x, y }
-    const turned = turn.undo({ x: x - size.width / 2, y: y - size.height / 2 })
+    const { image, size, rotation } = this
+    if (rotation.isIdentity) return { x, y }
+    const turned = rotation.undo({ x: x - size.width / 2, y: y - size.height / 2 })
     return { x: turned.x + image.width / 2, y: turned.y + image.height / 2 }
   }
 
@@ -58,9 +58,9 @@ export class StraightenedSpace {
    * @param {Frame} frame
    */
   room(frame) {
-    const { image, turn } = this
+    const { image, rotation } = this
     const { x, y } = this.middle(frame)
-    const box = turn.bounds(frame.width, frame.height)
+    const box = rotation.bounds(frame.width, frame.height)
     return Math.min(
       2 * Math.min(x, image.width - x) / box.width, 2 * Math.min(y, image.height - y) / box.height)
   }
@@ -71,10 +71,10 @@ export class StraightenedSpace {
    * @returns {Frame}
    */
   held(frame) {
-    const { image, turn } = this
+    const { image, rotation } = this
     const { x, y } = this.middle(frame)
     const { width, height } = frame
-    const box = turn.bounds(width, height)
+    const box = rotation.bounds(width, height)
     // First it is moved; what is larger than the image then is made smaller.
     const scale = Math.min(1, image.width / box.width, image.height / box.height)
     const [halfWidth, halfHeight] = [scale * box.width / 2, scale * box.height / 2]

@@ -37,13 +37,13 @@ export function tileRange({ width, height }) {
  * @returns {[number, number, number, number, number, number]} as `setTransform` takes it
  */
 export function levelMatrix(viewport, unit, ratio) {
-  const { turn } = viewport
+  const { rotation } = viewport
   const k = unit * viewport.scale * ratio
-  const mirror = turn.isFlipped ? -1 : 1
+  const mirror = rotation.isFlipped ? -1 : 1
   const origin = viewport.viewportPoint({ x: 0, y: 0 })
   let [e, f] = [origin.x * ratio, origin.y * ratio]
-  if (turn.degrees % 90 === 0 && Math.abs(k - 1) < 1e-6) [e, f] = [Math.round(e), Math.round(f)]
-  return [mirror * turn.cosine * k, mirror * turn.sine * k, -turn.sine * k, turn.cosine * k, e, f]
+  if (rotation.degrees % 90 === 0 && Math.abs(k - 1) < 1e-6) [e, f] = [Math.round(e), Math.round(f)]
+  return [mirror * rotation.cosine * k, mirror * rotation.sine * k, -rotation.sine * k, rotation.cosine * k, e, f]
 }
 
 /**

@@ -61,7 +61,9 @@ class Panel {
       this.add(field.files)
       field.value = ''
     }
-    const field = make('input', { type: 'file', accept: 'image/*', id, hidden: true, onchange, ...properties })
+    // On a computer, browsers hide RAW files and slides behind this filter.
+    const accept = isPhone ? 'image/*' : ''
+    const field = make('input', { type: 'file', accept, id, hidden: true, onchange, ...properties })
     if (!properties.multiple) field.setAttribute('capture', 'environment')
     return [field, button('wide', words, () => field.click())]
   }

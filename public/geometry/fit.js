@@ -1,4 +1,4 @@
-import { Turn } from './turn.js'
+import { Rotation } from './rotation.js'
 
 /** @typedef {import('./types.js').Fit} Fit */
 /** @typedef {import('./types.js').Limits} Limits */
@@ -12,16 +12,16 @@ export const FITS = /** @type {Fit[]} */ (['contain', 'cover', 'width', 'none'])
  * @param {Fit} fit
  * @param {Size} image pixels
  * @param {Size} window CSS pixels
- * @param {Turn} [turn]
+ * @param {Rotation} [rotation]
  */
-export function fitScale(fit, image, window, turn = new Turn()) {
+export function fitScale(fit, image, window, rotation = new Rotation()) {
   if (!FITS.includes(fit)) throw new RangeError(`not a fit: ${fit}; there are ${FITS.join(', ')}`)
   if (fit === 'none') return 1
   if (fit === 'cover') {
-    const reach = turn.bounds(window.width, window.height)
+    const reach = rotation.bounds(window.width, window.height)
     return Math.max(reach.width / image.width, reach.height / image.height)
   }
-  const seen = turn.bounds(image.width, image.height)
+  const seen = rotation.bounds(image.width, image.height)
   if (fit === 'width') return window.width / seen.width
   return Math.min(window.width / seen.width, window.height / seen.height)
 }
@@ -30,11 +30,11 @@ export function fitScale(fit, image, window, turn = new Turn()) {
  * How far one may zoom where nobody says otherwise: out to the whole image, in to 16 times that or full resolution.
  * @param {Size} image pixels
  * @param {Size} window CSS pixels
- * @param {Turn} [turn]
+ * @param {Rotation} [rotation]
  * @returns {Limits}
  */
-export function defaultLimits(image, window, turn = new Turn()) {
-  const minimum = fitScale('contain', image, window, turn)
+export function defaultLimits(image, window, rotation = new Rotation()) {
+  const minimum = fitScale('contain', image, window, rotation)
   return { minimum, maximum: Math.max(1, 16 * minimum) }
 }
 

@@ -1,8 +1,11 @@
 /** @typedef {import('./types.js').Point} Point */
 /** @typedef {import('./types.js').Size} Size */
 
-/** A turn about the window's middle, after a mirroring. Engines differ in their sines, and quarter turns must be exact. */
-export class Turn {
+/**
+ * A rotation about the middle of the window, after an optional mirroring left to right. Engines differ in their sines, so these are
+ * computed here; those of quarter turns are exact.
+ */
+export class Rotation {
   /**
    * @param {number} [degrees] clockwise
    * @param {boolean} [isFlipped] left to right, first

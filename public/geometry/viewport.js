@@ -1,6 +1,6 @@
 // Sources/TileGeometry, function by function; Tests/Fixtures compares both. Where Swift clamps a value, the constructor here throws.
 
-import { Turn } from './turn.js'
+import { Rotation } from './rotation.js'
 import { fitScale, limited } from './fit.js'
 import { inverseRubberBand, rubberBand } from './rubber-band.js'
 
@@ -12,7 +12,7 @@ import { inverseRubberBand, rubberBand } from './rubber-band.js'
 /** @typedef {import('./types.js').Point} Point */
 /** @typedef {import('./types.js').Rect} Rect */
 /** @typedef {import('./types.js').Size} Size */
-/** @typedef {{ width: number, height: number, scale: number, x: number, y: number, turn?: Turn }} Parts */
+/** @typedef {{ width: number, height: number, scale: number, x: number, y: number, rotation?: Rotation }} Parts */
 /** @typedef {(distance: number, room: number) => number} Bend */
 /** @typedef {{ anchor?: Point, insets?: Insets }} Rest the point of the window whose image point stays while the scale changes, the centre if absent; and the insets */
 
@@ -25,7 +25,7 @@ export class Viewport {
    * @param {Parts} parts sizes and offset in CSS pixels, the scale in CSS pixels per image pixel
    * @throws {RangeError} if a side or the scale is not above 0, or an offset is not finite
    */
-  constructor({ width, height, scale, x, y, turn = new Turn() }) {
+  constructor({ width, height, scale, x, y, rotation = new Rotation() }) {
     if (!(width > 0 && height > 0 && scale > 0 && Number.isFinite(x + y))) {
       throw new RangeError(`not a viewport: ${width}×${height} at ${scale}, ${x}, ${y}`)
     }
@@ -34,21 +34,24 @@ export class Viewport {
     this.scale = scale
     this.x = x
     this.y = y
-    this.turn = turn
+    this.rotation = rotation
   }
+
+  /** @deprecated the name of `rotation` until version 2.0 */
+  get turn() { return this.rotation }
 
   /**
    * Returns the viewport with the middle of the image in the middle of the area within the insets.
    * @param {Size} image pixels
    * @param {Fit} fit the way in which the image fits that area
    * @param {Size} window CSS pixels
-   * @param {Turn} [turn]
+   * @param {Rotation} [rotation]
    * @param {Insets} [insets]
    */
-  static fitting(image, fit, window, turn = new Turn(), insets) {
-    const frame = new Viewport({ width: window.width, height: window.height, scale: 1, x: 0, y: 0, turn })
+  static fitting(image, fit, window, rotation = new Rotation(), insets) {
+    const frame = new Viewport({ width: window.width, height: window.height, scale: 1, x: 0, y: 0, rotation })
     const area = frame.area(insets)
-    return frame.with({ scale: fitScale(fit, image, area, turn) })
+    return frame.with({ scale: fitScale(fit, image, area, rotation) })
       .placing({ x: image.width / 2, y: image.height / 2 }, area.center)
   }
 
@@ -64,7 +67,7 @@ export class Viewport {
    */
   equals(other) {
     return other !== null && this.width === other.width && this.height === other.height && this.scale === other.scale
-      && this.x === other.x && this.y === other.y && this.turn.degrees === other.turn.degrees && this.turn.isFlipped === other.turn.isFlipped
+      && this.x === other.x && this.y === other.y && this.rotation.degrees === other.rotation.degrees && this.rotation.isFlipped === other.rotation.isFlipped
   }
 
   get imageCenter() {
@@ -93,8 +96,8 @@ export class Viewport {
    */
   viewportPoint(point) {
     const flat = { x: point.x * this.scale - this.x, y: point.y * this.scale - this.y }
-    if (this.turn.isIdentity) return flat
-    const turned = this.turn.apply({ x: flat.x - this.width / 2, y: flat.y - this.height / 2 })
+    if (this.rotation.isIdentity) return flat
+    const turned = this.rotation.apply({ x: flat.x - this.width / 2, y: flat.y - this.height / 2 })
     return { x: turned.x + this.width / 2, y: turned.y + this.height / 2 }
   }
 
@@ -104,8 +107,8 @@ export class Viewport {
    * @returns {Point}
    */
   unturned(point) {
-    if (this.turn.isIdentity) return point
-    const flat = this.turn.undo({ x: point.x - this.width / 2, y: point.y - this.height / 2 })
+    if (this.rotation.isIdentity) return point
+    const flat = this.rotation.undo({ x: point.x - this.width / 2, y: point.y - this.height / 2 })
     return { x: flat.x + this.width / 2, y: flat.y + this.height / 2 }
   }
 
@@ -165,7 +168,7 @@ export class Viewport {
    */
   zoomed(rect, limits, insets) {
     const area = this.area(insets)
-    const seen = this.turn.bounds(Math.abs(rect.width), Math.abs(rect.height))
+    const seen = this.rotation.bounds(Math.abs(rect.width), Math.abs(rect.height))
     const wanted = Math.min(seen.width > 0 ? area.width / seen.width : Infinity, seen.height > 0 ? area.height / seen.height : Infinity)
     const scale = wanted < Infinity ? wanted : this.scale
     return this.with({ scale: limits ? limited(scale, limits) : scale }).placing({ x: rect.x + rect.width / 2, y: rect.y + rect.height / 2 }, area.center)
@@ -193,8 +196,8 @@ export class Viewport {
    */
   permittedOffsets(image, insets) {
     const area = this.area(insets)
-    const reach = this.turn.bounds(area.width, area.height)
-    const shift = this.turn.undo({ x: area.center.x - this.width / 2, y: area.center.y - this.height / 2 })
+    const reach = this.rotation.bounds(area.width, area.height)
+    const shift = this.rotation.undo({ x: area.center.x - this.width / 2, y: area.center.y - this.height / 2 })
     return {
       x: permitted(this.width, reach.width, shift.x, image.width * this.scale),
       y: permitted(this.height, reach.height, shift.y, image.height * this.scale),

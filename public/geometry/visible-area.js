@@ -8,11 +8,11 @@
 export class VisibleArea {
   /** @param {Viewport} viewport */
   constructor(viewport) {
-    const { width, height, scale, turn } = viewport
+    const { width, height, scale, rotation } = viewport
     /** @type {{ left: number, top: number, right: number, bottom: number } | null} where it is not turned askew */
     this.upright = null
-    if (turn.degrees % 90 === 0) {
-      const lies = turn.cosine === 0
+    if (rotation.degrees % 90 === 0) {
+      const lies = rotation.cosine === 0
       const shift = lies ? (width - height) / 2 : 0
       const [left, top] = [viewport.x + shift, viewport.y - shift]
       const [seenWidth, seenHeight] = lies ? [height, width] : [width, height]

@@ -67,20 +67,20 @@ export function showDownloads(viewer) {
     const place = webURL(service, source.address).href
     const isLossless = details.format === 'png' && image.width * image.height <= LOSSLESS
     const ending = isLossless ? 'png' : 'jpg'
-    const parts = [{ name: say('wholePicture'), frame: { x: 0, y: 0, ...image }, turn: { degrees: 0, isFlipped: false } }]
+    const parts = [{ name: say('wholePicture'), frame: { x: 0, y: 0, ...image }, rotation: { degrees: 0, isFlipped: false } }]
     const [x, y, right, bottom] = seenPart(source, viewport)
     const frame = { x, y, width: right - x, height: bottom - y }
     const isPart = frame.width < image.width || frame.height < image.height
-    if (isPart && frame.width > 0 && frame.height > 0 && viewport.turn.degrees % 90 === 0) {
-      parts.push({ name: say('thisPart'), frame, turn: viewport.turn })
+    if (isPart && frame.width > 0 && frame.height > 0 && viewport.rotation.degrees % 90 === 0) {
+      parts.push({ name: say('thisPart'), frame, rotation: viewport.rotation })
     }
     const fact = ({ width, height }, { degrees }) =>
       degrees % 180 === 0 ? fileFacts(width, height, ending) : fileFacts(height, width, ending)
-    const facts = parts.map(({ name, frame: part, turn }) =>
-      file(name, fact(part, turn), cropAddress(place, part, image, turn, ending), ending))
+    const facts = parts.map(({ name, frame: part, rotation }) =>
+      file(name, fact(part, rotation), cropAddress(place, part, image, rotation, ending), ending))
     // What is too large for the server comes smaller, and is told so.
-    fetchJSON(place).then((info) => parts.forEach(({ frame: part, turn }, index) => {
-      facts[index].textContent = fact(servedSize(object(info), part), turn)
+    fetchJSON(place).then((info) => parts.forEach(({ frame: part, rotation }, index) => {
+      facts[index].textContent = fact(servedSize(object(info), part), rotation)
     })).catch(() => {})
   }
   const { original, animation } = details

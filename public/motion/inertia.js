@@ -37,7 +37,7 @@ export class InertiaAxis {
   }
 }
 
-/** The way of a viewport that was thrown: across and down each a `Glide` within what the image offers. */
+/** The motion of a viewport that was thrown: one `InertiaAxis` for each coordinate, within the offsets that the image permits. */
 export class InertialPan {
   constructor(viewport, velocity, image, start) {
     const offsets = viewport.permittedOffsets(image)

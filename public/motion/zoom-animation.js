@@ -13,7 +13,7 @@ export class ZoomAnimation {
     const scale = from.scale * ratio ** part
     const way = Math.abs(ratio - 1) < 1e-9 ? part : (scale - from.scale) / (to.scale - from.scale)
     const viewport = from.with({
-      scale, x: from.x + (to.x - from.x) * way, y: from.y + (to.y - from.y) * way, turn: to.turn,
+      scale, x: from.x + (to.x - from.x) * way, y: from.y + (to.y - from.y) * way, rotation: to.rotation,
     })
     return { viewport, done: false }
   }

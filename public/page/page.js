@@ -212,7 +212,6 @@ export class PicturePage {
     this.album = album
     this.viewer.setImages(album.ids.map(apiURL), album.index, album)
     this.find('count').textContent = this.say('ofCount', { count: album.total })
-    this.#turned()
   }
 }
 

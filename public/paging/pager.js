@@ -17,11 +17,21 @@ export class Pager {
   /** Whether another image than the one that is shown is about to be. */
   get isTurning() { return this.turn !== null }
 
-  /** Another image is shown than the one to which the page turns. */
+  /**
+   * Ends a page turn at once, since another image is shown than the one to which the page turns.
+   * @returns {boolean} whether `index` has changed: it is that of the page, as after the turn
+   */
   yield() {
+    const index = this.turn?.index ?? this.index
+    const hasTurned = index !== this.index
     this.turning?.cancel()
     this.turning = this.arrive = this.turn = null
+    if (hasTurned) {
+      this.index = index
+      this.forget()
+    }
     this.move(0)
+    return hasTurned
   }
 
   /** 1 where the next image lies to the right, -1 where to the left. */
@@ -117,7 +127,7 @@ export class Pager {
     }
     if (this.calm) return arrive()
     this.arrive = arrive
-    this.turn = way === 0 ? null : {}
+    this.turn = way === 0 ? null : { index: this.index + way }
     const animation = this.track.animate([{ translate: `${from}px` }, { translate: `${to}px` }], TURN)
     this.turning = animation
     animation.onfinish = () => {
@@ -139,7 +149,7 @@ export class Pager {
     // The preview stays until the canvas is drawn.
     if (page) page.preview.style.translate = ''
     this.forget()
-    const turn = this.turn = {}
+    const turn = this.turn = { index }
     const neighbour = page ? page.there ?? await page.ready.catch(() => null) : null
     if (this.turn === turn) {
       this.turn = null

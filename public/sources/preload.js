@@ -13,7 +13,8 @@ export function firstViewURL(address, query) {
 }
 
 /**
- * Asks now, for whoever asks the same by `takeAhead` later; nothing where that is asked already.
+ * Requests a first view before the script that shows it is loaded; `takePreloaded` has the answer. Does nothing if this address
+ * is requested already.
  * @param {string} url
  */
 export function preloadFirstView(url) {

@@ -29,7 +29,7 @@ export function limitBytes(most, what) {
  * @param {number} [most] bytes
  * @param {string} [what] it is, for the error's message
  * @returns {Promise<Uint8Array[]>} pieces, one after the other
- * @throws {TooLong}
+ * @throws {SizeLimitError}
  */
 export async function boundedPieces({ body, headers, url }, most = MAX_BYTES, what = url) {
   const pieces = []

@@ -1,5 +1,5 @@
 import { defaultLimits, fitScale, limited } from '../geometry/fit.js'
-import { Turn } from '../geometry/turn.js'
+import { Rotation } from '../geometry/rotation.js'
 import { Viewport } from '../geometry/viewport.js'
 import { angle, distance, midpoint } from '../gestures/fingers.js'
 import { InertialPan } from '../motion/inertia.js'
@@ -37,7 +37,7 @@ export class Camera {
 
   /** The limits of the scale in the window and at the rotation of a view. */
   limitsOf(viewport) {
-    const limits = defaultLimits(this.image, viewport, viewport.turn)
+    const limits = defaultLimits(this.image, viewport, viewport.rotation)
     const minimum = this.options.minScale ?? limits.minimum
     // However few pixels a screen has, each may be one of the image.
     const maximum = this.options.maxScale ?? Math.max(limits.maximum, 1 / this.ratio)
@@ -53,8 +53,8 @@ export class Camera {
    * @param {number} x not 0: to the left or right; 0: above or below
    */
   hasRoom(x) {
-    const { turn, scale, width, height } = this.destination
-    const seen = turn.bounds(this.image.width * scale, this.image.height * scale)
+    const { rotation, scale, width, height } = this.destination
+    const seen = rotation.bounds(this.image.width * scale, this.image.height * scale)
     return x !== 0 ? seen.width > width + 0.5 : seen.height > height + 0.5
   }
 
@@ -77,12 +77,12 @@ export class Camera {
 
   /**
    * Applies another rotation or size of the window at once. A motion continues to its destination, which changes likewise.
-   * @param {{ turn?: Turn, width?: number, height?: number }} parts
+   * @param {{ rotation?: Rotation, width?: number, height?: number }} parts
    * @param {number} [now] ms; needed if the view may be moving
    */
-  reshape({ turn, ...window }, now) {
+  reshape({ rotation, ...window }, now) {
     const { hold, pull, motion } = this
-    const reshaped = (viewport) => viewport.with({ turn: turn ?? viewport.turn }).resized(window)
+    const reshaped = (viewport) => viewport.with({ rotation: rotation ?? viewport.rotation }).resized(window)
     const kept = this.kept === 'none' ? null : this.kept
     const before = this.destination
     const fit = kept ?? (before.scale <= this.limitsOf(before).minimum * 1.0001 && 'contain')
@@ -110,7 +110,7 @@ export class Camera {
 
   /** CSS pixels per image pixel; of the original size one image pixel is one of the device's. */
   scaleOf(fit, viewport = this.viewport) {
-    return fit === 'none' ? 1 / this.ratio : fitScale(fit, this.image, viewport, viewport.turn)
+    return fit === 'none' ? 1 / this.ratio : fitScale(fit, this.image, viewport, viewport.rotation)
   }
 
   /** A view with the scale of a fit. */
@@ -167,7 +167,7 @@ export class Camera {
     this.panTo(this.destination.imagePoint({ x: width / 2 + x, y: height / 2 + y }), now)
   }
 
-  turnTo(turn, now) { this.reshape({ turn }, now) }
+  rotateTo(rotation, now) { this.reshape({ rotation }, now) }
 
   /** Ends a motion where the view is. */
   stop() { this.motion = null }
@@ -183,7 +183,7 @@ export class Camera {
     this.stop()
     const middle = midpoint(points)
     const within = this.viewport.withoutRubberBand(this.image, this.limits, { anchor: middle })
-    const past = within.turn.undo({ x: pull, y: 0 })
+    const past = within.rotation.undo({ x: pull, y: 0 })
     const start = within.with({ x: within.x - past.x, y: within.y - past.y })
     // Fingers leave one by one: the spring is about the middle they had.
     const anchor = points.length === 1 && this.hold?.points.length === 2 ? this.hold.anchor : middle
@@ -201,10 +201,10 @@ export class Camera {
     if (points.length === 2) {
       this.kept = null
       const scale = hold.start.scale * distance(points) / Math.max(distance(hold.points), 1)
-      const { degrees, isFlipped } = hold.start.turn
-      const turn = this.options.turning
-        ? new Turn(degrees + angle(points) - angle(hold.points), isFlipped) : hold.start.turn
-      wanted = wanted.with({ scale, turn })
+      const { degrees, isFlipped } = hold.start.rotation
+      const rotation = this.options.turning
+        ? new Rotation(degrees + angle(points) - angle(hold.points), isFlipped) : hold.start.rotation
+      wanted = wanted.with({ scale, rotation })
     }
     wanted = wanted.placing(hold.image, middle)
     if (points.length === 1 && this.options.paging) wanted = this.pulled(wanted)
@@ -213,9 +213,9 @@ export class Camera {
 
   pulled(wanted) {
     const inside = wanted.clamped(this.image)
-    const past = wanted.turn.apply({ x: inside.x - wanted.x, y: inside.y - wanted.y })
+    const past = wanted.rotation.apply({ x: inside.x - wanted.x, y: inside.y - wanted.y })
     this.pull = Math.abs(past.x) < 1e-6 ? 0 : past.x
-    const back = wanted.turn.undo({ x: this.pull, y: 0 })
+    const back = wanted.rotation.undo({ x: this.pull, y: 0 })
     return wanted.with({ x: wanted.x + back.x, y: wanted.y + back.y })
   }
 
@@ -233,7 +233,7 @@ export class Camera {
       if (!same(rest, viewport)) this.flyTo(rest, now)
       return
     }
-    const way = viewport.turn.undo(velocity)
+    const way = viewport.rotation.undo(velocity)
     if (!same(rest, viewport) || Math.hypot(way.x, way.y) > 0.05) {
       if (Math.hypot(way.x, way.y) > 0.05) this.kept = null
       this.motion = new InertialPan(viewport, { x: -way.x, y: -way.y }, this.image, now)
@@ -281,7 +281,7 @@ export class Camera {
 
   along(x, y) {
     const { viewport } = this
-    const way = viewport.turn.undo({ x, y })
+    const way = viewport.rotation.undo({ x, y })
     return viewport.with({ x: viewport.x + way.x, y: viewport.y + way.y }).clamped(this.image)
   }
 
@@ -293,7 +293,7 @@ export class Camera {
 
   /** Original size, but neither a step too small to see nor a leap that loses the way. */
   get doubleTapScale() {
-    const fit = fitScale('contain', this.image, this.window, this.viewport.turn)
+    const fit = fitScale('contain', this.image, this.window, this.viewport.rotation)
     return limited(this.options.doubleTapScale ?? Math.min(Math.max(1, 2.5 * fit), 6 * fit), this.limits)
   }
 

@@ -12,12 +12,15 @@ export interface Size { readonly width: number, readonly height: number }
 export type Fit = 'contain' | 'cover' | 'width' | 'none'
 
 /** The rotation of a picture about the middle of the element, after an optional mirroring left to right. */
-export interface Turn {
+export interface Rotation {
   /** The angle in degrees clockwise, from 0 to below 360. */
   readonly degrees: number
   /** Whether the picture is mirrored left to right before it is rotated. */
   readonly isFlipped: boolean
 }
+
+/** @deprecated the name of `Rotation` until version 2.0 */
+export type Turn = Rotation
 
 /** A window onto an image. */
 export interface Viewport {
@@ -32,7 +35,9 @@ export interface Viewport {
   /** The content offset from the top in CSS pixels, before the rotation. */
   readonly y: number
   /** The rotation of the picture. */
-  readonly turn: Turn
+  readonly rotation: Rotation
+  /** @deprecated the name of `rotation` until version 2.0 */
+  readonly turn: Rotation
   /** The image point in the middle, image pixels. */
   readonly imageCenter: Point
   /** Converts a point from CSS pixels of the window to image pixels. */

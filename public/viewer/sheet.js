@@ -1,14 +1,33 @@
 import { request } from '../web-url.js'
 
+/** @type {Map<string, Promise<CSSStyleSheet>>} Sheets that are loaded or loading, by address. */
+const sheets = new Map()
+
 /**
- * Requests a style sheet by script. A page that allows scripts and requests of this server by its Content-Security-Policy
- * (`script-src`, `connect-src`) needs no further permission for styles: `style-src` does not apply to constructed sheets.
+ * Gives a shadow root a style sheet, once. It is requested by script: a page that allows scripts and requests of this server by
+ * its Content-Security-Policy (`script-src`, `connect-src`) needs no further permission for styles, because `style-src` does
+ * not apply to constructed sheets. A sheet that cannot be loaded is requested again for the next root.
+ * @param {ShadowRoot} root
  * @param {URL} address
- * @returns {Promise<CSSStyleSheet>} empty if the sheet cannot be loaded
+ * @returns {Promise<void>} fulfilled when the sheet applies, or cannot be loaded
  */
-export async function requestSheet(address) {
-  const sheet = new CSSStyleSheet()
-  const response = await request(address).catch(() => null)
-  if (response?.ok) sheet.replaceSync(await response.text())
-  return sheet
+export async function adoptSheet(root, { href }) {
+  let loading = sheets.get(href)
+  if (!loading) {
+    loading = load(href)
+    sheets.set(href, loading)
+  }
+  try {
+    const sheet = await loading
+    if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet)
+  } catch {
+    sheets.delete(href)
+  }
+}
+
+/** @param {string} address */
+async function load(address) {
+  const response = await request(address)
+  if (!response.ok) throw new Error(`${address}: status ${response.status}`)
+  return new CSSStyleSheet().replace(await response.text())
 }

@@ -1,5 +1,5 @@
 import { FITS } from '../geometry/fit.js'
-import { Turn } from '../geometry/turn.js'
+import { Rotation } from '../geometry/rotation.js'
 import { Viewport } from '../geometry/viewport.js'
 import { isPanorama } from './zoom-levels.js'
 
@@ -10,22 +10,22 @@ import { isPanorama } from './zoom-levels.js'
  * @returns {string} with its `#`; empty for a picture as it is opened
  */
 export function encodeView(viewport, image) {
-  const turned = turnParameters(viewport.turn)
+  const turned = rotationParameters(viewport.rotation)
   if (image && isWhole(viewport, image)) return turned || isPanorama(image, viewport) ? `#fit=contain${turned}` : ''
   return `#${parameters(viewport)}`
 }
 
-function parameters({ scale, x, y, width, height, turn }) {
+function parameters({ scale, x, y, width, height, rotation }) {
   return `scale=${Number(scale.toPrecision(9))}&x=${round(x)}&y=${round(y)}&width=${round(width)}&height=${round(height)}`
-    + turnParameters(turn)
+    + rotationParameters(rotation)
 }
 
-function turnParameters({ degrees, isFlipped }) {
+function rotationParameters({ degrees, isFlipped }) {
   return `${degrees !== 0 ? `&rotation=${round(degrees)}` : ''}${isFlipped ? '&flip=true' : ''}`
 }
 
 function isWhole(viewport, image) {
-  const { x, y, scale } = Viewport.fitting(image, 'contain', viewport, viewport.turn)
+  const { x, y, scale } = Viewport.fitting(image, 'contain', viewport, viewport.rotation)
   return Math.abs(scale / viewport.scale - 1) < 1e-4 && Math.hypot(x - viewport.x, y - viewport.y) < 0.5
 }
 
@@ -47,16 +47,16 @@ export function decodeView(hash, window, image) {
   }
   const degrees = number('rotation', 0)
   if (!Number.isFinite(degrees)) return null
-  const turn = new Turn(degrees, query.get('flip') === 'true')
+  const rotation = new Rotation(degrees, query.get('flip') === 'true')
   const { width, height } = window
   const fit = query.get('fit')
-  if (fit) return image && FITS.includes(fit) ? Viewport.fitting(image, fit, { width, height }, turn) : null
+  if (fit) return image && FITS.includes(fit) ? Viewport.fitting(image, fit, { width, height }, rotation) : null
   const scale = number('scale', NaN)
   if (!(scale > 0 && scale < Infinity)) return null
   const made = { width: number('width', width), height: number('height', height) }
   const [x, y] = [number('x', 0), number('y', 0)]
   if (![x, y].every(Number.isFinite) || ![made.width, made.height].every((side) => side > 0 && side < Infinity)) return null
-  const asMade = new Viewport({ ...made, scale, x, y, turn })
+  const asMade = new Viewport({ ...made, scale, x, y, rotation })
   const viewport = asMade.with({ width, height, scale: scale * Math.min(width / made.width, height / made.height) })
   if (!query.has('center')) return viewport.centered(asMade.imageCenter)
   const center = query.get('center').split(',').map(Number)
@@ -85,7 +85,7 @@ export function viewQuery(hash, window, ratio) {
   const query = new URLSearchParams(hash.replace(/^#/, ''))
   const degrees = Number(query.get('rotation'))
   const isFitted = FITS.includes(query.get('fit')) && Number.isFinite(degrees)
-  const fit = isFitted ? `&fit=${query.get('fit')}${turnParameters(new Turn(degrees, query.get('flip') === 'true'))}` : ''
+  const fit = isFitted ? `&fit=${query.get('fit')}${rotationParameters(new Rotation(degrees, query.get('flip') === 'true'))}` : ''
   return `width=${window.width}&height=${window.height}${fit}&dpr=${ratio}`
 }
 

@@ -23,7 +23,7 @@ export function close(viewer, cause) { viewer.dispatchEvent(new CustomEvent('clo
 function isUIShown(viewer) { return viewer.getAttribute('ui') !== 'hidden' }
 
 /**
- * What hands do to a viewer, as `listen` tells it.
+ * The handlers of a viewer's gestures, as `bindPointerEvents` calls them.
  * @param {import('./ziggurat-viewer.js').ZigguratViewer} viewer
  * @param {import('../paging/pager.js').Pager} pager
  */

@@ -28,7 +28,7 @@ export class ZigguratViewer extends ZoomableElement {
   })
   #control = new ViewControl(
     this.#stage, (cause) => this.dispatchEvent(new CustomEvent('viewport', { detail: { cause } })),
-    () => this.#isOpening || this.#pager.isTurning || !this.isConnected && Boolean(this.#left || this.src));
+    () => this.#isOpening || this.#pager.isTurning || !this.isConnected && !this.source && Boolean(this.#left || this.src));
   [CONTROL] = this.#control
   #pager = new Pager(this.#shell.track, async (index, neighbour) => {
     const item = this.#pager.list[index]
@@ -161,12 +161,19 @@ export class ZigguratViewer extends ZoomableElement {
    *   first one's index and how many there are; to which side one goes on, as IIIF Presentation names it
    */
   setImages(list, index = 0, album = {}) {
+    const wasTurning = this.#pager.isTurning
     this.#setAlbum(list, index, album)
+    // The page turn is given up, and with it what waited for its image.
+    if (wasTurning) this.#control.drop()
     const what = list[index]
     if (!what || what === (this.#wanted ?? this.#left?.what ?? this.src)) return
     this.#control.drop()
     if (this.isConnected) this.#open(what, null)
-    else this.#left = { what }
+    else {
+      this.#close()
+      this.#wanted = what
+      this.#left = { what }
+    }
     this.#tell('page')
   }
 
@@ -183,9 +190,14 @@ export class ZigguratViewer extends ZoomableElement {
   /** Opens an address of any kind, what opens itself, or a source; kept even where it cannot be opened, which `error` tells. */
   open(what) {
     if (this.#album.isOfSource) this.#setAlbum([])
-    this.#pager.yield()
+    const hasTurned = this.#pager.yield()
     this.#control.drop()
-    return this.#open(what, null)
+    const opened = this.#open(what, null)
+    if (hasTurned) {
+      this.#shell.showPages(this.#pager)
+      this.#tell('page')
+    }
+    return opened
   }
 
   /** Of the images to leaf through `offset` and `total`; of those that are of the source (`isOfSource`) `label` and `ranges`, too. */

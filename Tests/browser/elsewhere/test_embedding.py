@@ -53,9 +53,9 @@ class Embedding(EmbeddingTest):
         self.assertAlmostEqual((view["y"] + 200) / 0.8, 1500)
         self.assertEqual(after("viewer.fit('none')")["scale"], 1)
         after("viewer.rotate(30); viewer.rotate(15)")
-        self.assertEqual(visit.run("return viewer.viewport.turn.degrees"), 45)
+        self.assertEqual(visit.run("return viewer.viewport.rotation.degrees"), 45)
         after("viewer.flip()")
-        self.assertTrue(visit.run("return viewer.viewport.turn.isFlipped"))
+        self.assertTrue(visit.run("return viewer.viewport.rotation.isFlipped"))
         self.assertEqual(visit.run("return viewer.snapshot('image/jpeg').then((blob) => blob.type)"), "image/jpeg")
 
     def test_its_events_tell_what_happens_in_order(self):

@@ -113,7 +113,7 @@ class Moves(EmbeddingTest):
                   .centered({ x: argument.x * width, y: argument.y * height })
                 return [one, two].map(({ viewport, source: { pyramid: { imageSize } } }) => [
                   viewport.scale * imageSize.width, viewport.imageCenter.x / imageSize.width,
-                  viewport.imageCenter.y / imageSize.height, viewport.turn.degrees])""", step)
+                  viewport.imageCenter.y / imageSize.height, viewport.rotation.degrees])""", step)
             for one, two in zip(*views):
                 self.assertAlmostEqual(one, two, places=6, msg=f"step {step}")
         told = visit.run(FRAMES + "return globalThis.told")
@@ -173,7 +173,7 @@ class Life(EmbeddingTest):
                 visit.run("const element = document.body.appendChild(document.createElement('section'));" + way)
                 visit.sharp()
                 self.assertEqual(visit.view(), before)
-                self.assertEqual(visit.run("return viewer.viewport.turn.degrees"), 90)
+                self.assertEqual(visit.run("return viewer.viewport.rotation.degrees"), 90)
                 box = visit.page.locator("ziggurat-viewer").bounding_box()
                 visit.page.mouse.move(box["x"] + 100, box["y"] + 100)
                 visit.page.mouse.wheel(0, -240)

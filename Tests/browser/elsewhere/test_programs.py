@@ -77,7 +77,7 @@ class Programs(EmbeddingTest):
         visit = self.page(f'<ziggurat-viewer src="{LEAF}"></ziggurat-viewer>')
         visit.sharp()
         visit.run("viewer.zoomTo(0.5); viewer.rotate(30); viewer.flip(); viewer.viewport = { x: 400, y: 200 }")
-        self.assertEqual(visit.run("return viewer.viewport.turn.degrees"), 30)
+        self.assertEqual(visit.run("return viewer.viewport.rotation.degrees"), 30)
         visit.sharp()
         view = visit.view()
         self.assertEqual([view["scale"], view["x"], view["y"]], [0.5, 400, 200])
@@ -92,7 +92,7 @@ class Programs(EmbeddingTest):
             document.body.append(made)""", LEAF)
         visit.sharp()
         self.assertEqual(visit.view()["scale"], 0.5)
-        self.assertEqual(visit.run("return viewer.viewport.turn.degrees"), 90)
+        self.assertEqual(visit.run("return viewer.viewport.rotation.degrees"), 90)
 
     def test_an_album_shows_the_image_at_its_index(self):
         visit = self.page("<ziggurat-viewer></ziggurat-viewer>")
@@ -122,6 +122,40 @@ class Programs(EmbeddingTest):
             document.body.append(made)""", [LEAF, CUPS])
         visit.sharp()
         self.assertEqual(visit.run("return viewer.source.title"), "ColorfulCups")
+
+    def test_calls_while_the_element_is_moved_are_for_what_it_shows_then(self):
+        visit = self.page("<ziggurat-viewer></ziggurat-viewer>")
+        visit.run("await customElements.whenDefined('ziggurat-viewer')")
+        visit.run("viewer.src = argument", LEAF)
+        visit.sharp()
+        for name, move, expected in (
+                ("rotated", "viewer.remove(); viewer.rotate(90); parent.append(viewer)", ["FallenLeaf", 0, 90]),
+                ("images set", "viewer.remove(); viewer.setImages(argument, 1); viewer.rotate(90); parent.append(viewer)",
+                 ["ColorfulCups", 1, 90]),
+                ("set again", "viewer.remove(); viewer.setImages(argument, 1); viewer.setImages(argument, 0); parent.append(viewer)",
+                 ["FallenLeaf", 0, 0]),
+                ("put back later", "viewer.remove(); viewer.setImages(argument, 1); await 0; await 0; parent.append(viewer)",
+                 ["ColorfulCups", 1, 0])):
+            with self.subTest(name):
+                visit.run("viewer.setImages(argument, 0)", [LEAF, CUPS])
+                visit.sharp()
+                visit.run("viewer.rotate(-viewer.viewport.rotation.degrees)")
+                visit.sharp()
+                visit.run(f"const parent = viewer.parentElement; {move}", [LEAF, CUPS])
+                visit.sharp()
+                self.assertEqual(
+                    visit.run("return [viewer.source.title, viewer.index, viewer.viewport.rotation.degrees]"), expected)
+
+    def test_a_call_for_the_next_image_is_dropped_if_the_page_is_not_turned(self):
+        visit = self.page("<ziggurat-viewer></ziggurat-viewer>")
+        visit.run("await customElements.whenDefined('ziggurat-viewer')")
+        visit.run("viewer.setImages(argument, 0)", [LEAF, CUPS])
+        visit.sharp()
+        visit.run("viewer.goTo(1); viewer.rotate(90); viewer.setImages(viewer.images, 0)")
+        visit.run("viewer.goTo(1)")
+        visit.until("return viewer.source?.title === 'ColorfulCups'")
+        visit.sharp()
+        self.assertEqual(visit.run("return viewer.viewport.rotation.degrees"), 0)
 
     def test_an_error_says_what_failed(self):
         visit = self.page("<ziggurat-viewer></ziggurat-viewer>", faults=["404", "nope", "ERR_", "9/"])

@@ -78,7 +78,7 @@ class ViewPage(PageTest):
         self.assertGreater(visit.view()["scale"], fit["scale"])
         visit.page.get_by_role("button", name="Rotate clockwise").click()
         visit.page.wait_for_timeout(100)
-        self.assertEqual(visit.run("return viewer.viewport.turn.degrees"), 90)
+        self.assertEqual(visit.run("return viewer.viewport.rotation.degrees"), 90)
 
     def test_a_tap_hides_the_chrome_and_another_shows_it(self):
         visit = self.visit().photo()

@@ -35,7 +35,7 @@ class Straightening(CropTest):
         for degrees in (10, 45, -30, 0.1, -45):
             self.straighten(visit, degrees)
             self.assertInPicture(visit)
-            self.assertAlmostEqual(visit.view()["rotation"] if "rotation" in visit.view() else visit.run("return viewer.viewport.turn.degrees"),
+            self.assertAlmostEqual(visit.view()["rotation"] if "rotation" in visit.view() else visit.run("return viewer.viewport.rotation.degrees"),
                                    degrees % 360, delta=1e-6)
             words = visit.run("return viewer.shadowRoot.querySelector('.degrees').value")
             self.assertEqual(words, f"{'−' if degrees < 0 else ''}{abs(degrees):.1f}°")
@@ -106,7 +106,7 @@ class Straightening(CropTest):
         visit.page.get_by_role("slider", name="Straighten").focus()
         for _ in range(5):
             visit.page.keyboard.press("ArrowRight")
-        visit.until("return Math.abs(viewer.viewport.turn.degrees - 90.5) < 1e-6")
+        visit.until("return Math.abs(viewer.viewport.rotation.degrees - 90.5) < 1e-6")
         self.assertEqual(visit.run("return viewer.shadowRoot.querySelector('.cropbar input').ariaValueText"), "0.5°")
         self.assertEqual(axe_faults(visit), [])
         visit.page.keyboard.press("Escape")

@@ -60,7 +60,7 @@ class CropEnds(CropTest):
             with self.subTest(view=view, end=end):
                 visit = self.visit().photo(view=view)
                 visit.until("return viewer.images.length > 1")
-                everything = "const { scale, x, y, width, height, turn } = viewer.viewport; return [{ scale, x, y, width, height, ...turn }, location.href]"
+                everything = "const { scale, x, y, width, height, rotation } = viewer.viewport; return [{ scale, x, y, width, height, ...rotation }, location.href]"
                 before = visit.run(everything)
                 self.begin(visit)
                 visit.page.get_by_role("button", name="Rotate right").click()

@@ -8,15 +8,15 @@ from harness import seed
 
 AGREE = """
     const { Coverage } = await import('/sources/geometry/coverage.js')
-    const { Turn } = await import('/sources/geometry/turn.js')
+    const { Rotation } = await import('/sources/geometry/rotation.js')
     const { Viewport } = await import('/sources/geometry/viewport.js')
     const { pyramid } = viewer.source
     const faults = []
     for (const query of argument.queries) {
       const answer = await (await fetch(argument.path + '?' + new URLSearchParams(query))).json()
       const fault = (what) => faults.push(JSON.stringify(query) + ': ' + what)
-      const turn = new Turn(query.rotation, query.flip)
-      const coverage = new Coverage(pyramid, new Viewport({ ...query, turn }), query.dpr)
+      const rotation = new Rotation(query.rotation, query.flip)
+      const coverage = new Coverage(pyramid, new Viewport({ ...query, rotation }), query.dpr)
       if (coverage.level !== answer.level) fault(`level ${coverage.level}, not ${answer.level}`)
       const name = (tile) => [tile.level, tile.column, tile.row].join('/')
       if (coverage.tiles().map(name).join() !== answer.tiles.map(name).join()) fault('other tiles or another order')

@@ -173,7 +173,7 @@ class Gestures(PageTest):
             dx, dy = 70 * math.cos(angle), 70 * math.sin(angle)
             fingers.move((195 - dx, 400 - dy), (195 + dx, 400 + dy))
         visit.page.wait_for_timeout(50)
-        self.assertAlmostEqual(visit.run("return viewer.viewport.turn.degrees"), 45, delta=0.5)
+        self.assertAlmostEqual(visit.run("return viewer.viewport.rotation.degrees"), 45, delta=0.5)
         seen = visit.viewport_point(point)
         self.assertLess(math.dist((seen["x"], seen["y"]), (195, 400)), LESS_THAN_A_PIXEL)
         fingers.up()

@@ -209,7 +209,7 @@ class Pixels(PageTest):
                   }}
                   step()
                 }})""")
-                degrees_now = visit.run("return viewer.viewport.turn.degrees")
+                degrees_now = visit.run("return viewer.viewport.rotation.degrees")
                 self.assertTrue_to_source(visit, degrees_now)
 
 

@@ -1,5 +1,5 @@
 import { HANDLES, cropAddress, fitRatio, resizeFrame, wholePixels } from '../../../public/crop/frame.js'
-import { Turn } from '../../../public/geometry/turn.js'
+import { Rotation } from '../../../public/geometry/rotation.js'
 import { random } from '../numbers.mjs'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -80,13 +80,13 @@ test('a frame that is moved as a whole keeps its size in pixels, and what touche
   }
 })
 
-test('a crop has its IIIF address: region, full resolution, mirror and turn', () => {
+test('a crop has its IIIF address: region, full resolution, mirror and rotation', () => {
   const service = 'https://example.org/iiif/3/a%2Fb'
   const frame = { x: 10.2, y: 20, width: 300, height: 199.6 }
-  for (const [turn, format, path] of [
-    [new Turn(), 'jpg', '10,20,300,200/max/0/default.jpg'], [new Turn(90), 'png', '10,20,300,200/max/90/default.png'],
-    [new Turn(270, true), 'webp', '10,20,300,200/max/!270/default.webp'],
-  ]) assert.equal(cropAddress(`${service}/info.json`, frame, IMAGE, turn, format), `${service}/${path}`)
-  assert.equal(cropAddress('https://e.org/iiif/2/a', { x: 0, y: 0, ...IMAGE }, IMAGE, new Turn(), 'jpg'),
+  for (const [rotation, format, path] of [
+    [new Rotation(), 'jpg', '10,20,300,200/max/0/default.jpg'], [new Rotation(90), 'png', '10,20,300,200/max/90/default.png'],
+    [new Rotation(270, true), 'webp', '10,20,300,200/max/!270/default.webp'],
+  ]) assert.equal(cropAddress(`${service}/info.json`, frame, IMAGE, rotation, format), `${service}/${path}`)
+  assert.equal(cropAddress('https://e.org/iiif/2/a', { x: 0, y: 0, ...IMAGE }, IMAGE, new Rotation(), 'jpg'),
     'https://e.org/iiif/2/a/full/full/0/default.jpg')
 })

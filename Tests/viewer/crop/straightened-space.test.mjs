@@ -1,6 +1,6 @@
 import { HANDLES, resizeFrame, straightAddress } from '../../../public/crop/frame.js'
 import { StraightenedSpace } from '../../../public/crop/straightened-space.js'
-import { Turn } from '../../../public/geometry/turn.js'
+import { Rotation } from '../../../public/geometry/rotation.js'
 import { Viewport } from '../../../public/geometry/viewport.js'
 import { random } from '../numbers.mjs'
 import assert from 'node:assert/strict'
@@ -78,14 +78,14 @@ test('the address of a straightened part is a window that shows the frame alone'
   for (const [quarter, isFlipped] of [[0, false], [90, false], [180, true], [270, true]]) {
     const level = new StraightenedSpace(IMAGE, 7.5, isFlipped)
     const region = level.region(level.held(level.about({ x: 2000, y: 1500 }, { width: 1200, height: 700 })))
-    const turn = new Turn(quarter + 7.5, isFlipped)
+    const rotation = new Rotation(quarter + 7.5, isFlipped)
     const size = quarter % 180 === 0 ? region : { width: region.height, height: region.width }
-    const url = new URL(straightAddress(new URL('https://e.org/api/images/a%2Fb#x'), region, turn, size, 'png'))
+    const url = new URL(straightAddress(new URL('https://e.org/api/images/a%2Fb#x'), region, rotation, size, 'png'))
     assert.equal(url.pathname, '/api/images/a%2Fb/viewport.png')
-    const { width, height, scale, center, rotation, flip } = Object.fromEntries(url.searchParams)
+    const { width, height, scale, center, rotation: degrees, flip } = Object.fromEntries(url.searchParams)
     const [x, y] = center.split(',').map(Number)
     const window = new Viewport({
-      width: Number(width), height: Number(height), scale: Number(scale), x: 0, y: 0, turn: new Turn(Number(rotation), flip === 'true'),
+      width: Number(width), height: Number(height), scale: Number(scale), x: 0, y: 0, rotation: new Rotation(Number(degrees), flip === 'true'),
     }).centered({ x, y })
     const frame = level.about({ x, y }, region)
     const seen = corners({ ...size, x: 0, y: 0 }).map((corner) => window.imagePoint(corner))

@@ -1,6 +1,6 @@
 import { contains, expandRect, fallbackTiles, intersectRect, levelMatrix, levelRect, scaled, tileRange, tileRect, tilesIn } from '../../../public/drawing/tile-layout.js'
 import { Pyramid } from '../../../public/geometry/pyramid.js'
-import { Turn } from '../../../public/geometry/turn.js'
+import { Rotation } from '../../../public/geometry/rotation.js'
 import { Viewport } from '../../../public/geometry/viewport.js'
 import { random } from '../numbers.mjs'
 import assert from 'node:assert/strict'
@@ -22,7 +22,7 @@ test('the matrix puts level pixels where the viewport shows them', () => {
   for (let round = 0; round < 2000; round += 1) {
     const viewport = new Viewport({
       width: 900, height: 600, scale: 2 ** (next() * 8 - 5), x: next() * 900, y: next() * 900,
-      turn: new Turn(next() * 360, round % 2 === 0),
+      rotation: new Rotation(next() * 360, round % 2 === 0),
     })
     const [unit, ratio] = [2 ** (round % 5), 1 + next() * 2]
     const [a, b, c, d, e, f] = levelMatrix(viewport, unit, ratio)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Coverage } from '../../../public/geometry/coverage.js'
 import { Pyramid } from '../../../public/geometry/pyramid.js'
-import { Turn } from '../../../public/geometry/turn.js'
+import { Rotation } from '../../../public/geometry/rotation.js'
 import { Viewport } from '../../../public/geometry/viewport.js'
 import { random } from '../numbers.mjs'
 
@@ -32,7 +32,7 @@ test('the tiles are exactly those that meet the visible area, at any scale, offs
     const viewport = new Viewport({
       width: 50 + next() * 800, height: 50 + next() * 800, scale,
       x: (next() * 1.4 - 0.2) * image.width * scale - 200, y: (next() * 1.4 - 0.2) * image.height * scale - 200,
-      turn: new Turn([0, 90, 30, 45, next() * 360][round % 5], round % 2 === 0),
+      rotation: new Rotation([0, 90, 30, 45, next() * 360][round % 5], round % 2 === 0),
     })
     const coverage = new Coverage(pyramid, viewport, [1, 1.5, 3][round % 3])
     const corners = [[0, 0], [1, 0], [1, 1], [0, 1]].map(([x, y]) =>

@@ -4,14 +4,14 @@ import { test } from 'node:test'
 import { Coverage } from '../../../public/geometry/coverage.js'
 import { Pyramid } from '../../../public/geometry/pyramid.js'
 import { TileSet } from '../../../public/geometry/tile-set.js'
-import { Turn } from '../../../public/geometry/turn.js'
+import { Rotation } from '../../../public/geometry/rotation.js'
 import { Viewport } from '../../../public/geometry/viewport.js'
 import { close, random } from '../numbers.mjs'
 
 // Found in exact fractions and by counting pixels, by Tests/scripts/scroll-cases. The Swift tests read the same file.
 const { scrolls, changes } = JSON.parse(readFileSync(new URL('../../Fixtures/scroll-cases.json', import.meta.url), 'utf8'))
 
-function view({ rotation, flip, ...parts }) { return new Viewport({ ...parts, turn: new Turn(rotation, flip) }) }
+function view({ rotation, flip, ...parts }) { return new Viewport({ ...parts, rotation: new Rotation(rotation, flip) }) }
 
 test('permitted offsets, settling, rubber band, zoom to a rectangle and resizing are as exact fractions have them', () => {
   assert.ok(scrolls.length >= 150)
@@ -23,7 +23,7 @@ test('permitted offsets, settling, rubber band, zoom to a rectangle and resizing
       + Math.abs(viewport.x) + Math.abs(viewport.y)
     const near = (mine, theirs) => Math.abs(mine - theirs) <= 1e-9 * Math.max(size, Math.abs(theirs))
     const check = (result, place, what) => assert.ok(
-      close(result.scale, place.scale) && near(result.x, place.x) && near(result.y, place.y) && result.turn === viewport.turn,
+      close(result.scale, place.scale) && near(result.x, place.x) && near(result.y, place.y) && result.rotation === viewport.rotation,
       `case ${number}, ${what}: ${result.scale}, ${result.x}, ${result.y}, not ${JSON.stringify(place)}`)
     const permitted = viewport.permittedOffsets(image, insets)
     for (const axis of ['x', 'y']) {
@@ -39,7 +39,7 @@ test('permitted offsets, settling, rubber band, zoom to a rectangle and resizing
     const resized = viewport.resized(window, insets)
     assert.deepEqual([resized.width, resized.height], [window.width, window.height])
     check(resized, answer.resized, 'resized')
-    if (answer.fitting) check(Viewport.fitting(image, fit, viewport, viewport.turn, insets), answer.fitting, 'fitting')
+    if (answer.fitting) check(Viewport.fitting(image, fit, viewport, viewport.rotation, insets), answer.fitting, 'fitting')
   }
 })
 
@@ -75,7 +75,7 @@ test('of more tiles than the limit those about the viewport’s centre are found
 
 test('a window of absurd size finds as many tiles as the limit allows, and soon', () => {
   const pyramid = new Pyramid({ width: 2 ** 52, height: 2 ** 52 }, 1)
-  const coverage = new Coverage(pyramid, new Viewport({ width: 1e10, height: 1e10, scale: 1, x: 5, y: 7, turn: new Turn(30) }))
+  const coverage = new Coverage(pyramid, new Viewport({ width: 1e10, height: 1e10, scale: 1, x: 5, y: 7, rotation: new Rotation(30) }))
   assert.ok(new TileSet(coverage, { limit: 100 }).tiles().length > 0)
 })
 
@@ -87,7 +87,7 @@ test('a margin is the tiles within that many columns and rows of the visible one
     const scale = 2 ** (next() * 4 - 3)
     const viewport = new Viewport({
       width: 50 + next() * 800, height: 50 + next() * 800, scale, x: next() * image.width * scale, y: next() * image.height * scale,
-      turn: new Turn(next() * 360),
+      rotation: new Rotation(next() * 360),
     })
     const coverage = new Coverage(pyramid, viewport)
     const margin = 1 + Math.floor(next() * 3)

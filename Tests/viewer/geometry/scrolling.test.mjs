@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultLimits } from '../../../public/geometry/fit.js'
-import { Turn } from '../../../public/geometry/turn.js'
+import { Rotation } from '../../../public/geometry/rotation.js'
 import { inverseRubberBand, rubberBand } from '../../../public/geometry/rubber-band.js'
 import { Viewport } from '../../../public/geometry/viewport.js'
 import { close, random } from '../numbers.mjs'
@@ -11,11 +11,11 @@ function* wishes(count, seed) {
   for (let index = 0; index < count; index += 1) {
     const image = { width: 1 + Math.floor(next() * 9000), height: 1 + Math.floor(next() * 9000) }
     const window = { width: 200 + next() * 2000, height: 200 + next() * 2000 }
-    const turn = new Turn([0, 90, next() * 360][index % 3], index % 2 === 0)
-    const limits = defaultLimits(image, window, turn)
+    const rotation = new Rotation([0, 90, next() * 360][index % 3], index % 2 === 0)
+    const limits = defaultLimits(image, window, rotation)
     const scale = limits.minimum * (limits.maximum / limits.minimum) ** (next() * 1.6 - 0.3)
     const viewport = new Viewport({
-      ...window, scale, turn,
+      ...window, scale, rotation,
       x: (next() * 1.6 - 0.3) * image.width * scale, y: (next() * 1.6 - 0.3) * image.height * scale,
     })
     yield { next, image, limits, viewport, anchor: { x: next() * window.width, y: next() * window.height } }

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { Coverage } from '../../../public/geometry/coverage.js'
 import { defaultLimits, limited } from '../../../public/geometry/fit.js'
 import { Pyramid } from '../../../public/geometry/pyramid.js'
-import { Turn } from '../../../public/geometry/turn.js'
+import { Rotation } from '../../../public/geometry/rotation.js'
 import { Viewport } from '../../../public/geometry/viewport.js'
 import { close } from '../numbers.mjs'
 
@@ -14,11 +14,11 @@ const cases = JSON.parse(readFileSync(new URL('../../Fixtures/viewport-cases.jso
 /** A viewport query's window on an image, and the limits it keeps, as the interface defines them. */
 function queried(image, query) {
   const window = { width: query.width, height: query.height }
-  const turn = new Turn(query.rotation ?? 0, query.flip ?? false)
-  const standard = defaultLimits(image, window, turn)
+  const rotation = new Rotation(query.rotation ?? 0, query.flip ?? false)
+  const standard = defaultLimits(image, window, rotation)
   const minimum = query.minScale ?? Math.min(standard.minimum, query.maxScale ?? standard.minimum)
   const limits = { minimum, maximum: query.maxScale ?? Math.max(standard.maximum, minimum) }
-  let viewport = Viewport.fitting(image, query.fit ?? 'contain', window, turn)
+  let viewport = Viewport.fitting(image, query.fit ?? 'contain', window, rotation)
   if (query.scale !== undefined) {
     viewport = viewport.with({ scale: query.scale, x: 0, y: 0 })
     if (query.fit !== undefined) viewport = viewport.centered({ x: image.width / 2, y: image.height / 2 })

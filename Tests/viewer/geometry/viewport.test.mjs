@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fitScale } from '../../../public/geometry/fit.js'
-import { Turn } from '../../../public/geometry/turn.js'
+import { Rotation } from '../../../public/geometry/rotation.js'
 import { Viewport } from '../../../public/geometry/viewport.js'
 import { close, random } from '../numbers.mjs'
 
@@ -14,7 +14,7 @@ function* viewports(count, seed) {
       viewport: new Viewport({
         width: 1 + next() * 4000, height: 1 + next() * 3000, scale: 2 ** (next() * 16 - 10),
         x: (next() - 0.5) * 10000, y: (next() - 0.5) * 10000,
-        turn: new Turn([0, 90, 180, 270, next() * 360][index % 5], index % 3 === 0),
+        rotation: new Rotation([0, 90, 180, 270, next() * 360][index % 5], index % 3 === 0),
       }),
     }
   }
@@ -50,7 +50,7 @@ test('a clamped viewport centres what is smaller and leaves no gap around what i
     const clamped = viewport.clamped(image)
     const corners = [[0, 0], [0, 1], [1, 0], [1, 1]].map(([x, y]) =>
       clamped.imagePoint({ x: x * clamped.width, y: y * clamped.height }))
-    const reach = clamped.turn.bounds(clamped.width, clamped.height)
+    const reach = clamped.rotation.bounds(clamped.width, clamped.height)
     for (const [axis, side, extent] of [['x', 'width', reach.width], ['y', 'height', reach.height]]) {
       const [low, high] = [Math.min(...corners.map((c) => c[axis])), Math.max(...corners.map((c) => c[axis]))]
       const slack = 1e-9 * (Math.abs(low) + Math.abs(high) + image[side])
@@ -63,26 +63,26 @@ test('a clamped viewport centres what is smaller and leaves no gap around what i
 
 test('each fit shows what it promises', () => {
   for (const { image, viewport } of viewports(2000, 5)) {
-    const { turn } = viewport
-    const contained = Viewport.fitting(image, 'contain', viewport, turn)
+    const { rotation } = viewport
+    const contained = Viewport.fitting(image, 'contain', viewport, rotation)
     for (const [x, y] of [[0, 0], [image.width, 0], [0, image.height], [image.width, image.height]]) {
       const seen = contained.viewportPoint({ x, y })
       assert.ok(seen.x > -1e-6 && seen.x < viewport.width + 1e-6 && seen.y > -1e-6 && seen.y < viewport.height + 1e-6)
     }
-    const covering = Viewport.fitting(image, 'cover', viewport, turn)
+    const covering = Viewport.fitting(image, 'cover', viewport, rotation)
     for (const [x, y] of [[0, 0], [1, 0], [0, 1], [1, 1]]) {
       const seen = covering.imagePoint({ x: x * viewport.width, y: y * viewport.height })
       const slack = 1e-9 * (image.width + image.height)
       assert.ok(seen.x > -slack && seen.x < image.width + slack && seen.y > -slack && seen.y < image.height + slack)
     }
-    assert.ok(close(fitScale('width', image, viewport, turn) * turn.bounds(image.width, image.height).width, viewport.width))
-    assert.equal(fitScale('none', image, viewport, turn), 1)
+    assert.ok(close(fitScale('width', image, viewport, rotation) * rotation.bounds(image.width, image.height).width, viewport.width))
+    assert.equal(fitScale('none', image, viewport, rotation), 1)
   }
 })
 
 test('quarter turns are exact', () => {
   for (const [degrees, cosine, sine] of [[0, 1, 0], [90, 0, 1], [180, -1, 0], [270, 0, -1], [-90, 0, -1], [450, 0, 1]]) {
-    const turn = new Turn(degrees)
-    assert.ok(turn.cosine === cosine && turn.sine === sine, `${degrees}`)
+    const rotation = new Rotation(degrees)
+    assert.ok(rotation.cosine === cosine && rotation.sine === sine, `${degrees}`)
   }
 })

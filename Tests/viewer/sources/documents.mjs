@@ -1,7 +1,7 @@
 // One document of each format that the viewer reads, a server that sends them, and what the viewer makes addresses of.
 
 import { cropAddress, cropService } from '../../../public/crop/frame.js'
-import { Turn } from '../../../public/geometry/turn.js'
+import { Rotation } from '../../../public/geometry/rotation.js'
 import { fileAddress } from '../../../public/menus/download.js'
 import { openSource } from '../../../public/sources/open.js'
 import { webURL } from '../../../public/web-url.js'
@@ -231,7 +231,7 @@ export async function addressesOf(source, depth = 0) {
   const found = []
   for (let level = 0; level < pyramid.levelCount; level += 1) if (!source.tileBlob) found.push(source.tileURL(level, 0, 0))
   const crop = cropService(source)
-  if (crop) found.push(fileAddress(cropAddress(webURL(crop, source.address).href, { x: 1, y: 1, width: 9, height: 9 }, pyramid.imageSize, new Turn(), 'jpg'), source))
+  if (crop) found.push(fileAddress(cropAddress(webURL(crop, source.address).href, { x: 1, y: 1, width: 9, height: 9 }, pyramid.imageSize, new Rotation(), 'jpg'), source))
   for (const file of [details.original, details.animation]) if (file) found.push(fileAddress(file.url, source))
   for (const other of [...source.layers ?? [], ...source.album?.items ?? []].slice(0, 20)) {
     if (depth > 0 && source.album || depth > 1) break

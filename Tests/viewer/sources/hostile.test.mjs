@@ -1,4 +1,4 @@
-import { Turn } from '../../../public/geometry/turn.js'
+import { Rotation } from '../../../public/geometry/rotation.js'
 import { citation, detailPairs } from '../../../public/menus/details.js'
 import { servedSize } from '../../../public/menus/download.js'
 import { openSource } from '../../../public/sources/open.js'
@@ -36,7 +36,7 @@ function use(source, next) {
   const { width, height } = pyramid.imageSize
   for (const scale of [camera.viewport.scale, minimum, minimum * (maximum / minimum) ** next(), 0.3]) {
     for (const degrees of [0, 360 * next()]) {
-      camera.show(camera.viewport.with({ scale, turn: new Turn(degrees, next() < 0.3) }).centered({ x: width * next(), y: height * next() }))
+      camera.show(camera.viewport.with({ scale, rotation: new Rotation(degrees, next() < 0.3) }).centered({ x: width * next(), y: height * next() }))
       const before = camera.viewport
       camera.show(before.centered({ x: width * next(), y: height * next() }))
       most = Math.max(most, plannedTiles(pyramid, before, camera.viewport, RATIO).length)

@@ -19,8 +19,8 @@ const CALLS = {
   "fit('cover')": (control) => control.fit('cover'),
   "fit('width')": (control) => control.fit('width'),
   "fit('none')": (control) => control.fit('none'),
-  'rotate(degrees)': (control) => control.turn(30, false),
-  'flip()': (control) => control.turn(0, true),
+  'rotate(degrees)': (control) => control.rotate(30, false),
+  'flip()': (control) => control.rotate(0, true),
   'viewport = { x, y }': (control) => control.showParts({ x: 400, y: 250 }),
   'viewport = { scale }': (control) => control.showParts({ scale: 0.7 }),
   'viewport = { scale, x, y }': (control) => control.showParts({ scale: 0.8, x: 700, y: 300 }),
@@ -43,8 +43,8 @@ class Steering {
   }
 
   get view() {
-    const { scale, x, y, turn } = this.camera.viewport
-    return { scale, x, y, degrees: turn.degrees, isFlipped: turn.isFlipped }
+    const { scale, x, y, rotation } = this.camera.viewport
+    return { scale, x, y, degrees: rotation.degrees, isFlipped: rotation.isFlipped }
   }
 }
 
@@ -61,7 +61,7 @@ const STARTS = {
   within: (control) => control.showParts({ scale: 0.5, x: 600, y: 300 }),
   rotated: (control) => {
     control.showParts({ scale: 0.5, x: 600, y: 300 })
-    control.turn(45, false)
+    control.rotate(45, false)
   },
 }
 
@@ -105,7 +105,7 @@ test('what is asked of an image that is coming is done when it is there, at once
 test('the names are what they are: a zoom keeps its scale through a rotation', () => {
   const steering = new Steering()
   steering.control.zoomTo(0.5)
-  steering.control.turn(30, false)
+  steering.control.rotate(30, false)
   steering.control.panTo({ x: 2400, y: 1440 })
   const { scale, degrees } = steering.rest().view
   assert.deepEqual([scale, degrees], [0.5, 30])
@@ -127,7 +127,7 @@ test('a rotation during a drag leaves the fingers where they are', () => {
   const steering = new Steering()
   steering.control.showParts({ scale: 0.5, x: 600, y: 300 })
   steering.camera.grab([{ x: 300, y: 300 }])
-  steering.control.turn(90, false)
+  steering.control.rotate(90, false)
   steering.camera.drag([{ x: 310, y: 300 }])
   assert.equal(steering.view.degrees, 90)
 })
@@ -141,7 +141,7 @@ test('a wrong value is named with its method, and changes nothing', () => {
     [(control) => control.zoomTo(1, { x: 1 }), 'zoomTo: point.y must be a finite number, not undefined'],
     [(control) => control.zoomBy(), 'zoomBy: factor must be a number, not undefined'],
     [(control) => control.panTo(), 'panTo: center.x must be a finite number, not undefined'],
-    [(control) => control.turn('90', false), 'rotate: degrees must be a finite number, not 90'],
+    [(control) => control.rotate('90', false), 'rotate: degrees must be a finite number, not 90'],
     [(control) => control.fit('foo'), 'fit: must be one of contain, cover, width, none, not foo'],
     [(control) => control.showParts({ scale: 0 }), 'viewport: scale must be above 0, not 0'],
     [(control) => control.showParts({ y: Infinity }), 'viewport: y must be a finite number, not Infinity'],

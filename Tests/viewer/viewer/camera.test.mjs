@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Turn } from '../../../public/geometry/turn.js'
+import { Rotation } from '../../../public/geometry/rotation.js'
 import { Camera } from '../../../public/viewer/camera.js'
 import { random } from '../numbers.mjs'
 
@@ -25,7 +25,7 @@ function assertWithin(camera) {
 /** A camera somewhere in the middle, where no edge is near. */
 function middle(window, degrees = 0, options = {}) {
   const camera = new Camera(IMAGE, window, options)
-  camera.turnTo(new Turn(degrees))
+  camera.rotateTo(new Rotation(degrees))
   camera.show(camera.viewport.with({ scale: camera.limits.minimum * 8 }).centered({ x: 2560, y: 1440 }))
   return camera
 }
@@ -113,7 +113,7 @@ test('whatever fingers do, after release it comes to rest within the limits', ()
     const image = { width: 1 + Math.floor(next() * 20000), height: 1 + Math.floor(next() * 20000) }
     const window = WINDOWS[round % 3]
     const camera = new Camera(image, window, { turning: round % 4 === 0 })
-    camera.turnTo(new Turn([0, 90, 37][round % 3]))
+    camera.rotateTo(new Rotation([0, 90, 37][round % 3]))
     const point = () => ({ x: next() * window.width, y: next() * window.height })
     for (let gesture = 0; gesture < 4; gesture += 1) {
       const two = next() < 0.5
@@ -129,12 +129,12 @@ test('whatever fingers do, after release it comes to rest within the limits', ()
   }
 })
 
-test('two fingers turn the picture only where that is wanted', () => {
+test('two fingers rotate the picture only where that is wanted', () => {
   for (const turning of [true, false]) {
     const camera = middle(WINDOWS[0], 0, { turning })
     camera.grab([{ x: 600, y: 400 }, { x: 700, y: 400 }])
     camera.drag([{ x: 650, y: 350 }, { x: 650, y: 450 }])
-    assert.equal(Math.round(camera.viewport.turn.degrees), turning ? 90 : 0)
+    assert.equal(Math.round(camera.viewport.rotation.degrees), turning ? 90 : 0)
   }
 })
 

@@ -1,4 +1,4 @@
-import { Turn } from '../../../public/geometry/turn.js'
+import { Rotation } from '../../../public/geometry/rotation.js'
 import { Viewport } from '../../../public/geometry/viewport.js'
 import { decodeView, encodeView, viewQuery } from '../../../public/viewer/view-hash.js'
 import { random } from '../numbers.mjs'
@@ -11,7 +11,7 @@ test('a link leads back to the exact view', () => {
     const window = { width: 100 + Math.floor(next() * 3000), height: 100 + Math.floor(next() * 2000) }
     const viewport = new Viewport({
       ...window, scale: 2 ** (next() * 12 - 8), x: (next() - 0.2) * 1e5, y: (next() - 0.2) * 1e5,
-      turn: new Turn(round % 3 ? 0 : Math.floor(next() * 360), round % 2 === 0),
+      rotation: new Rotation(round % 3 ? 0 : Math.floor(next() * 360), round % 2 === 0),
     })
     const linked = decodeView(encodeView(viewport), window)
     for (const corner of [{ x: 0, y: 0 }, { x: window.width, y: window.height }]) {
@@ -25,12 +25,12 @@ test('on every screen a fitted view is fitted, and of any other all is seen', ()
   const image = { width: 4000, height: 3000 }
   const windows = [{ width: 1280, height: 800 }, { width: 390, height: 844 }, { width: 3840, height: 2160 }]
   for (const window of windows) {
-    for (const turn of [new Turn(), new Turn(90), new Turn(0, true)]) {
-      const fitted = Viewport.fitting(image, 'contain', window, turn)
+    for (const rotation of [new Rotation(), new Rotation(90), new Rotation(0, true)]) {
+      const fitted = Viewport.fitting(image, 'contain', window, rotation)
       const hash = encodeView(fitted, image)
-      assert.equal(hash === '', turn.isIdentity)
+      assert.equal(hash === '', rotation.isIdentity)
       if (!hash) continue
-      for (const other of windows) assert.ok(decodeView(hash, other, image).equals(Viewport.fitting(image, 'contain', other, turn)))
+      for (const other of windows) assert.ok(decodeView(hash, other, image).equals(Viewport.fitting(image, 'contain', other, rotation)))
     }
     const viewport = new Viewport({ ...window, scale: 0.75, x: 500, y: 300 })
     for (const other of windows) {
