@@ -126,6 +126,7 @@ extension ImageMetadata {
     }
     creators.removeAll(where: MachineText.namesPatient)
     keywords.removeAll(where: MachineText.namesPatient)
+    titles = titles.filter { !MachineText.namesPatient($0.value) }
     for field in [
       \Self.title, \.caption, \.place, \.rights, \.usageTerms, \.identifier, \.source, \.credit, \.date,
     ] {

@@ -276,6 +276,17 @@ extension EmbeddedMetadataTests {
     #expect(try read(["-XMP-dc:Description=a = b; c = d"]).caption == "a = b; c = d")
   }
 
+  @Test func `no field may name a patient, titles in other languages included`() {
+    var metadata = ImageMetadata(title: "Slide 7")
+    metadata.titles = ["de": "Patient Name: Jane Roe", "fr": "Lame 7"]
+    (metadata.caption, metadata.creators) = ("PatientID: 12345", ["PatientName: ROE^JANE", "A. Lab"])
+    metadata.removePatients()
+    #expect(metadata.titles == ["fr": "Lame 7"])
+    #expect(metadata.title == "Slide 7")
+    #expect(metadata.caption == nil)
+    #expect(metadata.creators == ["A. Lab"])
+  }
+
   @Test func `texts of PNG, compressed ones too`() throws {
     let long = String(repeating: "The harbour after rain. ", count: 20) + "Füße"
     let metadata = try read(

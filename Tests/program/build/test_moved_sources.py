@@ -199,6 +199,20 @@ class Renamed(MovedTest):
         self.assertEqual([json.loads((self.library / name / "book.json").read_text())["title"] for name in ("newer", "newest")],
                          ["By hand", "Another"])
 
+    def test_a_description_of_a_build_that_a_person_edited_goes_with_its_book(self):
+        for number in (1, 2):
+            photo(self.photos / f"old/p{number}.jpg", 300, 200 + number)
+        (self.photos / "old/book.json").write_text('{"title": "Of the source"}')
+        self.build("--book")
+        file = self.library / "old/book.json"
+        edited = {**json.loads(file.read_text()), "title": "Edited"}
+        self.assertTrue(edited["built"])
+        file.write_text(json.dumps(edited))
+        (self.photos / "old").rename(self.photos / "new")
+        self.build("--book")
+        self.assertEqual(json.loads((self.library / "new/book.json").read_text()), edited)
+        self.assertFalse((self.library / "old").exists())
+
     def test_twins(self):
         for name in ("one/a", "one/b", "other/a"):
             photo(self.photos / f"{name}.jpg", 90, 60)
