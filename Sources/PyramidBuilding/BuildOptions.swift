@@ -47,16 +47,13 @@ public struct BuildOptions: Hashable, Sendable {
 
   /// The intent of conversions to sRGB from an embedded ICC profile, and from CMYK.
   public var intent = RenderingIntent.perceptual
-  /// Whether a coarser level has the mean of linear light instead of the mean of sRGB values, which `vips dzsave` takes.
-  public var shrinksLinearly = false
-
   /// The rule by which a level is made from the next finer one.
   public var downsampling = Downsampling.auto
   /// Whether levels take one pixel of several, which is done to red, green and blue alone.
   package var picksPixels: Bool { downsampling == .nearest || downsampling == .mode }
 
   /// Whether RGB and gray pixels stay in the colour space of their embedded ICC profile, which every tile then contains.
-  /// Otherwise they are converted to sRGB.
+  /// Otherwise they are converted to sRGB. Cannot be used with the downsampling `linear`, which computes in sRGB.
   public var keepsProfile = false
 
   /// The resolution of PDF and SVG in pixels per inch. If it is nil, a PDF page has that of its scan, or 300, and an

@@ -122,6 +122,8 @@ extension BuildOptions {
     if let bands, ![1, 3].contains(bands.count) || !bands.allSatisfy({ 1...65535 ~= $0 }) {
       return "invalid bands \(bands) (expected one or three numbers from 1)"
     }
+    // Only the curve of sRGB is known.
+    if downsampling == .linear, keepsProfile { return "linear downsampling cannot be used with keepsProfile" }
     return window.flatMap(\.refusal)
   }
 }

@@ -97,7 +97,7 @@ public struct PyramidBuilder: Sendable {
       try writer.append(ScanProperties.entryName, Array(properties.xml.utf8))
       return Report(
         pyramid: pyramid, byteCount: try writer.finish(), route: "exact: pixels of the program",
-        steps: pixels.steps + (options.shrinksLinearly ? [Self.linearStep] : []))
+        steps: pixels.steps + (options.downsampling == .linear ? [Self.linearStep] : []))
     } catch { throw BuildError(name, error).about(name, "") }
   }
 
@@ -152,7 +152,7 @@ public struct PyramidBuilder: Sendable {
       let microns = route.micronsPerPixel
       try writer.append(
         ScanProperties.entryName, Array(ScanProperties(imageSize: size, micronsPerPixel: microns).xml.utf8))
-      var steps = route.steps + (options.shrinksLinearly ? [Self.linearStep] : [])
+      var steps = route.steps + (options.downsampling == .linear ? [Self.linearStep] : [])
       let animation = try SourceAnimation.read(file, &steps)
       var record = BuildRecord(
         sourceName: file.name, page: page.map { $0.number + 1 }, sourceBytes: file.identity.size,
@@ -206,8 +206,7 @@ extension BuildOptions {
   func summary(ofSource name: String) -> String {
     "5 tile=\(tileSize) format=\(choosesFormat ? "auto" : format.fileExtension) fidelity=\(fidelity.name) quality=\(quality) "
       + "background=\(background.map(String.init).joined(separator: ",")) intent=\(intent.name)"
-      + (shrinksLinearly ? " linear" : "")
-      + (downsampling == .auto ? "" : " downsample=\(downsampling.name)")
+      + summaryOfDownsampling
       + (subsampling == .auto ? "" : " subsampling=\(subsampling.name)")
       + (keepsProfile ? " profile=keep" : "")
       + (resolution.map { " dpi=\($0)" } ?? (name.lowercased().hasSuffix(".pdf") ? " dpi=auto2" : ""))
@@ -216,6 +215,14 @@ extension BuildOptions {
       + (raw != .camera && ImageFileName.mayBeRAW(name) ? " raw=\(raw.rawValue)" : "")
       + (keepsAssociated && ImageFileName.mayHoldLabel(name) ? " associated" : "")
       + (bands.map { " bands=\($0.map(String.init).joined(separator: ","))" } ?? "")
+  }
+
+  private var summaryOfDownsampling: String {
+    switch downsampling {
+    case .auto: ""
+    case .linear: " linear"
+    default: " downsample=\(downsampling.name)"
+    }
   }
 
   private var summaryOfStack: String {

@@ -317,8 +317,11 @@ private struct FailingEncoder: TileEncoder {
     ] {
       #expect(await kind { $0.window = window } == .invalidArgument)
     }
+    #expect(await kind { ($0.downsampling, $0.keepsProfile) = (.linear, true) } == .invalidArgument)
     #expect(folder.files() == ["source.png"])
     #expect(await kind() == nil)
+    #expect(await kind { $0.downsampling = .linear } == nil)
+    #expect(await kind { $0.keepsProfile = true } == nil)
     #expect(
       await kind {
         ($0.bands, $0.subsampling, $0.intent, $0.quality) = ([2], .none, .absolute, 100)

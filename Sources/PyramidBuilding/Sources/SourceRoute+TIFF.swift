@@ -17,7 +17,9 @@ extension SourceRoute {
   ) throws(BuildError) -> (TIFFSource.Path, String) {
     let pieces = file.isTiled ? "TIFF tiles" : "TIFF strips"
     if options.fidelity == .exact { return (.rows, "exact: as asked, \(pieces) decoded side by side") }
-    if options.shrinksLinearly { return (.rows, "exact: \(pieces) decoded side by side, for linear light") }
+    if options.downsampling == .linear {
+      return (.rows, "exact: \(pieces) decoded side by side, for linear light")
+    }
     let rows = (TIFFSource.Path.rows, "exact: \(pieces) decoded side by side")
     if options.picksPixels { return rows }
     guard file.isJPEG, options.coding == .jpeg, options.tileSize % 16 == 0 else { return rows }

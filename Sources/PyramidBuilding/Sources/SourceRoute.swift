@@ -71,7 +71,7 @@ struct SourceRoute {
     options.recompressesJPEG =
       options.format == .jxl && options.fidelity == .lossless && Image.loader(ofPath: path) == "jpegload"
     var shrinking: String?
-    if options.downsampling == .auto, !options.shrinksLinearly {
+    if options.downsampling == .auto {
       shrinking = LabelImage.sign(picture, image).map { "levels by mode: \($0)" }
       options.downsampling = shrinking == nil ? .mean : .mode
     } else if options.picksPixels {
@@ -247,7 +247,7 @@ struct SourceRoute {
   private static func way(_ file: JPEGFile, _ options: BuildOptions) -> (JPEGSource.Path, String) {
     if options.coding != .jpeg { return (.rows, "exact: the tiles are not JPEG") }
     if options.fidelity == .exact { return (.rows, "exact: as asked") }
-    if options.shrinksLinearly { return (.rows, "exact: linear light takes red, green and blue") }
+    if options.downsampling == .linear { return (.rows, "exact: linear light takes red, green and blue") }
     if options.picksPixels {
       return (.rows, "exact: levels by \(options.downsampling.name) take whole pixels")
     }

@@ -9,7 +9,6 @@ struct TileWorker {
   private let recompression: JPEGRecompression?
   private let readyTiles: (any ReadyTiles)?
   private let hasAlpha: Bool
-  private let shrinksLinearly: Bool
   private let downsampling: Downsampling
 
   /// - Parameter profile: what every tile carries.
@@ -29,7 +28,7 @@ struct TileWorker {
     recompression = options.recompressesJPEG ? JPEGRecompression() : nil
     readyTiles = try source.makeReadyTiles()
     decoder = decodes ? try source.makeDecoder() : nil
-    (hasAlpha, shrinksLinearly) = (source.hasAlpha, options.shrinksLinearly)
+    hasAlpha = source.hasAlpha
     downsampling = options.downsampling
   }
 
@@ -53,12 +52,10 @@ struct TileWorker {
       column: column)
     guard let parent else { return }
     let quarter = parent.quarter(ofChildTile: column, row: strip.row)
-    if downsampling == .nearest || downsampling == .mode {
-      PickShrink.halve(tile, into: quarter, takesMode: downsampling == .mode)
-    } else if shrinksLinearly {
-      LinearShrink.halve(tile, into: quarter, hasAlpha: hasAlpha)
-    } else {
-      BoxShrink.halve(tile, into: quarter, hasAlpha: hasAlpha)
+    switch downsampling {
+    case .nearest, .mode: PickShrink.halve(tile, into: quarter, takesMode: downsampling == .mode)
+    case .linear: LinearShrink.halve(tile, into: quarter, hasAlpha: hasAlpha)
+    default: BoxShrink.halve(tile, into: quarter, hasAlpha: hasAlpha)
     }
   }
 }

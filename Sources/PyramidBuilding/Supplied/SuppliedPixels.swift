@@ -15,7 +15,8 @@ final class SuppliedPixels<Source: PixelSource>: StripSource, StripDecoding {
   /// Bytes of a sample.
   private let sampleSize: Int
   /// The 16-bit samples that become black and white.
-  private let window: (low: Double, high: Double)
+  /// Spreads a 16-bit sample over the window; nil if that is the whole range.
+  private let windowing: (factor: Double, offset: Double)?
   /// The colour that alpha is laid over; `nil` if the tiles keep alpha, or the source has none.
   private let background: [Int]?
   private let rowsAtOnce: Int
@@ -48,7 +49,7 @@ final class SuppliedPixels<Source: PixelSource>: StripSource, StripDecoding {
     }
     (self.width, self.height, self.bands, sampleSize) = (width, height, bands, bits / 8)
     (self.name, self.source) = (name, source)
-    window = try Self.window(options, name)
+    windowing = try Self.windowing(options, name)
     background = bands.hasAlpha && !options.keepsAlpha ? options.background : nil
     hasAlpha = bands.hasAlpha && background == nil
     // A background may be coloured where the picture is gray.
@@ -67,14 +68,15 @@ final class SuppliedPixels<Source: PixelSource>: StripSource, StripDecoding {
     line.deallocate()
   }
 
-  /// Returns the ends of the window in 16-bit samples.
-  private static func window(
+  /// Returns how 16-bit samples are spread over the window, as `Image.spread` does it.
+  private static func windowing(
     _ options: BuildOptions, _ name: String
-  ) throws(BuildError) -> (low: Double, high: Double) {
+  ) throws(BuildError) -> (factor: Double, offset: Double)? {
     switch options.window {
-    case nil, .full: return (0, 65535)
+    case nil, .full: return nil
     case .range(low: .value(let low), high: .value(let high)) where (65535 / (high - low)).isFinite:
-      return (low, high)
+      let factor = 65535 / (high - low)
+      return (factor, 0.5 - low * factor)
     case .auto, .range, .channels:
       throw BuildError(
         name, "invalid window (expected values: pixels are read once, without a search for others)",
@@ -114,11 +116,13 @@ final class SuppliedPixels<Source: PixelSource>: StripSource, StripDecoding {
     if sampleSize == 2 {
       let samples = row.assumingMemoryBound(to: UInt16.self)
       // In place: a byte is written where this sample, or one before it, was read.
-      let isWhole = window == (0, 65535)
       for at in 0..<count {
         let isAlpha = bands.hasAlpha && at % bands.count == bands.count - 1
-        bytes[at] =
-          isWhole || isAlpha ? UInt8(truncatingIfNeeded: samples[at] >> 8) : windowed(samples[at])
+        var sample = samples[at]
+        if let windowing, !isAlpha {
+          sample = UInt16(min(max(Double(sample) * windowing.factor + windowing.offset, 0), 65535))
+        }
+        bytes[at] = UInt8(truncatingIfNeeded: sample >> 8)
       }
     }
     guard let background else { return UnsafePointer(bytes) }
@@ -132,12 +136,5 @@ final class SuppliedPixels<Source: PixelSource>: StripSource, StripDecoding {
       bytes += bands.count
     }
     return UnsafePointer(line)
-  }
-
-  private func windowed(_ sample: UInt16) -> UInt8 {
-    // As `Image.spread` does.
-    let factor = 65535 / (window.high - window.low)
-    let spread = Double(sample) * factor + (0.5 - window.low * factor)
-    return UInt8(truncatingIfNeeded: Int(min(max(spread, 0), 65535)) >> 8)
   }
 }

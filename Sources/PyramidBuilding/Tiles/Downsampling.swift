@@ -7,15 +7,17 @@ public struct Downsampling: Hashable, Sendable {
 
   /// `mode` for images whose file says that their values are labels, `mean` for all others. The default.
   public static let auto = Downsampling(known: "auto")
-  /// The mean.
+  /// The mean of the sRGB values, as `vips dzsave` computes it.
   public static let mean = Downsampling(known: "mean")
+  /// The mean in linear light.
+  public static let linear = Downsampling(known: "linear")
   /// The upper left pixel.
   public static let nearest = Downsampling(known: "nearest")
   /// The most frequent pixel; of equally frequent ones the first, row by row.
   public static let mode = Downsampling(known: "mode")
 
   /// All that there are.
-  package static let all: [Downsampling] = [.auto, .mean, .nearest, .mode]
+  package static let all: [Downsampling] = [.auto, .mean, .linear, .nearest, .mode]
 
   /// The downsampling of that name; nil for any other word.
   package init?(name: String) {

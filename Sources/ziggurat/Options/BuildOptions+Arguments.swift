@@ -96,10 +96,8 @@ extension BuildOptions {
     {
       self.intent = intent
     }
-    self.shrinksLinearly = arguments.string("downsample") == "linear"
-    if !self.shrinksLinearly,
-      let downsampling = try arguments.value(
-        "downsample", expected: "auto, mean, linear, nearest or mode", { Downsampling(name: $0) })
+    if let downsampling = try arguments.value(
+      "downsample", expected: "auto, mean, linear, nearest or mode", { Downsampling(name: $0) })
     {
       self.downsampling = downsampling
     }
@@ -109,7 +107,7 @@ extension BuildOptions {
       self.keepsProfile = keeps
     }
     // Only the curve of sRGB is known.
-    if self.shrinksLinearly, self.keepsProfile {
+    if self.downsampling == .linear, self.keepsProfile {
       throw .conflict("--downsample linear", "--profile keep")
     }
     if let failOn = try arguments.value(
