@@ -13,7 +13,6 @@ public struct TileArchiveWriter: ~Copyable {
   private let path: String
   private let micronsPerPixel: Point?
   /// Tiles that were appended, by their indices.
-  private var hasTile: [Bool]
   private var missing: Int
   private var entries: Set<String> = []
   /// The error after which the file cannot be completed.
@@ -41,7 +40,6 @@ public struct TileArchiveWriter: ~Copyable {
       writer = try SZIWriter(destination: path, name: name, pyramid: pyramid, format: format)
     } catch { throw ArchiveError(error) }
     (self.path, self.micronsPerPixel) = (path, micronsPerPixel)
-    hasTile = Array(repeating: false, count: pyramid.tileCount)
     missing = pyramid.tileCount
   }
 
@@ -60,7 +58,7 @@ public struct TileArchiveWriter: ~Copyable {
     guard let index = writer.descriptor.pyramid.index(of: address) else {
       throw ArchiveError(invalidArgument: "it is outside the pyramid", to: action)
     }
-    guard !hasTile[index] else { throw ArchiveError(invalidArgument: "it was appended before", to: action) }
+    guard !writer.hasTile(index) else { throw ArchiveError(invalidArgument: "it was appended before", to: action) }
     try check(bytes, action)
     guard bytes.byteCount > 0 else { throw ArchiveError(invalidArgument: "it is empty", to: action) }
     try write { (writer) throws(StorageError) in
@@ -68,7 +66,6 @@ public struct TileArchiveWriter: ~Copyable {
         try writer.append(tile: index, bytes, crc: checksum(bytes))
       }
     }
-    hasTile[index] = true
     missing -= 1
   }
 
@@ -106,7 +103,7 @@ public struct TileArchiveWriter: ~Copyable {
     if let failure { throw failure }
     guard missing == 0 else {
       throw ArchiveError(
-        invalidArgument: "\(missing) of the pyramid's \(hasTile.count) tiles were not appended",
+        invalidArgument: "\(missing) of the pyramid's \(writer.descriptor.pyramid.tileCount) tiles were not appended",
         to: "complete \(path)")
     }
     let properties = ScanProperties(

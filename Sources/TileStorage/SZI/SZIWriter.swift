@@ -74,6 +74,9 @@ package final class SZIWriter {
     buffer.reserveCapacity(Self.bufferSize + (1 << 18))
   }
 
+  /// Returns whether the tile of this index, as `Pyramid.index(of:)` counts, was appended.
+  func hasTile(_ index: Int) -> Bool { tiles[index].offset >= 0 }
+
   /// Appends a tile; each is appended once.
   ///
   /// - Parameters:
@@ -81,7 +84,7 @@ package final class SZIWriter {
   ///   - bytes: the encoded tile.
   ///   - crc: the CRC-32 of `bytes`.
   package func append(tile index: Int, _ bytes: UnsafeRawBufferPointer, crc: UInt32) throws(StorageError) {
-    precondition(tiles[index].offset < 0, "a tile is written once")
+    precondition(!hasTile(index), "a tile is written once")
     tiles[index] = (position, bytes.count, crc)
     try append(tileName(index), bytes, crc: crc)
   }
