@@ -62,6 +62,11 @@ release-files: deb docs ## what a release consists of, .build/release-files: sou
 test-package: deb docs test-tools ## the package in a fresh Debian 12 without a toolchain, and the library products as a dependency (as root; minutes)
 	@$(use_swift); PACKAGE=$$(ls -t .build/ziggurat_*.deb | head -n 1) .cache/venv/bin/python $(scripts)/python-tests Tests/package
 
+.PHONY: new-machine
+new-machine: ## how many minutes a clone, `make demo` and the tutorial take on a fresh Debian 12 with a toolchain (as root)
+	@$(scripts)/install-packages package
+	@$(use_swift); Tests/package/new-machine
+
 .PHONY: demo
 demo: release $(pages)/index.html ## tile PHOTOS=dir (default: Debian's wallpapers) and serve them on PORT=8080
 	@[ '$(PHOTOS)' != .cache/photos ] || { $(scripts)/install-packages demo; $(scripts)/wallpapers .cache/photos; }
