@@ -89,10 +89,9 @@ extension Router {
       limits.append(number)
     }
     if let problem = query.problem(errors) { return .now(problem) }
-    guard let link = value("url") else { return .problem("Bad parameter", errors) }
     let (base, identity) = (absoluteBase, site.identity)
     // What is private is in nobody else's page.
-    let id = self.id(ofPage: link).flatMap { $0.isPrivate ? nil : $0 }
+    let id = value("url").flatMap { self.id(ofPage: $0) }.flatMap { $0.isPrivate ? nil : $0 }
     var shown = id
     if let id, let place = place(id), isNoImage(place) {
       if let later = waitingForCatalog(id) { return later }

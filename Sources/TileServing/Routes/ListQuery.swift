@@ -53,7 +53,7 @@ struct ListQuery {
       } else {
         refuse(
           "sort", text,
-          takes: "\(ListOrder.names.joined(separator: ", ")), the other way round with - in front")
+          takes: "\(ListOrder.names.joined(separator: ", ")), each also with - in front for the reverse order")
       }
     }
     if let cursor {

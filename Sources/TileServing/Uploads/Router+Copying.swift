@@ -72,7 +72,12 @@ extension Router {
       }
       if body["region"] == nil { refuse(["region"], "region is missing; \(Self.form)") }
       for (name, value) in body.sorted(by: { $0.key < $1.key }) {
-        switch (FormerNames.copyMembers[name] ?? name, value) {
+        let present = FormerNames.copyMembers[name] ?? name
+        if present != name, body[present] != nil {
+          refuse([name], "\(name) is the former name of \(present); give one of them")
+          continue
+        }
+        switch (present, value) {
         case ("region", .region(let members)):
           let names = ["x", "y", "width", "height"]
           for other in members.keys.sorted() where !names.contains(other) {
@@ -93,7 +98,7 @@ extension Router {
         case ("straighten", .whole(let degrees)): straightening = Double(degrees)
         case ("straighten", .number(let degrees)): straightening = degrees
         case ("region", _), ("rotation", _), ("flip", _), ("straighten", _):
-          refuse([name], "\(name) has a value that it cannot have; \(Self.form)")
+          refuse([name], "\(name) has an invalid value; \(Self.form)")
         default: refuse([name], "unknown member '\(name.prefix(40))'; \(Self.form)")
         }
       }
@@ -157,7 +162,7 @@ extension Router {
   private static func refusal(_ part: PictureCopy, of image: PixelSize) -> String? {
     guard part.isInside(image) else {
       return "the region is not inside the image, which has \(image.width)×\(image.height) pixels"
-        + (part.straightening == 0 ? "" : ", turned by \(part.straightening)°")
+        + (part.straightening == 0 ? "" : ", rotated by \(part.straightening)°")
     }
     guard part.width <= PictureCopy.mostPixels / part.height else {
       return

@@ -81,7 +81,7 @@ enum ExportCommand: Command {
   }
 
   private static func words(_ report: TileExporter.Report) -> String {
-    "\(Output.count(report.copied, "tile")) copied as stored, \(report.encoded) made anew, "
+    "\(Output.count(report.copied, "tile")) copied as stored, \(report.encoded) encoded again, "
       + Output.size(ofBytes: report.byteCount)
   }
 

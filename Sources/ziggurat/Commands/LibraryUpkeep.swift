@@ -51,9 +51,9 @@ final class LibraryUpkeep: Sendable {
   func start() {
     StartedThread.needed { [self] in
       reportUnreadableFolders()
-      reportSpaces()
       update()
       catalogued.signal()
+      reportSpaces()
       while true {
         library.waitForChange()
         let start = ContinuousClock.now

@@ -272,7 +272,10 @@ enum ServeCommand: Command {
     Output.result(
       (addresses.map { $0 + query } + places.allPaths.map { "unix:\($0)" }).map { "listening on \($0)\n" }
         .joined())
-    if let token { Output.note("write with \(addresses.first ?? base + "/")#token=\(token)") }
+    // No browser opens the address that stands for all addresses.
+    let isWildcard = doors.first.map { ["0.0.0.0", "::"].contains($0.host) } ?? false
+    let writable = isWildcard ? outside.map { "http://\($0):\($1)/" } : nil
+    if let token { Output.note("write with \(writable ?? addresses.first ?? base + "/")#token=\(token)") }
     if let place = places.monitors, let port = listener.monitorPort {
       Output.note(
         "metrics on http://\(place.host.contains(":") ? "[\(place.host)]" : place.host):\(port)/metrics")

@@ -83,7 +83,7 @@ struct SpaceRekeying {
 
   private func isConfirmed() -> Bool {
     if isCertain { return true }
-    Output.terminal("Backups and copies must be made anew afterwards. Type yes to change the key: ")
+    Output.terminal("Backups and copies must be made again afterwards. Type yes to change the key: ")
     return Interruption.waitForInput(STDIN_FILENO) && readLine() == "yes"
   }
 }

@@ -125,7 +125,7 @@ enum VerifyCommand: Command {
           + (damagedSources.load(ordering: .relaxed) == 0
             ? "" : ", \(damagedSources.load(ordering: .relaxed)) of damaged sources")
           + (mended.map {
-            ", " + Output.count($0.repaired, "archive") + " built anew, "
+            ", " + Output.count($0.repaired, "archive") + " rebuilt, "
               + ($0.removed.isEmpty ? "" : "\($0.removed.count) removed from the catalog, ")
               + "\($0.left) left"
           } ?? "")

@@ -60,6 +60,8 @@ class FormerNames(ServerTest):
         self.assertEqual((kept, kept["images"], kept["expires"] > kept["deletedAt"]), (deleted, ["b"], True))
         self.assertEqual(self.read(f"/api/deleted/{deleted['id']}/restore", "POST"), {"restored": ["b"], "conflicts": []})
         region = {"x": 0, "y": 0, "width": 96, "height": 64}
+        both = self.read("/api/images/a/copies", "POST", {"region": region, "turn": 90, "rotation": 90}, status=400)
+        self.assertEqual([error["pointer"] for error in both["errors"]], ["#/turn"])
         made = self.read("/api/images/a/copies", "POST", {"region": region, "turn": 90}, status=202)
         state = self.client.end(f"/api/uploads/{made['id']}")
         self.assertEqual((state["status"], members(state) & FORMER), ("done", set()))

@@ -88,7 +88,7 @@ struct Repair {
           if asJSON {
             Output.json(["archive": .text(path), "repaired": .flag(true)])
           } else {
-            Output.result(Output.oneLine("\(path): built anew from \(group.place.path)") + "\n")
+            Output.result(Output.oneLine("\(path): rebuilt from \(group.place.path)") + "\n")
           }
         }
       case "pruned":
