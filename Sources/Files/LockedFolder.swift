@@ -13,11 +13,8 @@ package final class LockedFolder: Sendable {
     descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw StorageError("lock \(path)", errno: errno) }
     while flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | (waits ? 0 : LOCK_NB)) != 0 {
-      let code = errno
-      guard code == EINTR else {
-        close(descriptor)
-        throw StorageError("lock \(path)", errno: code)
-      }
+      // `deinit` closes the descriptor: it runs if an initializer throws when all properties are set.
+      guard errno == EINTR else { throw StorageError("lock \(path)", errno: errno) }
     }
   }
 

@@ -217,7 +217,8 @@ extension Router {
     }
     if let error = error as? StorageError, error == Library.outageError { return Self.unlisted(error) }
     guard (error as? StorageError)?.isTemporary == true else {
-      return .problem(500, "Unwritable", "the change could not be written")
+      let response: Response = .problem(500, "Unwritable", "the change could not be written")
+      return response.because(String(describing: error))
     }
     if let error = error as? StorageError, error.isOfFullDisk {
       site.noteFullDisk()

@@ -17,8 +17,8 @@ final class ComponentPlanes {
       Plane(base: memory + 2 * size, stride: stride)
     )
     converter = isYCbCr ? tjInitDecompress() : nil
+    // `deinit` frees the memory: it runs if an initializer throws when all properties are set.
     if isYCbCr, converter == nil {
-      memory.deallocate()
       throw BuildError("tile", "no memory for a JPEG decoder", isTemporary: true)
     }
   }

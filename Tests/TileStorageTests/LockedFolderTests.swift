@@ -1,0 +1,41 @@
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+import ZigguratFiles
+import ZigguratTestSupport
+
+@Suite struct LockedFolderTests {
+  @Test func `a lock that is held is an error for those who do not wait, and shared locks are not`() throws {
+    let folder = try TemporaryFolder()
+    do {
+      let held = try LockedFolder(folder.path, isShared: true)
+      _ = try LockedFolder(folder.path, isShared: true, waits: false)
+      #expect(throws: StorageError.self) { try LockedFolder(folder.path, waits: false) }
+      withExtendedLifetime(held) {}
+    }
+    _ = try LockedFolder(folder.path, waits: false)
+  }
+
+  /// A descriptor that is closed twice is another thread's the second time.
+  @Test func `who is refused a lock closes no descriptor of others`() throws {
+    let folder = try TemporaryFolder()
+    let held = try LockedFolder(folder.path)
+    let isDone = Atomic<Bool>(false)
+    let lost = Mutex(0)
+    DispatchQueue.concurrentPerform(iterations: 3) { number in
+      if number == 0 {
+        for _ in 0..<20_000 { _ = try? LockedFolder(folder.path, waits: false) }
+        isDone.store(true, ordering: .relaxed)
+      } else {
+        while !isDone.load(ordering: .relaxed) {
+          let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+          sched_yield()
+          if close(descriptor) != 0 { lost.withLock { $0 += 1 } }
+        }
+      }
+    }
+    withExtendedLifetime(held) {}
+    #expect(lost.withLock { $0 } == 0)
+  }
+}
