@@ -72,9 +72,10 @@ enum PictureEnd {
     }
   }
 
-  /// Returns the place behind the end marker (ITU-T T.81, annex B).
+  /// Returns the place behind the end marker (ITU-T T.81, annex B); nil before any scan.
   private static func jpeg(_ file: SourceFile) -> Int? {
     var at = 2
+    var hasScan = false
     while let head = file.bytes(at, 2) {
       guard head[0] == 0xff else {
         // Decoders look for the next marker, too.
@@ -84,14 +85,15 @@ enum PictureEnd {
       }
       switch head[1] {
       case 0xff: at += 1
-      case 0xd9: return at + 2
+      case 0xd9: return hasScan ? at + 2 : nil
       // Without its end marker, before another picture.
-      case 0xd8: return at
+      case 0xd8: return hasScan ? at : nil
       case 0x00, 0x01, 0xd0...0xd7: at += 2
       default:
         guard let size = file.bytes(at + 2, 2) else { return nil }
         at += 2 + Int(size[0]) << 8 + Int(size[1])
         if head[1] == 0xda {
+          hasScan = true
           guard let marker = markerBehindScan(file, at) else { return nil }
           at = marker
         }
@@ -142,7 +144,7 @@ enum PictureEnd {
     while let head = file.bytes(at, 8) {
       let kind = head[4...]
       let isBox = kind.allSatisfy { 0x20...0x7e ~= $0 || $0 == 0xa9 }
-      if !isBox || at > 32 && kind.elementsEqual("ftyp".utf8) { return at }
+      if !isBox || at > 32 && kind.elementsEqual("ftyp".utf8) { return at == 0 ? nil : at }
       var length = head.prefix(4).reduce(0) { $0 << 8 | Int($1) }
       if length == 1, let long = file.bytes(at + 8, 8) {
         length = Int(clamping: long.reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
