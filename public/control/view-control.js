@@ -96,7 +96,7 @@ export class ViewControl {
     // The name of version 0.1, until version 2.0.
     if (turn !== undefined) view.rotation ??= turn
     for (const part of ['scale', 'x', 'y']) if (part in view) checkNumber(`viewport: ${part}`, view[part])
-    if ('rotation' in view && !(view.rotation instanceof Rotation)) throw new TypeError('viewport: rotation must be a Rotation')
+    if ('rotation' in view) view.rotation = rotation(view.rotation)
     if ('scale' in view && !(view.scale > 0)) throw new RangeError(`viewport: scale must be above 0, not ${view.scale}`)
     this.direct((camera) => {
       const before = camera.destination
@@ -156,6 +156,13 @@ function checkScale(name, value) {
 
 function checkNumber(name, value) {
   if (!Number.isFinite(value)) throw new TypeError(`${name} must be a finite number, not ${value}`)
+}
+
+/** A rotation as a viewport has it, or as its JSON has it: degrees clockwise, and whether the image is mirrored first. */
+function rotation(value) {
+  if (value instanceof Rotation) return value
+  checkNumber('viewport: rotation.degrees', value?.degrees)
+  return new Rotation(value.degrees, value.isFlipped === true)
 }
 
 function checkPoint(name, point) {

@@ -1,13 +1,16 @@
 import { make } from '../viewer/element.js'
 
 /**
- * A menu at a point, which takes the focus and gives it back; another one that is open closes.
+ * Shows a menu, which takes the focus and gives it back; another one that is open closes. It does not cover the button that
+ * opened it: a second tap there closes the menu, and hits none of its items.
  * @param {ShadowRoot} root
- * @param {{ x: number, y: number }} point CSS pixels of the window
+ * @param {{ x: number, y: number, opener?: HTMLElement }} point the top left corner of the menu, CSS pixels of the window; with
+ *   an opener, the top left corner of that button
  * @param {{ name: string, run: () => void }[]} items
  * @param {string} label what it is called
  */
 export function showMenu(root, point, items, label) {
+  const { opener } = point
   root.querySelector('.menu')?.dispatchEvent(new Event('close'))
   const before = root.activeElement ?? root.host
   const outside = new AbortController()
@@ -42,10 +45,20 @@ export function showMenu(root, point, items, label) {
     if (event.composedPath().includes(menu)) return
     event.stopPropagation()
     close(false)
+    if (!opener || !event.composedPath().includes(opener)) return
+    // The click of this press would open the menu again.
+    addEventListener('click', (click) => {
+      if (click.composedPath().includes(opener)) click.stopPropagation()
+    }, { capture: true, once: true })
   }, { capture: true, signal: outside.signal })
   root.append(menu)
   const { clientWidth, clientHeight } = menu.offsetParent ?? document.documentElement
-  menu.style.left = `${Math.max(8, Math.min(point.x, clientWidth - menu.offsetWidth - 8))}px`
-  menu.style.top = `${Math.max(8, Math.min(point.y, clientHeight - menu.offsetHeight - 8))}px`
+  const { offsetWidth: width, offsetHeight: height } = menu
+  const above = point.y - height - 8
+  const below = point.y + (opener?.offsetHeight ?? 0) + 8
+  const [left, top] = !opener ? [point.x, point.y]
+    : above >= 8 ? [point.x, above] : below + height + 8 <= clientHeight ? [point.x, below] : [point.x - width - 8, point.y]
+  menu.style.left = `${Math.max(8, Math.min(left, clientWidth - width - 8))}px`
+  menu.style.top = `${Math.max(8, Math.min(top, clientHeight - height - 8))}px`
   menu.firstElementChild?.focus({ preventScroll: true })
 }

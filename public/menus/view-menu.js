@@ -17,7 +17,7 @@ export { styledMenus } from './style.js'
 /**
  * What can be done with the picture.
  * @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer
- * @param {{ x: number, y: number }} point where the menu's corner is, CSS pixels of the viewer
+ * @param {{ x: number, y: number, opener?: HTMLElement }} point as `showMenu` takes it, CSS pixels of the viewer
  */
 export function showViewMenu(viewer, point) {
   const root = viewer.shadowRoot

@@ -63,7 +63,7 @@ export function commands(viewer, pager) {
     more: () => {
       const button = viewer.shadowRoot.querySelector('.more')
       const [box, own] = [button.getBoundingClientRect(), viewer.getBoundingClientRect()]
-      const point = { x: box.left - own.left, y: box.top - own.top }
+      const point = { x: box.left - own.left, y: box.top - own.top, opener: button }
       withMenus(viewer, ({ showViewMenu }) => showViewMenu(viewer, point))
     },
   }

@@ -47,7 +47,7 @@ export interface Viewport {
 }
 
 /** The parts of a viewport that a program may set. */
-export type ViewportParts = Partial<Pick<Viewport, 'scale' | 'x' | 'y'>>
+export type ViewportParts = Partial<Pick<Viewport, 'scale' | 'x' | 'y' | 'rotation'>>
 
 /** A source that opens itself. */
 export interface OpenableSource { open(signal: AbortSignal): Promise<object> }

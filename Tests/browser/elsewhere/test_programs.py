@@ -82,6 +82,20 @@ class Programs(EmbeddingTest):
         view = visit.view()
         self.assertEqual([view["scale"], view["x"], view["y"]], [0.5, 400, 200])
 
+    def test_a_view_comes_back_from_its_json(self):
+        visit = self.page(f'<ziggurat-viewer src="{LEAF}"></ziggurat-viewer>')
+        visit.sharp()
+        visit.run("viewer.rotate(30); viewer.flip(); viewer.viewport = { scale: 0.5, x: 300, y: 200 }")
+        view = "const { scale, x, y, rotation: { degrees, isFlipped } } = viewer.viewport; return [scale, x, y, degrees, isFlipped]"
+        saved, before = visit.run("return JSON.stringify(viewer.viewport)"), visit.run(view)
+        visit.run("viewer.viewport = { scale: 0.2, x: 0, y: 0, rotation: { degrees: 0 } }")
+        self.assertEqual(visit.run("return [viewer.viewport.rotation.degrees, viewer.viewport.rotation.isFlipped]"), [0, False])
+        visit.run("viewer.viewport = JSON.parse(argument)", saved)
+        self.assertEqual(visit.run(view), before)
+        for wrong in ("{}", "{ degrees: NaN }", "null", "30"):
+            told = visit.run(f"try {{ viewer.viewport = {{ rotation: {wrong} }} }} catch (error) {{ return error.name }} return ''")
+            self.assertEqual(told, "TypeError", wrong)
+
     def test_a_call_before_the_element_is_in_the_page_is_for_its_image(self):
         visit = self.page("")
         visit.run("await customElements.whenDefined('ziggurat-viewer')")

@@ -24,6 +24,19 @@ def contrast(one, other):
 
 
 class Around(PageTest):
+    def test_a_second_tap_on_the_button_closes_its_menu_and_hits_no_item(self):
+        for width, height in ((412, 800), (320, 420), (667, 320), (1200, 800)):
+            with self.subTest(width=width, height=height):
+                visit = self.visit(width=width, height=height).photo()
+                visit.run("viewer.actions = [{ name: 'Delete', run: () => { viewer.dataset.deleted = 'yes' } }]")
+                box = visit.page.get_by_role("button", name="More").bounding_box()
+                middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+                visit.page.mouse.click(*middle)
+                visit.page.get_by_role("menu").wait_for()
+                visit.page.mouse.click(*middle)
+                visit.until("return !viewer.shadowRoot.querySelector('.menu')")
+                self.assertIsNone(visit.run("return viewer.dataset.deleted ?? null"))
+
     def test_every_target_is_large_enough_for_a_finger(self):
         for width, height in ((390, 844), (1280, 800)):
             visit = self.visit(width=width, height=height).photo()
