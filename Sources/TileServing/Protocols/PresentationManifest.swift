@@ -112,7 +112,9 @@ struct PresentationManifest {
     if !fields.isEmpty { result["metadata"] = .list(fields) }
     if let license { result["rights"] = .text(license.text) }
     let rights = unlessTold(metadata.rights)
+    // Many programs write the same text into several fields.
     let required = [rights, metadata.usageTerms, metadata.credit].compactMap(\.self)
+      .reduce(into: [String]()) { texts, text in if !texts.contains(text) { texts.append(text) } }
     guard !required.isEmpty else { return }
     let label = rights != nil || metadata.usageTerms != nil ? "Rights" : "Credit"
     result["requiredStatement"] = ["label": ["en": [.text(label)]], "value": Self.texts(required)]

@@ -67,10 +67,8 @@ enum ExportCommand: Command {
         errors.append(error)
       }
     }
-    if options.layout == .iiif3, options.baseURL == nil, !isQuiet, errors.isEmpty {
-      Output.note(
-        "the id in info.json is an example: viewers find the tiles only with --base-url, the address of the folder"
-      )
+    if options.baseURL == nil, !isQuiet, errors.isEmpty, let note = Self.noteWithoutBase(options.layout) {
+      Output.note(note)
     }
     if !isQuiet, !list.isOne {
       let failed = errors.isEmpty ? "" : ", \(errors.count) failed"
@@ -78,6 +76,16 @@ enum ExportCommand: Command {
         "\(Output.count(list.items.count + list.errors.count - errors.count, "image")) exported\(failed)")
     }
     return errors.isEmpty ? .success : errors.contains(where: \.isTemporary) ? .temporary : .someFailed
+  }
+
+  private static func noteWithoutBase(_ layout: ExportLayout) -> String? {
+    switch layout {
+    case .iiif3:
+      "the id in info.json is an example: viewers find the tiles only with --base-url, the address of the folder"
+    case .xyz:
+      "the tile addresses in tilejson.json are relative: Leaflet needs --base-url, the address of the folder"
+    case .deepZoom, .zoomify: nil
+    }
   }
 
   private static func words(_ report: TileExporter.Report) -> String {

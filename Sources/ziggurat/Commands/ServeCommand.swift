@@ -23,7 +23,7 @@ enum ServeCommand: Command {
 
   private static let networkOptions = [
     Option(
-      "host", "ADDRESS,…", default: "127.0.0.1", isCommon: true,
+      "host", "ADDRESS,…", default: "127.0.0.1", isList: true, isCommon: true,
       help: "Addresses to listen on; 0.0.0.0,:: for all"),
     Option("port", "N", default: "8080", isCommon: true, help: "Port to listen on; 0 picks a free one"),
     Option(
@@ -285,6 +285,8 @@ enum ServeCommand: Command {
       let isForPeople = log != .json || places.logFile != nil
       ServeStart.tell(
         library, folder, uploads: uploads == nil ? nil : uploadFolder ?? folder,
+        uploadRefusal: uploads != nil
+          ? nil : takesUploads ? "--upload-types is none" : "--upload-dir is not given",
         isWritable: access.isWritable,
         viewer: viewer, tellsCount: isForPeople)
       if let advice = try ListenOptions.advice(arguments) { Output.note(advice) }

@@ -8,11 +8,13 @@ enum ServeStart {
   /// - Parameters:
   ///   - folder: as it was given.
   ///   - uploads: where uploads go, so that nothing yet is as it should be; nil where none are taken.
+  ///   - uploadRefusal: why no uploads are accepted; nil if they are.
   ///   - isWritable: whether changes are taken.
   ///   - viewer: the folder of the viewer's files.
   ///   - tellsCount: where nobody takes each line for one of the log.
   static func tell(
-    _ library: Library, _ folder: String, uploads: String?, isWritable: Bool, viewer: String?,
+    _ library: Library, _ folder: String, uploads: String?, uploadRefusal: String?, isWritable: Bool,
+    viewer: String?,
     tellsCount: Bool
   ) {
     // What servers share comes and goes, and is not counted yet.
@@ -22,7 +24,7 @@ enum ServeStart {
       let reason = StorageError("", errno: errno).reason
       Output.note("\(Output.oneLine(uploads)) cannot be written: \(reason); changes and uploads will fail")
     }
-    if isWritable, uploads == nil { Output.note("uploads are refused: --upload-dir is not given") }
+    if isWritable, let uploadRefusal { Output.note("uploads are refused: \(uploadRefusal)") }
     let noPage = "the viewer's files were not found: there is no page at / without --webroot DIR"
     if tellsCount, count > 0 || uploads != nil {
       let page = viewer.map { "the viewer's files are from \($0)" } ?? noPage

@@ -69,7 +69,7 @@ enum SpaceCommand: Command {
       do throws(SpaceError) { try spaces.create(password) } catch { throw .space(error) }
     }
     Output.note(
-      "made; the space cannot be opened without its password, and a lost password cannot be restored")
+      "private space made; it cannot be opened without its password, and a lost password cannot be restored")
   }
 
   private static func changePassword(_ library: String, _ arguments: Arguments) throws(SpaceDoor.Told) {

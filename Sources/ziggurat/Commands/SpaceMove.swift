@@ -43,6 +43,7 @@ struct SpaceMove {
     let move = PictureMove(library: library)
     var (moved, failed): ([ImageID], Int) = ([], 0)
     var hasBuilt = false
+    var uploaded: [ImageID] = []
     for id in ids {
       do throws(StorageError) {
         switch target {
@@ -51,7 +52,7 @@ struct SpaceMove {
           try move.seal(id, into: space)
           // With the last page of a book, what a build wrote of the book.
           LeftFolders.remove(after: [id], in: FolderStore(library: library))
-          if let record, record.isUploaded != true { hasBuilt = true }
+          if record?.isUploaded == true { uploaded.append(id) } else if record != nil { hasBuilt = true }
         case .library: try move.unseal(id, of: space)
         case .otherSpace: try PictureMove.reseal(id, of: space, into: other!)
         }
@@ -67,7 +68,7 @@ struct SpaceMove {
         "the library keeps no list of what was moved: the next build of a picture's source publishes it again; "
           + "keep such sources out of builds, or build them with --space")
     }
-    if target != .otherSpace { update(moved) }
+    if target != .otherSpace { update(forgetting: uploaded) }
     return failed == 0 ? .success : .someFailed
   }
 
@@ -82,23 +83,23 @@ struct SpaceMove {
   }
 
   /// The catalog lists what is in the library now, and its file holds nothing of what was.
-  private func update(_ moved: [ImageID]) {
+  private func update(forgetting uploaded: [ImageID]) {
     CatalogUpdate.run(library)
     guard target == .space else { return }
-    forgetUploads(moved)
+    forget(uploads: uploaded)
     do throws(StorageError) { try Catalog(library: library).scrub() } catch {
       Output.error("the catalog may still hold titles of what was moved: \(error.reason)")
     }
   }
 
   /// A library remembers for some time which uploads became which pictures.
-  private func forgetUploads(_ moved: [ImageID]) {
-    guard Uploads.areThere(in: library) else { return }
+  private func forget(uploads images: [ImageID]) {
+    guard !images.isEmpty, Uploads.areThere(in: library) else { return }
     do throws(StorageError) {
       let uploads = try Uploads(library: library)
-      for id in moved { uploads.forget(image: id) }
+      for id in images { uploads.forget(image: id) }
     } catch {
-      Output.error("what was uploaded keeps its name in the library for some time: \(error.reason)")
+      Output.error("the list of uploads names moved images for up to 7 days: \(error.reason)")
     }
   }
 }

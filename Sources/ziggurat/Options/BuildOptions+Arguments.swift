@@ -52,7 +52,7 @@ extension BuildOptions {
     Option("associated", help: "Include label, macro and thumbnail of slides as ID/label, …"),
     Option(
       "fail-on", "DAMAGE", default: "none",
-      help: "Damage that rejects a source: none, truncated, error (lost pixels) or warning (any)"),
+      help: "Damage that rejects a source: none, truncated, error (also lost pixels) or warning (any)"),
   ].grouped(.images)
 
   private static let stacksOptions = [

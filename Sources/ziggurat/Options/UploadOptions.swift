@@ -15,7 +15,7 @@ enum UploadOptions {
       "max-upload-megapixels", .megapixels, default: "2000MP", requires: "writable", was: "upload-pixels",
       help: "Maximum number of pixels of an uploaded image, all its pages together"),
     Option(
-      "upload-types", "TYPE,…", default: "all", requires: "writable",
+      "upload-types", "TYPE,…", default: "all", isList: true, requires: "writable",
       was: Option.FormerName(flag: "no-uploads", value: "none"),
       Option.FormerName("uploads", values: ["yes": "all", "no": "none"]),
       help: "Accepted types, detected by content: \(types), or none"),

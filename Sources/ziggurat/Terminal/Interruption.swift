@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 
 /// Whether the user asked to stop. The first Ctrl-C, SIGTERM or hanging up lets work in hand be cleared away;
-/// a second one ends the process at once.
+/// the same signal again ends the process at once.
 enum Interruption {
   private static let asked = Atomic<Bool>(false)
 
