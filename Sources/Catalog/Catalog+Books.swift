@@ -11,6 +11,11 @@ extension Catalog {
     return pages
   }
 
+  /// Returns the first page of a book in reading order, which need not be its cover; nil if there is no such book.
+  package func firstPage(ofBook id: ImageID) throws(StorageError) -> CatalogEntry? {
+    try entries(Self.pages + " ORDER BY name_key, id LIMIT 1", [.text(id.text)]).first
+  }
+
   package func pageCount(ofBook id: ImageID) throws(StorageError) -> Int {
     try count(Self.pages, [.text(id.text)])
   }

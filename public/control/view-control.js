@@ -47,10 +47,13 @@ export class ViewControl {
 
   /** The image is there: what waits for it is done before it is first drawn. */
   come() {
-    for (const change of this.waiting.splice(0)) {
+    const changes = this.waiting.splice(0)
+    for (const change of changes) {
       change(this.camera, performance.now())
       this.camera.finish()
     }
+    // Programs wait for the end of the motion that they asked for.
+    if (changes.length) this.stage.disturb()
   }
 
   /** Drops what waits: another image comes instead. */
@@ -92,7 +95,9 @@ export class ViewControl {
    * Shows a view at once. Parts that are absent are those of the view, or of the destination of its motion. If the view has the
    * size of another window, its middle stays in the middle.
    */
-  showParts({ width, height, turn, ...view }) {
+  showParts(parts) {
+    if (typeof parts !== 'object') throw new TypeError(`viewport: must be an object, not ${typeof parts}`)
+    const { width, height, turn, ...view } = parts
     // The name of version 0.1, until version 2.0.
     if (turn !== undefined) view.rotation ??= turn
     for (const part of ['scale', 'x', 'y']) if (part in view) checkNumber(`viewport: ${part}`, view[part])

@@ -144,8 +144,10 @@ extension Router {
   /// An image, or a book by its cover and what describes it as a whole.
   private func described(item entry: CatalogEntry) -> ImageDescription? {
     var entry = entry
-    if let cover = entry.cover, let book = entry.book.flatMap(describedBook) {
-      entry.metadata = book.words(besides: entry.metadata, title: cover.title)
+    if let cover = entry.cover, let id = entry.book, let book = describedBook(id) {
+      // Without a cover of its own, a book has its first page as its cover.
+      let first = book.cover == nil ? nil : firstPage(ofBook: id)?.metadata
+      entry.metadata = book.words(besides: first ?? entry.metadata, title: cover.title)
       entry.cover?.title = entry.metadata.title
     }
     return ImageDescription(item: entry, base: base)
@@ -163,6 +165,10 @@ extension Router {
       return nil
     }
     return id.isPrivate ? cover.marked : cover
+  }
+
+  private func firstPage(ofBook id: ImageID) -> CatalogEntry? {
+    place(id).flatMap { try? $0.library.catalog.firstPage(ofBook: $0.id) }
   }
 
   private func described(

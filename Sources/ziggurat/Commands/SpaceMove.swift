@@ -60,7 +60,8 @@ struct SpaceMove {
         Output.note("moved \(Output.oneLine(id.text))")
       } catch {
         failed += 1
-        Output.error("\(Output.oneLine(id.text)): \(error.reason)")
+        let reason = error.kind == .notThere ? "there is no image of this id" : error.reason
+        Output.error("\(Output.oneLine(id.text)): \(reason)")
       }
     }
     if hasBuilt {

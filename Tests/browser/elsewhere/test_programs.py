@@ -92,8 +92,8 @@ class Programs(EmbeddingTest):
         self.assertEqual(visit.run("return [viewer.viewport.rotation.degrees, viewer.viewport.rotation.isFlipped]"), [0, False])
         visit.run("viewer.viewport = JSON.parse(argument)", saved)
         self.assertEqual(visit.run(view), before)
-        for wrong in ("{}", "{ degrees: NaN }", "null", "30"):
-            told = visit.run(f"try {{ viewer.viewport = {{ rotation: {wrong} }} }} catch (error) {{ return error.name }} return ''")
+        for wrong in ("{ rotation: {} }", "{ rotation: { degrees: NaN } }", "{ rotation: null }", "{ rotation: 30 }", "JSON.stringify({ scale: 1 })", "2"):
+            told = visit.run(f"try {{ viewer.viewport = {wrong} }} catch (error) {{ return error.name }} return ''")
             self.assertEqual(told, "TypeError", wrong)
 
     def test_a_call_before_the_element_is_in_the_page_is_for_its_image(self):
@@ -170,6 +170,19 @@ class Programs(EmbeddingTest):
         visit.until("return viewer.source?.title === 'ColorfulCups'")
         visit.sharp()
         self.assertEqual(visit.run("return viewer.viewport.rotation.degrees"), 0)
+
+    def test_a_call_that_waited_for_an_image_ends_with_idle(self):
+        visit = self.page("<ziggurat-viewer></ziggurat-viewer>")
+        visit.run("await customElements.whenDefined('ziggurat-viewer')")
+        visit.run("""globalThis.events = []
+            for (const type of ['open', 'idle', 'complete']) viewer.addEventListener(type, () => events.push(type))
+            viewer.src = argument""", LEAF)
+        visit.sharp()
+        visit.until("return events.includes('complete')")
+        self.assertEqual(visit.run("return events.splice(0)"), ["open", "complete"])
+        visit.run("viewer.open(argument); viewer.zoomTo(0.5)", CUPS)
+        visit.until("return events.includes('complete')")
+        self.assertEqual(visit.run("return [...events, viewer.viewport.scale]"), ["open", "idle", "complete", 0.5])
 
     def test_an_error_says_what_failed(self):
         visit = self.page("<ziggurat-viewer></ziggurat-viewer>", faults=["404", "nope", "ERR_", "9/"])

@@ -72,6 +72,19 @@ class Listed(CommandTest):
             self.until(lambda: self.ids(server, "q=astronomy") == [])
         self.assertEqual(run("reindex", self.library).returncode, 0)
 
+    def test_source_and_credit_are_those_of_the_first_page_whichever_the_cover_is(self):
+        for page, name in (("f1r", "First"), ("f1v", "Second")):
+            subprocess.run(["exiftool", "-q", "-overwrite_original", f"-XMP-photoshop:Credit={name} Donor", f"-XMP-photoshop:Source={name} Archive",
+                            self.scans / f"{page}.jpg"], check=True)
+        for cover in ({}, {"cover": "f1v"}):
+            self.write(title="Hours", **cover)
+            self.build_loose()
+            with Server(self.library) as server:
+                book = json.loads(server.get("/api/images/hours").body)
+                self.assertEqual((book["cover"], book["credit"], book["source"]), (f"hours/{cover.get('cover', 'f1r')}", "First Donor", "First Archive"))
+                [listed] = json.loads(server.get("/api/images?fields=credit&q=hours").body)["images"]
+                self.assertEqual(listed["credit"], "First Donor")
+
     def test_the_cover_is_chosen(self):
         for chosen, page in (("f2r", "f2r"), (2, "f1v"), ("2", "f1v"), ("nothing", "f1r"), (99, "f1r")):
             with self.subTest(chosen):
