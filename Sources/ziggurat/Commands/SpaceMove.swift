@@ -1,3 +1,4 @@
+import Glibc
 import PyramidBuilding
 import TileStorage
 import ZigguratCatalog
@@ -60,7 +61,8 @@ struct SpaceMove {
         Output.note("moved \(Output.oneLine(id.text))")
       } catch {
         failed += 1
-        let reason = error.kind == .notThere ? "there is no image of this id" : error.reason
+        let isMissing = error.code == ENOENT && target == .space
+        let reason = isMissing ? "the library has no such picture" : error.reason
         Output.error("\(Output.oneLine(id.text)): \(reason)")
       }
     }
