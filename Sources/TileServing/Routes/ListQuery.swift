@@ -53,7 +53,8 @@ struct ListQuery {
       } else {
         refuse(
           "sort", text,
-          takes: "\(ListOrder.names.joined(separator: ", ")), each also with - in front for the reverse order")
+          takes: "\(ListOrder.names.joined(separator: ", ")), each also with - in front for the reverse order"
+        )
       }
     }
     if let cursor {

@@ -58,7 +58,9 @@ public struct TileArchiveWriter: ~Copyable {
     guard let index = writer.descriptor.pyramid.index(of: address) else {
       throw ArchiveError(invalidArgument: "it is outside the pyramid", to: action)
     }
-    guard !writer.hasTile(index) else { throw ArchiveError(invalidArgument: "it was appended before", to: action) }
+    guard !writer.hasTile(index) else {
+      throw ArchiveError(invalidArgument: "it was appended before", to: action)
+    }
     try check(bytes, action)
     guard bytes.byteCount > 0 else { throw ArchiveError(invalidArgument: "it is empty", to: action) }
     try write { (writer) throws(StorageError) in
@@ -103,7 +105,8 @@ public struct TileArchiveWriter: ~Copyable {
     if let failure { throw failure }
     guard missing == 0 else {
       throw ArchiveError(
-        invalidArgument: "\(missing) of the pyramid's \(writer.descriptor.pyramid.tileCount) tiles were not appended",
+        invalidArgument:
+          "\(missing) of the pyramid's \(writer.descriptor.pyramid.tileCount) tiles were not appended",
         to: "complete \(path)")
     }
     let properties = ScanProperties(

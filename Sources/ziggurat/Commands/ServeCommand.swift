@@ -286,7 +286,7 @@ enum ServeCommand: Command {
       ServeStart.tell(
         library, folder, uploads: uploads == nil ? nil : uploadFolder ?? folder,
         uploadRefusal: uploads != nil
-          ? nil : takesUploads ? "--upload-types is none" : "--upload-dir is not given",
+          ? nil : takesUploads ? "--upload-types accepts no type" : "--upload-dir is not given",
         isWritable: access.isWritable,
         viewer: viewer, tellsCount: isForPeople)
       if let advice = try ListenOptions.advice(arguments) { Output.note(advice) }

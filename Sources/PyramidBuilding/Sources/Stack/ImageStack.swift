@@ -95,7 +95,8 @@ struct ImageStack {
     if planes.sizeZ > 1 { steps.append("plane \(z + 1) of \(planes.sizeZ) in depth") }
     if planes.sizeT > 1 {
       steps.append(
-        t == 0 ? BuildRecord.first(of: "\(planes.sizeT) time points") : "time point \(t + 1) of \(planes.sizeT)"
+        t == 0
+          ? BuildRecord.first(of: "\(planes.sizeT) time points") : "time point \(t + 1) of \(planes.sizeT)"
       )
     }
     if planes.images > 1 {
