@@ -133,7 +133,7 @@ test-sanitized: release test-tools ## the server under the address sanitizer: CL
 
 STORE_CASES ?= 100000
 .PHONY: fuzz-store
-fuzz-store: ## STORE_CASES=100000 operations on a library in a store that breaks every rule in turn; ZIGGURAT_SEED repeats a run
+fuzz-store: ## STORE_CASES=100000 operations on a library in a store that breaks every rule in turn; SEED repeats a run
 	@$(prepare) build test
 	@$(use_swift); STORE_CASES=$(STORE_CASES) swift test --filter StoreFuzzingTests
 

@@ -94,7 +94,7 @@ import ZigguratTestSupport
   }
 
   @Test func `whatever a store answers, lists and holds, the library stays what was written`() throws {
-    print("store fuzzing: ZIGGURAT_SEED=\(SplitMix.runSeed), \(Self.cases) cases")
+    print("store fuzzing: SEED=\(SplitMix.runSeed), \(Self.cases) cases")
     // Small libraries, each in a store of its own: with many segments a list takes longer than the short time limits.
     for start in stride(from: 0, to: Self.cases, by: 250) {
       try library(SplitMix.runSeed &+ UInt64(start), cases: min(250, Self.cases - start))

@@ -6,10 +6,10 @@ public struct SplitMix: RandomNumberGenerator, Sendable {
 
   public init(_ seed: UInt64) { state = seed }
 
-  /// For tests that look elsewhere on every run: `ZIGGURAT_SEED`, or the clock's. Tests print it where
+  /// For tests that look elsewhere on every run: `SEED`, or the clock's. Tests print it where
   /// they fail, to repeat what they saw.
   public static let runSeed: UInt64 =
-    ProcessInfo.processInfo.environment["ZIGGURAT_SEED"].flatMap { UInt64($0) }
+    ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) }
     ?? UInt64(Date().timeIntervalSince1970 * 1000)
 
   public mutating func next() -> UInt64 {

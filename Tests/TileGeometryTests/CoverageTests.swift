@@ -80,7 +80,7 @@ struct CoverageTests {
       let (faults, tied, count) = Self.faults(scene)
       (ties, tiles) = (ties + tied, tiles + count)
       if !faults.isEmpty {
-        let place = "ZIGGURAT_SEED=\(SplitMix.runSeed), block \(block), scene \(number): \(scene)"
+        let place = "SEED=\(SplitMix.runSeed), block \(block), scene \(number): \(scene)"
         Issue.record("\(place): \(faults.prefix(5).joined(separator: "; "))")
         return
       }
