@@ -51,13 +51,15 @@ package final class SpaceRekey {
   /// Those of `archives` that a killed call may not have read back.
   private var unproven: Set<String> = []
   /// An earlier call was killed when nothing was left but to remove the old files, which this one has done.
-  package let wasFinished: Bool
+  package private(set) var wasFinished: Bool
 
   init(
     _ spaces: PrivateSpaces, _ folder: SpaceFolder, spaceKey: LockedBytes, passwordKey: LockedBytes
   ) throws(StorageError) {
     space = try PrivateSpace(folder: folder, keys: SpaceKeys(spaceKey: spaceKey))
     (self.spaces, self.folder, self.spaceKey, self.passwordKey) = (spaces, folder, spaceKey, passwordKey)
+    // Set before the descriptor, which `deinit` closes only if all properties are set.
+    wasFinished = false
     turn = try Self.turn(folder, space.keys)
     wasFinished = try space.index().retired != nil
     try space.prepare()

@@ -46,10 +46,16 @@ export function showMenu(root, point, items, label) {
     event.stopPropagation()
     close(false)
     if (!opener || !event.composedPath().includes(opener)) return
-    // The click of this press would open the menu again.
+    // The click of this press would open the menu again. A press that ends elsewhere has none.
+    const press = new AbortController()
+    const { signal } = press
     addEventListener('click', (click) => {
       if (click.composedPath().includes(opener)) click.stopPropagation()
-    }, { capture: true, once: true })
+      press.abort()
+    }, { capture: true, signal })
+    for (const end of ['pointerdown', 'pointercancel', 'keydown']) {
+      setTimeout(() => addEventListener(end, () => press.abort(), { capture: true, signal }))
+    }
   }, { capture: true, signal: outside.signal })
   root.append(menu)
   const { clientWidth, clientHeight } = menu.offsetParent ?? document.documentElement

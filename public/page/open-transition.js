@@ -53,7 +53,7 @@ export async function zoomIn(box, frame, image) {
 export async function zoomOut(box, frame, image) {
   const viewer = box.querySelector('#viewer')
   const { viewport } = viewer
-  const isUpright = viewport && viewport.turn.degrees === 0 && !viewport.turn.isFlipped
+  const isUpright = viewport && viewport.rotation.isIdentity
   const canvas = isUpright ? thumbnailSnapshot(frame) : null
   const from = canvas && dragged(viewer, placed(viewport, image))
   await move(box, 'shrinking', canvas, frame, image, (thumbnail) => [{ picture: from }, thumbnail])

@@ -212,6 +212,7 @@ export class PicturePage {
     this.album = album
     this.viewer.setImages(album.ids.map(apiURL), album.index, album)
     this.find('count').textContent = this.say('ofCount', { count: album.total })
+    this.#showNumber()
   }
 }
 

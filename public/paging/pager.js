@@ -19,19 +19,18 @@ export class Pager {
 
   /**
    * Ends a page turn at once, since another image is shown than the one to which the page turns.
-   * @returns {boolean} whether `index` has changed: it is that of the page, as after the turn
+   * @returns {boolean} whether there was one: `index` is then that of the page, as after the turn, which nobody knows yet
    */
   yield() {
-    const index = this.turn?.index ?? this.index
-    const hasTurned = index !== this.index
-    this.turning?.cancel()
-    this.turning = this.arrive = this.turn = null
-    if (hasTurned) {
-      this.index = index
+    const { turn } = this
+    if (turn) {
+      this.index = turn.index
       this.forget()
     }
+    this.turning?.cancel()
+    this.turning = this.arrive = null
     this.move(0)
-    return hasTurned
+    return turn !== null
   }
 
   /** 1 where the next image lies to the right, -1 where to the left. */

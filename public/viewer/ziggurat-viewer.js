@@ -33,8 +33,7 @@ export class ZigguratViewer extends ZoomableElement {
   #pager = new Pager(this.#shell.track, async (index, neighbour) => {
     const item = this.#pager.list[index]
     const opened = this.#open(neighbour?.source ?? item, neighbour?.bitmap ?? null, item)
-    this.#shell.showPages(this.#pager)
-    this.#tell('page')
+    this.#tellPage()
     await opened
     const { offset, total } = this.#album
     if (this.index === index && this.source) this.#shell.speakPage(this.source.title, offset + index + 1, total)
@@ -90,8 +89,15 @@ export class ZigguratViewer extends ZoomableElement {
     queueMicrotask(() => {
       if (this.isConnected) return
       const { destination: viewport, kept } = this.#stage.camera ?? {}
-      this.#left = this.#wanted ? { what: this.#wanted, viewport, kept } : null
-      this.#pager.forget()
+      if (this.#pager.yield()) {
+        // What waits is for the image to which the page was turning.
+        this.#wanted = this.images[this.index]
+        this.#left = { what: this.#wanted }
+        this.#tellPage()
+      } else {
+        this.#left = this.#wanted ? { what: this.#wanted, viewport, kept } : null
+        this.#pager.forget()
+      }
       this.#close()
     })
   }
@@ -122,11 +128,17 @@ export class ZigguratViewer extends ZoomableElement {
   }
 
   #clear() {
-    this.#pager.yield()
+    const hasTurned = this.#pager.yield()
     this.#wanted = null
     this.#control.drop()
     this.#close()
     this.#shell.empty()
+    if (hasTurned) this.#tellPage()
+  }
+
+  #tellPage() {
+    this.#shell.showPages(this.#pager)
+    this.#tell('page')
   }
 
   /** @returns {string} The address of what is shown. */
@@ -193,10 +205,7 @@ export class ZigguratViewer extends ZoomableElement {
     const hasTurned = this.#pager.yield()
     this.#control.drop()
     const opened = this.#open(what, null)
-    if (hasTurned) {
-      this.#shell.showPages(this.#pager)
-      this.#tell('page')
-    }
+    if (hasTurned) this.#tellPage()
     return opened
   }
 

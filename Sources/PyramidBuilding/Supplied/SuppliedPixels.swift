@@ -14,7 +14,6 @@ final class SuppliedPixels<Source: PixelSource>: StripSource, StripDecoding {
   private let bands: PixelBands
   /// Bytes of a sample.
   private let sampleSize: Int
-  /// The 16-bit samples that become black and white.
   /// Spreads a 16-bit sample over the window; nil if that is the whole range.
   private let windowing: (factor: Double, offset: Double)?
   /// The colour that alpha is laid over; `nil` if the tiles keep alpha, or the source has none.

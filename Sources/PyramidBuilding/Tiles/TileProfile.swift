@@ -6,7 +6,7 @@ final class TileProfile {
   private let format: TileFormat
   /// What goes into every tile: JPEG's segments, PNG's or WebP's chunk.
   private let block: [UInt8]
-  private var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+  private var buffer: UnsafeMutableRawBufferPointer
 
   /// AVIF and JPEG XL tiles get theirs from their encoder.
   init(_ profile: [UInt8], format: TileFormat) throws(BuildError) {
@@ -18,6 +18,7 @@ final class TileProfile {
       case .webp: Self.riffChunk(profile)
       case .avif, .jxl: []
       }
+    buffer = .allocate(byteCount: 1 << 16, alignment: 16)
   }
 
   deinit { buffer.deallocate() }

@@ -71,7 +71,7 @@ struct SpaceMove {
         "the library keeps no list of what was moved: the next build of a picture's source publishes it again; "
           + "keep such sources out of builds, or build them with --space")
     }
-    if target != .otherSpace { update(forgetting: uploaded) }
+    if target != .otherSpace { update(moved, uploaded: uploaded) }
     return failed == 0 ? .success : .someFailed
   }
 
@@ -86,22 +86,26 @@ struct SpaceMove {
   }
 
   /// The catalog lists what is in the library now, and its file holds nothing of what was.
-  private func update(forgetting uploaded: [ImageID]) {
+  private func update(_ moved: [ImageID], uploaded: [ImageID]) {
     CatalogUpdate.run(library)
     guard target == .space else { return }
-    forget(uploads: uploaded)
+    forgetUploads(of: moved, uploaded)
     do throws(StorageError) { try Catalog(library: library).scrub() } catch {
       Output.error("the catalog may still hold titles of what was moved: \(error.reason)")
     }
   }
 
   /// A library remembers for some time which uploads became which pictures.
-  private func forget(uploads images: [ImageID]) {
-    guard !images.isEmpty, Uploads.areThere(in: library) else { return }
+  ///
+  /// - Parameter uploaded: those that are surely uploads. An upload that is the same as a built picture has its id.
+  private func forgetUploads(of moved: [ImageID], _ uploaded: [ImageID]) {
+    guard Uploads.areThere(in: library) else { return }
     do throws(StorageError) {
       let uploads = try Uploads(library: library)
-      for id in images { uploads.forget(image: id) }
+      for id in moved { uploads.forget(image: id) }
     } catch {
+      // A running server has the list, most often for other pictures.
+      guard !uploaded.isEmpty else { return }
       Output.error("the list of uploads names moved images for up to 7 days: \(error.reason)")
     }
   }

@@ -53,7 +53,7 @@ struct Arguments {
         try set(found, value, spelling: spelling, isFirst: isFirst)
       } else {
         guard parts.count == 1 else { throw .needlessValue(spelling) }
-        try set(found, "true", spelling: spelling, isFirst: true)
+        try set(found, "true", spelling: spelling, isFirst: isFirst)
       }
       warn(found, spelling, "--" + option.name)
     }

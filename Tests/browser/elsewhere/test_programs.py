@@ -166,10 +166,36 @@ class Programs(EmbeddingTest):
         visit.run("viewer.setImages(argument, 0)", [LEAF, CUPS])
         visit.sharp()
         visit.run("viewer.goTo(1); viewer.rotate(90); viewer.setImages(viewer.images, 0)")
-        visit.run("viewer.goTo(1)")
-        visit.until("return viewer.source?.title === 'ColorfulCups'")
+        # It comes anew, and what waits is done then.
+        visit.run("const parent = viewer.parentElement; viewer.remove(); await 0; await 0; parent.append(viewer)")
+        visit.until("return viewer.source?.title === 'FallenLeaf'")
         visit.sharp()
         self.assertEqual(visit.run("return viewer.viewport.rotation.degrees"), 0)
+
+    def test_a_page_turn_goes_on_where_the_element_is_put_back(self):
+        visit = self.page("<ziggurat-viewer></ziggurat-viewer>")
+        visit.run("await customElements.whenDefined('ziggurat-viewer')")
+        visit.run("viewer.setImages(argument, 0)", [LEAF, CUPS])
+        visit.sharp()
+        visit.run("const parent = viewer.parentElement; viewer.goTo(1); viewer.rotate(90); viewer.remove(); await 0; await 0; parent.append(viewer)")
+        visit.until("return viewer.source?.title === 'ColorfulCups'")
+        visit.sharp()
+        self.assertEqual(visit.run("return [viewer.index, viewer.viewport.rotation.degrees]"), [1, 90])
+
+    def test_an_image_opened_late_in_a_page_turn_leaves_its_index_and_tells_it(self):
+        visit = self.page("<ziggurat-viewer></ziggurat-viewer>")
+        visit.run("await customElements.whenDefined('ziggurat-viewer')")
+        for wait in (0, 250, 290, 320, 600):
+            with self.subTest(wait=wait):
+                visit.run("viewer.setImages(argument, 0)", [LEAF, CUPS])
+                visit.sharp()
+                visit.run(f"""globalThis.pages = 0
+                    viewer.addEventListener('page', () => {{ pages += 1 }}, {{ once: false }})
+                    viewer.goTo(1)
+                    await new Promise((done) => setTimeout(done, {wait}))
+                    viewer.open(argument)""", LEAF)
+                visit.sharp()
+                self.assertEqual(visit.run("return [viewer.index, pages > 0]"), [1, True])
 
     def test_a_call_that_waited_for_an_image_ends_with_idle(self):
         visit = self.page("<ziggurat-viewer></ziggurat-viewer>")

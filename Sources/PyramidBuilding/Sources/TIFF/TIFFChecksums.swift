@@ -7,11 +7,9 @@ import ZigguratCTIFF
 final class TIFFChecksums {
   private let handle: TIFFHandle
   private let tags: TIFFTags
-  private let state = UnsafeMutablePointer<inflate_state>.allocate(capacity: 1)
-  private let (input, output) = (
-    UnsafeMutablePointer<UInt8>.allocate(capacity: partSize),
-    UnsafeMutablePointer<UInt8>.allocate(capacity: partSize)
-  )
+  private let state: UnsafeMutablePointer<inflate_state>
+  private let input: UnsafeMutablePointer<UInt8>
+  private let output: UnsafeMutablePointer<UInt8>
 
   private static let partSize = 1 << 18
 
@@ -26,6 +24,9 @@ final class TIFFChecksums {
       Int32(handle.short(TIFFTAG_FILLORDER)) == FILLORDER_MSB2LSB
     else { return nil }
     (self.handle, self.tags) = (handle, tags)
+    state = .allocate(capacity: 1)
+    input = .allocate(capacity: Self.partSize)
+    output = .allocate(capacity: Self.partSize)
   }
 
   deinit {
