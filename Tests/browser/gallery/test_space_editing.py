@@ -92,7 +92,7 @@ class SpaceEditing(PageTest):
         visit = self.unlocked("#token=" + TOKEN)
         visit.page.locator(".picture", has_text="harbour").click(modifiers=["Control"])
         visit.page.get_by_role("button", name="Move to private space").click()
-        visit.until("return document.querySelector('.toast')?.textContent.startsWith('1 image moved. The next build of the source')")
+        visit.until("return document.querySelector('.toast')?.textContent.startsWith('1 image moved. The next build of an image’s file')")
         self.shows(visit, "harbour", "letters", "wedding")
         self.assertEqual(self.everybody("harbour"), 404)
         visit.page.locator(".picture", has_text="letters").click(modifiers=["Control"])
