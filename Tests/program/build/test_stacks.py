@@ -1,4 +1,4 @@
-"""OME-TIFF: channels, planes of depth and moments are one picture's, of which a part is shown."""
+"""OME-TIFF: channels, planes of depth and time points are one picture's, of which a part is shown."""
 
 import io
 import itertools
@@ -74,7 +74,7 @@ class Stacks(OneSource):
                 self.assertShows(archive, shown([BLUE, GREEN, RED]))
                 self.assertEqual(told["steps"][:3], [
                     "3 of 3 channels: DAPI in #0000ff, GFP & more in #00ff00, channel 3 in #ff0000", "plane 3 of 5 in depth",
-                    "the first of 2 moments"])
+                    "the first of 2 time points"])
 
     def test_where_the_description_says_that_planes_lie(self):
         """Not in the order of the pages."""
