@@ -17,6 +17,9 @@ package struct PictureMove: Sendable {
   /// library.
   package func seal(_ id: ImageID, into space: PrivateSpace) throws(StorageError) {
     let path = id.archive(in: library)
+    guard access(path, F_OK) == 0 else {
+      throw StorageError("move \(id)", "the library has no such picture", code: ENOENT)
+    }
     // Nobody writes a sidecar meanwhile that would be left behind.
     let lock = try LockedFolder(parentFolder(path))
     defer { withExtendedLifetime(lock) {} }

@@ -54,7 +54,7 @@ export function showMenu(root, point, items, label) {
       press.abort()
     }, { capture: true, signal })
     for (const end of ['pointerdown', 'pointercancel', 'keydown']) {
-      setTimeout(() => addEventListener(end, () => press.abort(), { capture: true, signal }))
+      addEventListener(end, () => press.abort(), { capture: true, signal })
     }
   }, { capture: true, signal: outside.signal })
   root.append(menu)

@@ -21,7 +21,8 @@ export async function adoptSheet(root, { href }) {
     const sheet = await loading
     if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet)
   } catch {
-    sheets.delete(href)
+    // Unless it is requested again already.
+    if (sheets.get(href) === loading) sheets.delete(href)
   }
 }
 

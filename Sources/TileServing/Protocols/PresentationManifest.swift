@@ -65,7 +65,7 @@ struct PresentationManifest {
   /// The page that represents a book: the one that its description names, or else the first.
   private var cover: CatalogEntry {
     guard let name = book?.cover else { return pages[0] }
-    let number = Int(name).flatMap { 1...pages.count ~= $0 ? pages[$0 - 1] : nil }
+    let number = Int(name).flatMap { $0 > 0 && $0 <= pages.count ? pages[$0 - 1] : nil }
     return pages.first { self.name(ofPage: $0) == name } ?? number ?? pages[0]
   }
 

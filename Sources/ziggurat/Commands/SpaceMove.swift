@@ -1,4 +1,3 @@
-import Glibc
 import PyramidBuilding
 import TileStorage
 import ZigguratCatalog
@@ -44,7 +43,7 @@ struct SpaceMove {
     let move = PictureMove(library: library)
     var (moved, failed): ([ImageID], Int) = ([], 0)
     var hasBuilt = false
-    var uploaded: [ImageID] = []
+    var hasUploaded = false
     for id in ids {
       do throws(StorageError) {
         switch target {
@@ -53,7 +52,9 @@ struct SpaceMove {
           try move.seal(id, into: space)
           // With the last page of a book, what a build wrote of the book.
           LeftFolders.remove(after: [id], in: FolderStore(library: library))
-          if record?.isUploaded == true { uploaded.append(id) } else if record != nil { hasBuilt = true }
+          if let record {
+            if record.isUploaded == true { hasUploaded = true } else { hasBuilt = true }
+          }
         case .library: try move.unseal(id, of: space)
         case .otherSpace: try PictureMove.reseal(id, of: space, into: other!)
         }
@@ -61,9 +62,7 @@ struct SpaceMove {
         Output.note("moved \(Output.oneLine(id.text))")
       } catch {
         failed += 1
-        let isMissing = error.code == ENOENT && target == .space
-        let reason = isMissing ? "the library has no such picture" : error.reason
-        Output.error("\(Output.oneLine(id.text)): \(reason)")
+        Output.error("\(Output.oneLine(id.text)): \(error.reason)")
       }
     }
     if hasBuilt {
@@ -71,7 +70,7 @@ struct SpaceMove {
         "the library keeps no list of what was moved: the next build of a picture's source publishes it again; "
           + "keep such sources out of builds, or build them with --space")
     }
-    if target != .otherSpace { update(moved, uploaded: uploaded) }
+    if target != .otherSpace { update(moved, hasUploaded: hasUploaded) }
     return failed == 0 ? .success : .someFailed
   }
 
@@ -86,26 +85,26 @@ struct SpaceMove {
   }
 
   /// The catalog lists what is in the library now, and its file holds nothing of what was.
-  private func update(_ moved: [ImageID], uploaded: [ImageID]) {
+  private func update(_ moved: [ImageID], hasUploaded: Bool) {
     CatalogUpdate.run(library)
     guard target == .space else { return }
-    forgetUploads(of: moved, uploaded)
+    forgetUploads(of: moved, hasUploaded: hasUploaded)
     do throws(StorageError) { try Catalog(library: library).scrub() } catch {
       Output.error("the catalog may still hold titles of what was moved: \(error.reason)")
     }
   }
 
-  /// A library remembers for some time which uploads became which pictures.
+  /// Removes pictures from the library's list of uploads. An upload that is the same as a built picture has its id.
   ///
-  /// - Parameter uploaded: those that are surely uploads. An upload that is the same as a built picture has its id.
-  private func forgetUploads(of moved: [ImageID], _ uploaded: [ImageID]) {
+  /// - Parameter hasUploaded: whether some of the pictures are certainly uploads.
+  private func forgetUploads(of moved: [ImageID], hasUploaded: Bool) {
     guard Uploads.areThere(in: library) else { return }
     do throws(StorageError) {
       let uploads = try Uploads(library: library)
       for id in moved { uploads.forget(image: id) }
     } catch {
-      // A running server has the list, most often for other pictures.
-      guard !uploaded.isEmpty else { return }
+      // A running server keeps the list. Built pictures are seldom in it.
+      guard hasUploaded else { return }
       Output.error("the list of uploads names moved images for up to 7 days: \(error.reason)")
     }
   }

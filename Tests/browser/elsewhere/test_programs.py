@@ -67,6 +67,14 @@ CALLS = ["zoomTo", "zoomBy", "panTo", "fit", "rotate", "flip", "viewport", "part
 
 
 class Programs(EmbeddingTest):
+    def album(self):
+        """A page with a viewer that shows the first of two images."""
+        visit = self.page("<ziggurat-viewer></ziggurat-viewer>")
+        visit.run("await customElements.whenDefined('ziggurat-viewer')")
+        visit.run("viewer.setImages(argument, 0)", [LEAF, CUPS])
+        visit.sharp()
+        return visit
+
     def test_two_calls_end_as_with_a_pause_between_them_if_one_brings_another_image(self):
         visit = self.page(SMALL, sized=False)
         visit.run("await customElements.whenDefined('ziggurat-viewer')")
@@ -93,8 +101,8 @@ class Programs(EmbeddingTest):
         visit.run("viewer.viewport = JSON.parse(argument)", saved)
         self.assertEqual(visit.run(view), before)
         for wrong in ("{ rotation: {} }", "{ rotation: { degrees: NaN } }", "{ rotation: null }", "{ rotation: 30 }", "JSON.stringify({ scale: 1 })", "2"):
-            told = visit.run(f"try {{ viewer.viewport = {wrong} }} catch (error) {{ return error.name }} return ''")
-            self.assertEqual(told, "TypeError", wrong)
+            error = visit.run(f"try {{ viewer.viewport = {wrong} }} catch (error) {{ return error.name }} return ''")
+            self.assertEqual(error, "TypeError", wrong)
 
     def test_a_call_before_the_element_is_in_the_page_is_for_its_image(self):
         visit = self.page("")
@@ -161,22 +169,16 @@ class Programs(EmbeddingTest):
                     visit.run("return [viewer.source.title, viewer.index, viewer.viewport.rotation.degrees]"), expected)
 
     def test_a_call_for_the_next_image_is_dropped_if_the_page_is_not_turned(self):
-        visit = self.page("<ziggurat-viewer></ziggurat-viewer>")
-        visit.run("await customElements.whenDefined('ziggurat-viewer')")
-        visit.run("viewer.setImages(argument, 0)", [LEAF, CUPS])
-        visit.sharp()
+        visit = self.album()
         visit.run("viewer.goTo(1); viewer.rotate(90); viewer.setImages(viewer.images, 0)")
-        # It comes anew, and what waits is done then.
+        # The image is opened again, which would apply what still waits.
         visit.run("const parent = viewer.parentElement; viewer.remove(); await 0; await 0; parent.append(viewer)")
         visit.until("return viewer.source?.title === 'FallenLeaf'")
         visit.sharp()
         self.assertEqual(visit.run("return viewer.viewport.rotation.degrees"), 0)
 
     def test_a_page_turn_goes_on_where_the_element_is_put_back(self):
-        visit = self.page("<ziggurat-viewer></ziggurat-viewer>")
-        visit.run("await customElements.whenDefined('ziggurat-viewer')")
-        visit.run("viewer.setImages(argument, 0)", [LEAF, CUPS])
-        visit.sharp()
+        visit = self.album()
         visit.run("const parent = viewer.parentElement; viewer.goTo(1); viewer.rotate(90); viewer.remove(); await 0; await 0; parent.append(viewer)")
         visit.until("return viewer.source?.title === 'ColorfulCups'")
         visit.sharp()

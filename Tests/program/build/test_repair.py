@@ -54,8 +54,8 @@ class Repairs(CommandTest):
         # Whatever the environment has: each is built with its own options, and nothing else is done.
         result = run("verify", self.library, "--repair", environment={"ZIGGURAT_PRUNE": "all", "ZIGGURAT_TILE_SIZE": "256"})
         self.assertEqual(result.returncode, 0, result.stderr)
-        mended = [line for line in result.stdout.splitlines() if ": rebuilt from " in line]
-        self.assertEqual(mended, [f"{self.library}/{name}.szi: rebuilt from {self.base}/photos" for name in ("a", "deep/b", "roll/2")])
+        repaired = [line for line in result.stdout.splitlines() if ": rebuilt from " in line]
+        self.assertEqual(repaired, [f"{self.library}/{name}.szi: rebuilt from {self.base}/photos" for name in ("a", "deep/b", "roll/2")])
         self.assertEqual(self.content(), self.before)
         self.assertEqual((self.library / "a.xmp").read_text(), "somebody's words")
         self.assertEqual((self.library / "c.szi").stat().st_mtime_ns, times["c.szi"])

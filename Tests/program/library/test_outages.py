@@ -168,14 +168,16 @@ class Outages(unittest.TestCase):
             all_names = names()
             self.assertEqual(sorted(all_names), ["disk/deep/closed", "disk/deep/open", "other", "photo"])
             self.assertEqual(server.get("/dzi/disk/deep/open_files/8/0_0.jpg").status, 200)
-            for _ in range(2):
+            for turn in range(2):
                 inside("umount", "--lazy", disk)
                 self.assertTrue(until(lambda: server.get("/healthz").body.startswith(b"degraded")))
                 time.sleep(2.5)
                 self.assertEqual((server.get("/healthz").status, names()), (200, all_names))
                 for target in ("/dzi/disk/deep/closed_files/8/0_0.jpg", "/api/images/disk%2Fdeep%2Fclosed", "/iiif/3/disk%2Fdeep%2Fclosed/info.json"):
                     answer = server.get(target)
-                    self.assertEqual((answer.status, answer["retry-after"]), (503, "1"), target)
+                    mounts = Path(f"/proc/{server.process.pid}/mountinfo").read_text()
+                    self.assertEqual((answer.status, answer["retry-after"]), (503, "1"),
+                                     (target, turn, str(disk) in mounts, server.get("/healthz").body, server.errors()))
                 self.assertEqual([server.get(target).status for target in (TILE, "/api/images/other")], [200, 200])
                 for method, body in (("PATCH", {"title": "x"}), ("DELETE", None)):
                     self.assertEqual(ask(server, method, "/api/images/disk%2Fdeep%2Fclosed", body)[0], 503, method)

@@ -70,7 +70,8 @@ class Listed(CommandTest):
             self.assertEqual(self.ids(server, "q=colombe"), [])
             (self.library / "hours/book.json").unlink()
             self.until(lambda: self.ids(server, "q=astronomy") == [])
-        self.assertEqual(run("reindex", self.library).returncode, 0)
+        result = run("reindex", self.library)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
     def test_source_and_credit_are_those_of_the_first_page_whichever_the_cover_is(self):
         for page, name in (("f1r", "First"), ("f1v", "Second")):
