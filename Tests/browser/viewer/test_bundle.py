@@ -75,7 +75,7 @@ class Bundle(PageTest):
         self.assertEqual([re.search(r"width=(\d+)", url)[1] for url in asked], ["77", "1280"])
 
     def test_what_a_page_loads_is_small(self):
-        for path, limit in ((f"view/{urllib.parse.quote('deep/1', safe='')}", 31_500), ("", 20_000)):
+        for path, limit in ((f"view/{urllib.parse.quote('deep/1', safe='')}", 31_700), ("", 20_000)):
             page = answer(host() + path).read().decode()
             (script,) = re.findall(r'<script type="module" src="/([^"]+)">', page)
             sent = answer(host() + script, **{"Accept-Encoding": "gzip, deflate, br"})
