@@ -117,7 +117,7 @@ class Builds:
 
 
 class Serving(serve_bench.Bench):
-    """Two servers with a library each; `self.nginx` is the port of the one before."""
+    """Two servers with a library each; `self.peer` is the port of the one before."""
 
     def __init__(self, ziggurat: Path, old: Path, quick: bool):
         super().__init__(ziggurat, quick, 256)
@@ -136,7 +136,7 @@ class Serving(serve_bench.Bench):
                             "--quiet"], check=True)
             shutil.copy(self.folder / "foreign.zip", library / "foreign.szi")
         self.libraries = libraries
-        self.ours, self.nginx = (self.serving(executable, library) for executable, library in zip(self.executables, libraries))
+        self.ours, self.peer = (self.serving(executable, library) for executable, library in zip(self.executables, libraries))
 
     def serving(self, executable: Path, library: Path) -> int:
         self.ziggurat = executable
@@ -163,14 +163,14 @@ class Serving(serve_bench.Bench):
         pictures are made and not remembered."""
         file = self.paths(re.sub(r"\W", "-", name), paths())
         for path in random.Random(6).sample(paths(), 20):
-            if None in (bodies := [self.fetch(port, path) for port in (self.ours, self.nginx)]):
+            if None in (bodies := [self.fetch(port, path) for port in (self.ours, self.peer)]):
                 raise SystemExit(f"bench: {path} is not answered by both: {[body and len(body) for body in bodies]}")
         rate, late = Row(name, "/s", least=least), Row(f"{name}, p99", "ms")
-        for port in (self.ours, self.nginx):
+        for port in (self.ours, self.peer):
             self.load(port, file, connections)  # Warm, and not counted.
         for number in range(rounds or self.rounds):
             file = self.paths(re.sub(r"\W", "-", name), paths())
-            order = [(self.ours, rate.now, late.now), (self.nginx, rate.before, late.before)]
+            order = [(self.ours, rate.now, late.now), (self.peer, rate.before, late.before)]
             for port, rates, lates in order if number % 2 else reversed(order):
                 counts = self.load(port, file, connections)
                 rates.append(counts["rate"])

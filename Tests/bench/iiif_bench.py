@@ -33,6 +33,8 @@ LOCATION = """
 
 
 class Bench(serve_bench.Bench):
+    peer_name = "iipsrv"
+
     def __init__(self, ziggurat: Path, quick: bool):
         super().__init__(ziggurat, quick, SIDE)
         self.rounds = 3 if quick else 5
@@ -50,7 +52,7 @@ class Bench(serve_bench.Bench):
         self.ours = self.serve(library)
         ports = [self.start_iipsrv(images) for _ in range(2)]
         servers = "".join(f"server 127.0.0.1:{port}; " for port in ports)
-        self.nginx = self.start_nginx(images, LOCATION, f"upstream iipsrv {{ least_conn; {servers}}}")
+        self.peer = self.start_nginx(images, LOCATION, f"upstream iipsrv {{ least_conn; {servers}}}")
 
     def start_iipsrv(self, images: Path) -> int:
         port = serve_bench.free_port()
@@ -79,7 +81,7 @@ class Bench(serve_bench.Bench):
             self.check(paths[:12])
             file = self.paths(name.replace(" ", "-"), paths)
             for connections in (16,):
-                rows.append(self.compare(name, file, file, connections, "iipsrv"))
+                rows.append(self.compare(name, file, file, connections))
         return [*rows, self.beside_renders(self.paths("tiles", tiles), self.paths("regions", regions))]
 
     def beside_renders(self, tiles: Path, regions: Path) -> list[str]:
@@ -106,7 +108,7 @@ class Bench(serve_bench.Bench):
         """Both answer with the same picture, as far as two encoders and scalers can."""
         for path in paths:
             files = []
-            for number, port in enumerate((self.ours, self.nginx)):
+            for number, port in enumerate((self.ours, self.peer)):
                 data = self.fetch(port, path)
                 if data is None:
                     sys.exit(f"bench: {('ziggurat', 'iipsrv')[number]} does not answer {path}")

@@ -1,4 +1,5 @@
-"""`ziggurat serve` against nginx serving the same tiles as files, under wrk, on this machine's 127.0.0.1.
+"""`ziggurat serve` against nginx serving the same tiles as files, under wrk, on this machine's 127.0.0.1; or against another
+build of it, which AGAINST names.
 
 Both servers run throughout; rounds are interleaved (ours, nginx, ours, nginx …); medians are compared. Each
 round asks for real tiles of all photographs in one shuffled order. An answer that is not 200 ends the run.
@@ -21,6 +22,7 @@ import urllib.request
 import zipfile
 from pathlib import Path
 
+import before
 import material
 from measure import spread, table
 from tile_paths import SCHEMES, Tile
@@ -48,6 +50,8 @@ def free_port() -> int:
 
 
 class Bench:
+    peer_name = "nginx"
+
     def __init__(self, ziggurat: Path, quick: bool, tile: int):
         self.ziggurat, self.tile = ziggurat, tile
         self.rounds, self.seconds = (3, 2) if quick else (7, 6)
@@ -74,9 +78,16 @@ class Bench:
         sizes = sorted((root / tile.dzi[1:]).stat().st_size for tile in self.tiles)
         print(f"{len(self.tiles)} tiles of {self.tile} px, median {sizes[len(sizes) // 2]} bytes", flush=True)
         self.ours = self.serve(library)
-        self.nginx = self.start_nginx(root)
+        if os.environ.get("AGAINST"):
+            self.peer_name, old = "the other build", before.executable()
+            # A library of its own: the catalog of another version may not be the same.
+            other = self.folder / "library-of-the-other"
+            subprocess.run([old, "build", *material.photographs(), "--library", other, "--tile-size", str(self.tile), "--quiet"], check=True)
+            self.peer = self.serve(other, old)
+        else:
+            self.peer = self.start_nginx(root)
         for tile in random.Random(2).sample(self.tiles, 50):  # The same bytes, or the comparison is void.
-            if self.fetch(self.ours, tile.dzi) != self.fetch(self.nginx, tile.dzi):
+            if self.fetch(self.ours, tile.dzi) != self.fetch(self.peer, tile.dzi):
                 sys.exit(f"bench: {tile.dzi} is not the same from both servers")
 
     @staticmethod
@@ -87,8 +98,8 @@ class Bench:
         except urllib.error.HTTPError:
             return None
 
-    def serve(self, library: Path) -> int:
-        process = subprocess.Popen([self.ziggurat, "serve", library, "--port", "0"], stdout=subprocess.PIPE,
+    def serve(self, library: Path, ziggurat: Path | None = None) -> int:
+        process = subprocess.Popen([ziggurat or self.ziggurat, "serve", library, "--port", "0"], stdout=subprocess.PIPE,
                                    stdin=subprocess.DEVNULL, env={**os.environ, "ZIGGURAT_LOG": "none"})
         self.processes.append(process)
         ready, _, _ = select.select([process.stdout], [], [], 30)
@@ -129,47 +140,48 @@ class Bench:
             sys.exit(f"bench: {counts['errors']} answers were errors\n{result.stdout}")
         return counts
 
-    def compare(self, name: str, ours: Path, theirs: Path, connections: int, peer_name: str = "nginx") -> list[str]:
-        """One row: `ours` and `theirs` are files of paths, one a line; the peer is what listens at `self.nginx`."""
-        for port, paths in ((self.ours, ours), (self.nginx, theirs)):
+    def compare(self, name: str, ours: Path, theirs: Path, connections: int) -> list[str]:
+        """One row: `ours` and `theirs` are files of paths, one a line; the peer is what listens at `self.peer`."""
+        for port, paths in ((self.ours, ours), (self.peer, theirs)):
             self.load(port, paths, connections)  # Warm, and not counted.
         mine, peer = [], []
         for _ in range(self.rounds):
             mine.append(self.load(self.ours, ours, connections))
-            peer.append(self.load(self.nginx, theirs, connections))
+            peer.append(self.load(self.peer, theirs, connections))
         # Rounds in pairs: what else the machine does at the time hits both.
         ratio = statistics.median(a["rate"] / b["rate"] for a, b in zip(mine, peer))
         late = statistics.median(a["p99"] / b["p99"] for a, b in zip(mine, peer))
         far = spread([a["rate"] / b["rate"] for a, b in zip(mine, peer)])
         middle = [statistics.median(each[key] for each in runs) for key in ("rate", "p99") for runs in (mine, peer)]
-        print(f"{name}, {connections} connections: ziggurat {middle[0]:.0f}/s, {peer_name} {middle[1]:.0f}/s, ratio {ratio:.2f} "
-              f"(rounds within ±{far:.0%}); p99 {middle[2] / 1000:.2f} ms, {peer_name} {middle[3] / 1000:.2f} ms, ratio {late:.2f}",
+        print(f"{name}, {connections} connections: ziggurat {middle[0]:.0f}/s, {self.peer_name} {middle[1]:.0f}/s, ratio {ratio:.2f} "
+              f"(rounds within ±{far:.0%}); p99 {middle[2] / 1000:.2f} ms, {self.peer_name} {middle[3] / 1000:.2f} ms, ratio {late:.2f}",
               flush=True)
         return [name, str(connections), f"{ratio:.2f}×", f"{late:.2f}×", f"±{far:.0%}"]
 
     def rows(self) -> list[list[str]]:
-        """Each protocol's addresses of the same stored tiles, nginx always asked for the files."""
+        """Each protocol's addresses of the same stored tiles; nginx is asked for the files, another build for the addresses."""
         rows = []
         for label, scheme in SCHEMES.items():
             tiles = [tile for tile in self.tiles if getattr(tile, scheme)]
             if self.fetch(self.ours, getattr(tiles[0], scheme)) is None:
                 print(f"{label}: this build does not serve it, no row", flush=True)
                 continue
-            unlike = [tile for tile in tiles if self.fetch(self.ours, getattr(tile, scheme)) != self.fetch(self.nginx, tile.dzi)]
+            unlike = [tile for tile in tiles if self.fetch(self.ours, getattr(tile, scheme)) != self.fetch(self.peer, tile.dzi)]
             if unlike:
                 sys.exit(f"bench: {len(unlike)} of {len(tiles)} are not the stored bytes: {getattr(unlike[0], scheme)}")
             ours = self.paths(f"{scheme}-ours", [getattr(tile, scheme) for tile in tiles])
-            theirs = self.paths(f"{scheme}-nginx", [tile.dzi for tile in tiles])
+            theirs = ours if os.environ.get("AGAINST") else self.paths(f"{scheme}-nginx", [tile.dzi for tile in tiles])
             rows += [self.compare(f"{label}, {self.tile} px", ours, theirs, connections) for connections in self.connections]
         return rows + self.viewports()
 
     def viewports(self) -> list[list[str]]:
-        """Coverage queries, computed for each request; nginx's tiles only as this machine's yardstick."""
+        """Viewport queries, computed for each request; nginx's tiles are only this machine's yardstick."""
         chance = random.Random(3)
         queries = [f"/api/images/{tile.image}/viewport?width={chance.randint(300, 2000)}&height={chance.randint(300, 1200)}"
                    f"&scale={chance.uniform(0.05, 1):.4f}&x={chance.randint(-200, 1500)}&y={chance.randint(-200, 900)}"
                    for tile in chance.choices(self.tiles, k=2000)]
-        ours, theirs = self.paths("viewport", queries), self.paths("dzi-nginx", [tile.dzi for tile in self.tiles])
+        ours = self.paths("viewport", queries)
+        theirs = ours if os.environ.get("AGAINST") else self.paths("dzi-nginx", [tile.dzi for tile in self.tiles])
         return [self.compare(f"viewport queries, {self.tile} px", ours, theirs, 64)]
 
     def paths(self, name: str, paths: list[str]) -> Path:
@@ -188,4 +200,5 @@ def main(ziggurat: Path, quick: bool, only: str | None) -> str:
             rows += bench.rows()
         finally:
             bench.stop()
-    return table(["tiles", "connections", "requests a second against nginx", "p99 against nginx", "rounds within"], rows)
+    peer = "the other build" if os.environ.get("AGAINST") else "nginx"
+    return table(["tiles", "connections", f"requests a second against {peer}", f"p99 against {peer}", "rounds within"], rows)

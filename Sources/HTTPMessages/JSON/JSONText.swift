@@ -22,12 +22,20 @@ package struct JSONText: ~Copyable {
   package mutating func list(_ body: (inout JSONText) -> Void) { nest("[", "]", body) }
 
   package mutating func key(_ name: StaticString) {
-    reserve(name.utf8CodeUnitCount + 4)
-    comma()
-    put("\"")
-    put(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-    put("\"")
-    put(":")
+    let length = name.utf8CodeUnitCount
+    reserve(length + 4)
+    // A tenth of a viewport query's instructions are spent here.
+    var end = start + count
+    if needsComma {
+      end.pointee = UInt8(ascii: ",")
+      end += 1
+    }
+    end.pointee = UInt8(ascii: "\"")
+    UnsafeMutableRawPointer(end + 1).copyMemory(from: name.utf8Start, byteCount: length)
+    end += 1 + length
+    end[0] = UInt8(ascii: "\"")
+    end[1] = UInt8(ascii: ":")
+    count = end + 2 - start
     needsComma = false
   }
 
@@ -204,15 +212,18 @@ package struct JSONText: ~Copyable {
 
   private mutating func put(digits number: UInt) {
     if number < 10 { return put(UInt8(ascii: "0") + UInt8(number)) }
-    var length = 1
-    var rest = number / 10
-    while rest > 0 {
+    // A multiplication costs a fraction of a division.
+    var length = 2
+    var bound: UInt = 100
+    while number >= bound, length < 20 {
       length += 1
-      rest /= 10
+      bound &*= 10
     }
-    rest = number
-    for at in stride(from: count + length - 1, through: count, by: -1) {
-      start[at] = UInt8(truncatingIfNeeded: rest % 10) + UInt8(ascii: "0")
+    var rest = number
+    var at = start + count + length
+    for _ in 0..<length {
+      at -= 1
+      at.pointee = UInt8(truncatingIfNeeded: rest % 10) + UInt8(ascii: "0")
       rest /= 10
     }
     count += length

@@ -38,7 +38,9 @@ def megabytes(process: subprocess.Popen) -> float:
 
 
 class StoreBench(Bench):
-    """`ours` serves from the store, `nginx`, the peer, the same library from a folder."""
+    """`ours` serves from the store, `peer` the same library from a folder."""
+
+    peer_name = "folder"
 
     def start(self) -> None:
         self.store = SmallStore()
@@ -51,10 +53,10 @@ class StoreBench(Bench):
         for prefix in ("", "cold"):
             subprocess.run([self.ziggurat, "build", *material.photographs(), "--library", bucket, "--tile-size", str(self.tile),
                             "--quiet", *(("--prefix", prefix) if prefix else ())], check=True)
-        self.nginx, self.ours = folder, self.serve(bucket)
+        self.peer, self.ours = folder, self.serve(bucket)
         self.cold = [tile.dzi.replace("/dzi/", "/dzi/cold%2F") for tile in self.tiles]
         random.Random(3).shuffle(self.cold)
-        unlike = [tile.dzi for tile in self.tiles if self.fetch(self.ours, tile.dzi) != self.fetch(self.nginx, tile.dzi)]
+        unlike = [tile.dzi for tile in self.tiles if self.fetch(self.ours, tile.dzi) != self.fetch(self.peer, tile.dzi)]
         if unlike:
             sys.exit(f"bench: {unlike[0]} is not the folder's from the store")
         self.hot = self.paths("hot", [tile.dzi for tile in self.tiles])
@@ -166,7 +168,7 @@ def main(ziggurat: Path, quick: bool, only: str | None) -> str:
         bench.start()
         rows = [[f"{name}, {connections} connections, against the folder", ratio, far, "≥ 0.85×"]
                 for name, connections, ratio, _, far in
-                (bench.compare("tiles in memory", bench.hot, bench.hot, count, "folder") for count in bench.connections)]
+                (bench.compare("tiles in memory", bench.hot, bench.hot, count) for count in bench.connections)]
         for part in (bench.slow, bench.away, lambda: bench.many(5_000 if quick else 100_000)):
             rows += part()
             print("\n".join(" | ".join(row) for row in rows[-6:]), flush=True)
