@@ -42,7 +42,8 @@ extension Catalog {
     var numbers: [ImageID: Int] = [:]
     var count = 0
     try read { (connection) throws(SQLError) in
-      (numbers, count) = ([:], 0)
+      numbers = [:]
+      count = 0
       try connection.run("SELECT id FROM image \(Self.pages) ORDER BY name_key, id", [.text(book.text)]) {
         count += 1
         if let id = $0.id(0) { numbers[id] = count }
@@ -107,7 +108,10 @@ extension Catalog {
     package let cover: String?
 
     package init(id: ImageID, stamp: Int, words: ImageMetadata, cover: String?) {
-      (self.id, self.stamp, self.words, self.cover) = (id, stamp, words, cover)
+      self.id = id
+      self.stamp = stamp
+      self.words = words
+      self.cover = cover
     }
   }
 

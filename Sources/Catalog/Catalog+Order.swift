@@ -113,7 +113,8 @@ extension Catalog {
         return
       }
       for isFarAway in [false, true] {
-        (result, count) = (Ordered(), 0)
+        result = Ordered()
+        count = 0
         let choice = try connection.choice(of: words, in: scope, limit: limit + 1, isFarAway: isFarAway)
         guard let choice else { return }
         if let window = choice.window {

@@ -88,7 +88,10 @@ extension Catalog {
     let modifiedNanoseconds: Int
 
     init(id: ImageID, root: String, size: Int, modified: Int) {
-      (self.id, self.root, self.size, modifiedNanoseconds) = (id, root, size, modified)
+      self.id = id
+      self.root = root
+      self.size = size
+      modifiedNanoseconds = modified
     }
 
     init(id: ImageID, root: String, file: FileIdentity) {

@@ -31,25 +31,34 @@ package struct CatalogEntry: Hashable, Sendable {
   package var sourceDigest: String?
 
   package init(id: ImageID, stamp: FileStamp, archive: TileArchive) {
-    (self.id, self.stamp) = (id, stamp)
-    (pyramid, format, generation) = (archive.pyramid, archive.format.fileExtension, archive.generation)
+    self.id = id
+    self.stamp = stamp
+    pyramid = archive.pyramid
+    format = archive.format.fileExtension
+    generation = archive.generation
     metadata = archive.metadata
     let record = archive.buildRecord
-    (page, sourceDigest) = (record?.page, record?.sourceDigest)
+    page = record?.page
+    sourceDigest = record?.sourceDigest
     micronsPerPixel = archive.squareMicronsPerPixel
     // By itself the id's end does not tell whose label it is.
     if let part = record?.associatedAs, metadata.title == nil, let slide = id.folder {
       metadata.title = "\(slide.name), \(part)"
     }
-    (book, label) = (record?.book(ofPage: id), record?.pageLabel)
+    book = record?.book(ofPage: id)
+    label = record?.pageLabel
     bytes = archive.byteCount
     isMoving = record?.animation != nil
   }
 
   /// Of an archive that cannot be read, so that it is not opened again and again.
   package init(unreadable id: ImageID, stamp: FileStamp) {
-    (self.id, self.stamp) = (id, stamp)
-    (pyramid, format, generation, metadata) = (nil, "", 0, ImageMetadata())
+    self.id = id
+    self.stamp = stamp
+    pyramid = nil
+    format = ""
+    generation = 0
+    metadata = ImageMetadata()
   }
 
   /// Whether the sidecar's words are missing, since they could not be read: it has no stamp then.
@@ -67,7 +76,8 @@ package struct CatalogEntry: Hashable, Sendable {
   /// As visitors call an image of the space that they have open.
   package var marked: CatalogEntry {
     var entry = self
-    (entry.id, entry.book) = (id.marked, book?.marked)
+    entry.id = id.marked
+    entry.book = book?.marked
     return entry
   }
 
@@ -97,7 +107,9 @@ package struct FileStamp: Hashable, Sendable {
   package let sidecar: Int
 
   package init(_ identity: FileIdentity, sidecar: FileIdentity? = nil) {
-    (inode, size, modifiedNanoseconds) = (identity.inode, identity.size, identity.modifiedNanoseconds)
+    inode = identity.inode
+    size = identity.size
+    modifiedNanoseconds = identity.modifiedNanoseconds
     self.sidecar =
       sidecar.map {
         $0.modifiedNanoseconds ^ $0.size &* 0x9e37_79b9 ^ Int(truncatingIfNeeded: $0.inode) << 20 | 1
@@ -112,7 +124,9 @@ package struct FileStamp: Hashable, Sendable {
   package static let refused = FileStamp(inode: 0, size: -2, modified: 0, sidecar: 0)
 
   init(inode: Int, size: Int, modified: Int, sidecar: Int) {
-    (self.inode, self.size, modifiedNanoseconds) = (UInt64(bitPattern: Int64(inode)), size, modified)
+    self.inode = UInt64(bitPattern: Int64(inode))
+    self.size = size
+    modifiedNanoseconds = modified
     self.sidecar = sidecar
   }
 }

@@ -90,7 +90,8 @@ enum CatalogSchema {
     // JSON has no other numbers, and a row may be anybody's.
     entry.micronsPerPixel = row.optionalReal(19).flatMap { $0.isFinite && $0 > 0 ? $0 : nil }
     entry.sourceDigest = row.text(21)
-    (entry.book, entry.label) = (row.id(23), row.text(24))
+    entry.book = row.id(23)
+    entry.label = row.text(24)
     if let pages = row.optionalInteger(25) {
       entry.cover = CatalogEntry.Cover(pages: pages, title: row.text(26))
     }

@@ -64,7 +64,9 @@ package struct ListCursor {
   package let id: String
 
   init(key: String?, id: String, order: ListOrder = .standard) {
-    (self.key, self.id, self.order) = (key, id, order)
+    self.key = key
+    self.id = id
+    self.order = order
   }
 
   /// Behind an image or a book's cover in natural order.
@@ -81,7 +83,8 @@ package struct ListCursor {
     var order = ListOrder.standard
     if let mark = length.firstIndex(of: "!") {
       guard let other = ListOrder(String(length[..<mark])), other != .standard else { return nil }
-      (order, length) = (other, length[mark...].dropFirst())
+      order = other
+      length = length[mark...].dropFirst()
     }
     if length.elementsEqual("-".unicodeScalars) {
       self.init(key: nil, id: String(rest), order: order)

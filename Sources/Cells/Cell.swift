@@ -26,7 +26,9 @@ package final class Cell: Sendable {
     package init(
       until deadline: ContinuousClock.Instant, of seconds: Int, isCancelled: @escaping () -> Bool = { false }
     ) {
-      (self.deadline, self.seconds, self.isCancelled) = (deadline, seconds, isCancelled)
+      self.deadline = deadline
+      self.seconds = seconds
+      self.isCancelled = isCancelled
     }
 
     /// So many seconds from now on.

@@ -82,7 +82,9 @@ final class CellChannel: Sendable {
     private var asked = ContinuousClock.now
 
     init(_ descriptor: Int32, _ events: Int16, _ mayGoOn: @escaping () -> Bool) {
-      (self.descriptor, self.events, self.mayGoOn) = (descriptor, events, mayGoOn)
+      self.descriptor = descriptor
+      self.events = events
+      self.mayGoOn = mayGoOn
     }
 
     /// Until the descriptor is ready; false where it was asked to stop.

@@ -12,8 +12,10 @@ package struct CellLimits: Sendable, Hashable {
   package var niceness: Int
 
   package init(memory: Int, mostMemory: Int, processorSeconds: Int, niceness: Int = 0) {
-    (self.memory, self.mostMemory) = (memory, max(memory, mostMemory))
-    (self.processorSeconds, self.niceness) = (processorSeconds, niceness)
+    self.memory = memory
+    self.mostMemory = max(memory, mostMemory)
+    self.processorSeconds = processorSeconds
+    self.niceness = niceness
   }
 }
 

@@ -10,7 +10,9 @@ package struct CellMessage: Sendable {
   package let files: [Int32]
 
   package init(kind: UInt32, bytes: [UInt8], files: [Int32] = []) {
-    (self.kind, self.bytes, self.files) = (kind, bytes, files)
+    self.kind = kind
+    self.bytes = bytes
+    self.files = files
   }
 
   /// Bytes that a message may have unless its receiver says otherwise.

@@ -32,7 +32,8 @@ struct CellNursery {
   }
 
   init(work: [CellServer.Kind: CellWork], warmths: [CellServer.Warmth: () -> Void]) {
-    (self.work, self.warmths) = (work, warmths)
+    self.work = work
+    self.warmths = warmths
   }
 
   /// The exit code of one that has more than one thread: what it forked could wait for the others, for ever.

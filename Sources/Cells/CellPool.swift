@@ -20,7 +20,9 @@ package final class CellPool: Sendable {
 
   /// - Parameter longestUse: answers after which a cell is replaced.
   package init(_ kind: CellServer.Kind, _ limits: CellLimits, longestUse: Int) {
-    (self.kind, self.limits, self.longestUse) = (kind, limits, longestUse)
+    self.kind = kind
+    self.limits = limits
+    self.longestUse = longestUse
   }
 
   /// Asks one question and waits for the one message that answers it.

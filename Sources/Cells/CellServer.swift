@@ -141,7 +141,9 @@ struct CellRequest {
   static let size = 48
 
   init(kind: CellServer.Kind, limits: CellLimits, warmth: CellServer.Warmth?) {
-    (self.kind, self.limits, self.warmth) = (kind, limits, warmth)
+    self.kind = kind
+    self.limits = limits
+    self.warmth = warmth
   }
 
   init?(_ bytes: [UInt8]) {

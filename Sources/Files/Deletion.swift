@@ -9,7 +9,9 @@ package struct Deletion: Hashable, Sendable {
   package let time: Int
 
   package init(name: String, images: some Sequence<ImageID>, time: Int) {
-    (self.name, self.images, self.time) = (name, images.sorted(), time)
+    self.name = name
+    self.images = images.sorted()
+    self.time = time
   }
 
   /// Now, seconds since 1970.
@@ -29,7 +31,8 @@ package struct Deletion: Hashable, Sendable {
     package let conflicts: [ImageID]
 
     package init(restored: some Sequence<ImageID>, conflicts: some Sequence<ImageID>) {
-      (self.restored, self.conflicts) = (restored.sorted(), conflicts.sorted())
+      self.restored = restored.sorted()
+      self.conflicts = conflicts.sorted()
     }
   }
 }

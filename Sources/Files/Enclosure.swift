@@ -17,7 +17,8 @@ package struct Enclosure: Sendable {
     guard let place = Self.place(folder) else {
       throw StorageError("open the folder \(folder)", errno: errno)
     }
-    (self.folder, self.place) = (folder, place)
+    self.folder = folder
+    self.place = place
   }
 
   /// Whether an open file lies in the folder, or is the folder.

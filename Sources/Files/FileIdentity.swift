@@ -16,7 +16,9 @@ package struct FileIdentity: Hashable, Sendable {
 
   /// Of what is no file: numbers that are others when it is another version.
   package init(inode: UInt64, size: Int, modifiedNanoseconds: Int) {
-    (device, self.inode, self.size) = (0, inode, size)
+    device = 0
+    self.inode = inode
+    self.size = size
     self.modifiedNanoseconds = modifiedNanoseconds
   }
 

@@ -39,10 +39,12 @@ package final class FolderWatch: Sendable {
     state.withLock { state in
       guard state.isWhole else { return }
       if let watch = system.listen(to: folder), state.device == nil || state.device == device {
-        (state.folders[watch], state.device) = (folder, device)
+        state.folders[watch] = folder
+        state.device = device
       } else {
         // Gone since its name was read, or more than the user may watch.
-        (state.isWhole, state.folders) = (false, [:])
+        state.isWhole = false
+        state.folders = [:]
       }
     }
   }

@@ -35,7 +35,8 @@ package struct ImageID: Sendable {
       case 0: return false
       case slash:
         guard isName(length, dots) else { return false }
-        (length, dots) = (0, 0)
+        length = 0
+        dots = 0
       default:
         length += 1
         if byte == dot { dots += 1 }

@@ -10,7 +10,9 @@ package struct JSONLimits: Hashable, Sendable {
   package let values: Int
 
   package init(bytes: Int, depth: Int, values: Int) {
-    (self.bytes, self.depth, self.values) = (bytes, depth, values)
+    self.bytes = bytes
+    self.depth = depth
+    self.values = values
   }
 
   /// The reason why a text is not decoded, in a clause.

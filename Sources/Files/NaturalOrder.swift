@@ -52,7 +52,8 @@ package enum NaturalOrder {
     while left < one.count, right < other.count {
       guard isDigit(one[left]), isDigit(other[right]) else {
         guard one[left] == other[right] else { return Int(one[left]) - Int(other[right]) }
-        (left, right) = (left + 1, right + 1)
+        left = left + 1
+        right = right + 1
         continue
       }
       let (ours, theirs) = (number(one, &left), number(other, &right))

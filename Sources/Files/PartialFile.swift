@@ -41,7 +41,8 @@ package final class PartialFile {
       let error = errno
       var status = stat()
       if isLocked, fstat(lock, &status) == 0, status.st_nlink > 0 {
-        (self.descriptor, self.lock) = (descriptor, lock)
+        self.descriptor = descriptor
+        self.lock = lock
         self.path = path
         return
       }

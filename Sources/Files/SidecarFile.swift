@@ -67,7 +67,8 @@ package struct SidecarFile: Hashable, Sendable {
   package init?(path: String) {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    (self.path, identity) = (path, FileIdentity(status))
+    self.path = path
+    identity = FileIdentity(status)
   }
 
   /// The one that counts.

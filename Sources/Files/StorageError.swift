@@ -39,7 +39,10 @@ package struct StorageError: Error, Hashable, CustomStringConvertible {
   package init(_ action: String, _ reason: String, kind: Kind) { self.init(action, reason, 0, kind) }
 
   private init(_ action: String, _ reason: String, _ code: Int32, _ kind: Kind) {
-    (self.action, self.reason, self.code, self.kind) = (action, reason, code, kind)
+    self.action = action
+    self.reason = reason
+    self.code = code
+    self.kind = kind
   }
 
   /// The same, told of another action that failed by it.

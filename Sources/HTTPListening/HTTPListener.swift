@@ -78,7 +78,9 @@ package final class HTTPListener {
       for socket in sockets { close(socket) }
       throw error
     }
-    (self.sockets, self.paths, self.handed) = (sockets, paths, handed.map(\.descriptor))
+    self.sockets = sockets
+    self.paths = paths
+    self.handed = handed.map(\.descriptor)
     context = ListenerContext(site: site, limits: limits, log: log, monitorPort: monitorPort)
     acceptor = ConnectionAcceptor(context, sockets, shared: self.handed, threads: threads)
     guard acceptor.start() else {

@@ -67,7 +67,8 @@ func withConditions<Result>(
   withList(connection, "If-Match") { ifMatch in
     withList(connection, "If-None-Match") { ifNoneMatch in
       var conditions = Conditions(isGet: isGet)
-      (conditions.ifMatch, conditions.ifNoneMatch) = (ifMatch, ifNoneMatch)
+      conditions.ifMatch = ifMatch
+      conditions.ifNoneMatch = ifNoneMatch
       if isGet {
         conditions.range = header(connection, "Range").map(view)
         if conditions.range != nil { conditions.ifRange = header(connection, "If-Range").map(view) }

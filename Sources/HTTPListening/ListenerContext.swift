@@ -20,7 +20,8 @@ final class ListenerContext: Sendable {
   let requestsInFlight = Atomic<Int>(0)
 
   init(site: Site, limits: HTTPListener.Limits, log: AccessLog?, monitorPort: Int? = nil) {
-    (self.log, self.monitorPort) = (log, monitorPort)
+    self.log = log
+    self.monitorPort = monitorPort
     self.site = site
     self.limits = limits
     connections = AddressCounts(limit: limits.connectionsPerAddress)

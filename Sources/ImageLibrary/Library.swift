@@ -48,8 +48,10 @@ package final class Library: Sendable {
   ///   - openLimit: archives that are open at once, besides those in answers in flight.
   ///   - watches: `refresh` will be called often.
   package init(root: String, openLimit: Int = 512, watches: Bool = false) throws(StorageError) {
-    (self.root, self.watches) = (root, watches)
-    (source, rows) = (nil, nil)
+    self.root = root
+    self.watches = watches
+    source = nil
+    rows = nil
     let table = try LibraryTable(root: root, previous: nil, watches: watches)
     self.table = Mutex(table)
     // Folders of others' making are read and left as they are.
@@ -72,8 +74,13 @@ package final class Library: Sendable {
   init(
     root: String, source: any LibrarySource, rows: KnownImages?, catalog: Catalog, open: OpenArchives
   ) throws(StorageError) {
-    (self.root, watches, isForeign) = (root, false, false)
-    (self.source, self.rows, self.catalog, self.open) = (source, rows, catalog, open)
+    self.root = root
+    watches = false
+    isForeign = false
+    self.source = source
+    self.rows = rows
+    self.catalog = catalog
+    self.open = open
     table = Mutex(try LibraryTable(source, previous: nil))
   }
 

@@ -44,27 +44,38 @@ package final class LibraryEntry: Sendable {
     id: ImageID, path: String, identity: FileIdentity, sidecar: SidecarFile? = nil,
     within enclosure: Enclosure? = nil
   ) {
-    (self.id, self.path, self.identity, self.sidecar) = (id, path, identity, sidecar)
+    self.id = id
+    self.path = path
+    self.identity = identity
+    self.sidecar = sidecar
     readSidecar = { sidecar?.bytes(within: enclosure) }
     opener = { () throws(StorageError) in try TileArchive(path: path, within: enclosure) }
-    (isPrivate, hasSidecar) = (false, sidecar != nil)
+    isPrivate = false
+    hasSidecar = sidecar != nil
   }
 
   package init(_ image: SourceImage, identity: FileIdentity, sidecar: SidecarFile?) {
-    (id, path, opener) = (image.id, image.path, image.open)
-    (self.identity, self.sidecar) = (identity, sidecar)
+    id = image.id
+    path = image.path
+    opener = image.open
+    self.identity = identity
+    self.sidecar = sidecar
     if let words = image.sidecar { readSidecar = words.read } else { readSidecar = { nil } }
-    (isPrivate, hasSidecar) = (true, sidecar != nil)
+    isPrivate = true
+    hasSidecar = sidecar != nil
   }
 
   /// An image of an object store.
   /// - Parameter xmp: what somebody has said of it, which is everybody's.
   package init(ofRow image: SourceImage, _ xmp: [UInt8]? = nil) {
-    (id, path, opener) = (image.id, image.path, image.open)
+    id = image.id
+    path = image.path
+    opener = image.open
     identity = image.identity ?? FileIdentity(inode: 0, size: 0, modifiedNanoseconds: 0)
     sidecar = nil
     readSidecar = { xmp }
-    (isPrivate, hasSidecar) = (false, xmp != nil)
+    isPrivate = false
+    hasSidecar = xmp != nil
   }
 
   package var stamp: FileStamp { FileStamp(identity, sidecar: sidecar?.identity) }
@@ -172,7 +183,8 @@ package final class OpenArchives: Sendable {
 
   package init(limit: Int, costLimit: Int = 256 << 20) {
     precondition(limit > 0, "an archive that is asked for must be open")
-    (self.limit, self.costLimit) = (limit, costLimit)
+    self.limit = limit
+    self.costLimit = costLimit
     DescriptorRelief.shared.add { [weak self] in self?.closeHalf() }
   }
 

@@ -11,7 +11,9 @@ package struct LibraryListing {
   package let next: String?
 
   package init(entries: [CatalogEntry], total: Int, next: String?) {
-    (self.entries, self.total, self.next) = (entries, total, next)
+    self.entries = entries
+    self.total = total
+    self.next = next
   }
 }
 

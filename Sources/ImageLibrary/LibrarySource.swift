@@ -40,7 +40,8 @@ package struct SourceOutage: Sendable {
   package let reason: String
 
   package init(_ source: String, seconds: Int, reason: String) {
-    (summary, self.reason) = ("\(source) has not been read for \(seconds) s", reason)
+    summary = "\(source) has not been read for \(seconds) s"
+    self.reason = reason
   }
 }
 
@@ -55,7 +56,10 @@ package struct SourceFigure: Sendable {
   package let isTotal: Bool
 
   package init(_ name: String, _ help: String, _ value: Int, isTotal: Bool) {
-    (self.name, self.help, self.value, self.isTotal) = (name, help, value, isTotal)
+    self.name = name
+    self.help = help
+    self.value = value
+    self.isTotal = isTotal
   }
 }
 
@@ -77,7 +81,8 @@ package struct SourceImage: Sendable {
     ///   - path: of the file that is another one when they have changed.
     ///   - read: the XMP; nil where it cannot be read.
     package init(path: String, read: @escaping @Sendable () -> [UInt8]?) {
-      (self.path, self.read) = (path, read)
+      self.path = path
+      self.read = read
     }
   }
 
@@ -88,7 +93,10 @@ package struct SourceImage: Sendable {
     id: ImageID, path: String, identity: FileIdentity? = nil, sidecar: Words? = nil,
     open: @escaping @Sendable () throws(StorageError) -> TileArchive
   ) {
-    (self.id, self.path, self.identity) = (id, path, identity)
-    (self.sidecar, self.open) = (sidecar, open)
+    self.id = id
+    self.path = path
+    self.identity = identity
+    self.sidecar = sidecar
+    self.open = open
   }
 }

@@ -15,7 +15,8 @@ package struct SingleArchive: LibrarySource {
     else { return nil }
     let name = path.split(separator: "/").last.map { String($0.dropLast(4)) }
     guard let id = name.flatMap(ImageID.init) else { return nil }
-    (self.path, self.id) = (path, id)
+    self.path = path
+    self.id = id
   }
 
   package func version() throws(StorageError) -> Int {

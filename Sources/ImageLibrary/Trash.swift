@@ -19,12 +19,15 @@ package struct Trash: Sendable {
   private let keeps: Int
 
   package init(_ library: Library, keeps: Int) {
-    (space, self.keeps) = (nil, keeps)
+    space = nil
+    self.keeps = keeps
     place = library.rows.map { RowTrash(library: library, rows: $0) } ?? LibraryTrash(library)
   }
 
   package init(_ space: SpaceLibrary, keeps: Int) {
-    (place, self.space, self.keeps) = (space.space, space, keeps)
+    place = space.space
+    self.space = space
+    self.keeps = keeps
   }
 
   /// The same, which deletes an image of a catalog that servers share only as it is known.

@@ -92,7 +92,8 @@ extension Image {
       var (number, left) = (0, within)
       // A file that was written to in between has other samples.
       while number < 0xffff, left >= lower[slots[half] << 16 | number] {
-        (number, left) = (number + 1, left - lower[slots[half] << 16 | number])
+        left -= lower[slots[half] << 16 | number]
+        number += 1
       }
       values[rank] = samples.value(UInt32(half << 16 | number))
     }

@@ -15,7 +15,9 @@ package struct ImagingError: Error, Hashable, CustomStringConvertible {
   }
 
   private init(_ operation: String, _ subject: String, _ message: String, isOfLibrary: Bool) {
-    (self.operation, self.subject, self.message) = (operation, subject, message)
+    self.operation = operation
+    self.subject = subject
+    self.message = message
     self.isOfLibrary = isOfLibrary
   }
 

@@ -68,7 +68,8 @@ package enum SampleType: Sendable {
       for band in 0..<first {
         let place = (pixel * bands + band) * MemoryLayout<Sample>.size
         let value = Double(start.loadUnaligned(fromByteOffset: place, as: Sample.self))
-        (least, greatest) = (min(least, value), max(greatest, value))
+        least = min(least, value)
+        greatest = max(greatest, value)
       }
     }
     return greatest <= limits.upperBound / 2 && least >= limits.lowerBound / 2 ? (least, greatest) : nil

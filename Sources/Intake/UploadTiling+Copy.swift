@@ -27,7 +27,8 @@ extension UploadTiling {
       let isCancelled = { @Sendable [stopping] in stopping.isSet || upload.state.isCancelled }
       let options = try cut(copy, of: original.archive, into: path, isCancelled)
       var builder = builder(isCancelled)
-      (builder.options, builder.hasOwnOptions) = (options, true)
+      builder.options = options
+      builder.hasOwnOptions = true
       builder.allowance = BuildAllowance(pixels: PictureCopy.mostPixels)
       let image = try withFreeID(
         upload.state.image, { try freeID(for: upload) },
@@ -99,7 +100,8 @@ extension UploadTiling {
     var task = RenderTask.viewport(copy.window, devicePixelRatio: 1, .png)
     if copy.straightening == 0, let size = PixelSize(width: copy.width, height: copy.height) {
       var picture = Picture(region: copy.part, size: size, format: .png)
-      (picture.isMirrored, picture.rotation) = (copy.isFlipped, copy.rotation.degrees)
+      picture.isMirrored = copy.isFlipped
+      picture.rotation = copy.rotation.degrees
       task = .picture(picture)
     }
     do throws(RenderError) { return try cutter.render(task, of: archive, until: cancellation) } catch {

@@ -34,7 +34,10 @@ package final class UploadTiling: @unchecked Sendable {
     _ uploads: Uploads, library: Library, root: String, store: (any ArchiveStore)? = nil,
     space: @escaping @Sendable (String) -> SpaceLibrary?
   ) {
-    (self.uploads, self.library, self.root, self.space) = (uploads, library, root, space)
+    self.uploads = uploads
+    self.library = library
+    self.root = root
+    self.space = space
     self.store = store ?? FolderStore(library: root)
     guard library.asksForImages else { return }
     // The server may have ended before it was told.

@@ -29,7 +29,9 @@ package struct BookDescription: Hashable, Sendable {
     package let level: Int
 
     package init(title: String, page: String, level: Int) {
-      (self.title, self.page, self.level) = (title, page, level)
+      self.title = title
+      self.page = page
+      self.level = level
     }
   }
 
@@ -111,7 +113,9 @@ package struct BookDescription: Hashable, Sendable {
     words.date = words.date ?? first.date
     words.place = words.place ?? first.place
     if words.rights == nil, words.license == nil {
-      (words.rights, words.license, words.webStatement) = (first.rights, first.license, first.webStatement)
+      words.rights = first.rights
+      words.license = first.license
+      words.webStatement = first.webStatement
       words.usageTerms = words.usageTerms ?? first.usageTerms
     }
     words.source = words.source ?? first.source
@@ -289,7 +293,8 @@ extension BookDescription: Codable {
   /// The digest of the members without the build's marks, hexadecimal.
   private var digest: String {
     var description = self
-    (description.isBuilt, description.buildDigest) = (false, nil)
+    description.isBuilt = false
+    description.buildDigest = nil
     return String(description.json.withUnsafeBytes { Digest.of($0) }, radix: 16)
   }
 

@@ -77,17 +77,21 @@ struct JSONText {
         {
           members.append(Member(name: name, line: line))
         }
-        (isName, comma) = (false, nil)
+        isName = false
+        comma = nil
       case UInt8(ascii: "{"), UInt8(ascii: "["):
         depth += 1
-        (isName, comma) = (bytes[at] == UInt8(ascii: "{"), nil)
+        isName = bytes[at] == UInt8(ascii: "{")
+        comma = nil
       case UInt8(ascii: "}"), UInt8(ascii: "]"):
         if let comma { spareCommas.append(comma) }
         depth -= 1
-        (isName, comma) = (false, nil)
+        isName = false
+        comma = nil
       case UInt8(ascii: ","):
         // Whether names follow is of interest in the outermost object alone.
-        (isName, comma) = (depth == 1, line)
+        isName = depth == 1
+        comma = line
       default: comma = nil
       }
       at += 1

@@ -20,7 +20,8 @@ final class MetadataFile {
     var packets: [[UInt8]] = []
     if mayHaveMore {
       let embedded = EmbeddedTexts(path: path)
-      (texts, packets) = (embedded.texts, embedded.packets)
+      texts = embedded.texts
+      packets = embedded.packets
     }
     further = packets.compactMap { $0.isEmpty ? nil : MetadataFile(xmp: $0) }
     addRepairedXMP()
@@ -90,7 +91,8 @@ final class MetadataFile {
     // What failed to open is left to leak, some kilobytes: gexiv2 frees parts of it as it fails, and frees them
     // again when it is unreferenced. Only what is stored in `pointer` is, by `deinit`.
     guard isOpen else { return nil }
-    (pointer, self.isSidecar) = (unopened, isSidecar)
+    pointer = unopened
+    self.isSidecar = isSidecar
   }
 
   /// Whether the file may have words that Exiv2 does not read. Opening it once more takes a round trip on a share.
@@ -204,7 +206,8 @@ final class MetadataFile {
         if let known = Self.alternativeTags[element.qualifiedName] {
           tag = known
         } else if tag != nil, element.name == "li" {
-          (language, text) = (element["xml:lang"] ?? "x-default", [])
+          language = element["xml:lang"] ?? "x-default"
+          text = []
         }
         return true
       }, text: { if language != nil { text += $0 } },

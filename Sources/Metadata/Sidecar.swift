@@ -35,7 +35,8 @@ package struct Sidecar: Sendable, Codable {
         var metadata = ImageMetadata(file, of: .sidecar)
         // Other fields than Dublin Core's do not stand for what was emptied.
         if removed.contains("title"), file.alternative("Xmp.dc.title") == nil {
-          (metadata.title, metadata.titles) = (nil, [:])
+          metadata.title = nil
+          metadata.titles = [:]
         }
         return (metadata, removed)
       }
@@ -49,7 +50,8 @@ package struct Sidecar: Sendable, Codable {
     var result = own
     // Titles of two authors are no translations of each other.
     if metadata.title != nil || !metadata.titles.isEmpty || removed.contains("title") {
-      (result.title, result.titles) = (metadata.title, metadata.titles)
+      result.title = metadata.title
+      result.titles = metadata.titles
     }
     result.caption = metadata.caption ?? (removed.contains("caption") ? nil : own.caption)
     if !metadata.keywords.isEmpty || removed.contains("keywords") { result.keywords = metadata.keywords }
@@ -62,7 +64,8 @@ package struct Sidecar: Sendable, Codable {
     if metadata.license != nil || metadata.webStatement != nil
       || metadata.rights.flatMap(ImageMetadata.webAddress) != nil
     {
-      (result.license, result.webStatement) = (metadata.license, metadata.webStatement)
+      result.license = metadata.license
+      result.webStatement = metadata.webStatement
       if metadata.rights == nil, own.rights.flatMap(ImageMetadata.webAddress) != nil { result.rights = nil }
     }
     result.identifier = metadata.identifier ?? own.identifier

@@ -72,7 +72,8 @@ package final class ObjectClient: ObjectReading {
       let thread = TransferThread(settings, address.bucket, patience, { shared.ended($0, $1) })
     else { return nil }
     shared.thread.withLock { $0 = thread }
-    (self.shared, self.thread) = (shared, thread)
+    self.shared = shared
+    self.thread = thread
   }
 
   deinit {

@@ -23,7 +23,9 @@ package final class PrivateSpace: ArchiveStore, Sendable {
 
   init(folder: SpaceFolder, keys: SpaceKeys) throws(StorageError) {
     CoreDumps.forbid()
-    (self.folder, self.keys, identity) = (folder, keys, keys.identity)
+    self.folder = folder
+    self.keys = keys
+    identity = keys.identity
     _ = try index()
   }
 

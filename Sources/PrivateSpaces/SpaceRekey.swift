@@ -57,7 +57,10 @@ package final class SpaceRekey {
     _ spaces: PrivateSpaces, _ folder: SpaceFolder, spaceKey: LockedBytes, passwordKey: LockedBytes
   ) throws(StorageError) {
     space = try PrivateSpace(folder: folder, keys: SpaceKeys(spaceKey: spaceKey))
-    (self.spaces, self.folder, self.spaceKey, self.passwordKey) = (spaces, folder, spaceKey, passwordKey)
+    self.spaces = spaces
+    self.folder = folder
+    self.spaceKey = spaceKey
+    self.passwordKey = passwordKey
     // Set before the descriptor, which `deinit` closes only if all properties are set.
     wasFinished = false
     turn = try Self.turn(folder, space.keys)
@@ -177,7 +180,8 @@ package final class SpaceRekey {
   private func removeCopies() {
     guard let next else { return }
     for name in folder.names() where next.keys.made(name) { unlink(folder.path(name)) }
-    (archives, sidecars) = ([:], [:])
+    archives = [:]
+    sidecars = [:]
   }
 
   /// Seals everything that the index names and that is not yet.
@@ -255,7 +259,9 @@ package final class SpaceRekey {
   private func copy(_ entry: SpaceIndex.Entry) -> SpaceIndex.Entry {
     var copy = entry
     let archive = archives[entry.generation]!
-    (copy.file, copy.generation, copy.bytes) = (archive.file, archive.generation, archive.bytes)
+    copy.file = archive.file
+    copy.generation = archive.generation
+    copy.bytes = archive.bytes
     copy.sidecar = entry.sidecar.map { sidecars[$0.generation]! }
     return copy
   }

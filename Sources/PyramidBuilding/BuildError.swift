@@ -44,7 +44,9 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
   ///   - source: as it was given on the command line.
   ///   - reason: what went wrong, in a clause for a person.
   package init(_ source: String, _ reason: String, _ kind: Kind) {
-    (self.source, self.reason, self.kind) = (source, reason, kind)
+    self.source = source
+    self.reason = reason
+    self.kind = kind
   }
 
   /// An error about a source.
@@ -80,7 +82,9 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
   /// Returns the same error about a source, with words in front of its reason.
   func about(_ source: String, _ words: String) -> BuildError {
     var error = BuildError(source, words + reason, kind)
-    (error.knownSince, error.mayBeOfMachine, error.code) = (knownSince, mayBeOfMachine, code)
+    error.knownSince = knownSince
+    error.mayBeOfMachine = mayBeOfMachine
+    error.code = code
     return error
   }
 

@@ -38,7 +38,9 @@ public struct PyramidBuilder: Sendable {
     options: BuildOptions = BuildOptions(), threads: Int, encoder: (any TileEncoder)? = nil,
     isCancelled: @escaping @Sendable () -> Bool
   ) {
-    (self.options, self.threads, self.encoder) = (options, threads, encoder)
+    self.options = options
+    self.threads = threads
+    self.encoder = encoder
     self.isCancelled = isCancelled
   }
 
@@ -107,7 +109,9 @@ public struct PyramidBuilder: Sendable {
   private var effectiveOptions: BuildOptions {
     var options = options
     if let encoder {
-      (options.format, options.choosesFormat, options.fidelity) = (encoder.format, false, .exact)
+      options.format = encoder.format
+      options.choosesFormat = false
+      options.fidelity = .exact
     }
     return options
   }

@@ -34,7 +34,9 @@ package struct TileExporter: Sendable {
   package init(
     _ archive: TileArchive, options: ExportOptions, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(StorageError) {
-    (self.archive, self.options, self.isCancelled) = (archive, options, isCancelled)
+    self.archive = archive
+    self.options = options
+    self.isCancelled = isCancelled
     let isZoomify = options.layout == .zoomify
     let format = isZoomify ? .jpeg : options.format ?? archive.format
     self.format = format
@@ -60,7 +62,8 @@ package struct TileExporter: Sendable {
       case .deepZoom: DeepZoomLayout(pyramid: pyramid, name: name, format: format)
       }
     var rendering = TileRenderer.Options()
-    (rendering.quality, rendering.background) = (options.quality, options.background)
+    rendering.quality = options.quality
+    rendering.background = options.background
     rendering.isKept = true
     threads = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     renderer = RenderCells(options: rendering, threads: threads, timeout: Self.timeout)

@@ -9,10 +9,6 @@ public struct CoveredTile: Hashable, Sendable {
   public let target: Rect
   /// Whether the tile lies outside the visible area and is included because of a margin.
   public let isPrefetch: Bool
-
-  init(address: TileAddress, source: PixelRect, target: Rect, isPrefetch: Bool) {
-    (self.address, self.source, self.target, self.isPrefetch) = (address, source, target, isPrefetch)
-  }
 }
 
 /// The tiles that a viewport shows: exactly those whose area meets the visible area. A tile that only touches an

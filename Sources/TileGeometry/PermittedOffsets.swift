@@ -68,7 +68,8 @@ extension Viewport {
   public func clamped(to image: PixelSize, insets: Insets = .zero) -> Viewport {
     let offset = permittedOffsets(on: image, insets: insets).nearest(to: Point(x: x, y: y))
     var result = self
-    (result.x, result.y) = (offset.x, offset.y)
+    result.x = offset.x
+    result.y = offset.y
     return result
   }
 

@@ -10,7 +10,8 @@ public struct PixelSize: Hashable, Sendable {
   /// Returns `nil` unless both sides are at least 1.
   public init?(width: Int, height: Int) {
     guard width >= 1, height >= 1 else { return nil }
-    (self.width, self.height) = (width, height)
+    self.width = width
+    self.height = height
   }
 
   /// Creates a size from sides that are known to be at least 1.
@@ -30,6 +31,9 @@ public struct PixelRect: Hashable, Sendable {
 
   /// Creates a rectangle from its top-left corner and its size. The values are stored unchecked.
   public init(x: Int, y: Int, width: Int, height: Int) {
-    (self.x, self.y, self.width, self.height) = (x, y, width, height)
+    self.x = x
+    self.y = y
+    self.width = width
+    self.height = height
   }
 }

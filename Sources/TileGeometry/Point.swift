@@ -26,7 +26,10 @@ public struct Rect: Hashable, Sendable {
 
   /// Creates a rectangle from its top-left corner and its size. The values are stored unchecked.
   public init(x: Double, y: Double, width: Double, height: Double) {
-    (self.x, self.y, self.width, self.height) = (x, y, width, height)
+    self.x = x
+    self.y = y
+    self.width = width
+    self.height = height
   }
 
   /// The empty rectangle at the origin.

@@ -99,7 +99,8 @@ extension Viewport {
     }
     let permitted = permittedOffsets(on: image, insets: insets)
     var result = self
-    (result.x, result.y) = (axis(x, permitted.x, width), axis(y, permitted.y, height))
+    result.x = axis(x, permitted.x, width)
+    result.y = axis(y, permitted.y, height)
     return result
   }
 }

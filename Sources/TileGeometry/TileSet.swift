@@ -14,7 +14,9 @@ public struct TileSet: Hashable, Sendable {
   static var maximumRows: Int { 1 << 16 }
 
   private init(level: Int, firstRow: Int, runs: [Range<Int>]) {
-    (self.level, self.firstRow, self.runs) = (level, firstRow, runs)
+    self.level = level
+    self.firstRow = firstRow
+    self.runs = runs
   }
 
   /// Finds the tiles of a level that meet the visible area.

@@ -26,7 +26,9 @@ package struct AskedFile<Tile: Sendable>: Sendable {
   let format: PictureFormat?
 
   private init(_ kind: Kind, _ id: Range<Int>, _ format: PictureFormat? = nil) {
-    (self.kind, self.id, self.format) = (kind, id, format)
+    self.kind = kind
+    self.id = id
+    self.format = format
   }
 
   static func document(ofID id: Range<Int>) -> Self { Self(.document, id) }

@@ -14,7 +14,9 @@ package struct FlooredGrid: Sendable {
   package let levelCount: Int
 
   init(_ pyramid: Pyramid, tileSize: Int, leastSide: Int) {
-    (self.pyramid, self.tileSize, self.leastSide) = (pyramid, tileSize, leastSide)
+    self.pyramid = pyramid
+    self.tileSize = tileSize
+    self.leastSide = leastSide
     var (side, count) = (max(pyramid.imageSize.width, pyramid.imageSize.height), 1)
     while side > tileSize {
       side >>= 1

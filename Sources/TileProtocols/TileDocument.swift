@@ -12,7 +12,9 @@ package struct TileDocument: Sendable {
     package let link: String?
 
     package init(name: String, mediaType: String, link: String? = nil) {
-      (self.name, self.mediaType, self.link) = (name, mediaType, link)
+      self.name = name
+      self.mediaType = mediaType
+      self.link = link
     }
   }
 
@@ -40,7 +42,10 @@ package struct DescribedImage {
   package init(
     id: String, base: String, archive: TileArchive, metadata: ImageMetadata, limits: PictureLimits
   ) {
-    (self.id, self.base, self.archive) = (id, base, archive)
-    (self.metadata, self.limits) = (metadata, limits)
+    self.id = id
+    self.base = base
+    self.archive = archive
+    self.metadata = metadata
+    self.limits = limits
   }
 }

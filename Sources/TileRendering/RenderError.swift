@@ -14,8 +14,10 @@ package struct RenderError: Error, Hashable, CustomStringConvertible {
   init(
     _ description: String, isOutOfReach: Bool = false, isFault: Bool = false, isTemporary: Bool = false
   ) {
-    (self.description, self.isOutOfReach) = (description, isOutOfReach)
-    (self.isFault, self.isTemporary) = (isFault, isTemporary)
+    self.description = description
+    self.isOutOfReach = isOutOfReach
+    self.isFault = isFault
+    self.isTemporary = isTemporary
   }
 
   /// Nobody waits for the picture any more.

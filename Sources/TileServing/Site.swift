@@ -68,13 +68,17 @@ package final class Site: Sendable {
     gate: Gate? = nil, access: Access = Access(), uploads: Uploads? = nil,
     version: String = "0", identity: SiteIdentity = SiteIdentity()
   ) throws(StorageError) {
-    (self.gate, self.access) = (gate, access)
-    (self.library, self.uploads, self.identity) = (library, uploads, identity)
+    self.gate = gate
+    self.access = access
+    self.library = library
+    self.uploads = uploads
+    self.identity = identity
     self.rendering = rendering
     cacheWords = CacheWords(maxAge: access.tileMaxAge, isBehindEdge: access.isBehindEdge)
     self.version = version
     var options = TileRenderer.Options()
-    (options.quality, options.cacheBytes) = (rendering.quality, rendering.cacheBytes / 2)
+    options.quality = rendering.quality
+    options.cacheBytes = rendering.cacheBytes / 2
     // As many as are at work most of the time: the lane of quick pictures. The queue gives up first.
     let cells = RenderCells(
       options: options, threads: rendering.threads + 1, timeout: Int(rendering.timeout.rounded(.up)) + 5)
@@ -92,7 +96,8 @@ package final class Site: Sendable {
         renderer.forget()
         access.audit?.add(.lock, client: nil, visitor: nil)
       }, ended: { [events] in events.endWithSessions() })
-    (editor, trash) = (LibraryEditor(library), Trash(library, keeps: access.keepsDeleted))
+    editor = LibraryEditor(library)
+    trash = Trash(library, keeps: access.keepsDeleted)
     let basePath = BasePath(of: baseURL)
     files = try publicFolder.map { (folder) throws(StorageError) in
       try StaticFiles(root: folder, below: basePath, of: identity)

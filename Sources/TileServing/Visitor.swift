@@ -38,8 +38,11 @@ package struct Visitor: Sendable {
   init(mayWrite: Bool) { self.init(mayWrite: mayWrite, .token) }
 
   private init(mayWrite: Bool, _ credential: Credential) {
-    (self.mayWrite, self.credential) = (mayWrite, credential)
-    (mayWriteToSpace, session, space) = (false, nil, nil)
+    self.mayWrite = mayWrite
+    self.credential = credential
+    mayWriteToSpace = false
+    session = nil
+    space = nil
     scheme = OwnScheme()
   }
 
@@ -47,7 +50,9 @@ package struct Visitor: Sendable {
     self.scheme = scheme
     mayWrite = isWritable && session.hasToken
     mayWriteToSpace = isWritable && session.space != nil
-    (credential, self.session, space) = (.session, session.label, session.space)
+    credential = .session
+    self.session = session.label
+    space = session.space
   }
 
   var isByCookie: Bool { credential == .session }

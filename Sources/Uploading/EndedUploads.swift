@@ -66,7 +66,9 @@ final class EndedUploads: Sendable {
   ///   - memory: seconds that an upload is remembered after its end.
   ///   - most: beyond so many the oldest are forgotten.
   init(folder: String, memory: Int, most: Int = 10_000) {
-    (path, self.memory, self.most) = ("\(folder)/\(Self.fileName)", memory, most)
+    path = "\(folder)/\(Self.fileName)"
+    self.memory = memory
+    self.most = most
     let data = FileManager.default.contents(atPath: path) ?? Data()
     let lines = data.split(separator: 0x0a)
     state.withLock { state in
@@ -91,10 +93,14 @@ final class EndedUploads: Sendable {
   func upload(_ id: String) -> Upload? {
     state.withLock { $0.lines[id] }.map { line in
       var state = Upload.State()
-      (state.stage, state.image) = (line.stage ?? .failed, line.image)
-      (state.reason, state.fault) = (line.reason, line.fault)
-      (state.isDuplicate, state.lastChange) = (line.duplicate, line.time)
-      (state.offset, state.received) = (line.length, line.length)
+      state.stage = line.stage ?? .failed
+      state.image = line.image
+      state.reason = line.reason
+      state.fault = line.fault
+      state.isDuplicate = line.duplicate
+      state.lastChange = line.time
+      state.offset = line.length
+      state.received = line.length
       if state.stage == .done { state.progress = 1 }
       return Upload(
         id: id, name: line.name, folder: line.folder, length: line.length, state: state,

@@ -19,8 +19,14 @@ package struct PictureCopy: Codable, Hashable, Sendable {
     of image: ImageID, x: Int, y: Int, width: Int, height: Int, turn: Int, isFlipped: Bool,
     straightening: Double
   ) {
-    (self.image, self.x, self.y, self.width, self.height) = (image, x, y, width, height)
-    (self.turn, self.isFlipped, self.straightening) = (turn, isFlipped, straightening)
+    self.image = image
+    self.x = x
+    self.y = y
+    self.width = width
+    self.height = height
+    self.turn = turn
+    self.isFlipped = isFlipped
+    self.straightening = straightening
   }
 
   /// Pixels that one copy may have: they are put together in memory.

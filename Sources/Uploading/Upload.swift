@@ -82,8 +82,13 @@ package final class Upload: Sendable {
     id: String, name: String, folder: String, length: Int, state: State, vault: (any UploadVault)? = nil,
     copy: PictureCopy? = nil, metadata: String? = nil
   ) {
-    (self.id, self.name, self.folder, self.length) = (id, name, folder, length)
-    (self.vault, self.copy, self.metadata) = (vault, copy, metadata)
+    self.id = id
+    self.name = name
+    self.folder = folder
+    self.length = length
+    self.vault = vault
+    self.copy = copy
+    self.metadata = metadata
     current = Mutex(state)
   }
 

@@ -123,11 +123,13 @@ package struct UploadFolder: Sendable {
     fdatasync(descriptor)
     close(descriptor)
     var state = Upload.State()
-    (state.offset, state.received) = (Int(status.st_size), Int(status.st_size))
+    state.offset = Int(status.st_size)
+    state.received = Int(status.st_size)
     // The file of a copy is made anew.
     let isWhole = record.copy != nil || state.offset == record.length
     state.stage = isWhole ? .waiting : .receiving
-    (state.image, state.lastChange) = (record.image, status.st_mtim.tv_sec)
+    state.image = record.image
+    state.lastChange = status.st_mtim.tv_sec
     state.attempts = record.attempts ?? 0
     return Upload(
       id: id, name: record.name, folder: record.folder, length: record.length, state: state,

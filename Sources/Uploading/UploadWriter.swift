@@ -20,7 +20,9 @@ package final class UploadWriter: @unchecked Sendable {
 
   /// - Parameter offset: where the client goes on; 409 where that is not where the upload stands.
   package init(_ upload: Upload, of uploads: Uploads, offset: Int) throws(UploadError) {
-    (self.upload, self.uploads, position) = (upload, uploads, offset)
+    self.upload = upload
+    self.uploads = uploads
+    position = offset
     let failure: UploadError? = upload.change { state in
       guard state.stage == .receiving else {
         return state.stage == .failed
@@ -143,7 +145,9 @@ package final class UploadWriter: @unchecked Sendable {
     // Too small to be told while it came.
     if position == upload.length, let error = Self.check(start(), upload, uploads) { return .failure(error) }
     upload.change { state in
-      (state.offset, state.received, state.lastChange) = (position, position, Uploads.now())
+      state.offset = position
+      state.received = position
+      state.lastChange = Uploads.now()
       if position == upload.length { state.stage = .waiting }
       state.writer = nil
     }

@@ -143,9 +143,13 @@ package final class Uploads: Sendable {
     fault: Upload.Fault? = nil, reason: String? = nil
   ) {
     var end = upload.state
-    (end.stage, end.isDuplicate, end.writer) = (stage, isDuplicate, nil)
-    (end.fault, end.reason) = (fault, reason)
-    (end.image, end.lastChange) = (image, Self.now())
+    end.stage = stage
+    end.isDuplicate = isDuplicate
+    end.writer = nil
+    end.fault = fault
+    end.reason = reason
+    end.image = image
+    end.lastChange = Self.now()
     if stage == .done { end.progress = 1 }
     if stage == .failed, fault != .cancelled { failures.wrappingAdd(1, ordering: .relaxed) }
     // Of what is private nothing is written down.
@@ -211,15 +215,18 @@ package final class Uploads: Sendable {
         upload.change { state in
           guard state.stage == .waiting else { return }
           state.notBefore = now + 20
-          (state.fault, state.reason) = (.storage, "it cannot be written")
+          state.fault = .storage
+          state.reason = "it cannot be written"
         }
         tell(upload)
         continue
       }
       let isTaken = upload.change { state in
         guard state.stage == .waiting else { return false }
-        (state.stage, state.progress) = (.tiling, 0)
-        (state.fault, state.reason) = (nil, nil)
+        state.stage = .tiling
+        state.progress = 0
+        state.fault = nil
+        state.reason = nil
         return true
       }
       if isTaken {
@@ -278,8 +285,10 @@ package final class Uploads: Sendable {
     let attempts = isGivenUp(upload) ? Self.attempts : 0
     try? record(upload, image: upload.state.image, attempts: attempts)
     upload.change { state in
-      (state.stage, state.notBefore) = (.waiting, Self.now() + seconds)
-      (state.fault, state.reason) = (fault, reason)
+      state.stage = .waiting
+      state.notBefore = Self.now() + seconds
+      state.fault = fault
+      state.reason = reason
     }
     tell(upload)
   }

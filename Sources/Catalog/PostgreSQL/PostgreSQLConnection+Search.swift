@@ -106,7 +106,10 @@ extension PostgreSQLConnection {
         end = row.text(Int32(queries.count + 3))
       }
       guard counts.count == queries.count + 3 else { return nil }
-      (found, single, blocks, shelf) = (counts[0], counts[1], counts[2], end)
+      found = counts[0]
+      single = counts[1]
+      blocks = counts[2]
+      shelf = end
       let ranked = zip(queries, counts[3...]).sorted { $0.1 < $1.1 }
       // To look at a row takes ten times as long as to find it in the index.
       let most = max(rows / 200, 10 * ranked[0].1)
@@ -153,7 +156,8 @@ extension PostgreSQLConnection {
     var result = FoundRows()
     var count = 0
     func take(_ row: any SQLRow) {
-      (result.total, count) = (min(row.integer(1), Self.most), row.integer(2))
+      result.total = min(row.integer(1), Self.most)
+      count = row.integer(2)
     }
     let counts = "(SELECT count(*) FROM item), (SELECT count(*) FROM hit)"
     // More than are counted, so that the sample's error costs no second look.

@@ -29,7 +29,9 @@ final class WriterLease: Sendable {
   ///   - address: where others reach this process; empty for nowhere.
   ///   - library: whose catalog it becomes where it is nobody's yet; of another's the right is not taken.
   init(_ pool: PostgreSQLPool, address: String, library: String?) {
-    (self.pool, self.address, self.library) = (pool, address, library)
+    self.pool = pool
+    self.address = address
+    self.library = library
     var name = [CChar](repeating: 0, count: 256)
     gethostname(&name, name.count - 1)
     holder = "\(name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }) \(getpid())"

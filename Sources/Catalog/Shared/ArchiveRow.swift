@@ -24,9 +24,15 @@ package struct ArchiveRow: Hashable, Sendable {
     id: ImageID, generation: UInt64, digest: String, etag: String, byteCount: Int, pyramid: Pyramid,
     format: TileFormat, build: [UInt8], words: [UInt8]
   ) {
-    (self.id, self.generation, self.digest, self.etag) = (id, generation, digest, etag)
-    (self.byteCount, self.pyramid, self.format) = (byteCount, pyramid, format)
-    (self.build, self.words) = (build, words)
+    self.id = id
+    self.generation = generation
+    self.digest = digest
+    self.etag = etag
+    self.byteCount = byteCount
+    self.pyramid = pyramid
+    self.format = format
+    self.build = build
+    self.words = words
   }
 }
 
@@ -70,12 +76,12 @@ package struct ArchiveChange: Sendable {
   var halves: (ArchiveChange?, ArchiveChange) {
     var (first, rest) = (ArchiveChange(), self)
     let half = (archives.count + 1) / 2
-    (first.archives, rest.archives) = (Array(archives[..<half]), Array(archives[half...]))
+    first.archives = Array(archives[..<half])
+    rest.archives = Array(archives[half...])
     first.versions = versions
     let ids = Set(first.archives.map(\.id))
-    (first.entries, rest.entries) = (
-      entries.filter { ids.contains($0.id) }, entries.filter { !ids.contains($0.id) }
-    )
+    first.entries = entries.filter { ids.contains($0.id) }
+    rest.entries = entries.filter { !ids.contains($0.id) }
     return (archives.count > 1 ? first : nil, rest)
   }
 }

@@ -15,7 +15,8 @@ extension Catalog {
     var damaged: String?
     let seconds = Self.formerHours * 3600
     try read(.row) { (connection) throws(SQLError) in
-      (found, damaged) = ([:], nil)
+      found = [:]
+      damaged = nil
       try connection.run(
         "SELECT \(ArchiveRow.columns), replaced IS NULL, "
           + "CAST(extract(epoch FROM replaced - clock_timestamp()) AS bigint) + \(seconds), xmp, version "

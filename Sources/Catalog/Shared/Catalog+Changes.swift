@@ -42,7 +42,9 @@ extension Catalog {
     var images: Set<ImageID> = []
     var (count, isEarlier) = (0, false)
     try read(.row) { (connection) throws(SQLError) in
-      (images, count, isEarlier) = ([], 0, false)
+      images = []
+      count = 0
+      isEarlier = false
       let behind = SQLValue.text(place.snapshot)
       // One statement: what it sees is what its snapshot says.
       try connection.run(
@@ -92,14 +94,16 @@ extension Catalog {
     while true {
       var (gone, count): ([ImageID], Int) = ([], 0)
       try read { (connection) throws(SQLError) in
-        (gone, count) = ([], 0)
+        gone = []
+        count = 0
         try connection.run(
           "SELECT number, id, CAST(\(Self.hasGone("change")) AS integer) FROM change WHERE number > ? AND \(Self.isBehind) "
             + "AND pg_visible_in_snapshot(change.transaction, CAST(CAST(? AS text) AS pg_snapshot)) "
             + "ORDER BY number LIMIT \(Self.most)",
           [.integer(heard), .text(first.snapshot), .text(first.snapshot), .text(last.snapshot)]
         ) { row in
-          (heard, count) = (row.integer(0), count + 1)
+          heard = row.integer(0)
+          count = count + 1
           if row.integer(2) == 1, let id = row.id(1) { gone.append(id) }
         }
       }
@@ -119,14 +123,16 @@ extension Catalog {
     while true {
       var (gone, count): ([ImageID], Int) = ([], 0)
       try read { (connection) throws(SQLError) in
-        (gone, count) = ([], 0)
+        gone = []
+        count = 0
         try connection.run(
           "SELECT id FROM (SELECT id FROM archive WHERE deletion > ?1 UNION SELECT id FROM archive "
             + "WHERE replaced > to_timestamp(?2) AND \(Self.hasGone("archive"))) AS went WHERE id > ?3 "
             + "ORDER BY id LIMIT \(Self.most)",
           [.text(name), .integer(time), .text(last)]
         ) { row in
-          (last, count) = (row.text(0) ?? "", count + 1)
+          last = row.text(0) ?? ""
+          count = count + 1
           if let id = row.id(0) { gone.append(id) }
         }
       }

@@ -85,7 +85,9 @@ package final class MappedFile: Sendable {
 
   /// Of nothing, for what has no file.
   package init() {
-    (bytes, identity, descriptor) = (UnsafeRawBufferPointer(start: nil, count: 0), FileIdentity(stat()), -1)
+    bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+    identity = FileIdentity(stat())
+    descriptor = -1
     isCopy = false
   }
 

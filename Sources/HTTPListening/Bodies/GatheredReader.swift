@@ -17,7 +17,8 @@ final class GatheredReader {
   private var (next, start) = (0, 0)
 
   private init(_ body: GatheredBytes, _ pieces: [UnsafeRawBufferPointer]) {
-    (self.body, self.pieces) = (body, pieces)
+    self.body = body
+    self.pieces = pieces
   }
 
   /// An answer with that part of the body: of few pieces they are sent from where they are, of more through a

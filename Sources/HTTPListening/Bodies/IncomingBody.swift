@@ -45,7 +45,9 @@ final class IncomingBody: @unchecked Sendable {
     case .collect(let limit, let answer): sink = .memory(limit: limit, answer: answer)
     case .stream(let receiver): sink = .receiver(receiver)
     }
-    (self.request, self.connection, self.queue) = (request, connection, queue)
+    self.request = request
+    self.connection = connection
+    self.queue = queue
   }
 
   deinit {

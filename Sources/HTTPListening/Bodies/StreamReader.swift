@@ -7,7 +7,8 @@ final class StreamReader {
   private let connection: OpaquePointer
 
   private init(_ stream: any BodyStream, _ connection: OpaquePointer) {
-    (self.stream, self.connection) = (stream, connection)
+    self.stream = stream
+    self.connection = connection
   }
 
   /// An answer without end.

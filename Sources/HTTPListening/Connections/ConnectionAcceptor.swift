@@ -31,10 +31,14 @@ final class ConnectionAcceptor: Sendable {
   ///   - shared: the same, which others go on with.
   ///   - threads: event loops that share the connections until they are full.
   init(_ context: ListenerContext, _ sockets: [Int32], shared: [Int32] = [], threads: Int) {
-    (self.context, self.sockets, self.shared, self.threads) = (context, sockets, shared, threads)
+    self.context = context
+    self.sockets = sockets
+    self.shared = shared
+    self.threads = threads
     var ends: [Int32] = [-1, -1]
     _ = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends)
-    (end, endWriter) = (ends[0], ends[1])
+    end = ends[0]
+    endWriter = ends[1]
   }
 
   deinit { for descriptor in [end, endWriter] where descriptor >= 0 { close(descriptor) } }

@@ -73,7 +73,10 @@ final class ConnectionDeadlines: Sendable {
 
     /// A request's headers are there.
     func begin(_ route: Route) {
-      (self.route, status, bytes, start) = (route, 0, 0, Self.microseconds())
+      self.route = route
+      status = 0
+      bytes = 0
+      start = Self.microseconds()
       isInRequest = true
       isIdle.store(false, ordering: .relaxed)
     }
@@ -124,7 +127,8 @@ final class ConnectionDeadlines: Sendable {
 
   /// - Parameters: seconds.
   init(request: Int, answer: Int) {
-    (milliseconds, answerMilliseconds) = (UInt64(request) * 1000, UInt64(answer) * 1000)
+    milliseconds = UInt64(request) * 1000
+    answerMilliseconds = UInt64(answer) * 1000
   }
 
   func start() {

@@ -48,7 +48,8 @@ package struct HandedSocket: Sendable {
         "descriptor \(descriptor) is not a listening stream of TCP or the file system (ListenStream=, Accept=no)"
       )
     }
-    (self.descriptor, self.place) = (descriptor, place)
+    self.descriptor = descriptor
+    self.place = place
   }
 
   private static func refusal(_ reason: String) -> HTTPListener.StartError {

@@ -32,8 +32,10 @@ package struct KeptConditions: Sendable {
         range.map { UnsafeBufferPointer(rebasing: bytes[$0]) }
       }
       var conditions = Conditions(isGet: isGet)
-      (conditions.ifMatch, conditions.ifNoneMatch) = (view(ifMatch), view(ifNoneMatch))
-      (conditions.ifRange, conditions.range) = (view(ifRange), view(range))
+      conditions.ifMatch = view(ifMatch)
+      conditions.ifNoneMatch = view(ifNoneMatch)
+      conditions.ifRange = view(ifRange)
+      conditions.range = view(range)
       guard var tag else { return conditions.outcome(tag: nil, length: length) }
       return tag.withUTF8 { conditions.outcome(tag: $0, length: length) }
     }

@@ -194,7 +194,8 @@ package struct JSONText: ~Copyable {
     let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
     memory.update(from: start, count: count)
     start.deallocate()
-    (start, capacity) = (memory, larger)
+    start = memory
+    capacity = larger
   }
 
   private mutating func put(_ byte: UInt8) {

@@ -9,7 +9,10 @@ package final class GatheredBytes: @unchecked Sendable {
 
   /// A body of one piece.
   package init(_ piece: UnsafeRawBufferPointer, keeping kept: [any AnyObject & Sendable]) {
-    (pieces, count, frames, self.kept) = (piece.isEmpty ? [] : [piece], piece.count, nil, kept)
+    pieces = piece.isEmpty ? [] : [piece]
+    count = piece.count
+    frames = nil
+    self.kept = kept
   }
 
   /// A body of parts, each of them preceded by its length: 4 bytes, big-endian.
@@ -38,7 +41,8 @@ package final class GatheredBytes: @unchecked Sendable {
       if !part.isEmpty { pieces.append(part) }
     }
     if start < end { pieces.append(UnsafeRawBufferPointer(rebasing: frames[start..<end])) }
-    (self.frames, self.pieces) = (frames, pieces)
+    self.frames = frames
+    self.pieces = pieces
     count = pieces.reduce(0) { $0 + $1.count }
   }
 

@@ -19,7 +19,8 @@ package struct InvalidInput: Error, Hashable, Sendable {
   /// - Parameter members: names and numbers on the way to the value.
   package init(body members: [String], _ detail: String) {
     let pointer = members.map { "/" + Self.escaped($0) }.joined()
-    (place, self.detail) = (.pointer("#" + pointer), detail)
+    place = .pointer("#" + pointer)
+    self.detail = detail
   }
 
   private static func escaped(_ member: String) -> String {

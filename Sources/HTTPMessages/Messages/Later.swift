@@ -16,7 +16,9 @@ package struct Later: Sendable {
       isThere: @escaping @Sendable () -> Bool = { true }, askAgain: (@Sendable () -> Void)? = nil,
       take: @escaping @Sendable (Response) -> Void
     ) {
-      (self.isThere, self.askAgain, self.take) = (isThere, askAgain, take)
+      self.isThere = isThere
+      self.askAgain = askAgain
+      self.take = take
     }
   }
 
@@ -33,7 +35,9 @@ package struct Later: Sendable {
     promised: Response? = nil, kept: @escaping @Sendable () -> Response? = { nil },
     make: @escaping @Sendable (Waiter) -> Void
   ) {
-    (self.promised, self.kept, self.make) = (promised, kept, make)
+    self.promised = promised
+    self.kept = kept
+    self.make = make
   }
 
   /// The response, where it is there already.

@@ -23,7 +23,9 @@ package struct Request: Sendable {
     self.method = method
     self.rawPath = rawPath
     self.query = query
-    (self.body, self.origin, self.isMonitor) = (body, origin, isMonitor)
+    self.body = body
+    self.origin = origin
+    self.isMonitor = isMonitor
     self.publicBase = publicBase
     self.header = header
   }

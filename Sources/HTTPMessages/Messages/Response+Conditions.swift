@@ -57,7 +57,8 @@ extension Response {
 
   private mutating func refuseRange() {
     self["Content-Range"] = "bytes */\(length ?? 0)"
-    (status, body) = (416, .bytes([]))
+    status = 416
+    body = .bytes([])
     // Nobody keeps a refusal.
     self["Cache-Control"] = "no-store"
   }

@@ -23,7 +23,9 @@ package struct Response: Sendable {
   }
 
   package init(_ status: Int, _ headers: [Field], _ body: Body) {
-    (self.status, self.headers, self.body) = (status, headers, body)
+    self.status = status
+    self.headers = headers
+    self.body = body
   }
 
   /// The same answer with a reason, which is logged and not sent.

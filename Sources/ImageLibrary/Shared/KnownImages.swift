@@ -50,7 +50,10 @@ final class KnownImages: Sendable {
     _ catalog: Catalog, _ source: any RowSource, limit: Int = 40_000, keeps: Duration = .seconds(600),
     close: @escaping @Sendable (_ isGone: (LibraryEntry) -> Bool) -> Void
   ) {
-    (self.catalog, self.source, self.keeps, self.close) = (catalog, source, keeps, close)
+    self.catalog = catalog
+    self.source = source
+    self.keeps = keeps
+    self.close = close
     state = Mutex(State(cache: RowCache(limit: limit)))
   }
 
@@ -183,7 +186,8 @@ final class KnownImages: Sendable {
       return listening.place != nil
     }
     let asked = state.withLock { state in
-      (state.asking, state.next) = (state.next, nil)
+      state.asking = state.next
+      state.next = nil
       return state.asking
     }
     guard let question = asked else { return }
@@ -261,7 +265,8 @@ final class KnownImages: Sendable {
     let isStarted = StartedThread.detached { [weak self, catalog] in
       let count = try? catalog.count()
       self?.state.withLock { state in
-        (state.counted, state.isCounting) = (.now, false)
+        state.counted = .now
+        state.isCounting = false
         if let count { state.count = count } else { state.isMiscounted = true }
       }
     }

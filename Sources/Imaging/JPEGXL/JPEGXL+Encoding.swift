@@ -17,7 +17,9 @@ extension JPEGXL {
     return try withEncoder { (encoder) throws(ImagingError) in
       var info = JxlBasicInfo()
       JxlEncoderInitBasicInfo(&info)
-      (info.xsize, info.ysize, info.bits_per_sample) = (UInt32(width), UInt32(height), 8)
+      info.xsize = UInt32(width)
+      info.ysize = UInt32(height)
+      info.bits_per_sample = 8
       info.num_color_channels = bands.isGray ? 1 : 3
       if bands.hasAlpha { (info.num_extra_channels, info.alpha_bits) = (1, 8) }
       // Otherwise they would be made XYB, and no decoder without a colour engine finds back to the profile.

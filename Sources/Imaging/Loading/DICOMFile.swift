@@ -55,11 +55,16 @@ package struct DICOMFile: Sendable {
         message: "is DICOM in \(Self.text(image.coding)), which is not read: decompress it first, as with "
           + "gdcmconv --raw FILE FILE.dcm")
     }
-    (type, isMicroscopes) = (Self.text(image.type), kind.contains("Microscopic"))
+    type = Self.text(image.type)
+    isMicroscopes = kind.contains("Microscopic")
     hasBurnedInAnnotation = image.has_burned_in_annotation != 0
-    (width, height) = (Int(image.width), Int(image.height))
-    (claimedFrames, frames) = (Int(image.claimed_frames), Int(image.frames))
-    (bands, self.path, header) = (Int(image.bands), path, image)
+    width = Int(image.width)
+    height = Int(image.height)
+    claimedFrames = Int(image.claimed_frames)
+    frames = Int(image.frames)
+    bands = Int(image.bands)
+    self.path = path
+    header = image
     step =
       if image.bands == 3 {
         "colours of the DICOM file taken"

@@ -22,7 +22,9 @@ final class DecodedOnce: PixelSupply {
   ///   - bands: bytes of a pixel.
   ///   - decode: returns every row, without gaps.
   init(width: Int, bands: Int, decode: @escaping @Sendable () throws(ImagingError) -> Pixels) {
-    (rowSize, pixelSize, self.decode) = (width * bands, bands, decode)
+    rowSize = width * bands
+    pixelSize = bands
+    self.decode = decode
   }
 
   func fill(

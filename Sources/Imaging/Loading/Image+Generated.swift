@@ -21,8 +21,11 @@ package struct GeneratedHeader: Sendable {
   package var interpretation: String
 
   package init(width: Int, height: Int, bands: Int, sampleType: SampleType, interpretation: String) {
-    (self.width, self.height, self.bands) = (width, height, bands)
-    (self.sampleType, self.interpretation) = (sampleType, interpretation)
+    self.width = width
+    self.height = height
+    self.bands = bands
+    self.sampleType = sampleType
+    self.interpretation = interpretation
   }
 
   fileprivate var format: VipsBandFormat {
@@ -128,7 +131,8 @@ extension Image {
 
   /// Sets the resolution of an image that nobody else has.
   package func setPixelsPerMillimetre(x: Double, y: Double) {
-    (pointer.pointee.Xres, pointer.pointee.Yres) = (x, y)
+    pointer.pointee.Xres = x
+    pointer.pointee.Yres = y
   }
 
   private final class Supply {

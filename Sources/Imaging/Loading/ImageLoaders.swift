@@ -62,7 +62,8 @@ package enum ImageLoaders {
     /// `nil` if there is none.
     init?(_ path: String, isCommonOnly: Bool) {
       guard let file = FileVersion(path) else { return nil }
-      (self.file, self.isCommonOnly) = (file, isCommonOnly)
+      self.file = file
+      self.isCommonOnly = isCommonOnly
     }
   }
 

@@ -205,7 +205,8 @@ extension JPEG2000Header.Size {
     guard bytes.count >= 42, bytes.starts(with: [0xff, 0x4f, 0xff, 0x51]) else { return nil }
     func number(_ at: Int, _ count: Int) -> Int { bytes[at..<at + count].reduce(0) { $0 << 8 | Int($1) } }
     let (left, top, count) = (number(16, 4), number(20, 4), number(40, 2))
-    (width, height) = (number(8, 4) - left, number(12, 4) - top)
+    width = number(8, 4) - left
+    height = number(12, 4) - top
     guard width > 0, height > 0, count > 0, bytes.count >= 42 + 3 * count else { return nil }
     hasOffset = left > 0 || top > 0
     let components = (0..<count).map { bytes[(42 + 3 * $0)..<(45 + 3 * $0)] }

@@ -122,8 +122,12 @@ struct PlacedImage {
   let left, top, right, bottom: Double
 
   init(_ image: pdf_image) {
-    (columns, rows) = (Double(image.columns), Double(image.rows))
-    (left, top, right, bottom) = (image.left, image.top, image.right, image.bottom)
+    columns = Double(image.columns)
+    rows = Double(image.rows)
+    left = image.left
+    top = image.top
+    right = image.right
+    bottom = image.bottom
     let matrix = image.matrix
     self.matrix = (matrix.0, matrix.1, matrix.2, matrix.3, matrix.4, matrix.5)
   }

@@ -19,8 +19,10 @@ package struct PDFPicture: Hashable, Sendable {
     let matrix = image.matrix
     let isUpright = abs(matrix.b) < 0.01 && abs(matrix.c) < 0.01
     guard isUpright || (abs(matrix.a) < 0.01 && abs(matrix.d) < 0.01) else { return nil }
-    (left, top) = (matrix.e + min(matrix.a + matrix.c, 0), matrix.f + min(matrix.b + matrix.d, 0))
-    (across, down) = (abs(matrix.a + matrix.c), abs(matrix.b + matrix.d))
+    left = matrix.e + min(matrix.a + matrix.c, 0)
+    top = matrix.f + min(matrix.b + matrix.d, 0)
+    across = abs(matrix.a + matrix.c)
+    down = abs(matrix.b + matrix.d)
     let (columns, rows) = isUpright ? (image.columns, image.rows) : (image.rows, image.columns)
     let edges = [
       left, top, left + across - box.width, top + down - box.height,
@@ -31,7 +33,8 @@ package struct PDFPicture: Hashable, Sendable {
     guard edges.allSatisfy({ abs($0) <= 1 }),
       abs(columns * down - rows * across) <= (columns + rows) / 2
     else { return nil }
-    (width, height) = (Int(columns), Int(rows))
+    width = Int(columns)
+    height = Int(rows)
     resolution = image.resolution / unit
   }
 }
@@ -148,7 +151,9 @@ private final class PDFPainter: Sendable {
       return (page, Int(poppler_document_get_n_pages(document)))
     }
     guard let opened else { return nil }
-    (self.drawing, self.file, pageCount) = (drawing, file, opened.1)
+    self.drawing = drawing
+    self.file = file
+    pageCount = opened.1
     page = Mutex(Page(page: opened.0))
     switch drawing {
     case .picture(let picture): (width, height) = (picture.width, picture.height)
@@ -156,7 +161,8 @@ private final class PDFPainter: Sendable {
       func pixels(_ side: Double) -> Int {
         Int(exactly: (side * (scale * 72 / 72)).rounded(.toNearestOrEven)) ?? 0
       }
-      (width, height) = (pixels(size.width), pixels(size.height))
+      width = pixels(size.width)
+      height = pixels(size.height)
     }
   }
 

@@ -36,10 +36,15 @@ package struct RawPhoto: Sendable {
     guard raw_photo_read(path, &photo) == 0 else { return nil }
     let names = [Self.text(photo.maker), Self.text(photo.model)].filter { !$0.isEmpty }
     camera = names.isEmpty ? nil : names.joined(separator: " ")
-    (width, height, bands) = (Int(photo.width), Int(photo.height), Int(photo.bands))
-    (isKnown, hasMatrix) = (photo.is_known != 0, photo.has_matrix != 0)
-    (hasWhiteBalance, frames) = (photo.has_white_balance != 0, Int(photo.frames))
-    (orientation, memory) = (Int(photo.orientation), Int(photo.memory))
+    width = Int(photo.width)
+    height = Int(photo.height)
+    bands = Int(photo.bands)
+    isKnown = photo.is_known != 0
+    hasMatrix = photo.has_matrix != 0
+    hasWhiteBalance = photo.has_white_balance != 0
+    frames = Int(photo.frames)
+    orientation = Int(photo.orientation)
+    memory = Int(photo.memory)
     self.path = path
   }
 

@@ -60,7 +60,10 @@ package final class BucketStore: ArchiveStore, OriginStore {
     reading: any ObjectReading, scratch: String, knowsAll: Bool = true
   ) {
     writer = ObjectWriter(address, settings)
-    (self.directory, self.reading, self.scratch, self.knowsAll) = (directory, reading, scratch, knowsAll)
+    self.directory = directory
+    self.reading = reading
+    self.scratch = scratch
+    self.knowsAll = knowsAll
   }
 
   package func prepare() throws(StorageError) {
@@ -167,7 +170,8 @@ package final class BucketStore: ArchiveStore, OriginStore {
     }
     let isDue = state.withLock { state in
       state.lines.append(Line(id: id, text: line))
-      (state.sent, state.isAway) = ((id, pin, digest), false)
+      state.sent = (id, pin, digest)
+      state.isAway = false
       guard knowsAll else { return false }
       state.fresh[id] = record
       // One asks for all.
@@ -198,8 +202,10 @@ package final class BucketStore: ArchiveStore, OriginStore {
       } catch {
         // Another time: what was built is there.
         state.withLock { state in
-          (state.lines, state.waiting) = (lines + state.lines, waiting + state.waiting)
-          (state.due, state.sending) = (.now + Self.rest, [])
+          state.lines = lines + state.lines
+          state.waiting = waiting + state.waiting
+          state.due = .now + Self.rest
+          state.sending = []
         }
         return .failure(error)
       }

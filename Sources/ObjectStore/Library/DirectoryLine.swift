@@ -128,8 +128,15 @@ final class ListedRecord: Sendable {
     digest: [UInt8], etag: String, byteCount: Int, generation: UInt64, pyramid: Pyramid, format: TileFormat,
     text: SegmentText, build: Range<Int>, words: Range<Int>
   ) {
-    (self.digest, self.etag, self.byteCount, self.generation) = (digest, etag, byteCount, generation)
-    (self.pyramid, self.format, self.text, self.build, self.words) = (pyramid, format, text, build, words)
+    self.digest = digest
+    self.etag = etag
+    self.byteCount = byteCount
+    self.generation = generation
+    self.pyramid = pyramid
+    self.format = format
+    self.text = text
+    self.build = build
+    self.words = words
   }
 
   /// Whether another record says the same of an image, byte for byte.

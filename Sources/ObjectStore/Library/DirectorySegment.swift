@@ -71,7 +71,9 @@ struct DirectorySegment {
   init(_ pin: ObjectPin, _ text: SegmentText) throws(StorageError) {
     var reader = Reader(pin: pin, text: text)
     try reader.read()
-    (self.pin, lines, holds) = (pin, reader.lines, reader.holds)
+    self.pin = pin
+    lines = reader.lines
+    holds = reader.holds
   }
 
   private struct Reader {

@@ -53,8 +53,10 @@ package final class ObjectDirectory: Sendable {
     _ address: ObjectAddress, _ settings: ObjectSettings, reading: any ObjectReading,
     limits: RequestLimits = .builder, strays: StrayObjects = StrayObjects()
   ) {
-    (self.address, endpoint) = (address, settings.endpoint)
-    (self.reading, self.strays) = (reading, strays)
+    self.address = address
+    endpoint = settings.endpoint
+    self.reading = reading
+    self.strays = strays
     tries = PatientTries(limits)
     writing = ObjectWriter(address, settings, limits: limits)
     folder = address.below(DirectorySegment.folder)
@@ -82,7 +84,8 @@ package final class ObjectDirectory: Sendable {
     guard let news = try news(since: known.keys) else { return known.version }
     var fresh = news.isWhole ? Contents() : known
     fresh.apply(news.lines)
-    (fresh.keys, fresh.version) = (news.parts, known.version + 1)
+    fresh.keys = news.parts
+    fresh.version = known.version + 1
     fresh.isOdd = fresh.isOdd || news.isOdd
     contents.withLock { [fresh] in $0 = fresh }
     return fresh.version

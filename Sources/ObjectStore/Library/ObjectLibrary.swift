@@ -71,7 +71,10 @@ package final class ObjectLibrary: Sendable {
     _ address: ObjectAddress, _ settings: ObjectSettings, _ client: ObjectClient, _ memoryLimit: Int,
     _ limits: RequestLimits, _ strays: StrayObjects
   ) {
-    (self.address, self.settings, self.client, self.strays) = (address, settings, client, strays)
+    self.address = address
+    self.settings = settings
+    self.client = client
+    self.strays = strays
     memory = ObjectMemory(limit: memoryLimit)
     directory = ObjectDirectory(address, settings, reading: client, limits: limits, strays: strays)
   }

@@ -12,7 +12,9 @@ final class SentArchive: ArchiveWriter {
   init(
     _ writer: SZIWriter, at path: String, send: @escaping ArchiveFile.Send
   ) {
-    (self.writer, self.path, self.send) = (writer, path, send)
+    self.writer = writer
+    self.path = path
+    self.send = send
   }
 
   func append(tile index: Int, _ bytes: UnsafeRawBufferPointer, crc: UInt32) throws(StorageError) {

@@ -14,7 +14,9 @@ package final class StoredFiles: Sendable {
     package let byteCount: Int
 
     package init(path: String, etag: String, byteCount: Int) {
-      (self.path, self.etag, self.byteCount) = (path, etag, byteCount)
+      self.path = path
+      self.etag = etag
+      self.byteCount = byteCount
     }
   }
 

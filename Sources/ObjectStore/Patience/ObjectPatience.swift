@@ -30,7 +30,9 @@ package struct RetryBudget: Sendable {
   ///   - share: retries for each call.
   ///   - most: retries that a time without faults leaves over, and that there are at first.
   package init(share: Double = 0.1, most: Double = 20) {
-    (self.share, self.most, tokens) = (share, most, most)
+    self.share = share
+    self.most = most
+    tokens = most
   }
 
   package mutating func earn() { tokens = min(most, tokens + share) }
@@ -71,7 +73,11 @@ package struct Breaker: Sendable {
     window: Duration = .seconds(5), least: Int = 20, share: Double = 0.5, rest: Duration = .seconds(1),
     start: ContinuousClock.Instant = .now
   ) {
-    (self.window, self.least, self.share, self.rest, self.start) = (window, least, share, rest, start)
+    self.window = window
+    self.least = least
+    self.share = share
+    self.rest = rest
+    self.start = start
   }
 
   package var isOpen: Bool { nextProbe != nil }

@@ -26,7 +26,9 @@ package struct RequestLimits: Sendable {
   /// CompleteMultipartUpload).
   var ofCompletion: RequestLimits {
     var limits = self
-    (limits.silence, limits.grace, limits.whole) = (.seconds(120), .seconds(900), .seconds(900))
+    limits.silence = .seconds(120)
+    limits.grace = .seconds(900)
+    limits.whole = .seconds(900)
     return limits
   }
 
@@ -42,14 +44,16 @@ struct TransferPace {
   private var firstReceived: ContinuousClock.Instant?
 
   init(_ limits: RequestLimits, at start: ContinuousClock.Instant) {
-    (self.limits, lastByte) = (limits, start)
+    self.limits = limits
+    lastByte = start
   }
 
   /// Takes how many bytes have gone and come so far.
   /// - Returns: whether the transfer may go on.
   mutating func take(sent: Int, received: Int, at now: ContinuousClock.Instant) -> Bool {
     if sent != self.sent || received != self.received { lastByte = now }
-    (self.sent, self.received) = (sent, received)
+    self.sent = sent
+    self.received = received
     if received > 0, firstReceived == nil { firstReceived = now }
     guard now - lastByte <= limits.silence else { return false }
     guard let firstReceived, case let time = now - firstReceived - limits.grace, time > .zero else {

@@ -11,7 +11,8 @@ package struct EdgeCache: Sendable, CustomStringConvertible {
     guard ["http://", "https://"].contains(where: { text.hasPrefix($0) && text.utf8.count > $0.utf8.count }),
       text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
     else { return nil }
-    (url, self.key) = (text, key)
+    url = text
+    self.key = key
   }
 
   package var description: String { "the cache at \(url)" }

@@ -64,7 +64,8 @@ package final class PurgeQueue: Sendable {
   package init(
     _ forget: @escaping @Sendable ([String]) -> Bool, heard: @escaping @Sendable (Bool) -> Void = { _ in }
   ) {
-    (self.forget, self.heard) = (forget, heard)
+    self.forget = forget
+    self.heard = heard
   }
 
   /// Has them forgotten now, and again when what was on its way has come. What cannot be asked is asked later.

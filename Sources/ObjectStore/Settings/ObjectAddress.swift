@@ -17,7 +17,8 @@ package struct ObjectAddress: Hashable, Sendable, CustomStringConvertible {
     var prefix = parts.count > 1 ? String(parts[1]) : ""
     if !prefix.isEmpty, !prefix.hasSuffix("/") { prefix += "/" }
     guard prefix.isEmpty || Self.isPlain(prefix.dropLast()) else { return nil }
-    (self.bucket, self.prefix) = (bucket, prefix)
+    self.bucket = bucket
+    self.prefix = prefix
   }
 
   /// - Parameter prefix: any, with a slash at its end where it is a folder.
@@ -45,7 +46,8 @@ package struct ObjectAddress: Hashable, Sendable, CustomStringConvertible {
       case 0: return false
       case UInt8(ascii: "/"):
         guard count > 0, count > 2 || dots < count else { return false }
-        (count, dots) = (0, 0)
+        count = 0
+        dots = 0
       default:
         count += 1
         if byte == UInt8(ascii: ".") { dots += 1 }

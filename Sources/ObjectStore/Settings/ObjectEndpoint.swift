@@ -21,7 +21,8 @@ struct ObjectEndpoint: Hashable, Sendable {
       }
     }
     guard !host.isEmpty, allowed else { return nil }
-    (isSecure, self.host) = (scheme == "https://", String(host))
+    isSecure = scheme == "https://"
+    self.host = String(host)
   }
 
   private init(isSecure: Bool, host: String) { (self.isSecure, self.host) = (isSecure, host) }
@@ -78,6 +79,8 @@ struct ObjectCredentials: Hashable, Sendable {
     guard isPrintable(accessKey), isPrintable(secretKey), sessionToken.map(isPrintable) ?? true else {
       return nil
     }
-    (self.accessKey, self.secretKey, self.sessionToken) = (accessKey, secretKey, sessionToken)
+    self.accessKey = accessKey
+    self.secretKey = secretKey
+    self.sessionToken = sessionToken
   }
 }

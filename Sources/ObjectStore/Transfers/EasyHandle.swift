@@ -70,7 +70,8 @@ final class EasyHandle {
     set(CURLOPT_PROTOCOLS_STR, settings.endpoint.scheme)
     message[0] = 0
     set(pointer: CURLOPT_ERRORBUFFER, message)
-    (host, certificates) = (settings.endpoint.host, settings.trust.file)
+    host = settings.endpoint.host
+    certificates = settings.trust.file
     // Read at each connection: what an administrator adds counts without a restart.
     if let file = settings.trust.file { set(CURLOPT_CAINFO, file) }
     if let folder = settings.trust.folder { set(CURLOPT_CAPATH, folder) }

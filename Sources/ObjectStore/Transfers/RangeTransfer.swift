@@ -34,7 +34,8 @@ final class RangeTransfer {
     within time: Duration
   ) {
     let question = call.question
-    (url, isSignedBefore) = (known?.url ?? settings.url(bucket, question.key), known != nil)
+    url = known?.url ?? settings.url(bucket, question.key)
+    isSignedBefore = known != nil
     handle.prepare(settings, url: url, payload: Self.emptyDigest, signed: known)
     if let pin = question.pin {
       handle.add(header: "If-Match", pin.etag)
@@ -146,7 +147,10 @@ final class RangeCall: Sendable {
     _ question: RangeQuestion, by deadline: ContinuousClock.Instant, attempt: Int = 1,
     _ done: @escaping @Sendable (Result<ObjectEnd, ObjectFault>) -> Void
   ) {
-    (self.question, self.deadline, self.attempt, self.done) = (question, deadline, attempt, done)
+    self.question = question
+    self.deadline = deadline
+    self.attempt = attempt
+    self.done = done
   }
 
   var next: RangeCall { RangeCall(question, by: deadline, attempt: attempt + 1, done) }

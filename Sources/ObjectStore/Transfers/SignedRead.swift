@@ -21,7 +21,9 @@ struct SignedRead: Sendable {
       }
     }
     guard let authorization, let date else { return nil }
-    (self.url, self.authorization, self.date) = (url, authorization, date)
+    self.url = url
+    self.authorization = authorization
+    self.date = date
   }
 }
 

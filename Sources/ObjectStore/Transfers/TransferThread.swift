@@ -26,7 +26,10 @@ final class TransferThread: Sendable {
     _ settings: ObjectSettings, _ bucket: BucketName, _ patience: ObjectPatience, _ ended: @escaping Ended
   ) {
     guard EasyHandle() != nil, let multi = curl_multi_init() else { return nil }
-    (self.multi, self.settings, self.bucket, self.patience) = (multi, settings, bucket, patience)
+    self.multi = multi
+    self.settings = settings
+    self.bucket = bucket
+    self.patience = patience
     ziggurat_curl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, patience.connections)
     ziggurat_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, patience.connections)
     guard StartedThread.detached({ [self] in run(ended) }) else { return nil }

@@ -33,7 +33,10 @@ package final class ObjectWriter: ObjectWriting {
     _ address: ObjectAddress, _ settings: ObjectSettings, parts: Parts = Parts(),
     limits: RequestLimits = .builder
   ) {
-    (self.address, self.settings, self.parts, self.limits) = (address, settings, parts, limits)
+    self.address = address
+    self.settings = settings
+    self.parts = parts
+    self.limits = limits
     tries = PatientTries(limits)
   }
 

@@ -35,7 +35,9 @@ enum StoreAnswer {
         objects.append((key, AnswerHead.quoted(etag), count))
         // The next page is asked for by the last key.
         if key.isEmpty { isSound = false }
-        (key, etag, size) = ("", "", "")
+        key = ""
+        etag = ""
+        size = ""
       default: break
       }
     }

@@ -16,7 +16,8 @@ final class UploadBody {
 
   /// - Parameter file: open; its owner's to close, after the request.
   init(_ file: Int32, _ range: Range<Int>) {
-    (origin, count) = (.file(file, start: range.lowerBound), range.count)
+    origin = .file(file, start: range.lowerBound)
+    count = range.count
   }
 
   /// Nil where the file cannot be read, or is shorter than it was.

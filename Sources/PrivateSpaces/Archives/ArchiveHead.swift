@@ -23,8 +23,10 @@ struct ArchiveHead: Codable, Hashable, Sendable {
 
   init(id: String, pyramid: Pyramid, format: TileFormat) {
     self.id = id
-    (width, height) = (pyramid.imageSize.width, pyramid.imageSize.height)
-    (tileSize, self.format) = (pyramid.tileSize, format.fileExtension)
+    width = pyramid.imageSize.width
+    height = pyramid.imageSize.height
+    tileSize = pyramid.tileSize
+    self.format = format.fileExtension
     entries = []
   }
 }
@@ -46,8 +48,10 @@ struct ArchiveTrailer: Hashable {
   }
 
   init(tableOffset: Int, headOffset: Int, headCount: Int, fileCount: Int) {
-    (self.tableOffset, self.headOffset) = (tableOffset, headOffset)
-    (self.headCount, self.fileCount) = (headCount, fileCount)
+    self.tableOffset = tableOffset
+    self.headOffset = headOffset
+    self.headCount = headCount
+    self.fileCount = fileCount
   }
 
   /// Nil where the numbers cannot be.

@@ -103,7 +103,8 @@ package final class SealedSpool: Sendable {
   /// Wipes the key and gives the disk its room back.
   package func discard() {
     state.withLock { state in
-      (state.pieces, state.isGone) = ([], true)
+      state.pieces = []
+      state.isGone = true
       key.wipe()
       ftruncate(descriptor, 0)
     }

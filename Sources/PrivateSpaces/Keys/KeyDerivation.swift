@@ -16,7 +16,8 @@ struct KeyDerivation: Hashable, Sendable {
 
   init() {
     Sodium.require()
-    (passes, memory) = (UInt64(crypto_pwhash_opslimit_moderate()), UInt64(crypto_pwhash_memlimit_moderate()))
+    passes = UInt64(crypto_pwhash_opslimit_moderate())
+    memory = UInt64(crypto_pwhash_memlimit_moderate())
     salt = Sodium.random(Self.saltCount)
   }
 
@@ -24,7 +25,9 @@ struct KeyDerivation: Hashable, Sendable {
   init?(passes: UInt64, memory: UInt64, salt: [UInt8]) {
     guard Self.passesRange.contains(passes), Self.memoryRange.contains(memory), salt.count == Self.saltCount
     else { return nil }
-    (self.passes, self.memory, self.salt) = (passes, memory, salt)
+    self.passes = passes
+    self.memory = memory
+    self.salt = salt
   }
 
   /// Takes about half a second and `memory`; nil where that memory cannot be had.

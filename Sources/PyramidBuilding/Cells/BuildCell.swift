@@ -112,7 +112,8 @@ private final class CellHost: BuildHost, @unchecked Sendable {
 
   func begin(_ scheduler: StripScheduler, memory: Int, _ source: String) {
     monitor.lock()
-    (self.scheduler, told) = (scheduler, 0)
+    self.scheduler = scheduler
+    told = 0
     for _ in 0..<waiting { assist(scheduler) }
     waiting = 0
     monitor.unlock()
@@ -120,7 +121,8 @@ private final class CellHost: BuildHost, @unchecked Sendable {
 
   func end(_ scheduler: StripScheduler, memory: Int) {
     monitor.lock()
-    (self.scheduler, waiting) = (nil, 0)
+    self.scheduler = nil
+    waiting = 0
     monitor.unlock()
   }
 

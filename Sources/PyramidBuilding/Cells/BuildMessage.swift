@@ -85,14 +85,17 @@ struct OrderedOptions: Codable {
   private let format, fidelity, failOn: String
 
   init(_ options: BuildOptions) {
-    (tileSize, quality) = (options.tileSize, options.quality)
+    tileSize = options.tileSize
+    quality = options.quality
     failOn = options.failOn.name
-    (format, fidelity) = (options.format.fileExtension, options.fidelity.name)
+    format = options.format.fileExtension
+    fidelity = options.fidelity.name
   }
 
   func applied(to program: BuildOptions) -> BuildOptions {
     var options = program
-    (options.tileSize, options.quality) = (tileSize, quality)
+    options.tileSize = tileSize
+    options.quality = quality
     // The builder wrote both.
     if let format = TileFormat(fileExtension: format) { options.format = format }
     if let fidelity = Fidelity(name: fidelity) { options.fidelity = fidelity }
@@ -169,8 +172,11 @@ struct PlanMessage: Codable {
   let memory: Int
 
   init(_ plan: BuildPlan) {
-    (width, height) = (plan.pyramid.imageSize.width, plan.pyramid.imageSize.height)
-    (tileSize, format, memory) = (plan.pyramid.tileSize, plan.format.fileExtension, plan.memory)
+    width = plan.pyramid.imageSize.width
+    height = plan.pyramid.imageSize.height
+    tileSize = plan.pyramid.tileSize
+    format = plan.format.fileExtension
+    memory = plan.memory
   }
 
   /// Nil where it is no plan of a build with these options.
@@ -219,7 +225,8 @@ struct FailureMessage: Codable {
 
   /// - Parameter path: what the error calls the source, for which the message says `name`.
   init(_ error: BuildError, path: String, name: String) {
-    (kind, reason) = (error.kind.reportedName, error.reason.replacing(path, with: name))
+    kind = error.kind.reportedName
+    reason = error.reason.replacing(path, with: name)
   }
 
   /// - Parameter words: says the reason otherwise.

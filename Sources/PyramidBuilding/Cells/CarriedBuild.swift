@@ -40,7 +40,10 @@ struct CarriedBuild {
   init(
     _ work: CellBuilder.Work, _ cell: Cell, _ builder: LibraryBuilder, _ pool: WorkPool, isAlone: Bool
   ) {
-    (self.work, self.cell, self.builder, self.pool) = (work, cell, builder, pool)
+    self.work = work
+    self.cell = cell
+    self.builder = builder
+    self.pool = pool
     self.isAlone = isAlone
     deadline = .now + .seconds(builder.imageTimeout)
   }

@@ -48,7 +48,9 @@ final class CellBuilder {
   private static let small = 32 << 20
 
   init(_ server: CellServer, _ builder: LibraryBuilder, _ pool: WorkPool) {
-    (self.server, self.builder, self.pool) = (server, builder, pool)
+    self.server = server
+    self.builder = builder
+    self.pool = pool
   }
 
   /// - Parameter upcoming: what may be built in the same cell afterwards.
@@ -82,7 +84,9 @@ final class CellBuilder {
   /// Lets go of the cell.
   func end() {
     cell?.end()
-    (cell, asked, readable) = (nil, 0, [])
+    cell = nil
+    asked = 0
+    readable = []
   }
 
   private func failed(_ work: Work, _ end: CellEnd) -> Answer {

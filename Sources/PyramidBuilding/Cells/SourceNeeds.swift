@@ -12,7 +12,8 @@ struct SourceNeeds {
   private let decoding: DecodingNeeds
 
   init(_ file: SourceFile) {
-    (path, handle) = (file.path, file.handle)
+    path = file.path
+    handle = file.handle
     decoding = DecodingNeeds(of: handle.descriptor, path: path)
   }
 

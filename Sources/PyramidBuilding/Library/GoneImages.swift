@@ -54,7 +54,9 @@ package final class GoneImages: Sendable {
     owners: @escaping @Sendable (_ ids: [ImageID]) -> [ImageID: String],
     announce: @escaping @Sendable (_ id: ImageID, _ other: ImageID) throws(StorageError) -> Void
   ) {
-    (self.store, self.owners, self.announce) = (store, owners, announce)
+    self.store = store
+    self.owners = owners
+    self.announce = announce
     places = scan.places
     let sources = scan.sources
     ids = {

@@ -75,8 +75,11 @@ package final class ImageOwnership: Sendable {
     of sources: [SourceScan.Source], among all: [SourceScan.Source], in store: any ArchiveStore,
     origins: any OriginStore, takesAll: Bool, digest: @escaping @Sendable (SourceScan.Source) -> String?
   ) throws(StorageError) {
-    (self.store, self.origins, self.takesAll) = (store, origins, takesAll)
-    (self.sources, self.digest) = (all, digest)
+    self.store = store
+    self.origins = origins
+    self.takesAll = takesAll
+    self.sources = all
+    self.digest = digest
     let isWhole = sources.count > Self.fewSources
     let known = try origins.owners(of: isWhole ? nil : sources.map(\.id))
     var state = State()

@@ -47,7 +47,10 @@ package struct LibraryBuilder: Sendable {
     store: any ArchiveStore, options: BuildOptions, jobs: Int,
     isCancelled: @escaping @Sendable () -> Bool = { false }
   ) {
-    (self.store, self.options, self.jobs, self.isCancelled) = (store, options, jobs, isCancelled)
+    self.store = store
+    self.options = options
+    self.jobs = jobs
+    self.isCancelled = isCancelled
   }
 
   /// Into a library's folder, one SZI archive per image.
@@ -309,7 +312,8 @@ package struct LibraryBuilder: Sendable {
     do throws(StorageError) {
       let isWritten = try store.rewrite(id: source.id) { record, own in
         var record = record
-        (record.sourceDigest, record.sourceBytes) = (work.digest, work.file.identity.size)
+        record.sourceDigest = work.digest
+        record.sourceBytes = work.file.identity.size
         record.sourceName = work.file.name
         // Read as a book now, or as pictures.
         if record.folio != source.folio { (record.folio, record.page) = (source.folio, nil) }

@@ -51,7 +51,9 @@ package struct LibraryPruning: Sendable {
       return sizes.isEmpty || !(store.buildRecord(ofID: id).map { sizes.contains($0.sourceBytes) } ?? false)
     }
     if !all.isEmpty, let empty = scan.roots.first(where: \.isEmpty) {
-      (ids, spared, refusal) = (all, nil, .emptySource(empty.text))
+      ids = all
+      spared = nil
+      refusal = .emptySource(empty.text)
     } else {
       let folders = isCareful ? try Self.emptyFolders(of: all, scan, store, origins) : [:]
       ids = folders.isEmpty ? all : all.filter { folders[$0] == nil }
@@ -65,7 +67,9 @@ package struct LibraryPruning: Sendable {
   }
 
   private init(ids: [ImageID], spared: Spared?, refusal: Refusal?) {
-    (self.ids, self.spared, self.refusal) = (ids, spared, refusal)
+    self.ids = ids
+    self.spared = spared
+    self.refusal = refusal
   }
 
   /// Returns the empty folders of images whose sources may lie on disks that are not mounted.

@@ -92,7 +92,8 @@ package final class LibraryRun: @unchecked Sendable {
 
   private func run(_ sources: [SourceScan.Source]) {
     guard !sources.isEmpty else { return }
-    (queue, next) = (sources, 0)
+    queue = sources
+    next = 0
     pool.expect(pictures: sources.count)
     let elsewhere = sources.filter { $0.remote != nil }
     let copies = elsewhere.isEmpty ? nil : SourceCopies(elsewhere, ahead: builder.jobs, builder.copy)

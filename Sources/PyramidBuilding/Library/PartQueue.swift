@@ -18,7 +18,8 @@ final class PartQueue: @unchecked Sendable {
   /// - Parameter build: builds the part of a number, counted from 0, and returns what reports it; an error ends the work
   ///   on others.
   init(count: Int, _ build: @escaping (Int, CellBuilder) throws(BuildError) -> () -> Void) {
-    (self.count, self.build) = (count, build)
+    self.count = count
+    self.build = build
   }
 
   /// Whether a thread more would find a part to build.

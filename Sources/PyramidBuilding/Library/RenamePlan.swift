@@ -13,7 +13,8 @@ struct RenamePlan {
   ///   - occupied: ids whose archives are to give way. One that goes nowhere itself stays, and so does what wants its
   ///     place: words beside it are about that place as much as about what was there.
   init(wanted: [ImageID: ImageID], occupied: Set<ImageID>) {
-    (self.wanted, self.occupied) = (wanted, occupied)
+    self.wanted = wanted
+    self.occupied = occupied
     dropBlocked(wanted.keys)
   }
 

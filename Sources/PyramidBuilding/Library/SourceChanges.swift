@@ -59,7 +59,8 @@ package struct SourceChanges: Sendable {
       return false
     }
     for source in ready { moving[source] = unsettled[source] }
-    (unsettled, postponed) = (moving, waiting)
+    unsettled = moving
+    postponed = waiting
     let known = Set(sources)
     built = built.filter { known.contains($0.key) }
     return ready

@@ -32,7 +32,11 @@ package struct SourceScan: Sendable {
     package init(
       path: String, id: ImageID, folio: String? = nil, name: String? = nil, root: SourceRoot? = nil
     ) {
-      (self.path, self.id, self.folio, self.name, self.root) = (path, id, folio, name, root)
+      self.path = path
+      self.id = id
+      self.folio = folio
+      self.name = name
+      self.root = root
     }
   }
 
@@ -91,7 +95,8 @@ package struct SourceScan: Sendable {
 
     func source(_ id: ImageID, folio: String? = nil) -> Source {
       var source = Source(path: path, id: id, folio: folio, root: origin)
-      (source.remote, source.sidecar) = (remote, sidecar)
+      source.remote = remote
+      source.sidecar = sidecar
       source.enclosure = enclosure
       return source
     }
@@ -108,7 +113,10 @@ package struct SourceScan: Sendable {
     package let isMissing: Bool
 
     init(text: String, place: SourcePlace, isEmpty: Bool, isMissing: Bool = false) {
-      (self.text, self.place, self.isEmpty, self.isMissing) = (text, place, isEmpty, isMissing)
+      self.text = text
+      self.place = place
+      self.isEmpty = isEmpty
+      self.isMissing = isMissing
       root = SourceRoot(place)
     }
   }
@@ -142,15 +150,20 @@ package struct SourceScan: Sendable {
   ) {
     self.mayBeMissing = mayBeMissing
     self.pageCount = pageCount
-    (self.isCancelled, self.asBooks, self.prefix) = (isCancelled, asBooks, prefix)
-    (self.followsLinks, self.onPassedOver) = (followsLinks, onPassedOver)
+    self.isCancelled = isCancelled
+    self.asBooks = asBooks
+    self.prefix = prefix
+    self.followsLinks = followsLinks
+    self.onPassedOver = onPassedOver
     var status = stat()
     let libraryKey = stat(library, &status) == 0 ? Self.key(status) : nil
     for argument in arguments {
       let elsewhere = remote?.isMeant(by: argument) == true ? remote : nil
       let path = elsewhere == nil ? Self.path(ofArgument: argument) : Self.trimmed(argument)
       let place = SourcePlace(path: path, isBook: asBooks, prefix: prefix)
-      (origin, filesMet, entered) = (SourceRoot(place), 0, [])
+      origin = SourceRoot(place)
+      filesMet = 0
+      entered = []
       isMissing = false
       if let elsewhere { add(path, of: elsewhere, library) } else { add(argument, libraryKey) }
       roots.append(
@@ -165,10 +178,18 @@ package struct SourceScan: Sendable {
     books: [ImageID: String], linkedIDs: Set<ImageID>
   ) {
     self.linkedIDs = linkedIDs
-    (self.sources, self.roots, self.failures) = (sources, roots, failures)
-    (self.passedOver, self.books) = (passedOver, books)
-    (prefix, asBooks, isCancelled, onPassedOver) = (nil, false, { false }, { _, _ in })
-    (followsLinks, mayBeMissing, pageCount) = (false, false, nil)
+    self.sources = sources
+    self.roots = roots
+    self.failures = failures
+    self.passedOver = passedOver
+    self.books = books
+    prefix = nil
+    asBooks = false
+    isCancelled = { false }
+    onPassedOver = { _, _ in }
+    followsLinks = false
+    mayBeMissing = false
+    pageCount = nil
   }
 
   /// The places of the arguments, by `SourceRoot.text`.

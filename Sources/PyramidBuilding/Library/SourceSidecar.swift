@@ -119,7 +119,8 @@ struct SourceWords: Codable, Sendable {
   /// The words for an archive of the build that `record` tells of.
   func words(_ record: BuildRecord, own: ImageMetadata) -> ArchiveWords {
     var record = record
-    (record.sidecarDigest, record.pixelDigest) = (digest, pixelDigest)
+    record.sidecarDigest = digest
+    record.pixelDigest = pixelDigest
     if isUploaded == true { record.isUploaded = true }
     return ArchiveWords(record, own: own, told: told(own))
   }

@@ -26,7 +26,8 @@ package struct PlanReport: Sendable {
       }
       if isOfPlan { count += 1 }
     }
-    (self.images, self.count) = (images, count)
+    self.images = images
+    self.count = count
     left = plan.scan.sources.filter { !ended.contains($0.id) }
   }
 

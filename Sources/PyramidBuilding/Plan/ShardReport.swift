@@ -43,8 +43,11 @@ package final class ShardReport: Sendable {
     package let damage: SourceDamage?
 
     package init(_ source: SourceScan.Source, _ outcome: LibraryBuilder.Outcome) {
-      (id, self.source, status) = (source.id, source.path, outcome.status)
-      (reason, isTemporary) = (outcome.failure?.reason, outcome.failure?.isTemporary)
+      id = source.id
+      self.source = source.path
+      status = outcome.status
+      reason = outcome.failure?.reason
+      isTemporary = outcome.failure?.isTemporary
       damage = outcome.damage
     }
   }
@@ -91,7 +94,8 @@ package final class ShardReport: Sendable {
       // Another builder of the same part is at work: what it has begun it may end.
       if !Self.isLocked(path) { try lost.add(path) }
     }
-    (lostStarts, lostNotices) = (lost.starts, lost.notices.map(\.text))
+    lostStarts = lost.starts
+    lostNotices = lost.notices.map(\.text)
     var last = attempts.last ?? 0
     while true {
       last += 1

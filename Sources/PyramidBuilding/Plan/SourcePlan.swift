@@ -182,7 +182,8 @@ package struct SourcePlan: Sendable {
       else { throw refused("its line \(lines.number) is damaged") }
       var source = SourceScan.Source(
         path: item.path, id: item.id, folio: item.folio, root: item.root.map { roots[$0].root })
-      (source.remote, source.sidecar) = (item.remote, item.sidecar)
+      source.remote = item.remote
+      source.sidecar = item.sidecar
       source.enclosure = item.enclosure
       // Of what is copied the version is asked for.
       source.planned = item.remote == nil ? item.version : nil
@@ -192,7 +193,8 @@ package struct SourcePlan: Sendable {
     guard sources.count == head.sources else {
       throw refused("it is cut short: \(sources.count) of \(head.sources) sources are there")
     }
-    (asBooks, prefix) = (head.book, head.prefix)
+    asBooks = head.book
+    prefix = head.prefix
     let digits = String(digest, radix: 16)
     name = String(repeating: "0", count: 16 - digits.count) + digits
     scan = SourceScan(

@@ -47,7 +47,8 @@ extension LibraryBuilder {
       let picture = try copy(file, of: source, remote)
       var copied = SourceScan.Source(
         path: Self.path(picture), id: source.id, folio: source.folio, name: local.name, root: source.root)
-      (copied.remote, copied.sidecar) = (file, local.sidecar)
+      copied.remote = file
+      copied.sidecar = local.sidecar
       return .success(.copied(copied, files + [picture]))
     } catch { return .failure(error) }
   }

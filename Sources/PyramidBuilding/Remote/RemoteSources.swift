@@ -20,7 +20,9 @@ package struct RemoteFile: Hashable, Codable, Sendable {
   }
 
   package init(path: String, etag: String, bytes: Int) {
-    (self.path, self.etag, self.bytes) = (path, etag, bytes)
+    self.path = path
+    self.etag = etag
+    self.bytes = bytes
   }
 }
 

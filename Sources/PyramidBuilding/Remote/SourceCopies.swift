@@ -29,7 +29,9 @@ final class SourceCopies: @unchecked Sendable {
   init(
     _ sources: [SourceScan.Source], ahead: Int, _ make: @escaping @Sendable (SourceScan.Source) -> Made
   ) {
-    (self.sources, self.ahead, self.make) = (sources, ahead, make)
+    self.sources = sources
+    self.ahead = ahead
+    self.make = make
     for _ in 0..<min(ahead, sources.count) {
       // Who takes what nobody has begun copies it.
       _ = StartedThread.detached { [self] in copy() }
@@ -75,7 +77,8 @@ final class SourceCopies: @unchecked Sendable {
   /// No more are copied.
   func end() {
     monitor.lock()
-    (isEnded, states) = (true, [:])
+    isEnded = true
+    states = [:]
     monitor.wakeAll()
     monitor.unlock()
   }

@@ -17,7 +17,8 @@ package struct MetImages: Sendable {
   /// The sources' images are about to be met anew.
   package mutating func forget(_ sources: [SourceScan.Source]) {
     for source in sources {
-      (ids[source.path], refused[source.path]) = (nil, nil)
+      ids[source.path] = nil
+      refused[source.path] = nil
       unknown.remove(source.path)
     }
   }

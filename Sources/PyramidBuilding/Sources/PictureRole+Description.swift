@@ -114,7 +114,8 @@ extension PictureRole {
         types.append(value)
       } else if !isBlank, open != nil || isNamed {
         types.append(value)
-        (open, isNamed) = (nil, false)
+        open = nil
+        isNamed = false
       } else if nameKeys.contains(name), isCertain(FoldedText.key(value)) {
         isNamed = true
       } else if ["type", "picturetype"].contains(name) {

@@ -29,9 +29,11 @@ struct RawSigns {
       PlacedReader(descriptor: file.handle.descriptor, size: file.identity.size)
       .bytes(0, min(file.identity.size, ImageSignature.byteCount)) ?? []
     if let kind = RawFormat.kind(start) ?? tiff?.rawKind {
-      (self.kind, isCertain) = (kind, true)
+      self.kind = kind
+      isCertain = true
     } else if tiff != nil || ImageSignature(start) == nil, ImageFileName.format(of: file.name) == .raw {
-      (kind, isCertain) = ("by its name", false)
+      kind = "by its name"
+      isCertain = false
     } else {
       return nil
     }

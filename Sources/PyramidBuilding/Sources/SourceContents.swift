@@ -49,9 +49,19 @@ struct SourceContents {
 
   /// A RAW file: one picture, whatever its directories have.
   private init(raw: RawSigns) {
-    (self.raw, pages, leftOut, image, first, directories, masks) = (raw, [0], [], 0, 0, [], [:])
-    (scenes, hasScenesAsPages, elsewhere, damage) = ([], false, nil, nil)
-    (name, isCutShort) = ("", false)
+    self.raw = raw
+    pages = [0]
+    leftOut = []
+    image = 0
+    first = 0
+    directories = []
+    masks = [:]
+    scenes = []
+    hasScenesAsPages = false
+    elsewhere = nil
+    damage = nil
+    name = ""
+    isCutShort = false
   }
 
   /// The contents of a TIFF, or of a camera's RAW file; nil for any other file.
@@ -86,7 +96,8 @@ struct SourceContents {
   ///   - name: the file's.
   ///   - wanted: the scenes that are built; nil for the first.
   init(_ tiff: TIFFDirectories, name: String = "", scene wanted: SceneChoice? = nil) {
-    (directories, isCutShort) = (tiff.all, tiff.isCutShort)
+    directories = tiff.all
+    isCutShort = tiff.isCutShort
     self.name = name
     var roles = Self.roles(tiff.all)
     let ome = tiff.all.first.flatMap { OMEImages($0.description, inFileNamed: name) }
@@ -267,7 +278,8 @@ struct SourceContents {
     var (image, first) = (image, first)
     if let scene {
       guard hasScenesAsPages, let found = scenes.first(where: { $0.first == scene }) else { return nil }
-      (image, first) = (found.image, scene)
+      image = found.image
+      first = scene
     }
     let samples = directory(first)?.samples ?? 1
     if let planes = OMEPixels(text.description, image: image, at: first, samples: samples, name: name) {

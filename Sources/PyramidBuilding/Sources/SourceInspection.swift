@@ -98,8 +98,11 @@ package struct SourceInspection: Sendable, Codable {
     guard let size = PixelSize(width: image.width, height: image.height) else {
       throw BuildError(path, "the image has no pixels")
     }
-    (width, height) = (size.width, size.height)
-    (bands, hasAlpha, orientation) = (image.bands, image.hasAlpha, image.orientation)
+    width = size.width
+    height = size.height
+    bands = image.bands
+    hasAlpha = image.hasAlpha
+    orientation = image.orientation
     let loader = route.picture.raw == nil ? image.string("vips-loader") ?? "unknown" : "raw"
     format = loader.hasSuffix("load") ? String(loader.dropLast(4)) : loader
     colour = image.interpretation
@@ -116,7 +119,8 @@ package struct SourceInspection: Sendable, Codable {
     dimensions = route.picture.stack?.dimensions
     let contents = try SourceContents.of(file, options)
     scenes = contents.map { $0.scenes.count > 1 ? $0.scenes.map(\.name) : [] } ?? []
-    (self.route, steps) = (route.reason, route.steps)
+    self.route = route.reason
+    steps = route.steps
     micronsPerPixel = route.micronsPerPixel.map { [$0.x, $0.y] }
     metadata = route.metadata(isPage: found.count > 1)
   }

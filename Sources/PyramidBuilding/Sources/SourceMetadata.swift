@@ -27,7 +27,10 @@ extension ImageMetadata {
 extension DocumentWords {
   init(_ document: PDFDocument) {
     self.init()
-    (title, author, subject) = (document.title, document.author, document.subject)
-    (keywords, xmp) = (document.keywords, document.xmp)
+    title = document.title
+    author = document.author
+    subject = document.subject
+    keywords = document.keywords
+    xmp = document.xmp
   }
 }

@@ -44,7 +44,12 @@ struct SourcePicture {
     if associated == nil, let signs = contents?.raw, signs.areOfRAW(path: path) {
       raw = try RawPicture(SourceFile(path: path), signs, options.raw)
       bands = options.bands
-      (self.page, self.contents, drawing, stack, self.mask, dicom) = (nil, nil, nil, nil, nil, nil)
+      self.page = nil
+      self.contents = nil
+      drawing = nil
+      stack = nil
+      self.mask = nil
+      dicom = nil
       do { try Self.refusePlanes(path, options) } catch { throw BuildError(path, error) }
       steps = raw!.steps + Self.words(bands)
       return
@@ -59,7 +64,11 @@ struct SourcePicture {
       // Once for the file, not for each of its pages.
       if page ?? 0 == 0 { log.add(dicom.damage) }
       bands = options.bands
-      (self.page, self.contents, drawing, stack, self.mask) = (page, nil, nil, nil, nil)
+      self.page = page
+      self.contents = nil
+      drawing = nil
+      stack = nil
+      self.mask = nil
       do { try Self.refusePlanes(path, options) } catch { throw BuildError(path, error) }
       steps = [dicom.step] + Self.words(bands)
       return
@@ -242,7 +251,8 @@ private struct Drawing {
         resolution = Double(options.resolution ?? 0)
         words = "at \(Int(resolution)) dpi"
       case .exact(let picture):
-        (self.picture, resolution) = (picture, picture.resolution)
+        self.picture = picture
+        resolution = picture.resolution
         words = "at \(Self.rounded(resolution)) dpi, its picture's own"
       case .finest(let finest):
         resolution = finest
@@ -254,7 +264,8 @@ private struct Drawing {
       scale = resolution / 72 * (content?.userUnit ?? 1)
     case "svgload":
       guard let dpi = options.resolution else { return nil }
-      (scale, words) = (Double(dpi) / 72, "at \(dpi) dpi")
+      scale = Double(dpi) / 72
+      words = "at \(dpi) dpi"
     default: return nil
     }
   }

@@ -45,7 +45,9 @@ final class VipsSource: StripSource, StripDecoding {
     sourceCount = picture.stack?.channels.count ?? 1
     do {
       let (image, steps) = try Self.prepared(image, picture, options)
-      (width, height, hasAlpha) = (image.width, image.height, image.hasAlpha)
+      width = image.width
+      height = image.height
+      hasAlpha = image.hasAlpha
       layout = .interleaved(image.pixelBands)
       self.steps = steps
       self.picture = picture

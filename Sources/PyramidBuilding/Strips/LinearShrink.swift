@@ -40,8 +40,10 @@ enum LinearShrink {
       let (at, next, to) = (2 &* x &* bands, 2 &* x &* bands &+ bands, x &* bands)
       var (a0, a1, b0, b1) = (1, 1, 1, 1)
       if hasAlpha {
-        (a0, a1) = (Int(a[at &+ colours]), Int(a[next &+ colours]))
-        (b0, b1) = (Int(b[at &+ colours]), Int(b[next &+ colours]))
+        a0 = Int(a[at &+ colours])
+        a1 = Int(a[next &+ colours])
+        b0 = Int(b[at &+ colours])
+        b1 = Int(b[next &+ colours])
         out[to &+ colours] = UInt8((a0 &+ a1 &+ b0 &+ b1) >> 2)
       }
       let weight = a0 &+ a1 &+ b0 &+ b1

@@ -18,7 +18,9 @@ final class RowBuffer {
   ///   - width: image pixels.
   ///   - rows: even where chroma has half resolution.
   init(_ layout: PixelLayout, width: Int, rows: Int) {
-    (self.layout, self.width, count) = (layout, width, rows)
+    self.layout = layout
+    self.width = width
+    count = rows
     func stride(_ plane: Int) -> Int {
       let step = layout.subsampling(ofPlane: plane)
       return (width + step - 1) / step * layout.bandsPerPlane + Self.slack

@@ -49,7 +49,10 @@ final class Strip {
   func begin(row: Int) {
     self.row = row
     height = min(tileSize, level.height - row * tileSize)
-    (nextPiece, donePieces, nextTile, doneTiles) = (0, 0, 0, 0)
+    nextPiece = 0
+    donePieces = 0
+    nextTile = 0
+    doneTiles = 0
     for column in 0..<columns {
       missingChildren[column] = Int8(level.children(ofTile: column, row: row))
     }

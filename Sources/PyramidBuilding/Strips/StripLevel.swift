@@ -18,8 +18,10 @@ struct StripLevel {
     let level = pyramid.topLevel - shift
     let size = pyramid.size(ofLevel: level)
     self.shift = shift
-    (width, height) = (size.width, size.height)
-    (columns, rows) = (pyramid.columns(ofLevel: level), pyramid.rows(ofLevel: level))
+    width = size.width
+    height = size.height
+    columns = pyramid.columns(ofLevel: level)
+    rows = pyramid.rows(ofLevel: level)
     block = TileBlock(layout, tileSize: pyramid.tileSize)
     childColumns = shift == 0 ? 0 : pyramid.columns(ofLevel: level + 1)
     childRows = shift == 0 ? 0 : pyramid.rows(ofLevel: level + 1)

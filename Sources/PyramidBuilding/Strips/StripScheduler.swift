@@ -63,7 +63,9 @@ final class StripScheduler: @unchecked Sendable {
     self.options = options
     self.profile = profile
     self.writer = writer
-    (self.encoder, self.isCancelled, self.onProgress) = (encoder, isCancelled, onProgress)
+    self.encoder = encoder
+    self.isCancelled = isCancelled
+    self.onProgress = onProgress
     levels = (0..<pyramid.levelCount).map { StripLevel(pyramid, shift: $0, layout: source.layout) }
     stock = StripStock(levels, source)
     unfinishedStrips = levels.reduce(0) { $0 + $1.rows }

@@ -9,7 +9,8 @@ struct StripStock {
   private var free: [[Strip]]
 
   init(_ levels: [StripLevel], _ source: any StripSource) {
-    (self.levels, self.source) = (levels, source)
+    self.levels = levels
+    self.source = source
     blocks = BlockPool(byteCount: levels[0].block.byteCount)
     open = levels.map { _ in [] }
     free = open

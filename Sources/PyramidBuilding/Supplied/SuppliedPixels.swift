@@ -46,8 +46,12 @@ final class SuppliedPixels<Source: PixelSource>: StripSource, StripDecoding {
     if let refusal = TileArchiveWriter.refusal(source.micronsPerPixel) {
       throw BuildError(name, refusal, .invalidArgument)
     }
-    (self.width, self.height, self.bands, sampleSize) = (width, height, bands, bits / 8)
-    (self.name, self.source) = (name, source)
+    self.width = width
+    self.height = height
+    self.bands = bands
+    sampleSize = bits / 8
+    self.name = name
+    self.source = source
     windowing = try Self.windowing(options, name)
     background = bands.hasAlpha && !options.keepsAlpha ? options.background : nil
     hasAlpha = bands.hasAlpha && background == nil

@@ -31,7 +31,8 @@ final class CustomTileEncoding: TileEncoding {
   private var encoded: UnsafeMutableRawBufferPointer = .init(start: nil, count: 0)
 
   init(_ encoder: any TileEncoder, bands: PixelBands, tileSize: Int) {
-    (self.encoder, self.bands) = (encoder, bands.count)
+    self.encoder = encoder
+    self.bands = bands.count
     pixels = .allocate(capacity: tileSize * tileSize * bands.count)
   }
 

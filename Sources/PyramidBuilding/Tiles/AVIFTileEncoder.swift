@@ -8,7 +8,9 @@ final class AVIFTileEncoder: TileEncoding {
   private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
   init(bands: PixelBands, quality: Int, profile: [UInt8]?) {
-    (self.bands, self.quality, self.profile) = (bands, quality, profile)
+    self.bands = bands
+    self.quality = quality
+    self.profile = profile
   }
 
   deinit { bytes.deallocate() }

@@ -18,9 +18,8 @@ final class JPEGTileEncoder: TileEncoding {
     switch layout {
     case .interleaved(.gray): (format, sampling) = (TJPF_GRAY, TJSAMP_GRAY)
     case .interleaved(.rgb):
-      (format, sampling) = (
-        TJPF_RGB, subsampling.halvesChroma(atQuality: quality) ? TJSAMP_420 : TJSAMP_444
-      )
+      format = TJPF_RGB
+      sampling = subsampling.halvesChroma(atQuality: quality) ? TJSAMP_420 : TJSAMP_444
     case .planar420: (format, sampling) = (TJPF_RGB, TJSAMP_420)
     case .interleaved(.grayAlpha), .interleaved(.rgba): preconditionFailure("JPEG has no alpha")
     }

@@ -11,7 +11,9 @@ final class JPEGXLTileEncoder: TileEncoding {
   private let kept = KeptBytes()
 
   init(bands: PixelBands, quality: Int, profile: [UInt8]?, tileSize: Int) {
-    (self.bands, self.quality, self.profile) = (bands, quality, profile)
+    self.bands = bands
+    self.quality = quality
+    self.profile = profile
     capacity = tileSize * tileSize * bands.count
     packed = .allocate(capacity: capacity)
   }

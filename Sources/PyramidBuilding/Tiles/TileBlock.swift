@@ -11,7 +11,8 @@ struct TileBlock {
   private static let padding = 64
 
   init(_ layout: PixelLayout, tileSize: Int) {
-    (self.layout, self.tileSize) = (layout, tileSize)
+    self.layout = layout
+    self.tileSize = tileSize
     func size(_ plane: Int) -> Int {
       guard plane < layout.planeCount else { return 0 }
       return Self.stride(layout, tileSize, plane) * (tileSize / layout.subsampling(ofPlane: plane))

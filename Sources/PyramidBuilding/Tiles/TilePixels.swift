@@ -16,7 +16,10 @@ struct TilePixels {
   let height: Int
 
   init(_ layout: PixelLayout, width: Int, height: Int, planes: (Plane, Plane, Plane)) {
-    (self.layout, self.width, self.height, self.planes) = (layout, width, height, planes)
+    self.layout = layout
+    self.width = width
+    self.height = height
+    self.planes = planes
   }
 
   subscript(plane: Int) -> Plane {

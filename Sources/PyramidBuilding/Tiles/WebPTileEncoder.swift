@@ -64,7 +64,9 @@ final class WebPTileEncoder: TileEncoding {
       var from = plane.base + y * plane.stride
       var to = coloured + y * colouredStride
       for _ in 0..<tile.width {
-        (to[0], to[1], to[2]) = (from[0], from[0], from[0])
+        to[0] = from[0]
+        to[1] = from[0]
+        to[2] = from[0]
         if hasAlpha { to[3] = from[1] }
         from += bands
         to += bands + 2

@@ -55,7 +55,10 @@ struct IIIFImageRequest: Hashable {
       throw .quality
     }
     guard let format = PictureFormat(ending: reader.rest) else { throw .format }
-    (self.region, self.size, self.quality, self.format) = (region, size, quality, format)
+    self.region = region
+    self.size = size
+    self.quality = quality
+    self.format = format
   }
 
   private static func quality(_ name: UnsafeRawBufferPointer, _ takesNative: Bool) -> PictureQuality? {
@@ -109,7 +112,9 @@ struct IIIFImageRequest: Hashable {
 
   private func picture(of region: PixelRect, _ limits: PictureLimits) throws(TileRefusal) -> Picture {
     var picture = Picture(region: region, size: try size.pixels(of: region, limits), format: format)
-    (picture.isMirrored, picture.rotation, picture.quality) = (isMirrored, rotation, quality)
+    picture.isMirrored = isMirrored
+    picture.rotation = rotation
+    picture.quality = quality
     let area = format.limit(limits.area)
     guard picture.size.width * picture.size.height <= area else {
       throw TileRefusal(

@@ -43,21 +43,25 @@ package struct IIIFRequest: TileProtocol {
   ///   - part: the id and what follows it.
   ///   - takesNative: whether the quality may be called `native`.
   init(_ path: RawPath, _ part: Range<Int>, _ version: IIIFVersion, takesNative: Bool = false) {
-    (self.version, self.part) = (version, PathPart(part))
+    self.version = version
+    self.part = PathPart(part)
     let (start, end) = (part.lowerBound, part.upperBound)
     // From the end, since an id may hold slashes.
     guard let file = path.slash(before: end, from: start) else {
-      (asked, idPart) = (.base, PathPart(start..<end))
+      asked = .base
+      idPart = PathPart(start..<end)
       return
     }
     if file == end - 1 || path.isPart("info.json", from: file + 1, to: end) {
-      (asked, idPart) = (file == end - 1 ? .base : .information, PathPart(start..<file))
+      asked = file == end - 1 ? .base : .information
+      idPart = PathPart(start..<file)
       return
     }
     guard let rotation = path.slash(before: file, from: start),
       let size = path.slash(before: rotation, from: start), let region = path.slash(before: size, from: start)
     else {
-      (asked, idPart) = (.base, PathPart(start..<end))
+      asked = .base
+      idPart = PathPart(start..<end)
       return
     }
     idPart = PathPart(start..<region)

@@ -17,8 +17,12 @@ package struct IIIFTileLink {
     _ version: IIIFVersion, id: UnsafeRawBufferPointer, _ picture: Picture, of image: PixelSize,
     _ limits: PictureLimits, statesHeight: Bool = false
   ) {
-    (self.version, self.id, self.picture) = (version, id, picture)
-    (self.image, self.limits, self.statesHeight) = (image, limits, statesHeight)
+    self.version = version
+    self.id = id
+    self.picture = picture
+    self.image = image
+    self.limits = limits
+    self.statesHeight = statesHeight
   }
 
   /// More than the header can take beyond the base, in bytes.

@@ -28,7 +28,8 @@ struct IIPView {
       return .stored(tile)
     }
     var picture = Picture(region: rectangle, size: size, format: format)
-    (picture.isMirrored, picture.rotation) = (isMirrored, rotation)
+    picture.isMirrored = isMirrored
+    picture.rotation = rotation
     picture.encodingQuality = encodingQuality
     return .picture(picture)
   }

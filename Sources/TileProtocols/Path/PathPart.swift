@@ -4,9 +4,8 @@ struct PathPart: Hashable {
 
   /// - Parameter range: of no more than 2³¹ bytes, which no request line has.
   init(_ range: Range<Int>) {
-    (lower, upper) = (
-      Int32(truncatingIfNeeded: range.lowerBound), Int32(truncatingIfNeeded: range.upperBound)
-    )
+    lower = Int32(truncatingIfNeeded: range.lowerBound)
+    upper = Int32(truncatingIfNeeded: range.upperBound)
   }
 
   var range: Range<Int> { Range(uncheckedBounds: (Int(lower), Int(upper))) }

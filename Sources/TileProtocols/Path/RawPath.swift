@@ -22,7 +22,8 @@ package struct RawPath {
     // The path of an absolute URL that has none stands elsewhere.
     let isBehind = path.baseAddress.map { $0 + path.count + 1 } == query.baseAddress
     let length = isBehind ? path.count + 1 + query.count : path.count
-    (bytes, count) = (UnsafeRawBufferPointer(start: path.baseAddress, count: length), path.count)
+    bytes = UnsafeRawBufferPointer(start: path.baseAddress, count: length)
+    count = path.count
   }
 
   /// Where the query stands; empty where there is none.

@@ -16,6 +16,8 @@ package struct Picture: Hashable, Sendable {
   package var encodingQuality: UInt8?
 
   package init(region: PixelRect, size: PixelSize, format: PictureFormat = .jpg) {
-    (self.region, self.size, self.format) = (region, size, format)
+    self.region = region
+    self.size = size
+    self.format = format
   }
 }

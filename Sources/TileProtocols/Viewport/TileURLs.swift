@@ -13,7 +13,8 @@ struct TileURLs {
 
   init(_ scheme: TileScheme, id: String, archive: TileArchive, base: String) {
     self.scheme = scheme
-    (pyramid, format) = (archive.pyramid, archive.format)
+    pyramid = archive.pyramid
+    format = archive.format
     head = JSONText.escaped(scheme.folder(ofID: PercentEncoding.encode(id), base: base))
     tail = JSONText.escaped("?v=\(String(archive.generation, radix: 16))")
   }

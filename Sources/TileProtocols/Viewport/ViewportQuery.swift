@@ -99,7 +99,8 @@ package struct ViewportQuery: Hashable, Sendable {
       fitting: image, fit ?? .contain, width: width, height: height, rotation: rotation)
     if let scale {
       viewport.scale = scale
-      (viewport.x, viewport.y) = (0, 0)
+      viewport.x = 0
+      viewport.y = 0
       if fit != nil {
         viewport = viewport.centered(on: Point(x: Double(image.width) / 2, y: Double(image.height) / 2))
       }

@@ -46,7 +46,8 @@ package struct XYZDescription: Encodable {
     edgeTiles =
       PictureFormat(format).keepsAlpha
       ? "transparent" : "rgb(\(background.map(String.init).joined(separator: ", ")))"
-    (width, height) = (pyramid.imageSize.width, pyramid.imageSize.height)
+    width = pyramid.imageSize.width
+    height = pyramid.imageSize.height
     let world = Double(tileSize) * Double(sign: .plus, exponent: grid.maximumZ, significand: 1)
     func latitude(_ y: Double) -> Double { atan(sinh(.pi * (1 - 2 * y))) * 180 / .pi }
     bounds = [-180, latitude(Double(height) / world), Double(width) / world * 360 - 180, latitude(0)]

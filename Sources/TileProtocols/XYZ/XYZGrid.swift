@@ -57,7 +57,11 @@ package struct XYZTile: Hashable, Sendable {
   package let isPadded: Bool
 
   package init(z: Int, x: Int, y: Int, isDouble: Bool = false, isPadded: Bool = true) {
-    (self.z, self.x, self.y, self.isDouble, self.isPadded) = (z, x, y, isDouble, isPadded)
+    self.z = z
+    self.x = x
+    self.y = y
+    self.isDouble = isDouble
+    self.isPadded = isPadded
   }
 
   init?(_ reader: inout PathReader) {

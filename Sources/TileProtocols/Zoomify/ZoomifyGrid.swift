@@ -17,7 +17,8 @@ package struct ZoomifyGrid: Sendable {
   package let levels: FlooredGrid
 
   package init(_ pyramid: Pyramid, tileSize: Int = Self.tileSize) {
-    (self.pyramid, self.tileSize) = (pyramid, tileSize)
+    self.pyramid = pyramid
+    self.tileSize = tileSize
     levels = FlooredGrid(pyramid, tileSize: tileSize, leastSide: 0)
   }
 
@@ -97,7 +98,10 @@ package struct ZoomifyTile: Hashable, Sendable {
   package let y: Int
 
   package init(group: Int, level: Int, x: Int, y: Int) {
-    (self.group, self.level, self.x, self.y) = (group, level, x, y)
+    self.group = group
+    self.level = level
+    self.x = x
+    self.y = y
   }
 
   init?(_ reader: inout PathReader) {

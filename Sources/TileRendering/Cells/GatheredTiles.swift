@@ -27,7 +27,9 @@ final class GatheredTiles: Sendable {
   private nonisolated(unsafe) var state = State()
 
   init(hasStamps: Bool, levels: LevelSet, fetch: @escaping @Sendable ([Int]) -> [GatheredTile]) {
-    (self.hasStamps, self.levels, self.fetch) = (hasStamps, levels, fetch)
+    self.hasStamps = hasStamps
+    self.levels = levels
+    self.fetch = fetch
   }
 
   deinit { release() }

@@ -48,7 +48,9 @@ package final class RenderCells: Sendable {
     own = TileRenderer(options: options)
     var options = options
     options.cacheBytes /= max(1, threads)
-    (self.options, self.timeout, mostKept) = (options, timeout, max(1, threads))
+    self.options = options
+    self.timeout = timeout
+    mostKept = max(1, threads)
   }
 
   /// Bytes of decoded tiles that are kept now.

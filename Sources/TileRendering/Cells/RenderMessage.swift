@@ -70,7 +70,9 @@ enum RenderMessage {
       return nil
     }
     var options = TileRenderer.Options()
-    (options.quality, options.cacheBytes, options.isKept) = (head[0], head[1], head[2] == 1)
+    options.quality = head[0]
+    options.cacheBytes = head[1]
+    options.isKept = head[2] == 1
     options.background = Array(head[3..<6])
     let tiles = zip(words(bytes[bodyEnd..<numbersEnd]), parse(tiles: bytes[numbersEnd...]))
     return Question(

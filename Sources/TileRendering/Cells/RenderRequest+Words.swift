@@ -85,7 +85,8 @@ extension RenderTask {
         PictureQuality.allCases.indices.contains(own[10]), (0...100).contains(own[11])
       else { return nil }
       var picture = Picture(region: rectangle(2), size: size, format: format)
-      (picture.isMirrored, picture.rotation) = (own[8] == 1, number(9))
+      picture.isMirrored = own[8] == 1
+      picture.rotation = number(9)
       picture.quality = PictureQuality.allCases[own[10]]
       picture.encodingQuality = own[11] == 0 ? nil : UInt8(own[11])
       self = .picture(picture)

@@ -25,8 +25,12 @@ package struct RenderRequest: Hashable, Sendable {
   private static let hintLimit = 4096
 
   package init(_ task: RenderTask, of archive: TileArchive) {
-    (self.task, pyramid, format) = (task, archive.pyramid, archive.format)
-    (generation, coarsestLevel, hasStamps) = (archive.generation, archive.coarsestLevel, archive.hasStamps)
+    self.task = task
+    pyramid = archive.pyramid
+    format = archive.format
+    generation = archive.generation
+    coarsestLevel = archive.coarsestLevel
+    hasStamps = archive.hasStamps
     var hints: [Hint] = []
     if let (level, rectangle) = task.source(in: archive.pyramid), level >= archive.coarsestLevel {
       let side = archive.pyramid.tileSize
@@ -48,8 +52,12 @@ package struct RenderRequest: Hashable, Sendable {
     task: RenderTask, pyramid: Pyramid, format: TileFormat, generation: UInt64, coarsestLevel: Int,
     hasStamps: Bool, hints: [Hint]
   ) {
-    (self.task, self.pyramid, self.format) = (task, pyramid, format)
-    (self.generation, self.coarsestLevel, self.hasStamps) = (generation, coarsestLevel, hasStamps)
+    self.task = task
+    self.pyramid = pyramid
+    self.format = format
+    self.generation = generation
+    self.coarsestLevel = coarsestLevel
+    self.hasStamps = hasStamps
     self.hints = hints
   }
 

@@ -33,8 +33,12 @@ enum BitonalJPEG {
       }
     }
     var info = js_info()
-    (info.width, info.height, info.components) = (Int32(pixels.width), Int32(pixels.height), 1)
-    (info.h.0, info.v.0, info.colour) = (1, 1, 1)
+    info.width = Int32(pixels.width)
+    info.height = Int32(pixels.height)
+    info.components = 1
+    info.h.0 = 1
+    info.v.0 = 1
+    info.colour = 1
     withUnsafeMutableBytes(of: &info.quantisation.0) { table in
       table.bindMemory(to: UInt16.self).update(repeating: quantization)
     }

@@ -12,7 +12,8 @@ package struct JoinedTiles {
   private let cancellation: Cancellation
 
   init(_ archive: TileArchive, _ cancellation: Cancellation) {
-    (self.archive, self.cancellation) = (archive, cancellation)
+    self.archive = archive
+    self.cancellation = cancellation
   }
 
   /// Pixels of a block of coefficients along a side, at most: chroma is halved in the widest.
@@ -192,7 +193,8 @@ package struct JoinedTiles {
     guard let turner = tjInitTransform() else { throw noMemory }
     defer { tjDestroy(turner) }
     var transform = tjtransform()
-    (transform.op, transform.options) = (Int32(operation.rawValue), Int32(TJXOPT_PERFECT))
+    transform.op = Int32(operation.rawValue)
+    transform.options = Int32(TJXOPT_PERFECT)
     var bytes: UnsafeMutablePointer<UInt8>?
     var count: UInt = 0
     let code = tjTransform(turner, jpeg.baseAddress, UInt(jpeg.count), 1, &bytes, &count, &transform, 0)

@@ -16,7 +16,8 @@ package final class PixelBuffer: @unchecked Sendable {
   package var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(memory) }
 
   init(_ size: PixelSize, _ layout: PixelLayout) {
-    (self.size, self.layout) = (size, layout)
+    self.size = size
+    self.layout = layout
     switch layout {
     case .interleaved(let bands): memory = .allocate(capacity: size.width * size.height * bands.count)
     case .planar420:

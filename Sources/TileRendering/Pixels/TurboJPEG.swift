@@ -8,7 +8,8 @@ final class TurboJPEG {
 
   init() {
     // They fail only where there is no memory for a few kilobytes.
-    (reader, writer) = (tjInitDecompress()!, tjInitCompress()!)
+    reader = tjInitDecompress()!
+    writer = tjInitCompress()!
   }
 
   deinit {

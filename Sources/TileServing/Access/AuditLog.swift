@@ -26,7 +26,8 @@ package final class AuditLog: Sendable {
     guard let descriptor = Self.open(path) else {
       throw StorageError("open the audit log \(path)", errno: errno)
     }
-    (self.path, self.tell) = (path, tell)
+    self.path = path
+    self.tell = tell
     state = Mutex(State(descriptor: descriptor))
   }
 
@@ -58,7 +59,8 @@ package final class AuditLog: Sendable {
       repeat { count = Glibc.write(state.descriptor, line, line.count) } while count < 0 && errno == EINTR
       if count == line.count {
         let lost = state.lost
-        (state.lost, state.isCut) = (0, false)
+        state.lost = 0
+        state.isCut = false
         return lost == 0 ? nil : "the audit log \(path) goes on; \(lost) of its lines are lost"
       }
       let reason = count < 0 ? errno : ENOSPC
@@ -87,7 +89,8 @@ package final class AuditLog: Sendable {
     if stat(path, &named) == 0, named.st_ino == open.st_ino, named.st_dev == open.st_dev { return true }
     guard let descriptor = Self.open(path) else { return false }
     close(state.descriptor)
-    (state.descriptor, state.isCut) = (descriptor, false)
+    state.descriptor = descriptor
+    state.isCut = false
     return true
   }
 

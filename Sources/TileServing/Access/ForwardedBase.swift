@@ -27,10 +27,12 @@ struct ForwardedBase {
     if let forwarded = header("Forwarded") {
       guard let elements = Self.elements(forwarded) else { return nil }
       let element = Self.outermost(elements, proxies)
-      (scheme, host) = (element["proto"], element["host"])
+      scheme = element["proto"]
+      host = element["host"]
     } else {
       guard let last = Self.last(of: ["X-Forwarded-Proto", "X-Forwarded-Host"], header) else { return nil }
-      (scheme, host) = (last[0], last[1])
+      scheme = last[0]
+      host = last[1]
     }
     guard let prefixes = Self.last(of: ["X-Forwarded-Prefix"], header) else { return nil }
     guard scheme != nil || host != nil || prefixes[0] != nil else { return nil }

@@ -36,7 +36,8 @@ struct GuessLimit {
       if left > 0 { return left }
     }
     record.count += 1
-    (record.before, record.last) = (record.last, now)
+    record.before = record.last
+    record.last = now
     makeRoom(now)
     records[address] = record
     return 0

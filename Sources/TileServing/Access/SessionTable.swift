@@ -44,7 +44,11 @@ package final class SessionTable: Sendable {
     now: @escaping @Sendable () -> Int,
     locked: @escaping @Sendable () -> Void = {}, ended: @escaping @Sendable () -> Void = {}
   ) {
-    (self.limits, self.cookie, self.now, self.locked, self.ended) = (limits, cookie, now, locked, ended)
+    self.limits = limits
+    self.cookie = cookie
+    self.now = now
+    self.locked = locked
+    self.ended = ended
   }
 
   /// Seconds; goes on while the machine sleeps.

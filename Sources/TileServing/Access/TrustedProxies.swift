@@ -15,7 +15,8 @@ package struct TrustedProxies: Sendable {
   package static let local = TrustedProxies("127.0.0.0/8,::1,unix")!
 
   private init(ranges: [AddressRange], hasSockets: Bool) {
-    (self.ranges, self.hasSockets) = (ranges, hasSockets)
+    self.ranges = ranges
+    self.hasSockets = hasSockets
   }
 
   /// Ranges of addresses with commas between, `unix` for sockets of this machine's file system, or `none` alone;

@@ -55,9 +55,11 @@ struct Embedding: Encodable {
     title = PresentationManifest.title(entry)
     let creators = entry.metadata.creators
     author = creators.isEmpty ? nil : creators.joined(separator: ", ")
-    (provider, providerAddress) = (site.name ?? "Ziggurat", "\(base)/")
+    provider = site.name ?? "Ziggurat"
+    providerAddress = "\(base)/"
     thumbnailAddress = picture.address
-    (thumbnailWidth, thumbnailHeight) = (picture.size.width, picture.size.height)
+    thumbnailWidth = picture.size.width
+    thumbnailHeight = picture.size.height
     let address = HTMLText.attribute("\(base)/embed/\(PercentEncoding.encode(entry.id.text))")
     html =
       "<iframe src=\"\(address)\" width=\"\(width)\" height=\"\(height)\" title=\"\(HTMLText.attribute(title))\" "

@@ -16,7 +16,8 @@ package struct SiteIdentity: Sendable {
         )
       else { return nil }
     }
-    (self.name, self.provider) = (name, provider)
+    self.name = name
+    self.provider = provider
   }
 
   /// A page with the name where it has the program's: as its title, and behind the sign at its top.

@@ -48,7 +48,9 @@ final class StaticFiles: Sendable {
   init(
     root: String, below base: BasePath = BasePath(of: ""), of identity: SiteIdentity = SiteIdentity()
   ) throws(StorageError) {
-    (self.root, self.base, self.owner) = (root, base, identity)
+    self.root = root
+    self.base = base
+    self.owner = identity
     enclosure = try Enclosure(root)
   }
 

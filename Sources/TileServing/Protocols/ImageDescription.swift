@@ -106,13 +106,21 @@ struct ImageDescription: Encodable {
     let metadata = entry.metadata
     title = (isBook ? entry.cover?.title : metadata.title) ?? id.name
     titles = metadata.titles.isEmpty || isBook && entry.cover?.title == nil ? nil : metadata.titles
-    (caption, creator, date) = (metadata.caption, metadata.creator, metadata.date)
+    caption = metadata.caption
+    creator = metadata.creator
+    date = metadata.date
     creators = metadata.creators.isEmpty ? nil : metadata.creators
-    (license, webStatement) = (metadata.license, metadata.webStatement)
-    (usageTerms, identifier) = (metadata.usageTerms, metadata.identifier)
-    (source, credit) = (metadata.source, metadata.credit)
-    (location, rights, keywords) = (metadata.place, metadata.rights, metadata.keywords)
-    (width, height) = (pyramid.imageSize.width, pyramid.imageSize.height)
+    license = metadata.license
+    webStatement = metadata.webStatement
+    usageTerms = metadata.usageTerms
+    identifier = metadata.identifier
+    source = metadata.source
+    credit = metadata.credit
+    location = metadata.place
+    rights = metadata.rights
+    keywords = metadata.keywords
+    width = pyramid.imageSize.width
+    height = pyramid.imageSize.height
     tileSize = pyramid.tileSize
     overlap = pyramid.overlap
     format = entry.format

@@ -47,11 +47,22 @@ struct ListedImage: Encodable {
     let urls: [String: String]
 
     init(_ image: ImageDescription) {
-      (id, title, width, height) = (image.id.text, image.title, image.width, image.height)
-      (tileSize, overlap, format) = (image.tileSize, image.overlap, image.format)
-      (generation, pages, page) = (image.generation, image.pages, image.page)
-      (date, animated) = (image.date, image.animated)
-      (isBook, cover, book, label) = (image.isBook, image.cover?.text, image.book?.text, image.label)
+      id = image.id.text
+      title = image.title
+      width = image.width
+      height = image.height
+      tileSize = image.tileSize
+      overlap = image.overlap
+      format = image.format
+      generation = image.generation
+      pages = image.pages
+      page = image.page
+      date = image.date
+      animated = image.animated
+      isBook = image.isBook
+      cover = image.cover?.text
+      book = image.book?.text
+      label = image.label
       urls = image.urls.filter { $0.key == "dzi" }
     }
   }

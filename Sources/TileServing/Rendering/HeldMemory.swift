@@ -17,7 +17,10 @@ package final class HeldMemory: Sendable {
     fileprivate init(
       _ thing: any AnyObject & Sendable, _ client: ClientAddress, _ amount: Int, _ memory: HeldMemory
     ) {
-      (self.thing, self.client, self.amount, self.memory) = (thing, client, amount, memory)
+      self.thing = thing
+      self.client = client
+      self.amount = amount
+      self.memory = memory
       memory.add(ObjectIdentifier(thing), client, amount)
     }
 

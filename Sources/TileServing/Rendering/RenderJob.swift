@@ -23,7 +23,10 @@ package final class RenderJob: Sendable {
     key: String, cost: RenderCost, failure: Response, mayBeKept: @escaping @Sendable () -> Bool,
     work: @escaping @Sendable (Cancellation) throws(RenderError) -> [UInt8]
   ) {
-    (self.key, self.cost, self.failure, self.work) = (key, cost, failure, work)
+    self.key = key
+    self.cost = cost
+    self.failure = failure
+    self.work = work
     self.mayBeKept = mayBeKept
   }
 

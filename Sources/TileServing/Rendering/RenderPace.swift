@@ -51,7 +51,9 @@ struct RenderPace {
       isCrowded = used - answering >= Self.crowdedShare * elapsed * processors
       credit += min(elapsed, 1) * processors * Self.share - (renderSeconds - rendering)
       credit = max(-Self.longestDebt, min(credit, Self.window * processors * Self.share))
-      (sampled, answering, rendering) = (now, used, renderSeconds)
+      sampled = now
+      answering = used
+      rendering = renderSeconds
     }
     return !isCrowded || (isIdle() && credit - (renderSeconds - rendering) > 0)
   }

@@ -25,7 +25,9 @@ package final class RenderQueue: Sendable {
       client: ClientAddress, isThere: @escaping @Sendable () -> Bool,
       take: @escaping @Sendable (RenderOutcome) -> Void
     ) {
-      (self.client, self.isThere, self.take) = (client, isThere, take)
+      self.client = client
+      self.isThere = isThere
+      self.take = take
     }
   }
 
@@ -84,8 +86,10 @@ package final class RenderQueue: Sendable {
     // One more for quick pictures made elsewhere: on a thread whose answer is on its way nothing is done.
     let spare = secondsElsewhere == nil ? 0 : 1
     threads = RenderJob.Lane.allCases.map { options.threads + ($0 == .quick ? spare : 0) }
-    (self.loops, self.secondsElsewhere) = (loops, secondsElsewhere)
-    (unsent, making) = (HeldMemory(limit: options.unsentBytes), HeldMemory(limit: options.unsentBytes))
+    self.loops = loops
+    self.secondsElsewhere = secondsElsewhere
+    unsent = HeldMemory(limit: options.unsentBytes)
+    making = HeldMemory(limit: options.unsentBytes)
     state = Mutex(
       State(
         cache: LeastRecentlyUsed(limit: options.cacheBytes / 2),
@@ -96,8 +100,11 @@ package final class RenderQueue: Sendable {
     state.withLock { state in
       var counts = state.counts
       let tally = state.waiting.tally
-      (counts.shared, counts.abandoned, counts.late) = (tally.shared, tally.abandoned, tally.late)
-      (counts.waiting, counts.cachedBytes) = (state.waiting.count, state.cache.weight)
+      counts.shared = tally.shared
+      counts.abandoned = tally.abandoned
+      counts.late = tally.late
+      counts.waiting = state.waiting.count
+      counts.cachedBytes = state.cache.weight
       counts.unsentBytes = unsent.total
       return counts
     }

@@ -48,7 +48,8 @@ final class RenderThread: @unchecked Sendable {
 
   /// Gives an idle thread its job, or nil, at which it ends.
   func make(_ job: RenderJob?) {
-    (self.job, lane) = (job, job?.lane)
+    self.job = job
+    lane = job?.lane
     stage.store(.busy, ordering: .releasing)
     begin.signal()
   }
@@ -57,7 +58,9 @@ final class RenderThread: @unchecked Sendable {
   func finished() -> (job: RenderJob, outcome: RenderOutcome)? {
     guard stage.load(ordering: .acquiring) == .done, let job else { return nil }
     defer {
-      (self.job, lane, outcome) = (nil, nil, .refused(.busy))
+      self.job = nil
+      lane = nil
+      outcome = .refused(.busy)
       stage.store(.idle, ordering: .releasing)
     }
     return (job, outcome)

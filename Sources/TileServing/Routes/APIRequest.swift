@@ -77,7 +77,8 @@ package struct ImageRequest: Sendable {
     self.whole = whole
     let end = whole.upperBound
     guard let slash = path.slash(before: end, from: whole.lowerBound) else {
-      (id, question) = (whole, nil)
+      id = whole
+      question = nil
       return
     }
     let start = slash + 1

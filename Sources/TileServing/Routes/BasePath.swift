@@ -18,7 +18,8 @@ package struct BasePath: Sendable {
       text = String(url[slash...])
     }
     while text.hasSuffix("/") { text.removeLast() }
-    (self.text, bytes) = (text, Array(text.utf8))
+    self.text = text
+    bytes = Array(text.utf8)
     let first = text.split(separator: "/").first.map(String.init) ?? ""
     isAmbiguous =
       ["view", "embed", "api", "iiif"].contains(first) || TileRequest.labels.contains(first)

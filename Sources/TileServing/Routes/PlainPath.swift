@@ -43,7 +43,8 @@ struct PlainPath {
       bytes.append(UInt8(ascii: "?"))
       bytes += words.flatMap { String(validating: $0, as: UTF8.self) == nil ? nil : $0 } ?? query
     }
-    (self.bytes, self.count) = (bytes, count)
+    self.bytes = bytes
+    self.count = count
     route = bytes.withUnsafeBytes { Route(RawPath($0, count: count)) }
   }
 

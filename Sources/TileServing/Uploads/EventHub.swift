@@ -75,7 +75,8 @@ final class EventStream: BodyStream {
   private let sees: @Sendable (Upload) -> Bool
 
   init(isWelcome: (@Sendable () -> Bool)?, sees: @escaping @Sendable (Upload) -> Bool) {
-    (self.isWelcome, self.sees) = (isWelcome, sees)
+    self.isWelcome = isWelcome
+    self.sees = sees
   }
 
   var isClosed: Bool { state.withLock { $0.isClosed } }

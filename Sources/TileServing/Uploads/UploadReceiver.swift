@@ -17,8 +17,11 @@ final class UploadReceiver: BodyReceiver, @unchecked Sendable {
   init(
     _ writer: UploadWriter, of uploads: Uploads, base: String, created: (@Sendable () -> Void)? = nil
   ) {
-    (self.writer, self.uploads, self.base) = (writer, uploads, base)
-    (isNew, self.created) = (created != nil, created)
+    self.writer = writer
+    self.uploads = uploads
+    self.base = base
+    isNew = created != nil
+    self.created = created
   }
 
   func receive(_ bytes: UnsafeRawBufferPointer) -> BodyStep {

@@ -49,6 +49,7 @@ public struct ArchiveError: Error, Hashable, CustomStringConvertible {
   ///   - action: a verb with its object, as `write photo.szi`.
   ///   - reason: why the argument is wrong, in a clause.
   package init(invalidArgument reason: String, to action: String) {
-    (kind, description) = (.invalidArgument, "cannot \(action): \(reason)")
+    kind = .invalidArgument
+    description = "cannot \(action): \(reason)"
   }
 }

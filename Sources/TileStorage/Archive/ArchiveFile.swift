@@ -27,7 +27,8 @@ package final class ArchiveFile {
   package init(
     destination: String, name: String, send: Send?
   ) throws(StorageError) {
-    (self.name, self.send) = (name, send)
+    self.name = name
+    self.send = send
     file = try PartialFile(destination: destination, isHandedOut: true)
   }
 

@@ -13,7 +13,9 @@ package struct ArchiveMove {
   private let new: ImageID
 
   package init(_ old: ImageID, to new: ImageID, in library: String) {
-    (self.library, self.old, self.new) = (library, old, new)
+    self.library = library
+    self.old = old
+    self.new = new
   }
 
   /// - Parameter pageName: of a page, what its new id has behind its book's; a book is renamed with its pages.

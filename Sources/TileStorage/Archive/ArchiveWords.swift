@@ -11,7 +11,9 @@ package struct ArchiveWords: Sendable {
   ///   - own: what the picture itself says.
   ///   - told: the same with what stands beside it.
   package init(_ record: BuildRecord, own: ImageMetadata, told: ImageMetadata) {
-    (self.record, self.own, self.told) = (record, own, told)
+    self.record = record
+    self.own = own
+    self.told = told
   }
 
   /// In the order in which they are written.

@@ -50,7 +50,8 @@ package final class MoveJournal {
   }
 
   private init(reading library: String, _ lock: LockedFolder) {
-    (self.library, self.lock) = (library, lock)
+    self.library = library
+    self.lock = lock
     entries = Self.read(library) ?? []
   }
 

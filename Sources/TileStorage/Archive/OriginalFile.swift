@@ -24,7 +24,10 @@ package struct OriginalFile: Sendable {
         KnownDigests.digest(of: file) == record.sourceDigest,
         let kind = ImageSignature(file.bytes.prefix(ImageSignature.byteCount))
       else { continue }
-      (self.file, self.path, self.kind, self.ending) = (file, path, kind, ending)
+      self.file = file
+      self.path = path
+      self.kind = kind
+      self.ending = ending
       return
     }
     return nil
@@ -114,7 +117,8 @@ package struct NewOriginal {
   package init(_ file: String, digest: String, sentAs name: String, ofArchive archive: String)
     throws(StorageError)
   {
-    (self.file, self.digest) = (file, digest)
+    self.file = file
+    self.digest = digest
     let ending = try OriginalName.ending(sentAs: name, MappedFile(path: file))
     paths = OriginalName.paths(ofArchive: archive, digest, ending)
   }

@@ -73,10 +73,15 @@ public final class TileArchive: Sendable {
   convenience init(file: MappedFile) throws(StorageError) { self.init(try MappedZIP(file)) }
 
   private init(_ zip: MappedZIP) {
-    (name, pyramid, format) = (zip.name, zip.descriptor.pyramid, zip.descriptor.format)
-    (fileExtension, generation) = (zip.descriptor.fileExtension, zip.generation)
-    (grid, levels) = (zip.grid, zip.levels)
-    (self.zip, backing) = (zip, nil)
+    name = zip.name
+    pyramid = zip.descriptor.pyramid
+    format = zip.descriptor.format
+    fileExtension = zip.descriptor.fileExtension
+    generation = zip.generation
+    grid = zip.grid
+    levels = zip.levels
+    self.zip = zip
+    backing = nil
   }
 
   /// - Parameters:
@@ -86,10 +91,15 @@ public final class TileArchive: Sendable {
     name: String, pyramid: Pyramid, format: TileFormat, fileExtension: String? = nil, generation: UInt64,
     backing: any TileBacking
   ) {
-    (self.name, self.pyramid, self.format) = (name, pyramid, format)
-    (self.fileExtension, self.generation) = (fileExtension ?? format.fileExtension, generation)
-    (grid, levels) = (TileGrid(pyramid), backing.levels)
-    (zip, self.backing) = (nil, backing)
+    self.name = name
+    self.pyramid = pyramid
+    self.format = format
+    self.fileExtension = fileExtension ?? format.fileExtension
+    self.generation = generation
+    grid = TileGrid(pyramid)
+    levels = backing.levels
+    zip = nil
+    self.backing = backing
   }
 
   private convenience init(_ image: DeepZoomFolder) {

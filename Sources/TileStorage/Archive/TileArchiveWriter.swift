@@ -39,7 +39,8 @@ public struct TileArchiveWriter: ~Copyable {
     do throws(StorageError) {
       writer = try SZIWriter(destination: path, name: name, pyramid: pyramid, format: format)
     } catch { throw ArchiveError(error) }
-    (self.path, self.micronsPerPixel) = (path, micronsPerPixel)
+    self.path = path
+    self.micronsPerPixel = micronsPerPixel
     missing = pyramid.tileCount
   }
 

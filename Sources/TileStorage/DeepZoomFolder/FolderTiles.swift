@@ -34,8 +34,10 @@ final class FolderTiles: Sendable {
 
   /// Looks which levels there are.
   init(folder: String, within enclosure: Enclosure, fileExtension: String, pyramid: Pyramid) {
-    (self.folder, self.enclosure) = (folder, enclosure)
-    (self.fileExtension, self.pyramid) = (fileExtension, pyramid)
+    self.folder = folder
+    self.enclosure = enclosure
+    self.fileExtension = fileExtension
+    self.pyramid = pyramid
     largestTile = InputLimit.bytes(ofTileSide: pyramid.tileSize + 2 * pyramid.overlap)
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)

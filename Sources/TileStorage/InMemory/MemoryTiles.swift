@@ -23,7 +23,8 @@ final class MemoryTiles: TileBacking {
       generation = Digest.step(generation, Array(name.utf8).withUnsafeBytes { Digest.of($0) })
       generation = Digest.step(generation, Digest.of(UnsafeRawBufferPointer(bytes)))
     }
-    (self.levels, self.generation) = (levels, generation)
+    self.levels = levels
+    self.generation = generation
   }
 
   deinit { for buffer in tiles.compactMap({ $0 }) + entries.values { buffer.deallocate() } }

@@ -18,8 +18,12 @@ package struct ListedArchive: Sendable {
     pin: ObjectPin, name: String, pyramid: Pyramid, format: TileFormat, generation: UInt64,
     entries: @escaping @Sendable (_ relativeName: String) -> [UInt8]?
   ) {
-    (self.pin, self.name, self.pyramid, self.format) = (pin, name, pyramid, format)
-    (self.generation, self.entries) = (generation, entries)
+    self.pin = pin
+    self.name = name
+    self.pyramid = pyramid
+    self.format = format
+    self.generation = generation
+    self.entries = entries
   }
 }
 
@@ -49,7 +53,9 @@ package final class ListedImage: Sendable {
   private static let rest = (unreachable: Duration.milliseconds(500), unreadable: Duration.seconds(10))
 
   package init(_ listed: ListedArchive, from store: any ObjectReading, _ memory: ObjectMemory) {
-    (self.listed, self.store, self.memory) = (listed, store, memory)
+    self.listed = listed
+    self.store = store
+    self.memory = memory
   }
 
   /// The version that is listed.

@@ -42,7 +42,10 @@ package final class ObjectImage: Sendable {
     _ pin: ObjectPin, _ contents: consuming SZIContents, entries: [String: ObjectBytes],
     from store: any ObjectReading, _ memory: ObjectMemory
   ) {
-    (self.pin, self.entries, self.store, self.memory) = (pin, entries, store, memory)
+    self.pin = pin
+    self.entries = entries
+    self.store = store
+    self.memory = memory
     self.contents = contents
     number = memory.numberOfImage()
   }

@@ -8,7 +8,9 @@ package struct ObjectPin: Hashable, Sendable {
   package let byteCount: Int
 
   package init(key: String, etag: String, byteCount: Int) {
-    (self.key, self.etag, self.byteCount) = (key, etag, byteCount)
+    self.key = key
+    self.etag = etag
+    self.byteCount = byteCount
   }
 }
 

@@ -24,7 +24,8 @@ package final class ObjectBytes: Sendable {
 
   /// Takes over memory that came from `malloc`.
   package init(owning memory: UnsafeMutableRawBufferPointer) {
-    (bytes, whole) = (UnsafeRawBufferPointer(memory), nil)
+    bytes = UnsafeRawBufferPointer(memory)
+    whole = nil
   }
 
   /// A part of others, which are held as long as this.
@@ -36,7 +37,8 @@ package final class ObjectBytes: Sendable {
     guard let memory = malloc(max(bytes.count, 1)) else { return nil }
     let buffer = UnsafeMutableRawBufferPointer(start: memory, count: bytes.count)
     buffer.copyBytes(from: bytes)
-    (self.bytes, whole) = (UnsafeRawBufferPointer(buffer), nil)
+    self.bytes = UnsafeRawBufferPointer(buffer)
+    whole = nil
   }
 
   deinit { if whole == nil { free(UnsafeMutableRawPointer(mutating: bytes.baseAddress)) } }

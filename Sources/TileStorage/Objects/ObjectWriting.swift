@@ -28,6 +28,9 @@ package struct ObjectPage: Hashable, Sendable {
   package let isLast: Bool
 
   package init(_ pins: [ObjectPin], strayKeys: [[UInt8]] = [], lastKey: [UInt8]?, isLast: Bool) {
-    (self.pins, self.strayKeys, self.lastKey, self.isLast) = (pins, strayKeys, lastKey, isLast)
+    self.pins = pins
+    self.strayKeys = strayKeys
+    self.lastKey = lastKey
+    self.isLast = isLast
   }
 }

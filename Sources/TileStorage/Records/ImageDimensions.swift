@@ -9,7 +9,9 @@ package struct ImageDimensions: Codable, Hashable, Sendable {
     package let isShown: Bool
 
     package init(name: String, colour: String, isShown: Bool) {
-      (self.name, self.colour, self.isShown) = (name, colour, isShown)
+      self.name = name
+      self.colour = colour
+      self.isShown = isShown
     }
   }
 
@@ -22,7 +24,10 @@ package struct ImageDimensions: Codable, Hashable, Sendable {
   package let t: Int
 
   package init(channels: [Channel], sizeZ: Int, sizeT: Int, z: Int, t: Int) {
-    (self.channels, self.sizeZ, self.sizeT) = (channels, sizeZ, sizeT)
-    (self.z, self.t) = (z, t)
+    self.channels = channels
+    self.sizeZ = sizeZ
+    self.sizeT = sizeT
+    self.z = z
+    self.t = t
   }
 }

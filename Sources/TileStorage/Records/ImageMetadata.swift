@@ -46,8 +46,13 @@ public struct ImageMetadata: Codable, Hashable, Sendable {
     title: String? = nil, caption: String? = nil, creators: [String] = [], date: String? = nil,
     place: String? = nil, rights: String? = nil, keywords: [String] = []
   ) {
-    (self.title, self.caption, self.creators, self.date) = (title, caption, creators, date)
-    (self.place, self.rights, self.keywords) = (place, rights, keywords)
+    self.title = title
+    self.caption = caption
+    self.creators = creators
+    self.date = date
+    self.place = place
+    self.rights = rights
+    self.keywords = keywords
   }
 
   /// All who made it in one line, separated by `; `; nil where nobody is named.
@@ -114,8 +119,10 @@ extension ImageMetadata {
     // The record may be in an archive of somebody else: a browser follows these two.
     license = try text(.license).flatMap(Self.webAddress)
     webStatement = try text(.webStatement).flatMap(Self.webAddress)
-    (usageTerms, identifier) = (try text(.usageTerms), try text(.identifier))
-    (source, credit) = (try text(.source), try text(.credit))
+    usageTerms = try text(.usageTerms)
+    identifier = try text(.identifier)
+    source = try text(.source)
+    credit = try text(.credit)
   }
 
   /// Encodes the JSON of an archive.

@@ -77,6 +77,8 @@ package struct SourcePlace: Hashable, Sendable {
   package let prefix: ImageID?
 
   package init(path: String, isBook: Bool, prefix: ImageID? = nil) {
-    (self.path, self.isBook, self.prefix) = (path, isBook, prefix)
+    self.path = path
+    self.isBook = isBook
+    self.prefix = prefix
   }
 }

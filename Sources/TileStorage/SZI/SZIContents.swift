@@ -72,7 +72,8 @@ struct SZIContents: ~Copyable {
     if others[BuildRecord.entryName] != nil { levels = .all }
     let offset = levels.offset(in: pyramid)
     if offset > 0 {
-      (others, oversized) = ([:], [])
+      others = [:]
+      oversized = []
       places.update(repeating: TileIndex.Place(headerOffset: .max, size: 0, crc: 0))
       try read(offset)
     }

@@ -11,7 +11,8 @@ package struct ScanProperties: Hashable, Sendable {
 
   /// The properties of an image.
   package init(imageSize: PixelSize, micronsPerPixel: Point? = nil) {
-    (self.imageSize, self.micronsPerPixel) = (imageSize, micronsPerPixel)
+    self.imageSize = imageSize
+    self.micronsPerPixel = micronsPerPixel
   }
 
   /// The properties as a file's content, UTF-8.

@@ -52,7 +52,9 @@ struct ZIPDirectory {
       guard file.little32(at: at) == ZIPRecord.end64, let count64 = file.little64(at: at + 32),
         let size64 = file.little64(at: at + 40), let offset64 = file.little64(at: at + 48)
       else { throw damaged() }
-      (count, size, offset) = (count64, size64, offset64)
+      count = count64
+      size = size64
+      offset = offset64
     }
     guard offset <= start + end, size <= start + end - offset, count <= size / ZIPRecord.centralEntrySize
     else {
@@ -133,7 +135,9 @@ struct ZIPDirectory {
         return bytes.little64(at: value)
       }
       if let a = wide(size), let b = wide(stored), let c = wide(offset) {
-        (size, stored, offset) = (a, b, c)
+        size = a
+        stored = b
+        offset = c
         return
       }
       break

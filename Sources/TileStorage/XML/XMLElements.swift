@@ -82,7 +82,8 @@ package enum XMLElements {
       _ parser: XML_Parser, _ begin: @escaping (Element) -> Bool,
       _ text: ((UnsafeRawBufferPointer) -> Void)?, _ end: @escaping (String) -> Void
     ) {
-      (self.parser, told) = (parser, (begin, text, end))
+      self.parser = parser
+      told = (begin, text, end)
     }
 
     func text(_ bytes: UnsafeRawBufferPointer) {

@@ -70,7 +70,8 @@ final class EdgePurging: Sendable {
     guard let heard = known.place else {
       let place = try catalog.place()
       try catalog.gone(since: catalog.now() - Self.longest) { forget($0) }
-      (known.place, known.heard) = (place, .now)
+      known.place = place
+      known.heard = .now
       return
     }
     let changes = try catalog.changes(behind: heard)
@@ -82,7 +83,8 @@ final class EdgePurging: Sendable {
     } else {
       try catalog.gone(between: heard, and: changes.place) { forget($0) }
     }
-    (known.place, known.heard) = (changes.place, .now)
+    known.place = changes.place
+    known.heard = .now
   }
 
   func forget(_ ids: [ImageID]) {

@@ -42,7 +42,9 @@ enum InspectCommand: Command {
     let text: String
 
     init(_ key: String, json value: JSONValue, _ text: String) {
-      (self.key, self.value, self.text) = (key, value, text)
+      self.key = key
+      self.value = value
+      self.text = text
     }
 
     init(_ key: String, _ value: String, _ text: String? = nil) {

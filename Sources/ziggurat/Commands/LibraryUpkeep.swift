@@ -43,8 +43,11 @@ final class LibraryUpkeep: Sendable {
   init(
     _ library: Library, _ site: Site, _ purging: EdgePurging?, _ spaces: (any SpaceOpener)?, isSilent: Bool
   ) {
-    (self.library, self.site, self.isSilent) = (library, site, isSilent)
-    (self.purging, self.spaces) = (purging, spaces)
+    self.library = library
+    self.site = site
+    self.isSilent = isSilent
+    self.purging = purging
+    self.spaces = spaces
     told = Mutex((nil, false))
   }
 

@@ -21,7 +21,8 @@ struct SpaceMove {
   private let target: Target
 
   init(_ arguments: Arguments, library: String, ids: [String]) throws(UsageError) {
-    (self.arguments, self.library) = (arguments, library)
+    self.arguments = arguments
+    self.library = library
     target =
       try arguments.value("to", expected: "space, library or other-space") { Target(rawValue: $0) } ?? .space
     guard !ids.isEmpty else { throw arguments.missing("image id", usage: "move DIR ID…") }

@@ -11,7 +11,8 @@ struct SpaceRekeying {
   private let isCertain: Bool
 
   init(_ arguments: Arguments, library: String) throws(UsageError) {
-    (self.arguments, self.library) = (arguments, library)
+    self.arguments = arguments
+    self.library = library
     isCertain = try arguments.flag("yes")
     // Before a password is asked for.
     guard isCertain || isatty(STDIN_FILENO) == 1 else {

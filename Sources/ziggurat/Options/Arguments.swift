@@ -24,7 +24,8 @@ struct Arguments {
   init(
     _ words: [String], command: any Command.Type, options: [Option], environment: [String: String]
   ) throws(UsageError) {
-    (self.options, self.command) = (options, command)
+    self.options = options
+    self.command = command
     var operands: [String] = []
     var given: Set<String> = []
     var rest = words[...]

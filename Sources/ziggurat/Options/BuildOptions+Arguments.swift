@@ -83,7 +83,8 @@ extension BuildOptions {
     } else if let format = try arguments.value(
       "format", expected: "\(TileFormat.names) or auto", { TileFormat(fileExtension: $0) })
     {
-      (self.format, self.choosesFormat) = (format, false)
+      self.format = format
+      self.choosesFormat = false
     }
     if let fidelity = try arguments.value(
       "fidelity", expected: "exact, fast, lossless or auto", { Fidelity(name: $0) })

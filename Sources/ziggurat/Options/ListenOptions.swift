@@ -59,7 +59,8 @@ struct ListenOptions {
         paths.append(String(word.dropFirst(5)))
       }
     }
-    (self.paths, self.handed) = (paths, handed)
+    self.paths = paths
+    self.handed = handed
     let isNamed = arguments.string("host") != nil || arguments.string("port") != nil
     // A unit's own host and port are for when nothing is handed over.
     self.hosts = handed.isEmpty && (paths.isEmpty || isNamed) ? hosts : []

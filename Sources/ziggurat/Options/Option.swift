@@ -33,7 +33,9 @@ struct Option {
     init(stringLiteral name: String) { (self.name, values, flagValue) = (name, nil, nil) }
 
     init(_ name: String, values: [String: String]) {
-      (self.name, self.values, flagValue) = (name, values, nil)
+      self.name = name
+      self.values = values
+      flagValue = nil
     }
 
     init(flag name: String, value: String) { (self.name, values, flagValue) = (name, nil, value) }
@@ -71,9 +73,18 @@ struct Option {
     requires required: String? = nil, was former: FormerName..., isCommon: Bool = false,
     isHidden: Bool = false, help: String
   ) {
-    (self.name, self.value, unit, isValueOptional) = (name, value, nil, false)
-    (self.defaultValue, self.isList, self.required, self.former) = (defaultValue, isList, required, former)
-    (self.isCommon, self.isHidden, removal, summary) = (isCommon, isHidden, nil, help)
+    self.name = name
+    self.value = value
+    unit = nil
+    isValueOptional = false
+    self.defaultValue = defaultValue
+    self.isList = isList
+    self.required = required
+    self.former = former
+    self.isCommon = isCommon
+    self.isHidden = isHidden
+    removal = nil
+    summary = help
   }
 
   /// Creates an option that takes a size, a duration or a number of pixels.
@@ -83,15 +94,33 @@ struct Option {
     _ name: String, _ unit: Quantity.Unit, default defaultValue: String? = nil,
     requires required: String? = nil, was former: FormerName..., isCommon: Bool = false, help: String
   ) {
-    (self.name, value, self.unit, isValueOptional) = (name, unit.quantity.placeholder, unit, false)
-    (self.defaultValue, isList, self.required, self.former) = (defaultValue, false, required, former)
-    (self.isCommon, isHidden, removal, summary) = (isCommon, false, nil, help)
+    self.name = name
+    value = unit.quantity.placeholder
+    self.unit = unit
+    isValueOptional = false
+    self.defaultValue = defaultValue
+    isList = false
+    self.required = required
+    self.former = former
+    self.isCommon = isCommon
+    isHidden = false
+    removal = nil
+    summary = help
   }
 
   init(_ name: String, optional value: String, isCommon: Bool = false, help: String) {
-    (self.name, self.value, unit, isValueOptional) = (name, value, nil, true)
-    (defaultValue, isList, required, former) = (nil, false, nil, [])
-    (self.isCommon, isHidden, removal, summary) = (isCommon, false, nil, help)
+    self.name = name
+    self.value = value
+    unit = nil
+    isValueOptional = true
+    defaultValue = nil
+    isList = false
+    required = nil
+    former = []
+    self.isCommon = isCommon
+    isHidden = false
+    removal = nil
+    summary = help
   }
 
   /// Creates an option of an earlier release. Until 2.0 it is accepted with a warning, and has no effect.
@@ -100,10 +129,19 @@ struct Option {
   ///   - value: the placeholder of the value that it took; nil for a flag.
   ///   - reason: a clause that names what replaces the option, or its constant value.
   init(removed name: String, _ value: String? = "VALUE", was former: FormerName..., because reason: String) {
-    (self.name, self.value, unit, isValueOptional) = (name, value, nil, false)
+    self.name = name
+    self.value = value
+    unit = nil
+    isValueOptional = false
     // It may be given several times, with any value.
-    (defaultValue, isList, required, self.former) = (nil, true, nil, former)
-    (isCommon, isHidden, removal, summary) = (false, true, reason, reason)
+    defaultValue = nil
+    isList = true
+    required = nil
+    self.former = former
+    isCommon = false
+    isHidden = true
+    removal = reason
+    summary = reason
   }
 
   /// The option's text in the help: what it sets, its unit and its default.

@@ -50,7 +50,8 @@ struct EXRHeader {
       at = end
     }
     guard let channels else { return nil }
-    (self.channels, self.chromaticities) = (channels, chromaticities)
+    self.channels = channels
+    self.chromaticities = chromaticities
   }
 
   init?(path: String) {

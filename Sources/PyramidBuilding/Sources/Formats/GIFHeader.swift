@@ -29,7 +29,8 @@ struct GIFHeader {
     guard let head = file.bytes(0, 13), head.starts(with: "GIF8".utf8) else { return nil }
     var bytes = BufferedBytes(file, from: 13)
     func table(_ flags: UInt8) -> Int { flags & 0x80 != 0 ? 3 << (Int(flags & 7) + 1) : 0 }
-    (width, height) = (Int(head[6]) | Int(head[7]) << 8, Int(head[8]) | Int(head[9]) << 8)
+    width = Int(head[6]) | Int(head[7]) << 8
+    height = Int(head[8]) | Int(head[9]) << 8
     let shared = bytes.next(table(head[10])) ?? []
     var first: (left: Int, top: Int, width: Int, height: Int)?
     var colour: [UInt8] = []
@@ -40,7 +41,8 @@ struct GIFHeader {
       isInside = true
       switch kind {
       case 0x3b:
-        (hasEnd, isInside) = (true, false)
+        hasEnd = true
+        isInside = false
         break blocks
       case 0x21:
         guard let label = bytes.next() else { break blocks }
@@ -71,7 +73,10 @@ struct GIFHeader {
       isInside = false
     }
     guard let first else { return nil }
-    (frame, firstColour, self.frames, self.hasTransparency) = (first, colour, frames, hasTransparency)
+    frame = first
+    firstColour = colour
+    self.frames = frames
+    self.hasTransparency = hasTransparency
     missingPixels = missing
     end = hasEnd ? bytes.position : nil
     isCutOff = !hasEnd && bytes.hasEnded
@@ -102,7 +107,8 @@ private struct BufferedBytes {
   mutating func next() -> UInt8? {
     if at == buffer.count {
       buffer = file.bytes(place, min(1 << 16, file.identity.size - place)) ?? []
-      (place, at) = (place + buffer.count, 0)
+      place = place + buffer.count
+      at = 0
       guard !buffer.isEmpty else {
         hasEnded = true
         return nil
@@ -130,7 +136,8 @@ private struct BufferedBytes {
     while left > 0 {
       guard next() != nil else { return false }
       let part = min(left - 1, buffer.count - at)
-      (at, left) = (at + part, left - 1 - part)
+      at = at + part
+      left = left - 1 - part
     }
     return true
   }
@@ -189,7 +196,8 @@ private struct LZWCodes {
     haveEnded = !(1...11 ~= minimumSize)
     let clear = haveEnded ? 2 : 1 << Int(minimumSize)
     lengths = [Int](repeating: 1, count: Self.mostCodes)
-    (next, size) = (clear + 2, self.minimumSize + 1)
+    next = clear + 2
+    size = self.minimumSize + 1
   }
 
   mutating func add(_ byte: UInt8) {
@@ -206,7 +214,9 @@ private struct LZWCodes {
   private mutating func take(_ code: Int) {
     let clear = 1 << minimumSize
     if code == clear {
-      (next, size, last) = (clear + 2, minimumSize + 1, nil)
+      next = clear + 2
+      size = minimumSize + 1
+      last = nil
       return
     }
     guard code != clear + 1, code < next || code == next && last != nil && next < Self.mostCodes,

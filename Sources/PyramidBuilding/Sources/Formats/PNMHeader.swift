@@ -40,7 +40,8 @@ struct PNMHeader {
     guard let width = token().flatMap({ Int($0) }), let height = token().flatMap({ Int($0) }),
       1...Int(Int32.max) ~= width, 1...Int(Int32.max) ~= height
     else { return nil }
-    (self.width, self.height) = (width, height)
+    self.width = width
+    self.height = height
     var greatest = 1
     switch kind {
     case UInt8(ascii: "1"), UInt8(ascii: "4"): break
@@ -111,7 +112,8 @@ struct PNMHeader {
         } else if Self.isSpace(byte) {
           isInside = false
         } else if !isInside {
-          (isInside, count) = (true, count + 1)
+          isInside = true
+          count = count + 1
         }
       }
       place += part.count

@@ -28,8 +28,11 @@ final class JPEGSource: StripSource, StripDecoding {
 
   /// - Parameter path: one that the file allows.
   init(_ file: JPEGFile, _ path: Path, tileSize: Int) throws(BuildError) {
-    (self.file, self.path, self.tileSize) = (file, path, tileSize)
-    (width, height) = (file.width, file.height)
+    self.file = file
+    self.path = path
+    self.tileSize = tileSize
+    width = file.width
+    height = file.height
     switch path {
     case _ where file.isGray: layout = .interleaved(.gray)
     case .rows: layout = .interleaved(.rgb)

@@ -152,7 +152,8 @@ final class PNGChunkReader {
       hasEnded = true
       throw refused("the file ends early")
     }
-    (position, end) = (0, count)
+    position = 0
+    end = count
   }
 }
 

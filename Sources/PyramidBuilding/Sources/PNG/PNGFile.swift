@@ -47,7 +47,8 @@ final class PNGFile {
     }
     let header = try chunks.rest(atMost: 13)
     func number(_ bytes: some Collection<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
-    (width, height) = (number(header[0..<4]), number(header[4..<8]))
+    width = number(header[0..<4])
+    height = number(header[4..<8])
     guard (1...0x7fff_ffff).contains(width), (1...0x7fff_ffff).contains(height) else {
       throw chunks.refused("says that it is \(width) × \(height) pixels; each side is 1 to 2147483647")
     }
@@ -80,7 +81,8 @@ final class PNGFile {
       default: break
       }
     }
-    (self.colours, self.palette) = (colours, palette)
+    self.colours = colours
+    self.palette = palette
     self.isAnimated = isAnimated
     let samples = bands?.count ?? 1
     obstacle =

@@ -36,8 +36,10 @@ final class PNGSource: StripSource, StripDecoding {
     guard file.obstacle == nil, let bands = file.bands else {
       preconditionFailure("only pixels that need no conversion are read here")
     }
-    (self.file, self.bands) = (file, bands)
-    (width, height) = (file.width, file.height)
+    self.file = file
+    self.bands = bands
+    width = file.width
+    height = file.height
     layout = .interleaved(bands)
     hasAlpha = bands.hasAlpha
     let rowSize = file.width * bands.count

@@ -56,7 +56,9 @@ struct ImageJPlanes: StackPlanes {
     else { return nil }
     let colours = Self.colours(first.imageJData, first.imageJCounts)
     channels = (0..<c).map { StackChannel(colour: colours.indices.contains($0) ? colours[$0] : nil) }
-    (sizeZ, sizeT, self.pages) = (z, t, pages)
+    sizeZ = z
+    sizeT = t
+    self.pages = pages
     isHyperstack = c > 1 || z > 1 && t > 1
   }
 

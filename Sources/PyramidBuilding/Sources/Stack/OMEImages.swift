@@ -63,10 +63,14 @@ struct OMEImages {
       case "OME": own = element["UUID"]
       case "Image":
         name = element["Name"] ?? ""
-        (planesOfChannel, sizeC, samples, data) = (1, 1, [], [])
+        planesOfChannel = 1
+        sizeC = 1
+        samples = []
+        data = []
       case "Pixels":
         func size(_ name: String) -> Int { min(max(element[name].flatMap { Int($0) } ?? 1, 1), 1 << 20) }
-        (planesOfChannel, sizeC) = (size("SizeZ") * size("SizeT"), size("SizeC"))
+        planesOfChannel = size("SizeZ") * size("SizeT")
+        sizeC = size("SizeC")
       case "Channel" where name != nil && samples.count < OMEImages.mostDirectories:
         let count = element["SamplesPerPixel"].flatMap { Int($0) } ?? 1
         samples.append(min(max(count, 1), 1 << 20))
@@ -76,7 +80,8 @@ struct OMEImages {
         data.append((element["IFD"].flatMap { Int($0) }, element["PlaneCount"].flatMap { Int($0) }))
         unnamedCount += 1
       case "UUID":
-        (identifier, fileName) = ("", element["FileName"])
+        identifier = ""
+        fileName = element["FileName"]
         if fileName != nil { unnamedCount -= 1 }
       default: break
       }
@@ -96,7 +101,8 @@ struct OMEImages {
         // Planes of another file.
         if own != nil, identifier != nil, !isOwn, !data.isEmpty { data[data.count - 1].count = 0 }
         if !isOwn, let fileName, names.count < 1000, !names.contains(fileName) { names.append(fileName) }
-        (identifier, fileName) = (nil, nil)
+        identifier = nil
+        fileName = nil
       case "Image":
         if let name { images.append(Image(name: name, directories: directories())) }
         name = nil

@@ -49,13 +49,16 @@ struct OMEPixels: StackPlanes {
       sizeC * sizeZ <= Self.mostPlanes, sizeC * sizeZ * sizeT <= Self.mostPlanes,
       let channels = Self.channels(elements.channels, sizeC, samples)
     else { return nil }
-    (self.channels, self.sizeZ, self.sizeT) = (channels, sizeZ, sizeT)
+    self.channels = channels
+    self.sizeZ = sizeZ
+    self.sizeT = sizeT
     self.images = elements.images
     self.image = image
     self.order = order
     self.start = image == 0 ? 0 : start
     if elements.data.isEmpty {
-      (pages, others) = (nil, [:])
+      pages = nil
+      others = [:]
     } else {
       (pages, others) = Self.pages(
         elements.planes(inFileNamed: name), order, channels, sizeZ, sizeT, from: self.start)
@@ -171,8 +174,10 @@ struct OMEPixels: StackPlanes {
     var isElsewhere: Bool?
 
     init(_ element: XMLElements.Element) {
-      (c, z) = (element.number("FirstC") ?? 0, element.number("FirstZ") ?? 0)
-      (t, page) = (element.number("FirstT") ?? 0, element.number("IFD"))
+      c = element.number("FirstC") ?? 0
+      z = element.number("FirstZ") ?? 0
+      t = element.number("FirstT") ?? 0
+      page = element.number("IFD")
       count = element.number("PlaneCount")
     }
   }

@@ -17,7 +17,10 @@ struct TIFFAbility {
   init?(_ file: inout TIFFFile) throws(BuildError) {
     let reader = file.isJPEG ? try TIFFUnitReader(file) : nil
     guard let reader, let unit = (0..<file.columns * file.rows).first(where: { !reader.isMissing($0) }) else {
-      (hasPlanes, hasSequentialTiles, hasFineChroma, tables) = (false, false, false, [])
+      hasPlanes = false
+      hasSequentialTiles = false
+      hasFineChroma = false
+      tables = []
       return
     }
     guard try reader.hasStatedColours(unit) else { return nil }

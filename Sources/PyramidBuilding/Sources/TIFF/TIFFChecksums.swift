@@ -23,7 +23,8 @@ final class TIFFChecksums {
       // libtiff turns the bits of the other order round.
       Int32(handle.short(TIFFTAG_FILLORDER)) == FILLORDER_MSB2LSB
     else { return nil }
-    (self.handle, self.tags) = (handle, tags)
+    self.handle = handle
+    self.tags = tags
     state = .allocate(capacity: 1)
     input = .allocate(capacity: Self.partSize)
     output = .allocate(capacity: Self.partSize)

@@ -17,7 +17,8 @@ final class TIFFCoefficients {
   private let aside: UnsafeMutablePointer<Int16>
 
   init(_ file: TIFFFile, _ mcu: JPEGHeader.MCU) throws(BuildError) {
-    (self.file, self.mcu) = (file, mcu)
+    self.file = file
+    self.mcu = mcu
     units = try TIFFUnitReader(file)
     var info = js_info()
     let reader = try Self.reader(of: file, units, &info)
@@ -33,7 +34,9 @@ final class TIFFCoefficients {
       js_close(inverter)
       throw Self.noMemory(file)
     }
-    (self.reader, self.writer, self.info) = (reader, writer, info)
+    self.reader = reader
+    self.writer = writer
+    self.info = info
     aside = .allocate(capacity: file.unitWidth / mcu.width * mcu.blocks * 64)
   }
 
@@ -215,7 +218,8 @@ final class TIFFCoefficientTiles: ReadyTiles {
     let (blocks, stride): (UnsafeMutablePointer<Int16>, Int)
     if let own {
       try fill(own, column, strip, width)
-      (blocks, stride) = (own, ownStride)
+      blocks = own
+      stride = ownStride
     } else {
       blocks = strip.coefficients.unsafelyUnwrapped + column * ownStride * 64
       stride = source.blockStride

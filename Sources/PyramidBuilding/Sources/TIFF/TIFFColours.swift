@@ -54,7 +54,9 @@ struct YCbCrCoding {
     across = max(1, subsampling.first ?? 1)
     down = max(1, subsampling.last ?? 1)
     let coefficients = handle.floats(TIFFTAG_YCBCRCOEFFICIENTS, count: 3) ?? [0.299, 0.587, 0.114]
-    (red, green, blue) = (coefficients[0], coefficients[1], coefficients[2])
+    red = coefficients[0]
+    green = coefficients[1]
+    blue = coefficients[2]
     reference = handle.floats(TIFFTAG_REFERENCEBLACKWHITE, count: 6) ?? [0, 255, 128, 255, 128, 255]
   }
 

@@ -167,7 +167,8 @@ struct TIFFDirectories: Sendable {
     // A tag stands once in a directory; of several the first counts, as for libtiff, but for texts.
     var tags: Set<Int> = []
     var directory = Directory()
-    (directory.offset, directory.linkOffset) = (offset, offset + countSize + count * entrySize)
+    directory.offset = offset
+    directory.linkOffset = offset + countSize + count * entrySize
     var parts: [Int] = []
     var descriptions: [String] = []
     var oldType = 0

@@ -46,7 +46,8 @@ struct TIFFFile {
     guard let width = handle.long(TIFFTAG_IMAGEWIDTH), let height = handle.long(TIFFTAG_IMAGELENGTH),
       width > 0, height > 0
     else { throw handle.refused("the TIFF has no size") }
-    (self.width, self.height) = (width, height)
+    self.width = width
+    self.height = height
     isTiled = handle.isTiled
     if isTiled {
       unitWidth = handle.long(TIFFTAG_TILEWIDTH) ?? 0
@@ -75,7 +76,8 @@ struct TIFFFile {
       Self.obstacle(handle, photometric, compression, bands, isYCbCr: isYCbCr)
       ?? Self.obstacle(unitWidth, unitHeight, bands, tileSize: tileSize)
     guard obstacle == nil else {
-      (columns, rows) = (0, 0)
+      columns = 0
+      rows = 0
       return
     }
     columns = (width + unitWidth - 1) / unitWidth

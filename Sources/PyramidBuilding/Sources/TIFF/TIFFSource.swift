@@ -33,7 +33,9 @@ final class TIFFSource: StripSource {
   ///   - path: one that the file allows, see `TIFFAbility` and `TIFFTileSurvey`.
   ///   - keepsPlanes: of a path other than `rows`: the file's chroma is 4:2:0.
   init(_ file: TIFFFile, _ path: Path, tileSize: Int, keepsPlanes: Bool = true) {
-    (self.file, self.path, self.tileSize) = (file, path, tileSize)
+    self.file = file
+    self.path = path
+    self.tileSize = tileSize
     let isGray = file.bands == 1
     layout =
       path == .rows || isGray || !keepsPlanes

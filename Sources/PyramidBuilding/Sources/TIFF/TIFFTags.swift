@@ -60,13 +60,17 @@ struct TIFFTags {
     guard let width = handle.long(TIFFTAG_IMAGEWIDTH), let height = handle.long(TIFFTAG_IMAGELENGTH),
       width > 0, height > 0
     else { return nil }
-    (self.width, self.height) = (width, height)
+    self.width = width
+    self.height = height
     let samples = handle.short(TIFFTAG_SAMPLESPERPIXEL)
     let known = handle.photometric
-    (lacksPhotometric, isPhotometricUnknown) = (handle.stated(TIFFTAG_PHOTOMETRIC) == nil, known == nil)
+    lacksPhotometric = handle.stated(TIFFTAG_PHOTOMETRIC) == nil
+    isPhotometricUnknown = known == nil
     let photometric = known.map(Int32.init) ?? PHOTOMETRIC_MINISBLACK
     let compression = Int32(handle.short(TIFFTAG_COMPRESSION))
-    (self.samples, self.photometric, self.compression) = (samples, photometric, compression)
+    self.samples = samples
+    self.photometric = photometric
+    self.compression = compression
     // The tags describe the logarithms that are stored; libtiff decodes them to floats.
     let isLuminance = Self.isLuminance(photometric, compression)
     bits = isLuminance ? 32 : handle.short(TIFFTAG_BITSPERSAMPLE)

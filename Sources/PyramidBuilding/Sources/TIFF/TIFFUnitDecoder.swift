@@ -19,7 +19,9 @@ final class TIFFUnitDecoder {
   private var jpeg: (decoder: tjhandle, start: [UInt8])?
 
   init(path: String, tags: TIFFTags, handle: TIFFHandle) {
-    (self.path, self.tags, self.handle) = (path, tags, handle)
+    self.path = path
+    self.tags = tags
+    self.handle = handle
   }
 
   deinit { if let jpeg { tjDestroy(jpeg.decoder) } }

@@ -53,7 +53,9 @@ final class TIFFUnitPixels: PixelSupply {
   ) throws(BuildError) {
     self.log = log
     let handle = try TIFFHandle(path: path, page: page)
-    (self.path, self.page, self.tags) = (path, page, tags)
+    self.path = path
+    self.page = page
+    self.tags = tags
     if tags.isLuminance { handle.set(TIFFTAG_SGILOGDATAFMT, SGILOGDATAFMT_FLOAT) }
     let decoder = TIFFUnitDecoder(path: path, tags: tags, handle: handle)
     conversion = try Self.conversion(path, tags, handle)
@@ -377,7 +379,8 @@ final class TIFFUnitPixels: PixelSupply {
     let (x, y) = (unit % tags.columns * tags.unitWidth, unit / tags.columns * tags.unitHeight)
     let (width, height) = decoder.visible(unit)
     image.req_orientation = UInt16(ORIENTATION_TOPLEFT)
-    (image.col_offset, image.row_offset) = (Int32(x), Int32(y))
+    image.col_offset = Int32(x)
+    image.row_offset = Int32(y)
     var raster = [UInt32](repeating: 0, count: width * height)
     guard TIFFRGBAImageGet(&image, &raster, UInt32(width), UInt32(height)) == 1 else {
       throw refused("\(decoder.name(unit)) is damaged")

@@ -106,7 +106,8 @@ enum BuildCommand: Command {
     var isElsewhere = false
     do {
       if let bucket = try ObjectLibrary.named(library, report: Output.error) {
-        (store, isElsewhere) = (bucket.store(), true)
+        store = bucket.store()
+        isElsewhere = true
         // A dry run prepares nothing, and tells what is there.
         _ = try bucket.refresh()
       }
@@ -117,7 +118,9 @@ enum BuildCommand: Command {
     var builder = LibraryBuilder(
       store: store, options: options, jobs: jobs,
       isCancelled: { Interruption.isAsked || BuildRound.isDiskFull.load(ordering: .relaxed) })
-    (builder.isDryRun, builder.force, builder.imageTimeout) = (isDryRun, force, imageTimeout)
+    builder.isDryRun = isDryRun
+    builder.force = force
+    builder.imageTimeout = imageTimeout
 
     builder.pdfPassword = pdfPassword
     builder.onIgnored = { Output.note(Output.oneLine($0.description)) }

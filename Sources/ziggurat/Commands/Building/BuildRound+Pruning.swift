@@ -16,7 +16,8 @@ struct EarlyClaims {
 
   /// - Parameter origins: nil if nothing is claimed before the end of the run.
   init(_ origins: LibraryOrigins?, _ places: [SourceRoot: SourcePlace]) {
-    (self.origins, self.places) = (origins, places)
+    self.origins = origins
+    self.places = places
   }
 
   mutating func add(_ image: SourceScan.Source, _ outcome: LibraryBuilder.Outcome) {

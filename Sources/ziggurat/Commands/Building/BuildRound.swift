@@ -65,10 +65,16 @@ struct BuildRound {
     prunes: PruneMode,
     watches: Bool, memoryLimit: Int, verbosity: Verbosity, asJSON: Bool
   ) {
-    (self.builder, self.library, self.isPrivate) = (builder, library, isPrivate)
-    (self.operands, self.asBooks, self.prunes) = (operands, asBooks, prunes)
+    self.builder = builder
+    self.library = library
+    self.isPrivate = isPrivate
+    self.operands = operands
+    self.asBooks = asBooks
+    self.prunes = prunes
     self.watches = watches
-    (self.memoryLimit, self.verbosity, self.asJSON) = (memoryLimit, verbosity, asJSON)
+    self.memoryLimit = memoryLimit
+    self.verbosity = verbosity
+    self.asJSON = asJSON
   }
 
   /// - Parameter isFirst: whether files that are passed over are reported, if they are to be.
@@ -114,7 +120,8 @@ struct BuildRound {
   /// Builds what is added or changed, until the user asks to stop.
   mutating func watch() -> ExitCode {
     // What was to be built whatever it was is built; from here on a change is the reason.
-    (builder.force, takesOwnership) = (false, false)
+    builder.force = false
+    takesOwnership = false
     let events = FolderEvents(alsoAttributes: true)
     let deaf = folders.count { events.listen(to: $0) == nil }
     if deaf > 0 {

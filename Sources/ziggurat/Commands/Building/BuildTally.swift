@@ -45,7 +45,9 @@ struct BuildTally {
     self.options = options
     self.isDryRun = isDryRun
     self.ignoresKnownFailures = ignoresKnownFailures
-    (self.verbosity, self.asJSON, self.total) = (verbosity, asJSON, total)
+    self.verbosity = verbosity
+    self.asJSON = asJSON
+    self.total = total
     progress = verbosity >= .changes ? ProgressLine(total: total) : nil
   }
 

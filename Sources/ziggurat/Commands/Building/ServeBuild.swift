@@ -44,7 +44,8 @@ final class ServeBuild: Sendable {
     let real = realpath(pictures, nil)
     defer { free(real) }
     self.pictures = real.map { String(cString: $0) } ?? pictures
-    (self.library, isCache) = (library, named == nil)
+    self.library = library
+    isCache = named == nil
   }
 
   /// Builds what is there. Others are told of it on stderr, as by `ziggurat build`.
