@@ -5,9 +5,15 @@ package import TileStorage
 final class DamageLog: Sendable {
   private struct State {
     var worst: SourceDamage?
+    /// The first sign that the file ends early.
+    var truncation: SourceDamage?
     /// Tiles or strips that could not be decoded, by the number of their page and their own.
     var lost: [Int: Set<Int>] = [:]
     var firstLoss = SourceDamage(.warning, "")
+
+    mutating func noteTruncation(_ kind: SourceDamage.Kind, _ reason: String) {
+      if kind == .truncated, truncation == nil { truncation = SourceDamage(kind, reason) }
+    }
   }
 
   private let state = Mutex(State())
@@ -24,10 +30,16 @@ final class DamageLog: Sendable {
     }
   }
 
+  /// The damage for which a build refuses the file; nil if it takes it. A file that ends early may have worse flaws, too.
+  func refused(by failOn: FailOn) -> SourceDamage? {
+    [worst, state.withLock { $0.truncation }].compactMap(\.self).first(where: failOn.refuses)
+  }
+
   /// - Parameter reason: a clause about the file.
   func add(_ kind: SourceDamage.Kind, _ reason: String) {
     state.withLock { state in
       if state.worst.map({ $0.kind < kind }) ?? true { state.worst = SourceDamage(kind, reason) }
+      state.noteTruncation(kind, reason)
     }
   }
 
@@ -40,6 +52,7 @@ final class DamageLog: Sendable {
     state.withLock { state in
       if state.lost.isEmpty { state.firstLoss = SourceDamage(kind, reason) }
       state.lost[page, default: []].insert(part)
+      state.noteTruncation(kind, reason)
     }
   }
 

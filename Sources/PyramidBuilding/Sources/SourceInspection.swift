@@ -115,7 +115,7 @@ package struct SourceInspection: Sendable, Codable {
     leftOut = route.leftOut.isEmpty ? found.leftOut : route.leftOut
     dropped = route.unshown
     damage = route.picture.log.worst
-    if let damage, options.failOn.refuses(damage) { throw BuildError(path, damage.reason) }
+    if let refused = route.picture.log.refused(by: options.failOn) { throw BuildError(path, refused.reason) }
     dimensions = route.picture.stack?.dimensions
     let contents = try SourceContents.of(file, options)
     scenes = contents.map { $0.scenes.count > 1 ? $0.scenes.map(\.name) : [] } ?? []

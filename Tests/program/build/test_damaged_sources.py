@@ -14,6 +14,7 @@ import zlib
 from pathlib import Path
 
 import numpy
+import tifffile
 from PIL import Image, ImageFile
 
 from harness import CommandTest, folder, run
@@ -85,7 +86,7 @@ class Damaged(CommandTest):
                           *options)
         if code is not None:
             self.assertEqual(self.result.returncode, code, self.result.stderr)
-        told = [json.loads(line) for line in self.result.stdout.splitlines()]
+        self.lines = told = [json.loads(line) for line in self.result.stdout.splitlines()]
         return {Path(line["source"]).name: line for line in told}
 
     def pixels(self, told: dict) -> numpy.ndarray:
@@ -273,6 +274,43 @@ class Damaged(CommandTest):
                     self.assertTrue(same[:60].all())
                     self.assertTrue((same | (pixels == 0).all(-1)).all() or name == "deflate.tif")
                     self.assertGreater(same.mean(), 0.5)
+
+    def test_tiff_without_its_last_strips_by_every_compression(self):
+        """The file's end is that of one strip in its middle: the strip, and all that lie behind, are missing."""
+        chance = numpy.random.default_rng(6)
+        files = {}
+        for bits in (8, 16):
+            samples = chance.integers(0, 1 << bits, (HEIGHT, WIDTH, 3), f"u{bits // 8}")
+            for compression in (None, "lzw", "zlib", "packbits"):
+                for pages in (1, 2):
+                    path = folder("tiff") / "whole.tif"
+                    with tifffile.TiffWriter(path) as writer:
+                        for _ in range(pages):
+                            writer.write(samples, photometric="rgb", compression=compression, rowsperstrip=20, metadata=None)
+                    page = tifffile.TiffFile(path).pages[-1]
+                    starts, counts = page.dataoffsets, page.databytecounts
+                    last = len(starts) // 2
+                    data = path.read_bytes()
+                    # Its directory lies before its strips, or behind them: then nothing of the page can be read.
+                    if page.offset > starts[last]:
+                        continue
+                    for behind in (0, 1, counts[last] - 1):
+                        files[f"{bits} {compression} {pages} {behind}.tif"] = data[:starts[last] + behind]
+        self.assertGreater(len(files), 15)
+        told = self.built(files, code=0)
+        for name in files:
+            with self.subTest(name):
+                mine = [line for line in self.lines if Path(line["source"]).name == name]
+                self.assertEqual([line.get("damage") for line in mine], [None] * (len(mine) - 1) + ["truncated"], mine)
+                self.assertRegex(mine[-1]["reason"], "cut off")
+        # What was built before stays.
+        archives = {line["id"]: (self.library / f"{line['id']}.szi").read_bytes() for line in self.lines if "damage" in line}
+        self.assertEqual(len(archives), len(files))
+        for path in self.sources.iterdir():
+            path.write_bytes(path.read_bytes()[:-1])
+        self.again("--fail-on", "truncated", code=1)
+        self.assertEqual({line["id"] for line in self.lines if line["status"] == "failed"}, set(archives))
+        self.assertEqual({id: (self.library / f"{id}.szi").read_bytes() for id in archives}, archives)
 
     def test_tiff_without_its_end(self):
         rgb = picture()

@@ -143,7 +143,7 @@ class Broken(Slides):
         scan[0].pieces[7] = b""
         told, _ = self.built(self.written(scan))
         self.assertEqual(told["route"], "exact: read by libvips, for its format (openslide); its own tiles are not taken, "
-                                        "for tile 7 of 15 is missing")
+                                        "for tile 8 of 15 is missing")
 
     def test_a_tile_of_another_quantisation(self):
         for how, way in (({}, "planar: the TIFF tiles keep their JPEG's samples"),
@@ -153,7 +153,7 @@ class Broken(Slides):
             # Its own tables stand in the tile.
             scan[0].pieces[7] = other.tables[:-2] + other.pieces[0][2:]
             told, archive = self.built(self.written(scan))
-            self.assertEqual(told["route"], f"{way}; not cut from coefficients, for tile 7 of 15 has another quantisation "
+            self.assertEqual(told["route"], f"{way}; not cut from coefficients, for tile 8 of 15 has another quantisation "
                                             "than the first")
             # It is the picture all the same: the tile lies where it belongs.
             shown = numpy.array(Image.open(io.BytesIO(self.tiles(archive)[1, 0])), int)[240:480, :208]
@@ -164,7 +164,7 @@ class Broken(Slides):
         scan[0].pieces[7] = tiled(picture(240, 240), 240, 70, sampling=(1, 1)).pieces[0]
         told, archive = self.built(self.written(scan))
         self.assertEqual(told["route"], "exact: read by libvips, for its format (openslide); its own tiles are not taken, "
-                                        "for tile 7 of 15 has another chroma sampling than the first one")
+                                        "for tile 8 of 15 has another chroma sampling than the first one")
 
     def test_a_tile_of_another_size_and_of_12_bits_is_one_line(self):
         for change in ((5, 480 .to_bytes(2)), (3, b"\x0c"), (8, b"\x00")):
@@ -178,7 +178,7 @@ class Broken(Slides):
             self.assertLessEqual(len(result.stderr.splitlines()), 1, result.stderr)
             self.assertIn(result.returncode, (0, 1))
             scan[0].description = ""
-            self.assertIn("tile 7 of 15", self.refused(write(folder("tiff") / "scan.tif", scan)))
+            self.assertIn("tile 8 of 15", self.refused(write(folder("tiff") / "scan.tif", scan)))
 
     def test_progressive_tiles_are_decoded(self):
         scan = self.scan()

@@ -186,7 +186,7 @@ class Sparse(Samples):
             source.write_bytes(data)
             result = run("build", source, "--library", folder("library"), "--quiet")
             self.assertEqual(result.returncode, 1)
-            self.assertIn("strip 2 of 4 has", result.stderr)
+            self.assertIn("strip 3 of 4 has", result.stderr)
 
 
 class ExtraSamples(Samples):

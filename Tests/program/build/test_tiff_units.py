@@ -185,7 +185,7 @@ class PixelsInSpiteOfDamage(Units):
         self.assertIn("libtiff", told["sound.tif"][0]["route"])
         self.assertNotIn("damage", told["sound.tif"][0])
         self.assertEqual(told["damaged.tif"][0].get("damage"), "error", told)
-        self.assertRegex(told["damaged.tif"][0]["reason"], "strip 1 of 4")
+        self.assertRegex(told["damaged.tif"][0]["reason"], "strip 2 of 4")
         self.assertTrue((self.pixels(told["sound.tif"][0])[:40] == self.pixels(told["damaged.tif"][0])[:40]).all())
 
     def test_jpeg_of_a_page(self):
@@ -293,7 +293,7 @@ class Damage(Units):
             with self.subTest(name):
                 self.assertDamaged(told[f"{name}.tif"][0], None)
                 self.assertDamaged(told[f"{name} wrong.tif"][0], "error", "the TIFF file is damaged")
-                self.assertDamaged(told[f"{name} longer.tif"][0], "error", " 1 of ")
+                self.assertDamaged(told[f"{name} longer.tif"][0], "error", " 2 of ")
                 self.assertIn("the checksum of ", told[f"{name} longer.tif"][0]["reason"])
                 # They are all there.
                 self.assertTrue((self.pixels(told[f"{name}.tif"][0]) == self.pixels(told[f"{name} longer.tif"][0])).all())

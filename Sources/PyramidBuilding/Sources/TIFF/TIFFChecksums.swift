@@ -7,6 +7,7 @@ import ZigguratCTIFF
 final class TIFFChecksums {
   private let handle: TIFFHandle
   private let tags: TIFFTags
+  private let page: Int
   private let state: UnsafeMutablePointer<inflate_state>
   private let input: UnsafeMutablePointer<UInt8>
   private let output: UnsafeMutablePointer<UInt8>
@@ -25,6 +26,7 @@ final class TIFFChecksums {
     else { return nil }
     self.handle = handle
     self.tags = tags
+    self.page = page
     state = .allocate(capacity: 1)
     input = .allocate(capacity: Self.partSize)
     output = .allocate(capacity: Self.partSize)
@@ -36,11 +38,17 @@ final class TIFFChecksums {
     output.deallocate()
   }
 
-  /// Reports the first tile or strip that is damaged.
+  /// Reports the tiles or strips behind the file's end, and the first other one that is damaged.
   func check(_ log: DamageLog) {
-    for unit in 0..<tags.unitCount where !handle.isMissing(unit) && !isSound(unit) {
-      let name = "\(tags.isTiled ? "tile" : "strip") \(unit) of \(tags.unitCount)"
-      return log.add(.error, TIFFInflater.reason(name))
+    var isDamaged = false
+    for unit in 0..<tags.unitCount where !handle.isMissing(unit) {
+      let name = tags.name(ofUnit: unit)
+      if handle.isCutOff(unit) {
+        log.add(lost: unit, ofPage: page, .truncated, "the TIFF file is cut off: it lacks \(name)")
+      } else if !isDamaged, !isSound(unit) {
+        isDamaged = true
+        log.add(.error, TIFFInflater.reason(name))
+      }
     }
   }
 
@@ -70,6 +78,7 @@ final class TIFFChecksums {
     }
     return true
   }
+
   /// Whether a unit is a strip that has fewer rows than the others.
   private func isShortStrip(_ unit: Int) -> Bool {
     !tags.isTiled && unit % tags.rows == tags.rows - 1 && tags.height % tags.unitHeight != 0

@@ -83,7 +83,7 @@ final class TIFFUnitDecoder {
     )
   }
 
-  func name(_ unit: Int) -> String { "\(tags.isTiled ? "tile" : "strip") \(unit) of \(tags.unitCount)" }
+  func name(_ unit: Int) -> String { tags.name(ofUnit: unit) }
 
   /// Reads a unit's bytes to `stored`.
   ///
