@@ -78,6 +78,33 @@ class FullDisk(unittest.TestCase):
         finally:
             subprocess.run(["umount", "-l", library], check=True)
 
+    def test_the_trash_is_emptied_on_a_full_disk(self):
+        """Deleted images stay on the disk: emptying the trash must not need room."""
+        if os.geteuid() != 0:
+            self.skipTest("a small file system is mounted by root alone")
+        library, photos = folder("full"), folder("photos")
+        for name in ("kept", "deleted", "gone"):
+            photo(photos / f"{name}.png", 1600, 1200)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=72m", "tmpfs", library], capture_output=True, text=True)
+        if mounted.returncode != 0:
+            self.skipTest(f"no file system can be mounted here: {mounted.stderr.strip()}")
+        try:
+            self.assertEqual(run("build", photos, "--library", library, "--quiet", "--format", "png").returncode, 0)
+            with serve(library) as server:
+                client = Client(server)
+                self.assertEqual(client.ask("DELETE", "/api/images/deleted", tus=False).status, 200)
+            (photos / "deleted.png").unlink()
+            fill(library / "filler.bin")
+            size = (library / "gone.szi").stat().st_size
+            before = shutil.disk_usage(library).free
+            self.assertLess(before, 4096)
+            run("build", photos, "--library", library, "--prune", "--keep-deleted", "0h", "--quiet")
+            self.assertGreater(shutil.disk_usage(library).free, before + size // 2)
+            self.assertEqual(run("build", photos, "--library", library, "--quiet").returncode, 0)
+            self.assertEqual(run("verify", library).returncode, 0)
+        finally:
+            subprocess.run(["umount", "-l", library], check=True)
+
     def test_a_file_system_without_inodes_is_not_called_full(self):
         if os.geteuid() != 0:
             self.skipTest("a small file system is mounted by root alone")

@@ -213,6 +213,7 @@ struct BuildRound {
     var vacated: Set<ImageID> = []
     var lacksInodes = false
     met.forget(sources)
+    purgeTrash(&tally)
     builder.gone = gone(scan)
     do throws(StorageError) { builder.ownership = try ownership(of: sources, among: scan) } catch {
       tally.add(BuildError(library, error))
