@@ -14,14 +14,14 @@ func beginBody(
   _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
   _ method: UnsafePointer<CChar>, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> MHD_Result {
-  let request = detachedRequest(context, connection, target, method)
+  let request = RoutedRequest(detachedRequest(context, connection, target, method))
   let plan = context.site.bodyPlan(for: request)
   if case .refuse(let response) = plan {
     deadline(connection)?._withUnsafeGuaranteedRef { $0.lingers = true }
     return give(
       context.site.finished(.now(response), for: request), request.method, context, connection, target, state)
   }
-  if case .collect(let limit, _) = plan, let length = request.header("Content-Length"),
+  if case .collect(let limit, _) = plan, let length = request.request.header("Content-Length"),
     Int(length) ?? .max > limit
   {
     deadline(connection)?._withUnsafeGuaranteedRef { $0.lingers = true }

@@ -209,19 +209,21 @@ private func answer(
   _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
   _ method: UnsafePointer<CChar>, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> MHD_Result {
-  let request = request(context, connection, target, method)
-  return give(context.site.respond(to: request), request.method, context, connection, target, state)
+  let request = RoutedRequest(request(context, connection, target, method))
+  return give(
+    context.site.respond(to: request), request.method, context, connection, target, state)
 }
 
 private func refuse(
   _ context: ListenerContext, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>,
   _ target: RequestTarget, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>, _ response: Response
 ) -> MHD_Result {
-  let request = request(context, connection, target, method)
+  let request = RoutedRequest(request(context, connection, target, method))
   // Answered before its body was read.
   deadline(connection)?._withUnsafeGuaranteedRef { $0.lingers = true }
   return give(
-    context.site.finished(.now(response), for: request), request.method, context, connection, target, state)
+    context.site.finished(.now(response), for: request), request.method, context, connection, target,
+    state)
 }
 
 /// Sends an answer, or suspends the connection until it is there.

@@ -7,8 +7,6 @@ import ZigguratImageLibrary
 
 /// `/api/session`: who a visitor is, by a password or the token, and no more.
 extension Site {
-  static let sessionPath = Array("/api/session".utf8)
-
   func sessionAnswer(_ request: Request) -> Answer {
     let answer: Answer =
       switch request.method {
@@ -78,18 +76,18 @@ extension Site {
       // Before any limit: nobody guesses 256 bits, and whoever tries keeps nobody out.
       let isToken = access.token?.isSame(text.utf8) ?? false
       guard isToken || pairing.take(text, now: access.clock(), isOpen: sessions.isOpen(label:)) else {
-        if let refusal = refusal(toGuess: request.client) { return .now(refusal) }
+        if let refusal = attempts.refusal(of: request.client) { return .now(refusal) }
         note(.login(.token, isRight: false), request)
         return .now(.refused("the token is not the one that the server printed"))
       }
       return .now(begin(request, isToken ? .token : .pairing) { $0.hasToken = true })
     case .password(let password):
       let address = request.client
-      if let refusal = refusal(toGuess: address) { return .now(refusal) }
+      if let refusal = attempts.refusal(of: address) { return .now(refusal) }
       let (cookies, origin) = (request.header("Cookie"), request.origin)
       return .later(
-        unlocking.later(for: address, refused: { [self] in takeBack(address) }) { [self] in
-          let request = Request(method: "POST", rawPath: Self.sessionPath, origin: origin) {
+        unlocking.later(for: address, refused: { [attempts] in attempts.withdraw(address) }) { [self] in
+          let request = Request(method: "POST", rawPath: [], origin: origin) {
             $0 == "Cookie" ? cookies : nil
           }
           return .now(unlock(password, address, request))
@@ -100,7 +98,7 @@ extension Site {
   /// Takes half a second.
   private func unlock(_ password: String, _ address: ClientAddress, _ request: Request) -> Response {
     func failure(_ error: StorageError) -> Response {
-      takeBack(address)
+      attempts.withdraw(address)
       return error.isTemporary
         ? Router.unlisted(error)
         : .problem(500, "Unreadable", "the private spaces cannot be read").because(error)
@@ -115,7 +113,7 @@ extension Site {
       note(.login(.password, isRight: false), request)
       return .refused("no space opens with this password")
     }
-    guesses.withLock { $0.succeeded(address) }
+    attempts.succeeded(address)
     let space: SpaceLibrary
     if let known = sessions.space(of: opened.identity) {
       // Its keys are in memory once.
@@ -143,35 +141,6 @@ extension Site {
     response.headers.append(("Set-Cookie", cookie))
     return response
   }
-
-  /// Counts a guess; nil where it may be tried now.
-  func refusal(toGuess address: ClientAddress) -> Response? {
-    let wait = guesses.withLock { $0.admit(address, now: access.clock()) }
-    guard wait > 0 else { return nil }
-    metrics.refusedLogins.wrappingAdd(1, ordering: .relaxed)
-    var response = Response.problem(429, "Too many attempts", "try again in \(wait) seconds")
-    response.headers.append(("Retry-After", "\(wait)"))
-    return response
-  }
-
-  /// A 401 with which a wrong Bearer token is answered counts as a login attempt; 429 after too many. The right token
-  /// is never refused, whoever else guesses from its address.
-  func limited(_ answer: Answer, _ request: Request) -> Answer {
-    guard let token = access.token, let header = request.header("Authorization"),
-      AccessToken.isBearer(header), !token.admits(authorization: header)
-    else { return answer }
-    let (client, origin) = (request.client, request.origin)
-    return answer.map { [self] response in
-      guard response.status == 401 else { return response }
-      if let refusal = refusal(toGuess: client) { return refusal }
-      metrics.refusedLogins.wrappingAdd(1, ordering: .relaxed)
-      access.audit?.add(.login(.token, isRight: false), client: origin, visitor: nil)
-      return response
-    }
-  }
-
-  /// A guess that was counted was not tried.
-  func takeBack(_ address: ClientAddress) { guesses.withLock { $0.withdrawn(address) } }
 
   /// To be called about once a second: ends what has expired, and keeps up with what is built into spaces.
   package func keepSessions() {

@@ -54,7 +54,13 @@ package final class Site: Sendable {
   let editor: LibraryEditor
   let trash: Trash
   let sessions: SessionTable
-  let guesses = Mutex(GuessLimit())
+  let attempts: LoginAttempts
+  /// What holds for every answer.
+  private let everyAnswer: MiddlewareList
+  /// What holds for requests before a resource is asked.
+  private let admission: MiddlewareList
+  let crossOrigin: CrossOrigin
+  private let principals: Principals
   let isToBeScrubbed = Atomic<Bool>(false)
   /// A `DiskShortage`, or 0.
   let shortage = Atomic<Int>(0)
@@ -98,55 +104,61 @@ package final class Site: Sendable {
       }, ended: { [events] in events.endWithSessions() })
     editor = LibraryEditor(library)
     trash = Trash(library, keeps: access.keepsDeleted)
+    attempts = LoginAttempts(metrics, clock: access.clock)
+    crossOrigin = CrossOrigin(origins: access.origins)
+    scheme = OwnScheme(base: baseURL)
+    base = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
+    principals = Principals(sessions, access, scheme)
+    everyAnswer = Self.everyAnswer(access, crossOrigin, attempts, takesUploads: uploads != nil)
+    admission = Self.admission(library, access, gate, base: base, principals, reading)
     let basePath = BasePath(of: baseURL)
     files = try publicFolder.map { (folder) throws(StorageError) in
       try StaticFiles(root: folder, below: basePath, of: identity)
     }
     self.basePath = basePath
-    scheme = OwnScheme(base: baseURL)
-    base = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
     uploads?.observe { [events] upload in
       events.tell(upload)
       if upload.hasEnded { access.audit?.add(.uploaded(upload), client: nil, visitor: nil) }
     }
   }
 
+  private static func everyAnswer(
+    _ access: Access, _ crossOrigin: CrossOrigin, _ attempts: LoginAttempts, takesUploads: Bool
+  ) -> MiddlewareList {
+    var list: [any Middleware] = [SecurityHeaders(), ConditionalRequests()]
+    if takesUploads { list.append(UploadHeaders()) }
+    if access.readsForwardedBase { list.append(ForwardedHeaders()) }
+    if let token = access.token {
+      list.append(TokenAttempts(token: token, attempts: attempts, audit: access.audit))
+    }
+    return MiddlewareList(list + [crossOrigin])
+  }
+
+  private static func admission(
+    _ library: Library, _ access: Access, _ gate: Gate?, base: String, _ principals: Principals,
+    _ reading: AnswerQueue
+  ) -> MiddlewareList {
+    let key: [any Middleware] = gate.map { [LaunchKey(gate: $0, base: base)] } ?? []
+    return MiddlewareList(
+      key + [
+        MonitorRoutes(), WriterRequirement(library: library, isWritable: access.isWritable),
+        CatalogQueue(queue: reading), principals,
+        Audience(
+          hasSpaces: { access.spaces?.wasOffered == true }, isBehindEdge: access.isBehindEdge),
+        Compression(),
+      ])
+  }
+
   /// Answers what is no stored tile, and says why a tile could not be had.
-  package func respond(to request: Request) -> Answer {
-    let path = AskedPath(request)
-    // The database may take its time, and the event loop has none.
-    let isOfCatalog = request.isRead && path.route?.isOfCatalog ?? false
-    return finished(
-      isOfCatalog ? later(request, path, in: reading) : answer(request, path, mayWait: false), for: request)
+  package func respond(to request: RoutedRequest) -> Answer {
+    everyAnswer.respond(to: request) { [self] in admission.respond(to: $0) { [self] in resource($0) } }
+      .settled
   }
 
-  /// The answer as it is sent: under the request's conditions, with what browsers are to do with it, and now where
-  /// nothing is to be waited for.
-  package func finished(_ answer: Answer, for request: Request) -> Answer {
-    var answer = limited(shared(answer, with: request), request)
-    if access.readsForwardedBase {
-      answer = answer.map { response in
-        var response = response
-        for name in Self.forwardedHeaders { response.vary(by: name) }
-        return response
-      }
-    }
-    if isOfUploads(request) { answer = answer.map(\.resumable) }
-    if request.isRead { answer = answer.answering(request.conditions) }
-    return answer.map(\.withCaution).settled
+  /// The answer to a request as it is sent, where the listener or the reader of its body has made it.
+  package func finished(_ answer: Answer, for request: RoutedRequest) -> Answer {
+    everyAnswer.respond(to: request) { _ in answer }.settled
   }
-
-  private func isOfUploads(_ request: Request) -> Bool {
-    guard uploads != nil, request.method != "OPTIONS", case .api(let asked)? = route(of: request) else {
-      return false
-    }
-    return switch asked {
-    case .uploads, .upload: true
-    case .session, .images, .image, .trash, .restore, .events, .pairing, .nothing: false
-    }
-  }
-
-  private func route(of request: Request) -> Route? { (try? PlainPath(request.rawPath))?.route }
 
   /// Returns `/openapi.json` for clients that reach the server by an address. It is made once for each of a few addresses:
   /// it takes more memory on the way than a thousand other answers.
@@ -164,44 +176,19 @@ package final class Site: Sendable {
     }
   }
 
-  /// All of the answer to a request, made by a queue's thread.
-  func later(_ request: Request, _ path: AskedPath, in queue: AnswerQueue) -> Answer {
-    let request = request.detached
-    return .later(queue.later(for: request.client) { [self] in answer(request, path, mayWait: true) })
-  }
-
-  private func answer(_ request: Request, _ path: AskedPath, mayWait: Bool) -> Answer {
-    guard let gate else { return openResponse(to: request, path, mayWait: mayWait) }
-    let isAdmitted = gate.admits(cookies: request.header("Cookie"))
-    let answer =
-      isAdmitted
-      ? openResponse(to: request, path, mayWait: mayWait) : .now(gate.answer(request, base: base))
-    return answer.map(\.madePrivate)
-  }
-
   /// What the request may read and change.
   /// - Parameter isUse: a session thereby counts as used.
   package func visitor(_ request: Request, isUse: Bool = true) -> Visitor {
-    if let header = request.header("Authorization"), let token = access.token,
-      token.admits(authorization: header)
-    {
-      return Visitor(mayWrite: access.isWritable)
-    }
-    guard let session = sessions.session(request, isUse: isUse) else { return .anyone }
-    return Visitor(session, isWritable: access.isWritable, scheme)
+    principals.visitor(request, isUse: isUse)
   }
 
   /// What is wanted of the body of a POST, PUT, PATCH or DELETE, by its headers.
-  package func bodyPlan(for request: Request) -> BodyPlan {
-    if request.isMonitor { return .refuse(.methodNotAllowed) }
-    if let gate {
-      let isAdmitted = gate.admits(cookies: request.header("Cookie"))
-      return .refuse((isAdmitted ? .methodNotAllowed : gate.answer(request, base: base)).madePrivate)
-    }
-    if let refusal = refusalOfWriting(request) { return .refuse(refusal) }
+  package func bodyPlan(for request: RoutedRequest) -> BodyPlan {
+    if let refusal = admission.refusal(of: request) { return .refuse(refusal) }
     do throws(PlainPath.Refusal) {
-      let path = try AskedPath(request).get()
-      return Router(site: self, request: request, path: path, visitor: visitor(request)).bodyPlan()
+      let path = try request.path.get()
+      let visitor = visitor(request.request)
+      return Router(site: self, request: request.request, path: path, visitor: visitor).bodyPlan()
     } catch { return .refuse(.text(error.status, error.text)) }
   }
 
@@ -252,45 +239,27 @@ package final class Site: Sendable {
     sessions.lockSpaces()
   }
 
-  /// What answers for a path whoever sends the request; nil if the path is malformed.
-  private func router(_ request: Request, _ path: AskedPath) -> Router? {
-    path.found.map { Router(site: self, request: request, path: $0, visitor: .anyone) }
-  }
-
-  private func openResponse(to request: Request, _ path: AskedPath, mayWait: Bool) -> Answer {
-    if request.isMonitor, path.route?.isForMonitors != true {
-      return .text(404, "here are /metrics and /healthz alone")
-    }
-    if let refusal = refusalOfWriting(request) { return .now(refusal) }
-    if case .api(.session)? = path.route { return sessionAnswer(request) }
-    switch request.method {
-    case "OPTIONS":
-      let router = router(request, path)
-      let methods = router?.allowedMethods ?? ["GET", "HEAD", "OPTIONS"]
-      return .now(preflight(request, methods) ?? router?.options ?? .options)
-    case "GET", "HEAD": break
-    default: return .now(router(request, path)?.methodNotAllowed ?? .methodNotAllowed)
-    }
-    let visitor = visitor(request)
-    let answer: Answer
-    do throws(PlainPath.Refusal) {
-      let path = try path.get()
-      answer =
-        Router(site: self, request: request, path: path, visitor: visitor, mayWait: mayWait).answer()
-    } catch { answer = .text(error.status, error.text) }
-    let encoding = request.header("Accept-Encoding")
-    let (isInSpace, hasSpaces) = (visitor.space != nil, access.spaces?.wasOffered == true)
-    // Two who edit one image at once are told, in a space as in the library.
-    let isImage = if case .api(.image)? = path.route { true } else { false }
-    return answer.map { [isBehindEdge = access.isBehindEdge] response in
-      var response = response.compressed(for: encoding)
-      // All of them may tell of a space: what is the same for everybody is not kept either.
-      if isInSpace {
-        return response.madePrivate(
-          keepingTag: isImage && response["Content-Type"] == "application/json")
+  /// The answer of the resource that a request names.
+  private func resource(_ request: RoutedRequest) -> Answer {
+    if request.isOfSession { return sessionAnswer(request.request) }
+    let path: PlainPath
+    do throws(PlainPath.Refusal) { path = try request.path.get() } catch {
+      switch request.method {
+      case "OPTIONS":
+        let preflight = crossOrigin.preflight(request.request, ["GET", "HEAD", "OPTIONS"])
+        return .now(preflight ?? .options)
+      case "GET", "HEAD": return .text(error.status, error.text)
+      default: return .now(.methodNotAllowed)
       }
-      if hasSpaces { response.vary(by: "Cookie") }
-      return isBehindEdge ? response.atEdge : response
+    }
+    let router = Router(
+      site: self, request: request.request, path: path, visitor: request.visitor ?? .anyone,
+      mayWait: request.mayWait)
+    return switch request.method {
+    case "OPTIONS":
+      .now(crossOrigin.preflight(request.request, router.allowedMethods) ?? router.options)
+    case "GET", "HEAD": router.answer()
+    default: .now(router.methodNotAllowed)
     }
   }
 }

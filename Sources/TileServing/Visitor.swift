@@ -120,7 +120,7 @@ struct OwnScheme: Sendable {
 
 extension Response {
   static let unauthorized: Response = {
-    var response = problem(401, "Unauthorized", "this needs the token that the server printed, or a session")
+    var response = problem(401, "Unauthorized", "this needs the token of the server, or a session")
     response.headers.append(("WWW-Authenticate", "Bearer"))
     return response
   }()

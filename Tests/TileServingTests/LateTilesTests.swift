@@ -51,7 +51,8 @@ import ZigguratTestSupport
 
   private func ask(_ path: String, query: String = "", _ headers: [String: String] = [:]) -> Answer {
     site.respond(
-      to: Request(method: "GET", rawPath: Array(path.utf8), query: Array(query.utf8)) { headers[$0] })
+      to: RoutedRequest(
+        Request(method: "GET", rawPath: Array(path.utf8), query: Array(query.utf8)) { headers[$0] }))
   }
 
   private func isHit(_ path: String) -> Bool { lookup(path).isHit }

@@ -32,14 +32,14 @@ final class IncomingBody: @unchecked Sendable {
   private let connection: OpaquePointer
   private let queue: WorkQueue
   private let sink: Sink
-  private(set) var request: Request
+  private(set) var request: RoutedRequest
   private let stage = Mutex(Stage.receiving)
   private var isTooLarge = false
   /// Bytes since the client was last given time.
   private var progress = 0
 
   /// Nil where the plan is to refuse.
-  init?(_ plan: BodyPlan, _ request: Request, _ connection: OpaquePointer, _ queue: WorkQueue) {
+  init?(_ plan: BodyPlan, _ request: RoutedRequest, _ connection: OpaquePointer, _ queue: WorkQueue) {
     switch plan {
     case .refuse: return nil
     case .collect(let limit, let answer): sink = .memory(limit: limit, answer: answer)
@@ -79,13 +79,13 @@ final class IncomingBody: @unchecked Sendable {
     }
     switch sink {
     case .memory(let limit, _):
-      guard request.body.count + bytes.count <= limit else {
+      guard request.request.body.count + bytes.count <= limit else {
         isTooLarge = true
-        request.body = []
+        request.request.body = []
         stage.withLock { $0 = .discarding(bytes.count) }
         return .taken(gainsTime: false)
       }
-      request.body.append(contentsOf: bytes)
+      request.request.body.append(contentsOf: bytes)
       return .taken(gainsTime: false)
     case .receiver(let receiver):
       progress += bytes.count
@@ -120,8 +120,8 @@ final class IncomingBody: @unchecked Sendable {
     suspend { [self] in
       let answer: Answer =
         switch sink {
-        case .memory(_, let answer): answer(request)
-        case .receiver(let receiver): .now(receiver.answer(request))
+        case .memory(_, let answer): answer(request.request)
+        case .receiver(let receiver): .now(receiver.answer(request.request))
         }
       stage.withLock { $0 = .answered(answer) }
     }

@@ -103,7 +103,7 @@ package final class AuditLog: Sendable {
 
 extension Site {
   func note(_ event: AuditEvent, _ request: Request? = nil, _ visitor: Visitor? = nil) {
-    if case .login(_, isRight: false) = event { metrics.refusedLogins.wrappingAdd(1, ordering: .relaxed) }
+    if case .login(_, isRight: false) = event { attempts.countRefused() }
     access.audit?.add(event, client: request?.origin, visitor: visitor)
   }
 }

@@ -14,6 +14,11 @@ struct ForwardedBase {
 
   var text: String { "\(scheme)://\(host)\(prefix)" }
 
+  /// The headers that answers depend on if a proxy states the address.
+  static let headers = [
+    "Forwarded", "Host", "X-Forwarded-Host", "X-Forwarded-Prefix", "X-Forwarded-Proto",
+  ]
+
   private static let longest = 4096
   private static let mostElements = 32
 
@@ -152,9 +157,4 @@ extension Site {
 
   /// Whether URLs in answers may depend on what a proxy states.
   package var readsForwardedBase: Bool { access.readsForwardedBase }
-
-  /// The headers that answers depend on then.
-  static let forwardedHeaders = [
-    "Forwarded", "Host", "X-Forwarded-Host", "X-Forwarded-Prefix", "X-Forwarded-Proto",
-  ]
 }

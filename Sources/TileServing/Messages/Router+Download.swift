@@ -64,7 +64,7 @@ extension Router {
     guard !mayWait, let (record, archive, enclosure) = offeredRecord(id),
       OriginalFile.mustBeRead(ofArchive: archive, record, within: enclosure)
     else { return nil }
-    return site.later(request, .success(path), in: site.originals)
+    return later(in: site.originals)
   }
 
   private func offeredRecord(_ id: ImageID) -> (BuildRecord, archive: String, Enclosure)? {
@@ -83,7 +83,7 @@ extension Router {
 
   /// The original of a private picture, for the visitors who have its space open.
   private func originalInSpace(_ id: ImageID) -> Answer {
-    if !mayWait { return site.later(request, .success(path), in: site.originals) }
+    if !mayWait { return later(in: site.originals) }
     guard let place = place(id), let archive = try? place.library.archive(place.id),
       let ending = SealedOriginal.ending(in: archive)
     else { return .now(Self.noOriginal) }

@@ -132,9 +132,9 @@ extension Router {
     _ id: ImageID?, from space: SpaceLibrary, _ password: String, _ request: Request
   ) -> Answer {
     let address = request.client
-    if let refusal = site.refusal(toGuess: address) { return .now(refusal) }
+    if let refusal = site.attempts.refusal(of: address) { return .now(refusal) }
     return .later(
-      site.unlocking.later(for: address, refused: { [site] in site.takeBack(address) }) {
+      site.unlocking.later(for: address, refused: { [site] in site.attempts.withdraw(address) }) {
         .now(handOver(id, from: space, password, address))
       })
   }
@@ -145,18 +145,18 @@ extension Router {
   ) -> Response {
     let found: (any OpenSpace)?
     do throws(StorageError) { found = try site.access.spaces?.open(password) } catch {
-      site.takeBack(address)
+      site.attempts.withdraw(address)
       return site.library.lookForOutage() ? Self.unlisted(Library.outageError) : moveFailure(error)
     }
     guard let opened = found else {
       if site.library.lookForOutage() {
-        site.takeBack(address)
+        site.attempts.withdraw(address)
         return Self.unlisted(Library.outageError)
       }
       note(.login(.password, isRight: false))
       return .refused("no space opens with this password")
     }
-    site.guesses.withLock { $0.succeeded(address) }
+    site.attempts.succeeded(address)
     guard let id else { return Self.unknownImage }
     do throws(StorageError) {
       let known = site.space(of: opened.identity)

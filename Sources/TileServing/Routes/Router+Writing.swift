@@ -24,7 +24,7 @@ extension Router {
     }
   }
 
-  fileprivate static var unknownWriter: Response {
+  static var unknownWriter: Response {
     var response = Response.problem(
       503, "Busy",
       "no server that accepts changes is known at present; try again (such a server needs --writable and --advertise-url)"
@@ -57,26 +57,5 @@ extension Router {
       307, "changes are accepted at \(url); many clients send no token there (curl: --location-trusted)")
     response["Location"] = target
     return response
-  }
-}
-
-extension Site {
-  /// Returns the answer to a cache that looks for the server which takes changes (`Ziggurat-Require-Writer: ?1`), so that it
-  /// asks the next one; nil at that one, and to all other requests. Each server of a folder takes changes.
-  func refusalOfWriting(_ request: Request) -> Response? {
-    // What was written now would lie in the empty folder below the share.
-    if library.isAway, !request.isRead, request.method != "OPTIONS", request.rawPath != Self.sessionPath {
-      return Router.unlisted(Library.outageError).madePrivate
-    }
-    guard library.asksForImages, request.requiresWriter else { return nil }
-    return library.catalog.isWriter && access.isWritable ? nil : Router.unknownWriter.madePrivate
-  }
-}
-
-extension Request {
-  /// Whether only the server that takes changes is to answer.
-  fileprivate var requiresWriter: Bool {
-    let former = FormerNames.writerHeader
-    return header("Ziggurat-Require-Writer") == "?1" || header(former.name) == former.value
   }
 }

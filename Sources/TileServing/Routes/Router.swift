@@ -228,6 +228,17 @@ struct Router {
     return waiting(for: arrival) { $0.answer() }
   }
 
+  /// All of the answer, made by a queue's thread.
+  func later(in queue: AnswerQueue) -> Answer {
+    let request = request.detached
+    return .later(
+      queue.later(for: request.client) { [site, path] in
+        // The session may have ended meanwhile.
+        let visitor = site.visitor(request, isUse: false)
+        return Router(site: site, request: request, path: path, visitor: visitor).answer()
+      })
+  }
+
   /// Whether there is surely no image of the id.
   func isNoImage(_ place: (library: Library, id: ImageID)) -> Bool {
     do throws(StorageError) { return try place.library.entry(place.id) == nil } catch { return false }
@@ -235,11 +246,14 @@ struct Router {
 
   /// Whether it cannot be told now that there is no image, or book, of the id.
   func isUntold(_ id: ImageID) -> Bool {
-    let (library, catalog) = (site.library, site.library.catalog)
-    guard library.asksForImages, !id.isPrivate else { return false }
-    do throws(StorageError) { return try library.entry(id) == nil && !catalog.isReachable } catch {
-      return true
-    }
+    let library = site.library
+    guard !id.isPrivate else { return false }
+    do throws(StorageError) {
+      if library.asksForImages { return try library.entry(id) == nil && !library.catalog.isReachable }
+      // One whose disk is not mounted throws.
+      _ = try library.catalogEntry(id)
+      return library.isAway
+    } catch { return library.asksForImages || error.isTemporary }
   }
 
   /// All of the answer, made by a thread that may wait, where words of the image are to be waited for; nil where
@@ -250,7 +264,7 @@ struct Router {
     else {
       return nil
     }
-    return site.later(request, .success(path), in: site.words)
+    return later(in: site.words)
   }
 
   /// The same where a database of many servers is to be asked for what is told of the id: whether it is a book, or in
@@ -261,7 +275,7 @@ struct Router {
       return nil
     }
     let isPage = (try? place.library.catalogEntry(place.id))?.entry.book != nil
-    return isPage || isNoImage(place) ? site.later(request, .success(path), in: site.reading) : nil
+    return isPage || isNoImage(place) ? later(in: site.reading) : nil
   }
 
   /// The same with what is known of the image, its sidecar's words among it.

@@ -49,7 +49,7 @@ extension Site {
     case 200:
       guard let link = tile.link else { break }
       if access.readsForwardedBase {
-        add("Vary", Self.forwardedHeaders.joined(separator: ", "))
+        add("Vary", ForwardedBase.headers.joined(separator: ", "))
         if let base = publicBase() { return add("Link", link.text(base: base)) }
       }
       addLink(link, lookup, add)
@@ -102,7 +102,9 @@ extension Site {
     }
     let open = Response(200, [Response.anyOrigin], .omitted)
     let origin = lookup("Origin").map { String(cString: $0) }
-    for (name, value) in shared(open, with: origin, hasToken: lookup("Authorization") != nil).headers {
+    for (name, value) in crossOrigin.shared(open, with: origin, hasToken: lookup("Authorization") != nil)
+      .headers
+    {
       add(name, value)
     }
   }

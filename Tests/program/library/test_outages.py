@@ -38,7 +38,7 @@ class Outages(unittest.TestCase):
         self.assertTrue(answer, server.get("/healthz"))
         self.assertIn(b"degraded", answer.body)
         for target in (TILE, "/dzi/other.dzi", "/api/images/photo", "/api/images", "/iiif/3/photo/info.json",
-                       "/iiif/3/photo/full/50,/0/default.jpg"):
+                       "/view/photo", "/embed/photo", "/iiif/3/photo/full/50,/0/default.jpg"):
             with self.subTest(target):
                 answer = server.get(target)
                 self.assertEqual(answer.status, 503)

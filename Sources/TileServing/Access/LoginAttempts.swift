@@ -1,0 +1,34 @@
+import Synchronization
+import ZigguratHTTPMessages
+
+/// Attempts to log in, by address: who guesses waits.
+final class LoginAttempts: Sendable {
+  private let limit = Mutex(GuessLimit())
+  private let metrics: Metrics
+  /// Seconds of a clock that never goes back.
+  private let clock: @Sendable () -> Int
+
+  init(_ metrics: Metrics, clock: @escaping @Sendable () -> Int) {
+    self.metrics = metrics
+    self.clock = clock
+  }
+
+  /// Counts an attempt; nil where it may be made now, else the answer to it.
+  func refusal(of address: ClientAddress) -> Response? {
+    let wait = limit.withLock { $0.admit(address, now: clock()) }
+    guard wait > 0 else { return nil }
+    countRefused()
+    var response = Response.problem(429, "Too many attempts", "try again in \(wait) seconds")
+    response.headers.append(("Retry-After", "\(wait)"))
+    return response
+  }
+
+  /// The attempt was right.
+  func succeeded(_ address: ClientAddress) { limit.withLock { $0.succeeded(address) } }
+
+  /// An attempt that was counted was not made.
+  func withdraw(_ address: ClientAddress) { limit.withLock { $0.withdrawn(address) } }
+
+  /// For `/metrics`.
+  func countRefused() { metrics.refusedLogins.wrappingAdd(1, ordering: .relaxed) }
+}

@@ -1,0 +1,11 @@
+import ZigguratHTTPMessages
+
+/// Compresses answers to reads where the client takes that.
+struct Compression: Middleware {
+  func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
+    let answer = next(request)
+    guard request.readsResource else { return answer }
+    let codings = request.request.header("Accept-Encoding")
+    return answer.map { $0.compressed(for: codings) }
+  }
+}

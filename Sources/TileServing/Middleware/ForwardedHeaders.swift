@@ -1,0 +1,12 @@
+import ZigguratHTTPMessages
+
+/// Tells caches that answers depend on the address that a proxy states (`--base-url auto`).
+struct ForwardedHeaders: Middleware {
+  func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
+    next(request).map { response in
+      var response = response
+      for name in ForwardedBase.headers { response.vary(by: name) }
+      return response
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import ZigguratHTTPMessages
+
+/// Answers who has the key alone that the server printed when it started; nothing can be changed there.
+struct LaunchKey: Middleware {
+  let gate: Gate
+  /// The address in front of every URL.
+  let base: String
+
+  func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
+    (admits(request) ? next(request) : .now(gate.answer(request.request, base: base))).map(\.madePrivate)
+  }
+
+  func refusal(of request: RoutedRequest) -> Response? {
+    (admits(request) ? .methodNotAllowed : gate.answer(request.request, base: base)).madePrivate
+  }
+
+  private func admits(_ request: RoutedRequest) -> Bool {
+    gate.admits(cookies: request.request.header("Cookie"))
+  }
+}

@@ -1,0 +1,37 @@
+import ZigguratHTTPMessages
+
+/// A rule that holds for requests of many kinds. It answers a request itself, or has the rest of the list answer it and
+/// changes that answer.
+protocol Middleware: Sendable {
+  typealias Next = @Sendable (RoutedRequest) -> Answer
+
+  func respond(to request: RoutedRequest, next: @escaping Next) -> Answer
+
+  /// What a request is answered with before its body is read; nil where the rule admits it.
+  func refusal(of request: RoutedRequest) -> Response?
+}
+
+extension Middleware {
+  func refusal(of request: RoutedRequest) -> Response? { nil }
+}
+
+/// Middleware in order, the outermost first: it sees the request before all others and the answer after them.
+struct MiddlewareList: Sendable {
+  private let middleware: [any Middleware]
+
+  init(_ middleware: [any Middleware]) { self.middleware = middleware }
+
+  /// - Parameter handler: gives the answer where no middleware does.
+  func respond(to request: RoutedRequest, _ handler: @escaping Middleware.Next) -> Answer {
+    let first = middleware.reversed().reduce(handler) { next, each in { each.respond(to: $0, next: next) } }
+    return first(request)
+  }
+
+  /// The first refusal of a request before its body is read.
+  func refusal(of request: RoutedRequest) -> Response? {
+    for each in middleware {
+      if let refusal = each.refusal(of: request) { return refusal }
+    }
+    return nil
+  }
+}

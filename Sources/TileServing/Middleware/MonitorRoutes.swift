@@ -1,0 +1,11 @@
+import ZigguratHTTPMessages
+
+/// Answers monitors' questions alone where monitors ask.
+struct MonitorRoutes: Middleware {
+  func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
+    guard request.request.isMonitor, request.route?.isForMonitors != true else { return next(request) }
+    return .text(404, "here are /metrics and /healthz alone")
+  }
+
+  func refusal(of request: RoutedRequest) -> Response? { request.request.isMonitor ? .methodNotAllowed : nil }
+}

@@ -1,0 +1,32 @@
+import ZigguratHTTPMessages
+
+/// Finds out who reads: by the token, or by a session, which thereby counts as used.
+struct Principals: Middleware {
+  private let sessions: SessionTable
+  private let token: AccessToken?
+  private let isWritable: Bool
+  private let scheme: OwnScheme
+
+  init(_ sessions: SessionTable, _ access: Access, _ scheme: OwnScheme) {
+    self.sessions = sessions
+    token = access.token
+    isWritable = access.isWritable
+    self.scheme = scheme
+  }
+
+  func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
+    guard request.readsResource else { return next(request) }
+    var request = request
+    request.visitor = visitor(request.request)
+    return next(request)
+  }
+
+  /// - Parameter isUse: a session thereby counts as used.
+  func visitor(_ request: Request, isUse: Bool = true) -> Visitor {
+    if let header = request.header("Authorization"), let token, token.admits(authorization: header) {
+      return Visitor(mayWrite: isWritable)
+    }
+    guard let session = sessions.session(request, isUse: isUse) else { return .anyone }
+    return Visitor(session, isWritable: isWritable, scheme)
+  }
+}

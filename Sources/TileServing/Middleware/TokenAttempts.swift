@@ -1,0 +1,25 @@
+import ZigguratHTTPMessages
+
+/// Counts a 401 with which a wrong Bearer token is answered as a login attempt, and answers 429 after too many. The right
+/// token is never refused, whoever else guesses from its address.
+struct TokenAttempts: Middleware {
+  let token: AccessToken
+  let attempts: LoginAttempts
+  let audit: AuditLog?
+
+  func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
+    let answer = next(request)
+    guard let header = request.request.header("Authorization"), AccessToken.isBearer(header),
+      !token.admits(authorization: header)
+    else { return answer }
+    let client = request.request.client
+    let origin = request.request.origin
+    return answer.map { response in
+      guard response.status == 401 else { return response }
+      if let refusal = attempts.refusal(of: client) { return refusal }
+      attempts.countRefused()
+      audit?.add(.login(.token, isRight: false), client: origin, visitor: nil)
+      return response
+    }
+  }
+}

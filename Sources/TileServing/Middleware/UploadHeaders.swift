@@ -1,0 +1,13 @@
+import ZigguratHTTPMessages
+
+/// Adds the header that tus wants of every answer about uploads but those to OPTIONS.
+struct UploadHeaders: Middleware {
+  func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
+    let answer = next(request)
+    guard request.method != "OPTIONS", case .api(let asked)? = request.route else { return answer }
+    return switch asked {
+    case .uploads, .upload: answer.map(\.resumable)
+    case .session, .images, .image, .trash, .restore, .events, .pairing, .nothing: answer
+    }
+  }
+}

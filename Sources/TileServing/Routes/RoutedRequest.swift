@@ -1,0 +1,34 @@
+package import ZigguratHTTPMessages
+
+/// A request and what its path asks for, parsed once.
+package struct RoutedRequest: Sendable {
+  package var request: Request
+  let path: AskedPath
+  /// Who asks, once that is known; nil before, and for requests to which it does not matter.
+  var visitor: Visitor?
+  /// Whether the thread that answers may wait for a disk or a database. An event loop must not: it has tiles to send.
+  var mayWait = false
+
+  package init(_ request: Request) {
+    self.request = request
+    path = AskedPath(request)
+  }
+
+  package var method: String { request.method }
+
+  /// `nil` if the path is malformed.
+  var route: Route? { path.route }
+
+  var isOfSession: Bool { if case .api(.session)? = route { true } else { false } }
+
+  /// Whether it reads something whose answer depends on who asks: the session tells of itself.
+  var readsResource: Bool { request.isRead && !isOfSession }
+
+  /// The same for a thread that may wait.
+  var detached: RoutedRequest {
+    var request = self
+    request.request = self.request.detached
+    request.mayWait = true
+    return request
+  }
+}
