@@ -101,7 +101,7 @@ export class ViewControl {
     // The name of version 0.1, until version 2.0.
     if (turn !== undefined) view.rotation ??= turn
     for (const part of ['scale', 'x', 'y']) if (part in view) checkNumber(`viewport: ${part}`, view[part])
-    if ('rotation' in view) view.rotation = rotation(view.rotation)
+    if ('rotation' in view) view.rotation = rotation(view.rotation, this.viewport?.rotation)
     if ('scale' in view && !(view.scale > 0)) throw new RangeError(`viewport: scale must be above 0, not ${view.scale}`)
     this.direct((camera) => {
       const before = camera.destination
@@ -134,6 +134,11 @@ export class ViewControl {
     this.direct((camera, now) => camera.zoomTo(camera.destination.scale * factor, point, now))
   }
 
+  zoomToRegion(region) {
+    for (const part of ['x', 'y', 'width', 'height']) checkNumber(`zoomToRegion: ${part}`, region?.[part])
+    this.direct((camera, now) => camera.zoomToRegion(region, now))
+  }
+
   panTo(center) {
     checkPoint('panTo: center', center)
     this.direct((camera, now) => camera.panTo(center, now))
@@ -163,9 +168,13 @@ function checkNumber(name, value) {
   if (!Number.isFinite(value)) throw new TypeError(`${name} must be a finite number, not ${value}`)
 }
 
-/** A rotation as a viewport has it, or as its JSON has it: degrees clockwise, and whether the image is mirrored first. */
-function rotation(value) {
+/**
+ * A rotation as a viewport has it, or as its JSON has it: degrees clockwise, and whether the image is mirrored first. Degrees alone
+ * leave it mirrored as it is.
+ */
+function rotation(value, present) {
   if (value instanceof Rotation) return value
+  if (typeof value === 'number') value = { degrees: value, isFlipped: present?.isFlipped }
   checkNumber('viewport: rotation.degrees', value?.degrees)
   return new Rotation(value.degrees, value.isFlipped === true)
 }

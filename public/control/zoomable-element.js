@@ -7,8 +7,26 @@ import { syncViewers } from './sync.js'
 /** Where an element that is steered keeps its `ViewControl`. */
 export const CONTROL = Symbol('control')
 
+/** An element that takes over what a page set before the class was known: as own properties they would hide the class's. */
+class UpgradedElement extends Element {
+  #early = Object.entries(this)
+
+  constructor() {
+    super()
+    for (const [name] of this.#early) delete this[name]
+  }
+
+  connectedCallback() {
+    for (const [name, value] of this.#early.splice(0)) {
+      try {
+        this[name] = value
+      } catch (error) { reportError(error) }
+    }
+  }
+}
+
 /** What programs say to a viewer about its view. */
-export class ZoomableElement extends Element {
+export class ZoomableElement extends UpgradedElement {
   /**
    * Has a server make an image of a part of the one that is open, as the API's `copies` takes it; null where nobody may.
    * @type {((wish: object) => Promise<void>) | null}
@@ -22,7 +40,7 @@ export class ZoomableElement extends Element {
   get viewport() { return this[CONTROL].viewport }
 
   /**
-   * Moves at once to another viewport, or to some of its parts: `{ scale, x, y }`.
+   * Moves at once to another viewport, or to some of its parts: `{ scale, x, y }`. `rotation` may be degrees.
    * @param {Viewport | Partial<Viewport> | null} viewport
    */
   set viewport(viewport) {
@@ -61,6 +79,12 @@ export class ZoomableElement extends Element {
    * @param {import('../geometry/types.js').Fit} [fit]
    */
   fit(fit = 'contain') { this[CONTROL].fit(fit) }
+
+  /**
+   * Shows a rectangle of the image, in image pixels, as large as it fits into the element.
+   * @param {import('../geometry/types.js').Rect} region
+   */
+  zoomToRegion(region) { this[CONTROL].zoomToRegion(region) }
 
   /**
    * Zooms to CSS pixels per image pixel; the image point under `point`, in CSS pixels of the element, stays there.

@@ -157,6 +157,12 @@ export class Camera {
     this.flyTo(this.settle(from.scaled(limited(scale, this.limitsOf(from)), point), point), now)
   }
 
+  zoomToRegion(region, now) {
+    this.kept = null
+    const destination = this.destination
+    this.flyTo(this.settle(destination.zoomed(region, this.limitsOf(destination))), now)
+  }
+
   panTo(center, now) {
     this.kept = null
     this.flyTo(this.settle(this.destination.centered(center)), now)

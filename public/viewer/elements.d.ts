@@ -47,7 +47,10 @@ export interface Viewport {
 }
 
 /** The parts of a viewport that a program may set. */
-export type ViewportParts = Partial<Pick<Viewport, 'scale' | 'x' | 'y' | 'rotation'>>
+export type ViewportParts = Partial<Pick<Viewport, 'scale' | 'x' | 'y'>> & { rotation?: Viewport['rotation'] | number }
+
+/** A rectangle of an image, in image pixels. */
+export interface Rect { readonly x: number, readonly y: number, readonly width: number, readonly height: number }
 
 /** A source that opens itself. */
 export interface OpenableSource { open(signal: AbortSignal): Promise<object> }
@@ -191,6 +194,8 @@ export class ZigguratViewer extends HTMLElement {
   showLayer(index: number): Promise<void>
   /** Fits the image to the element; `contain` if absent. @throws {RangeError} if the fit does not exist */
   fit(fit?: Fit): void
+  /** Shows a rectangle of the image, image pixels, as large as it fits into the element. */
+  zoomToRegion(region: Rect): void
   /** Zooms to CSS pixels per image pixel. The image point under `point`, CSS pixels of the element, stays there. */
   zoomTo(scale: number, point?: Point): void
   /** Zooms by a factor. The image point under `point`, CSS pixels of the element, stays there. */

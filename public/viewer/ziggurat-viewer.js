@@ -75,6 +75,7 @@ export class ZigguratViewer extends ZoomableElement {
     addEventListener('online', () => this.source ? this.#stage.retry() : this.#wanted && this.#open(this.#wanted, null), { signal })
     const what = this.#left?.what ?? this.src
     if (what && !this.#opening) this.#open(what, null)
+    super.connectedCallback()
   }
 
   /** Moved by `moveBefore`, it stays as it is. */
@@ -103,14 +104,16 @@ export class ZigguratViewer extends ZoomableElement {
   }
 
   attributeChangedCallback(name, before, now) {
-    if (now === before) return
+    // What was opened since in its place is left for it.
+    const isReturn = name === 'src' && now && this.#wanted && this.#wanted !== now
+    if (now === before && !isReturn) return
     if (OLD_ATTRIBUTES.includes(name)) renewAttribute(this, name, now)
     else if (name === 'src') {
       this.#left = null
       if (now && this.isConnected) this.open(now)
       else this.#clear()
     } else if (name === 'view') {
-      if (this.viewport && this.#wanted === this.src) this.#control.show(decodeView(now ?? '', this.viewport, this.source.pyramid.imageSize))
+      if (this.viewport) this.#control.show(decodeView(now ?? '', this.viewport, this.source.pyramid.imageSize))
     } else if (name === 'lang') this.#shell.rename()
     else if (name === 'filmstrip') showFilmstripLazily(this, this.#pager)
     else this.change((camera, now) => camera.limit(limits(this), now))

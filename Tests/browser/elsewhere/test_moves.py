@@ -147,6 +147,55 @@ class Life(EmbeddingTest):
         self.assertEqual(visit.view()["scale"], 0.3)
         visit.sharp()
 
+    def test_what_is_set_before_the_elements_are_known_counts(self):
+        visit = self.page(f"""<ziggurat-viewer></ziggurat-viewer><script>
+            Object.assign(document.querySelector('ziggurat-viewer'), {{ src: '{PICTURE}', mine: 7, saveCopy: () => {{}},
+                viewport: {{ scale: 0.5, x: 300, y: 200, rotation: 30 }}, actions: [{{ name: 'Here', run() {{}} }}] }})</script>""")
+        visit.sharp()
+        self.assertEqual(visit.run("""return [viewer.getAttribute('src'), viewer.viewport.scale, viewer.viewport.rotation.degrees, viewer.mine,
+            viewer.actions.length, typeof viewer.saveCopy, Object.keys(viewer).filter((name) => name === 'src' || name === 'viewport')]"""),
+                         [PICTURE, 0.5, 30, 7, 1, "function", []])
+
+    def test_a_wrong_value_of_before_is_reported_and_the_others_count(self):
+        visit = self.page(f"""<ziggurat-viewer></ziggurat-viewer><script>
+            Object.assign(document.querySelector('ziggurat-viewer'), {{ viewport: 7, src: '{PICTURE}' }})</script>""",
+                          faults=["must be an object, not number"])
+        visit.sharp()
+        self.assertEqual(visit.run("return viewer.src"), PICTURE)
+
+    def test_the_attributes_count_for_what_was_opened_in_their_place(self):
+        visit = self.page(VIEWER)
+        visit.sharp()
+        other = PICTURE.replace("/api/images/", "/iiif/3/") + "/info.json"
+        visit.run("await viewer.open(argument)", other)
+        visit.sharp()
+        visit.run("viewer.setAttribute('view', 'scale=0.3&x=200&y=100')")
+        self.assertEqual([visit.view()[name] for name in ("scale", "x", "y")], [0.3, 200, 100])
+        visit.run("globalThis.opened = 0; viewer.addEventListener('open', () => globalThis.opened++); viewer.setAttribute('src', argument)", PICTURE)
+        visit.until("return globalThis.opened === 1")
+        visit.sharp()
+        visit.run("viewer.setAttribute('src', argument)", PICTURE)
+        self.assertEqual(visit.run("return globalThis.opened"), 1)
+
+    def test_a_region_is_shown_as_large_as_it_fits(self):
+        visit = self.page(VIEWER)
+        visit.sharp()
+        for region, degrees in (((300, 200, 400, 100), 0), ((300, 200, 100, 400), 0), ((500, 300, 300, 200), 30)):
+            with self.subTest(region=region, degrees=degrees):
+                x, y, width, height = region
+                visit.run("viewer.viewport = { rotation: argument }", degrees)
+                visit.run("viewer.zoomToRegion(argument)", dict(x=x, y=y, width=width, height=height))
+                visit.sharp()
+                corners = visit.run("""return argument.map(([x, y]) => viewer.imageToElement({ x, y })).map(({ x, y }) => [x, y])""",
+                                    [[x + dx, y + dy] for dx in (0, width) for dy in (0, height)])
+                xs, ys = [corner[0] for corner in corners], [corner[1] for corner in corners]
+                self.assertAlmostEqual((min(xs) + max(xs)) / 2, 320, delta=1)
+                self.assertAlmostEqual((min(ys) + max(ys)) / 2, 200, delta=1)
+                # One side touches, the other is within.
+                self.assertAlmostEqual(max((max(xs) - min(xs)) / 640, (max(ys) - min(ys)) / 400), 1, delta=0.01)
+        self.assertIn("zoomToRegion: width must be a finite number", visit.run(
+            "try { viewer.zoomToRegion({ x: 1, y: 2 }) } catch (error) { return error.message }"))
+
     def test_without_a_source_there_is_no_picture(self):
         visit = self.page(VIEWER)
         visit.sharp()
