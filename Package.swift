@@ -83,9 +83,10 @@ let package = Package(
     library("Cells", ["Threads", "CCell", "CSeccomp"]),
     library("Threads"),
     library("Files", ["CFileSystems", "CXXHash"]),
+    library("Text"),
     library("TileGeometry"),
     library("TileStorage", ["Files", "Threads", "TileGeometry", "CDeflate", "CExpat"]),
-    library("TileProtocols", ["HTTPMessages", "TileStorage", "TileGeometry"]),
+    library("TileProtocols", ["HTTPMessages", "Text", "TileStorage", "TileGeometry"]),
     library(
       "PrivateSpaces", ["Files", "CSodium", "CCrypto", "TileStorage", "TileGeometry"], exclude: ["README.md"]),
     library(
@@ -114,7 +115,7 @@ let package = Package(
       ]),
     library(
       "TileExport",
-      ["Files", "Threads", "HTTPMessages", "TileRendering", "TileProtocols", "TileStorage", "TileGeometry"]),
+      ["Files", "Threads", "Text", "TileRendering", "TileProtocols", "TileStorage", "TileGeometry"]),
     library("Catalog", ["Files", "Threads", "CPostgreSQL", "CSQLite", "TileStorage", "TileGeometry"]),
     library(
       "TileServing",
@@ -122,7 +123,7 @@ let package = Package(
         "ImageLibrary",
         "Files",
         "Threads",
-        "Catalog", "Cells", "HTTPMessages", "Metadata", "Uploading", "CQREncode",
+        "Catalog", "Cells", "HTTPMessages", "Metadata", "Text", "Uploading", "CQREncode",
         "TileProtocols", "TileRendering", "TileStorage", "TileGeometry", "CSodium",
       ], resources: [.embedInCode("Description/openapi.json")]),
     library(
@@ -138,7 +139,7 @@ let package = Package(
         "TileProtocols", "TileRendering",
         "TileStorage", "TileGeometry", "Uploading",
       ]),
-    library("HTTPMessages", ["CDeflate", "CXXHash"]),
+    library("HTTPMessages", ["Text", "CDeflate", "CXXHash"]),
     library(
       "HTTPListening",
       ["Files", "Threads", "HTTPMessages", "TileServing", "TileStorage", "CMicroHTTPD"]),
@@ -151,7 +152,7 @@ let package = Package(
         "Threads",
         "Cells", "Imaging", "PyramidBuilding", "PrivateSpaces", "HTTPListening", "Uploading", "TileServing",
         "Catalog",
-        "HTTPMessages", "Metadata", "ObjectStore", "TileProtocols", "TileRendering", "TileExport",
+        "HTTPMessages", "Metadata", "ObjectStore", "Text", "TileProtocols", "TileRendering", "TileExport",
         "TileStorage", "TileGeometry",
       ]),
       swiftSettings: strict),
@@ -193,7 +194,7 @@ let package = Package(
       "TileExportTests",
       ["Files", "TileExport", "PyramidBuilding", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
     tests(
-      "ZigguratTests", ["Files", "HTTPMessages", "ziggurat", "TileStorage", "TileGeometry", "TestSupport"]),
+      "ZigguratTests", ["Files", "Text", "ziggurat", "TileStorage", "TileGeometry", "TestSupport"]),
     tests(
       "TileRenderingTests",
       [
@@ -202,6 +203,7 @@ let package = Package(
         "TestSupport",
       ]),
     tests("HTTPMessagesTests", ["HTTPMessages", "TestSupport"]),
+    tests("TextTests", ["Text", "TestSupport"]),
     tests(
       "TileServingTests",
       [

@@ -39,7 +39,7 @@ package final class Library: Sendable {
   let outageReason = Mutex<String?>(nil)
   let away = Atomic<Bool>(false)
   /// Archives that the last update of the catalog could not read.
-  let unreadableCount = Atomic<Int>(0)
+  package let unreadableCount = Atomic<Int>(0)
   /// Whether an update of the catalog has looked at the permissions of all archives.
   let hasLookedAtPermissions = Atomic<Bool>(false)
 

@@ -1,7 +1,7 @@
 import Foundation
 import TileGeometry
 import TileStorage
-import ZigguratHTTPMessages
+import ZigguratText
 import ZigguratTileProtocols
 
 /// `info.json` and tiles under their canonical URLs, level 0 of the IIIF Image API 3.0, as `vips dzsave

@@ -22,7 +22,7 @@ package struct UploadFolder: Sendable {
     }
     do throws(StorageError) { lock = try LockedFolder(path, waits: false) } catch {
       guard error.code == EWOULDBLOCK else { throw error }
-      throw StorageError("take uploads for \(library)", "another server does already")
+      throw StorageError("take uploads for \(library)", "another process takes them")
     }
   }
 

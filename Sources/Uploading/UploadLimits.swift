@@ -26,12 +26,34 @@ package struct UploadLimits: Sendable {
   package init() {}
 }
 
-/// Why an upload is refused, with the HTTP status that says so.
+/// The reason why an upload is refused.
 package struct UploadError: Error, Hashable, Sendable {
-  package let status: Int
+  package enum Kind: Sendable {
+    /// The request says something that cannot be understood.
+    case malformed
+    case forbidden
+    /// The upload is in another state than the request supposes.
+    case conflict
+    /// The upload is over.
+    case ended
+    /// Another version of the protocol.
+    case otherProtocol
+    case tooLarge
+    /// No image, or one of a type that is not accepted.
+    case notAccepted
+    /// As many wait as may.
+    case tooMany
+    case notWritable
+    case diskFull
+  }
+
+  package let kind: Kind
   package let reason: String
 
-  package init(_ status: Int, _ reason: String) { (self.status, self.reason) = (status, reason) }
+  package init(_ kind: Kind, _ reason: String) {
+    self.kind = kind
+    self.reason = reason
+  }
 
-  package static let diskFull = UploadError(507, "the server's disk is full; nothing that was sent is lost")
+  package static let diskFull = UploadError(.diskFull, "the server's disk is full; nothing that was sent is lost")
 }

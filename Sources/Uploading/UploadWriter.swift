@@ -26,10 +26,10 @@ package final class UploadWriter: @unchecked Sendable {
     let failure: UploadError? = upload.change { state in
       guard state.stage == .receiving else {
         return state.stage == .failed
-          ? UploadError(410, "the upload has ended") : UploadError(409, "the upload is whole already")
+          ? UploadError(.ended, "the upload has ended") : UploadError(.conflict, "the upload is whole already")
       }
       guard offset == state.offset else {
-        return UploadError(409, "the upload stands at byte \(state.offset), not \(offset)")
+        return UploadError(.conflict, "the upload stands at byte \(state.offset), not \(offset)")
       }
       return nil
     }
@@ -44,7 +44,7 @@ package final class UploadWriter: @unchecked Sendable {
   package func receive(_ bytes: UnsafeRawBufferPointer) -> Bool? {
     guard failure == nil else { return nil }
     guard bytes.count <= upload.length - position - buffer.count else {
-      failure = UploadError(413, "the upload has more bytes than Upload-Length")
+      failure = UploadError(.tooLarge, "the upload has more bytes than Upload-Length")
       return nil
     }
     buffer.append(contentsOf: bytes)
@@ -60,7 +60,7 @@ package final class UploadWriter: @unchecked Sendable {
 
   private func write() -> UploadError? {
     guard upload.state.writer == ObjectIdentifier(self) else {
-      return UploadError(409, "another request goes on with this upload")
+      return UploadError(.conflict, "another request goes on with this upload")
     }
     if position == 0, buffer.count >= ImageSignature.byteCount,
       let error = Self.check(buffer, upload, uploads)
@@ -87,7 +87,7 @@ package final class UploadWriter: @unchecked Sendable {
 
   private func put() -> UploadError? {
     if descriptor < 0 { descriptor = open(uploads.file(of: upload), O_WRONLY | O_CLOEXEC | O_NOFOLLOW) }
-    guard descriptor >= 0 else { return UploadError(410, "the upload has ended") }
+    guard descriptor >= 0 else { return UploadError(.ended, "the upload has ended") }
     let code = buffer.withUnsafeBytes { bytes -> Int32 in
       var rest = bytes[...]
       while !rest.isEmpty {
@@ -107,26 +107,26 @@ package final class UploadWriter: @unchecked Sendable {
   private static func check(_ start: [UInt8], _ upload: Upload, _ uploads: Uploads) -> UploadError? {
     guard let kind = ImageSignature(start) else {
       if let unread = UnreadFormat(start, named: upload.name) {
-        return UploadError(415, unread.uploadRefusal)
+        return UploadError(.notAccepted, unread.uploadRefusal)
       }
-      return UploadError(415, "the content of the file is not an image of an accepted type")
+      return UploadError(.notAccepted, "the content of the file is not an image of an accepted type")
     }
     // Some RAW files begin as TIFFs do: which it is, is known once all of it is here.
     let kinds = uploads.limits.kinds
     return kinds.contains(kind) || kind == .tiff && kinds.contains(.raw)
-      ? nil : UploadError(415, "images of the kind \(kind.rawValue) are not accepted")
+      ? nil : UploadError(.notAccepted, "images of the kind \(kind.rawValue) are not accepted")
   }
 
   /// The request is over: what has come is on the disk for good when this returns.
   /// - Returns: where the upload stands now.
   package func finish() throws(UploadError) -> Int {
     drain()
-    let synced = failure == nil || failure?.status == 507 || failure?.status == 413
+    let synced = failure == nil || failure?.kind == .diskFull || failure?.kind == .tooLarge
     let result: Result<Int, UploadError> = upload.disk.withLock { _ in
       synced ? settle() : .failure(failure!)
     }
     uploads.tell(upload)
-    if case .failure(let error) = result, error.status == 415 {
+    if case .failure(let error) = result, error.kind == .notAccepted {
       uploads.end(
         upload, .failed, fault: Upload.Fault(UnreadFormat(start(), named: upload.name)), reason: error.reason)
     }
@@ -137,7 +137,7 @@ package final class UploadWriter: @unchecked Sendable {
 
   private func settle() -> Result<Int, UploadError> {
     guard upload.state.writer == ObjectIdentifier(self) else {
-      return .failure(UploadError(409, "another request goes on with this upload"))
+      return .failure(UploadError(.conflict, "another request goes on with this upload"))
     }
     if descriptor >= 0, fdatasync(descriptor) != 0 {
       return .failure(Uploads.error(StorageError("write an upload", errno: errno)))

@@ -77,11 +77,11 @@ package final class Uploads: Sendable {
     name: String, folder: String, length: Int, vault: (any UploadVault)? = nil, copy: PictureCopy? = nil,
     metadata: String? = nil
   ) throws(UploadError) -> Upload {
-    guard length > 0 else { throw UploadError(400, "an empty file is not an image") }
+    guard length > 0 else { throw UploadError(.malformed, "an empty file is not an image") }
     let most = vault == nil ? limits.bytes : min(limits.bytes, limits.privateBytes)
-    guard length <= most else { throw UploadError(413, "a file may have at most \(most >> 20) MB") }
+    guard length <= most else { throw UploadError(.tooLarge, "a file may have at most \(most >> 20) MB") }
     guard let place = UploadName.folder(folder) else {
-      throw UploadError(400, "the name of the folder is invalid")
+      throw UploadError(.malformed, "the name of the folder is invalid")
     }
     var state = Upload.State()
     state.lastChange = Self.now()
@@ -96,7 +96,7 @@ package final class Uploads: Sendable {
       return true
     }
     guard isTaken else {
-      throw UploadError(429, "\(UploadLimits.count) uploads are waiting already; try again later")
+      throw UploadError(.tooMany, "\(UploadLimits.count) uploads are waiting already; try again later")
     }
     return upload
   }
@@ -321,6 +321,6 @@ package final class Uploads: Sendable {
 
   static func error(_ error: StorageError) -> UploadError {
     error.isOfFullDisk
-      ? .diskFull : UploadError(500, "the upload cannot be written")
+      ? .diskFull : UploadError(.notWritable, "the upload cannot be written")
   }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import ZigguratHTTPMessages
+import ZigguratText
 
 @main
 enum Ziggurat {

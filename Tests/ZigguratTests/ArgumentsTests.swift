@@ -1,5 +1,5 @@
 import Testing
-import ZigguratHTTPMessages
+import ZigguratText
 
 @testable import ziggurat
 

@@ -237,8 +237,9 @@ export class ZigguratViewer extends ZoomableElement {
     this.#left = null
     this.#wanted = item
     try {
-      const look = what === this.src ? this.getAttribute('view') ?? '' : ''
-      const source = await openSource(what, opening.signal, () => this.#look(look))
+      // It may be set after `src`.
+      const look = () => what === this.src ? this.getAttribute('view') ?? '' : ''
+      const source = await openSource(what, opening.signal, () => this.#look(look()))
       if (!this.#hasSize) await this.#size
       if (opening.signal.aborted) return
       if (source.album) {
@@ -251,7 +252,7 @@ export class ZigguratViewer extends ZoomableElement {
       this.#stage.open(source, {
         calm: this.#pager.calm, paging: this.images.length > 1, ...limits(this),
       }, whole)
-      const linked = decodeView(look, this.viewport, source.pyramid.imageSize)
+      const linked = decodeView(look(), this.viewport, source.pyramid.imageSize)
       if (linked) this.#stage.camera.show(linked)
       if (source.region && !linked) this.#stage.camera.showRegion(source.region)
       if (left?.viewport) this.#stage.camera.comeBack(left)

@@ -1,3 +1,5 @@
+import ZigguratText
+
 /// What is said of a query's parameter that there is not: passed over without a word, a misspelt one would be a wrong
 /// answer.
 package struct UnknownParameter: CustomStringConvertible {

@@ -1,3 +1,5 @@
+import ZigguratText
+
 /// A part of a request that cannot be used, as a problem document lists it among its `errors` (RFC 9457, section 3).
 package struct InvalidInput: Error, Hashable, Sendable {
   package enum Place: Hashable, Sendable {

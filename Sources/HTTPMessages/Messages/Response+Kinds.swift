@@ -1,3 +1,5 @@
+package import ZigguratText
+
 /// Answers of one kind.
 extension Response {
   package static func text(_ status: Int, _ text: String) -> Response {

@@ -1,6 +1,6 @@
 import TileGeometry
 import TileStorage
-import ZigguratHTTPMessages
+import ZigguratText
 
 /// An image's info.json (IIIF Image API 3.0, section 5; 2.1, section 5).
 struct IIIFInformation {

@@ -1,5 +1,5 @@
 package import TileStorage
-package import ZigguratHTTPMessages
+package import ZigguratText
 
 /// The service of physical dimensions (IIIF annex "Linking to External Services", section 3.3): by what a picture's
 /// sides are multiplied to have the scene's.

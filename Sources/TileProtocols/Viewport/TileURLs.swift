@@ -1,6 +1,7 @@
 import TileGeometry
 import TileStorage
 import ZigguratHTTPMessages
+import ZigguratText
 
 /// The URLs of an image's tiles, pinned to the archive's generation so that they may be kept for ever.
 struct TileURLs {

@@ -1,6 +1,6 @@
 package import TileGeometry
 package import TileStorage
-import ZigguratHTTPMessages
+import ZigguratText
 
 /// Which tiles of an image cover a viewport, as JSON.
 package struct ViewportAnswer {

@@ -1,5 +1,6 @@
 import ZigguratFiles
 import ZigguratHTTPMessages
+import ZigguratText
 import ZigguratUploading
 
 /// Something that changed what people see, or who may.

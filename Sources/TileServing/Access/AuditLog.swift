@@ -3,6 +3,7 @@ import Synchronization
 import TileStorage
 package import ZigguratFiles
 import ZigguratHTTPMessages
+import ZigguratText
 
 /// Who changed what, and when: one line of JSON for each event, added to the end of a file.
 ///

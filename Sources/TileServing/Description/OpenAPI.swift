@@ -1,6 +1,7 @@
 import Foundation
 import TileStorage
 import ZigguratHTTPMessages
+import ZigguratText
 import ZigguratTileProtocols
 
 /// The description of `/api` for programs, OpenAPI 3.1: `openapi.json` beside this file, with what this server is.

@@ -165,7 +165,7 @@ final class StaticFiles: Sendable {
     case "jpg", "jpeg": "image/jpeg"
     case "webp": "image/webp"
     case "ico": "image/x-icon"
-    case "txt": "text/plain; charset=utf-8"
+    case "txt", "ts": "text/plain; charset=utf-8"
     case "woff2": "font/woff2"
     default: "application/octet-stream"
     }

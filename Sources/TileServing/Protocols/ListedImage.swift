@@ -1,6 +1,7 @@
 import Foundation
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
+import ZigguratText
 
 /// One image of a listing, with as much as is asked for.
 struct ListedImage: Encodable {

@@ -3,6 +3,7 @@ import ZigguratCatalog
 import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
+import ZigguratText
 
 /// IIIF Presentation 3.0 of a library's folder: its folders, then the images and books that lie in it.
 ///

@@ -1,6 +1,7 @@
 import ZigguratCatalog
 import ZigguratFiles
 import ZigguratHTTPMessages
+import ZigguratText
 import ZigguratTileProtocols
 
 /// What a manifest leads to besides its pictures.

@@ -1,6 +1,7 @@
 import ZigguratCatalog
 import ZigguratHTTPMessages
 import ZigguratMetadata
+import ZigguratText
 
 /// The parts of a book, as ranges of its canvases (Presentation 3.0, section 5.4).
 extension PresentationManifest {

@@ -5,6 +5,7 @@ import ZigguratCatalog
 import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratMetadata
+import ZigguratText
 import ZigguratTileProtocols
 
 /// IIIF Presentation 3.0 of one image, or of a book with its pages as canvases.

@@ -1,4 +1,5 @@
 import ZigguratHTTPMessages
+import ZigguratText
 import ZigguratTileProtocols
 
 /// A manifest of IIIF Presentation 2.1 for viewers that know no other: what the one of 3.0 says, in the older words.

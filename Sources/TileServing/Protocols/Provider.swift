@@ -1,5 +1,6 @@
 import Foundation
-package import ZigguratHTTPMessages
+import ZigguratHTTPMessages
+package import ZigguratText
 
 /// Who provides what a server has: an Agent as manifests and collections name it (IIIF Presentation 3.0, section 3.2).
 package struct Provider: Sendable {

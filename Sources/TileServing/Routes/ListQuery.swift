@@ -2,6 +2,7 @@ import ZigguratCatalog
 import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
+import ZigguratText
 import ZigguratTileProtocols
 
 /// The query of `/api/images`, checked once.

@@ -16,6 +16,10 @@ extension Router {
         ("images", "Images in the library that can be read.", site.library.readableCount, false),
         ("open_archives", "Archives that are open.", site.library.open.count, false),
         (
+          "unreadable_archives", "Archives that cannot be opened and are not listed.",
+          site.library.unreadableCount.load(ordering: .relaxed), false
+        ),
+        (
           "archive_errors_total", "Archives that could not be read, each version once.",
           site.library.faults.count, true
         ),

@@ -4,6 +4,7 @@ import ZigguratCatalog
 import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
+import ZigguratText
 import ZigguratTileProtocols
 
 /// IIIF Presentation 3.0, and manifests of 2.1.

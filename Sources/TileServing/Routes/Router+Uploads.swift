@@ -142,12 +142,12 @@ extension Router {
 
   private func begin(_ uploads: Uploads) throws(UploadError) -> BodyPlan {
     guard let length = number("Upload-Length") else {
-      throw UploadError(400, "Upload-Length is missing or not a number")
+      throw UploadError(.malformed, "Upload-Length is missing or not a number")
     }
     guard let metadata = UploadMetadata(request.header("Upload-Metadata") ?? ""),
       let filename = metadata.text("filename"), let name = metadata.text("name"),
       let wantedFolder = metadata.text("folder")
-    else { throw UploadError(400, "Upload-Metadata is malformed") }
+    else { throw UploadError(.malformed, "Upload-Metadata is malformed") }
     let brings =
       request.header("Content-Length").map { $0 != "0" } ?? (request.header("Transfer-Encoding") != nil)
     if brings { try checkType() }
@@ -167,27 +167,27 @@ extension Router {
   ) throws(UploadError) -> (folder: String, vault: (any UploadVault)?) {
     guard let own = ImageID.unmarked(folder) else {
       guard visitor.mayWrite else {
-        throw UploadError(403, "this session may add only to its private space: ~/")
+        throw UploadError(.forbidden, "this session may add only to its private space: ~/")
       }
       return (folder, nil)
     }
     guard visitor.mayWriteToSpace, let space = visitor.space else {
-      throw UploadError(403, "no private space is open here")
+      throw UploadError(.forbidden, "no private space is open here")
     }
     do throws(StorageError) {
       return (own, try space.space.makeVault())
-    } catch { throw UploadError(507, "the upload cannot be kept") }
+    } catch { throw UploadError(.diskFull, "the upload cannot be kept") }
   }
 
   private func go(on id: String, _ uploads: Uploads) throws(UploadError) -> BodyPlan {
     guard let upload = visible(id, uploads) else { return .refuse(Self.unknown) }
     try checkType()
     guard let offset = number("Upload-Offset") else {
-      throw UploadError(400, "Upload-Offset is missing or not a number")
+      throw UploadError(.malformed, "Upload-Offset is missing or not a number")
     }
     if let length = number("Content-Length") {
       guard length <= upload.length - min(offset, upload.length) else {
-        throw UploadError(413, "the body has more bytes than Upload-Length leaves")
+        throw UploadError(.tooLarge, "the body has more bytes than Upload-Length leaves")
       }
       guard uploads.hasRoom(length) else { throw .diskFull }
     }
@@ -198,7 +198,7 @@ extension Router {
 
   private func checkType() throws(UploadError) {
     guard request.header("Content-Type") == "application/offset+octet-stream" else {
-      throw UploadError(415, "Content-Type must be application/offset+octet-stream")
+      throw UploadError(.notAccepted, "Content-Type must be application/offset+octet-stream")
     }
   }
 
@@ -208,7 +208,7 @@ extension Router {
       ("Upload-Concat", "concatenation"), ("Upload-Defer-Length", "creation-defer-length"),
       ("Upload-Checksum", "checksum"),
     ] where request.header(header) != nil {
-      throw UploadError(400, "\(header) needs the extension '\(name)', which this server does not offer")
+      throw UploadError(.malformed, "\(header) needs the extension '\(name)', which this server does not offer")
     }
   }
 
@@ -217,7 +217,7 @@ extension Router {
     guard let version = request.header("Tus-Resumable") ?? (isRequired ? "" : nil), version != "1.0.0" else {
       return nil
     }
-    var response = Response.tus(UploadError(412, "this server speaks tus 1.0.0 (header Tus-Resumable)"))
+    var response = Response.tus(UploadError(.otherProtocol, "this server speaks tus 1.0.0 (header Tus-Resumable)"))
     response.headers.append(("Tus-Version", "1.0.0"))
     return response
   }

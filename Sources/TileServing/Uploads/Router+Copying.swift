@@ -151,8 +151,8 @@ extension Router {
             ("Cache-Control", "no-store"),
           ], .bytes(upload.json))
       } catch {
-        var response = Response.problem(error.status, "Copy refused", error.reason)
-        if error.status == 429 { response.headers.append(("Retry-After", "5")) }
+        var response = Response.problem(error.kind.status, "Copy refused", error.reason)
+        if error.kind == .tooMany { response.headers.append(("Retry-After", "5")) }
         return response
       }
     }

@@ -74,9 +74,9 @@ extension Response {
   }
 
   static func tus(_ error: UploadError, of upload: Upload? = nil) -> Response {
-    var response = problem(error.status, "Upload refused", error.reason).madePrivate
-    if error.status == 429 { response.headers.append(("Retry-After", "5")) }
-    if let upload, [409, 413, 507].contains(error.status) {
+    var response = problem(error.kind.status, "Upload refused", error.reason).madePrivate
+    if error.kind == .tooMany { response.headers.append(("Retry-After", "5")) }
+    if let upload, [.conflict, .tooLarge, .diskFull].contains(error.kind) {
       response.headers.append(("Upload-Offset", "\(upload.state.offset)"))
     }
     return response
@@ -87,5 +87,23 @@ extension Response {
     var response = self
     response["Tus-Resumable"] = "1.0.0"
     return response
+  }
+}
+
+extension UploadError.Kind {
+  /// The status of the answer (RFC 9110, section 15.5, and tus 1.0.0).
+  var status: Int {
+    switch self {
+    case .malformed: 400
+    case .forbidden: 403
+    case .conflict: 409
+    case .ended: 410
+    case .otherProtocol: 412
+    case .tooLarge: 413
+    case .notAccepted: 415
+    case .tooMany: 429
+    case .notWritable: 500
+    case .diskFull: 507
+    }
   }
 }

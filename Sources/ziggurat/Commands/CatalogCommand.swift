@@ -1,6 +1,6 @@
 import ZigguratCatalog
 import ZigguratFiles
-import ZigguratHTTPMessages
+import ZigguratText
 
 enum CatalogCommand: Command {
   static let name = "catalog"

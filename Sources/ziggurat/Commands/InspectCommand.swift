@@ -1,7 +1,7 @@
 import Foundation
 import PyramidBuilding
 import TileStorage
-import ZigguratHTTPMessages
+import ZigguratText
 
 enum InspectCommand: Command {
   static let name = "inspect"

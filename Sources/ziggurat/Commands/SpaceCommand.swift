@@ -1,10 +1,10 @@
 import Foundation
 import TileStorage
 import ZigguratFiles
-import ZigguratHTTPMessages
 import ZigguratImageLibrary
 import ZigguratMetadata
 import ZigguratPrivateSpaces
+import ZigguratText
 
 enum SpaceCommand: Command {
   /// What is done with spaces, as the first operand says it.

@@ -106,7 +106,9 @@ struct SpaceMove {
     } catch {
       // A running server keeps the list. Built pictures are seldom in it.
       guard hasUploaded else { return }
-      Output.error("the list of uploads names moved images for up to 7 days: \(error.reason)")
+      Output.error(
+        "the list of uploads keeps the names of the moved images for up to 7 days (\(error.reason)); "
+          + "stop the server before you move uploaded images")
     }
   }
 }

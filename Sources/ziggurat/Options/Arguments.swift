@@ -1,4 +1,4 @@
-import ZigguratHTTPMessages
+import ZigguratText
 
 /// A command's options and operands, parsed once. The command line wins over the environment, and the environment over
 /// the file of `--config`.

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 import ZigguratCatalog
-import ZigguratHTTPMessages
+import ZigguratText
 
 /// Results go to stdout, everything else to stderr, whole lines at a time.
 enum Output {

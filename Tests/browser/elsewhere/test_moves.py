@@ -177,6 +177,14 @@ class Life(EmbeddingTest):
         visit.run("viewer.setAttribute('src', argument)", PICTURE)
         self.assertEqual(visit.run("return globalThis.opened"), 1)
 
+    def test_a_view_that_is_set_after_the_image_counts(self):
+        visit = self.page(VIEWER)
+        visit.sharp()
+        visit.run("viewer.src = '/api/images/FallenLeaf'; viewer.setAttribute('view', 'scale=0.3&x=200&y=100')")
+        visit.until("return viewer.source?.title === 'FallenLeaf' || viewer.source?.id === 'FallenLeaf'")
+        visit.sharp()
+        self.assertEqual([visit.view()[name] for name in ("scale", "x", "y")], [0.3, 200, 100])
+
     def test_a_region_is_shown_as_large_as_it_fits(self):
         visit = self.page(VIEWER)
         visit.sharp()

@@ -3,7 +3,7 @@ import PyramidBuilding
 import TileStorage
 import ZigguratCatalog
 import ZigguratFiles
-import ZigguratHTTPMessages
+import ZigguratText
 
 /// Claims of the images that a run has built so far: if the run is killed, they still have their owner.
 struct EarlyClaims {

@@ -2,7 +2,7 @@ import Foundation
 import PyramidBuilding
 import TileStorage
 import ZigguratFiles
-import ZigguratHTTPMessages
+import ZigguratText
 
 /// Tells how a build goes, image by image, and sums it up.
 struct BuildTally {

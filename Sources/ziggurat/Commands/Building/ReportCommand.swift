@@ -1,7 +1,7 @@
 import Foundation
 import PyramidBuilding
 import ZigguratFiles
-import ZigguratHTTPMessages
+import ZigguratText
 
 enum ReportCommand: Command {
   static let name = "report"

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import ZigguratTestSupport
 
-@testable import ZigguratHTTPMessages
+@testable import ZigguratText
 
 struct JSONTextTests {
   @Test("numbers are read as they were written, again and again")

@@ -1,0 +1,259 @@
+import Synchronization
+import Testing
+import TileGeometry
+import TileStorage
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratTestSupport
+
+@testable import ZigguratTileServing
+
+/// Each middleware alone, in front of a handler of the test's.
+@Suite struct MiddlewareTests {
+  private static let token = "0123456789abcdef"
+
+  private static func request(
+    _ path: String = "/api/images/one", method: String = "GET", isMonitor: Bool = false,
+    _ headers: [String: String] = [:]
+  ) -> RoutedRequest {
+    RoutedRequest(
+      Request(method: method, rawPath: Array(path.utf8), isMonitor: isMonitor) { name in
+        headers.first { $0.key.lowercased() == name.lowercased() }?.value
+      })
+  }
+
+  private static let page = Response(
+    200, [("Content-Type", "text/plain"), Response.anyOrigin, ("Cache-Control", "public, max-age=60")],
+    .bytes(Array("whole".utf8)))
+
+  /// The answer of one middleware whose handler gives `response`; nil if it comes later.
+  private static func answer(
+    _ middleware: any Middleware, to request: RoutedRequest, _ response: Response = page
+  ) -> Response? {
+    guard case .now(let response) = middleware.respond(to: request, next: { _ in .now(response) }) else {
+      return nil
+    }
+    return response
+  }
+
+  @Test("the first of a list is the outermost")
+  func order() {
+    struct Marked: Middleware {
+      let name: String
+
+      func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
+        next(request).map { response in
+          var response = response
+          response["Order"] = (response["Order"] ?? "") + name
+          return response
+        }
+      }
+
+      func refusal(of request: RoutedRequest) -> Response? { name == "b" ? .text(403, name) : nil }
+    }
+    let list = MiddlewareList(["a", "b", "c"].map(Marked.init))
+    let answer = list.respond(to: Self.request()) { _ in .now(Self.page) }
+    guard case .now(let response) = answer else {
+      Issue.record("nothing is to be waited for")
+      return
+    }
+    #expect(response["Order"] == "cba")
+    #expect(list.refusal(of: Self.request(method: "POST"))?.status == 403)
+  }
+
+  @Test("an answer that comes later is changed, too")
+  func later() {
+    let later = Later { waiter in waiter.take(Self.page) }
+    let answer = SecurityHeaders().respond(to: Self.request()) { _ in .later(later) }
+    let seen = Mutex<Response?>(nil)
+    answer.give(to: Later.Waiter { response in seen.withLock { $0 = response } })
+    #expect(seen.withLock { $0 }?["X-Content-Type-Options"] == "nosniff")
+  }
+
+  @Test("security headers are added where the answer has none of its own")
+  func caution() {
+    var own = Self.page
+    own["Content-Security-Policy"] = "default-src 'self'"
+    let added = Self.answer(SecurityHeaders(), to: Self.request())
+    #expect(added?["Content-Security-Policy"]?.hasPrefix("sandbox") == true)
+    let kept = Self.answer(SecurityHeaders(), to: Self.request(), own)
+    #expect(kept?["Content-Security-Policy"] == "default-src 'self'")
+    #expect(kept?["X-Content-Type-Options"] == "nosniff")
+  }
+
+  @Test(
+    "conditions and ranges count for reads alone",
+    arguments: [
+      ("GET", "If-None-Match", "\"t\"", 304), ("HEAD", "If-None-Match", "\"t\"", 304),
+      ("POST", "If-None-Match", "\"t\"", 200), ("GET", "If-Match", "\"other\"", 412),
+      ("GET", "Range", "bytes=0-1", 206), ("GET", "Range", "bytes=9-", 416),
+      ("DELETE", "Range", "bytes=0-1", 200),
+    ])
+  func conditions(method: String, name: String, value: String, status: Int) {
+    var tagged = Self.page
+    tagged["ETag"] = "\"t\""
+    let request = Self.request(method: method, [name: value])
+    #expect(Self.answer(ConditionalRequests(), to: request, tagged)?.status == status)
+  }
+
+  @Test(
+    "tus' header is on every answer about uploads but those to OPTIONS",
+    arguments: [
+      ("/api/uploads", "POST", true), ("/api/uploads/x", "HEAD", true), ("/api/uploads", "OPTIONS", false),
+      ("/api/images", "GET", false), ("/api/upload%73", "POST", true), ("/", "GET", false),
+    ])
+  func uploads(path: String, method: String, isExpected: Bool) {
+    let answer = Self.answer(UploadHeaders(), to: Self.request(path, method: method))
+    #expect((answer?["Tus-Resumable"] == "1.0.0") == isExpected)
+  }
+
+  @Test("caches are told of the headers of proxies, each once")
+  func forwarded() {
+    var varied = Self.page
+    varied["Vary"] = "Accept, Host"
+    let answer = Self.answer(ForwardedHeaders(), to: Self.request(), varied)
+    #expect(
+      answer?["Vary"] == "Accept, Host, Forwarded, X-Forwarded-Host, X-Forwarded-Prefix, X-Forwarded-Proto")
+  }
+
+  @Test("wrong tokens count as attempts, and are refused after some; the right one never is")
+  func attempts() {
+    let attempts = LoginAttempts(Metrics(), clock: { 0 })
+    let middleware = TokenAttempts(token: AccessToken(Self.token)!, attempts: attempts, audit: nil)
+    let wrong = Self.request([], "Bearer 0123456789abcdeX")
+    var statuses: [Int?] = []
+    for _ in 0...GuessLimit.free {
+      statuses.append(Self.answer(middleware, to: wrong, .unauthorized)?.status)
+    }
+    #expect(statuses == Array(repeating: 401, count: GuessLimit.free) + [429])
+    let right = Self.request([], "Bearer \(Self.token)")
+    #expect(Self.answer(middleware, to: right, .unauthorized)?.status == 401)
+    // An answer that is no refusal is no attempt.
+    #expect(Self.answer(middleware, to: wrong)?.status == 200)
+  }
+
+  private static func request(_: [Int], _ authorization: String) -> RoutedRequest {
+    request(["Authorization": authorization])
+  }
+
+  private static func request(_ headers: [String: String]) -> RoutedRequest {
+    request("/api/images/one", method: "GET", isMonitor: false, headers)
+  }
+
+  @Test(
+    "named sites read answers, others do not",
+    arguments: [
+      ("*", "https://a.example", "*"), ("https://a.example", "https://a.example", "https://a.example"),
+      ("https://a.example", "https://b.example", nil), ("none", "https://a.example", nil),
+      ("https://a.example", nil, nil),
+    ] as [(String, String?, String?)])
+  func origins(allowed: String, origin: String?, expected: String?) throws {
+    let middleware = CrossOrigin(origins: try #require(AllowedOrigins(allowed)))
+    let answer = Self.answer(middleware, to: Self.request(origin.map { ["Origin": $0] } ?? [:]))
+    #expect(answer?[Response.anyOrigin.name] == expected)
+    #expect(answer?["Vary"] == (allowed == "*" ? nil : "Origin"))
+    // What nobody else may read stays so.
+    var own = Self.page
+    own[Response.anyOrigin.name] = nil
+    let closed = Self.answer(middleware, to: Self.request(origin.map { ["Origin": $0] } ?? [:]), own)
+    #expect(closed?[Response.anyOrigin.name] == nil)
+  }
+
+  @Test(
+    "monitors are answered about the server alone",
+    arguments: [
+      ("/metrics", true, 200), ("/healthz", true, 200), ("/%68ealthz", true, 200), ("/api/images", true, 404),
+      ("/api/images", false, 200), ("/a%", true, 404),
+    ])
+  func monitors(path: String, isMonitor: Bool, status: Int) {
+    let request = Self.request(path, isMonitor: isMonitor)
+    #expect(Self.answer(MonitorRoutes(), to: request)?.status == status)
+    #expect((MonitorRoutes().refusal(of: request)?.status == 405) == isMonitor)
+  }
+
+  @Test("with a launch key nobody else reads, and nobody writes")
+  func launchKey() {
+    let gate = Gate()
+    let middleware = LaunchKey(gate: gate, base: "")
+    let stranger = Self.answer(middleware, to: Self.request())
+    #expect(stranger?.status == 403)
+    #expect(middleware.refusal(of: Self.request(method: "POST"))?.status == 403)
+    let withKey = RoutedRequest(
+      Request(method: "GET", rawPath: Array("/".utf8), query: Array(gate.query.utf8.dropFirst())))
+    let entered = Self.answer(middleware, to: withKey)
+    #expect(entered?.status == 303)
+    let cookie = entered?["Set-Cookie"]?.split(separator: ";").first.map(String.init) ?? ""
+    let known = Self.answer(middleware, to: Self.request(["Cookie": cookie]))
+    #expect(known?.status == 200)
+    // For no cache and no other site.
+    #expect(known?["Cache-Control"] == "private, no-store")
+    #expect(known?[Response.anyOrigin.name] == nil)
+    #expect(middleware.refusal(of: Self.request(["Cookie": cookie]))?.status == 405)
+  }
+
+  @Test(
+    "the reader is found out where the answer depends on it",
+    arguments: [
+      ("/api/images/one", "GET", true), ("/api/images/one", "HEAD", true), ("/api/session", "GET", false),
+      ("/api/%73ession", "GET", false), ("/api/images/one", "OPTIONS", false),
+    ])
+  func principals(path: String, method: String, isFound: Bool) {
+    var access = Access()
+    access.isWritable = true
+    access.token = AccessToken(Self.token)
+    let sessions = SessionTable(limits: SessionTable.Limits(), now: { 0 }, locked: {})
+    let middleware = Principals(sessions, access, OwnScheme())
+    let seen = Mutex<Visitor?>(nil)
+    let request = Self.request(path, method: method, ["Authorization": "Bearer \(Self.token)"])
+    _ = middleware.respond(to: request) { request in
+      seen.withLock { $0 = request.visitor }
+      return .now(Self.page)
+    }
+    #expect(seen.withLock { $0?.mayWrite } == (isFound ? true : nil))
+  }
+
+  @Test(
+    "answers depend on the cookie with private spaces; behind a shared cache they say how long it keeps them")
+  func audience() {
+    var request = Self.request()
+    #expect(Self.answer(Audience(hasSpaces: { true }, isBehindEdge: true), to: request)?["Vary"] == nil)
+    request.visitor = .anyone
+    let spaces = Self.answer(Audience(hasSpaces: { true }, isBehindEdge: false), to: request)
+    #expect(spaces?["Vary"] == "Cookie")
+    let edge = Self.answer(Audience(hasSpaces: { false }, isBehindEdge: true), to: request)
+    #expect(edge?["Vary"] == nil)
+    #expect(edge?["Cache-Control"] == "public, max-age=60, s-maxage=2, stale-if-error=600")
+  }
+
+  @Test("text is compressed for who takes that, and only for reads")
+  func compression() {
+    let long = Response(200, [("Content-Type", "text/plain")], .bytes(Array(repeating: 0x61, count: 9000)))
+    for (method, codings, coding) in [("GET", "gzip", "gzip"), ("GET", "", nil), ("POST", "gzip", nil)] {
+      let answer = Self.answer(
+        Compression(), to: Self.request(method: method, ["Accept-Encoding": codings]), long)
+      #expect(answer?["Content-Encoding"] == coding)
+    }
+  }
+
+  @Test("what only the catalog knows is answered by a thread that may wait")
+  func catalogQueue() async {
+    let queue = AnswerQueue(capacity: 4)
+    let middleware = CatalogQueue(queue: queue)
+    let direct = middleware.respond(to: Self.request()) { .text(200, "\($0.mayWait)") }
+    guard case .now = direct else {
+      Issue.record("an image needs no catalog")
+      return
+    }
+    let answer = middleware.respond(to: Self.request("/api/images")) { .text(200, "\($0.mayWait)") }
+    let response = await withCheckedContinuation { continuation in
+      answer.give(to: Later.Waiter { continuation.resume(returning: $0) })
+    }
+    guard case .bytes(let bytes) = response.body else {
+      Issue.record("the answer has bytes")
+      return
+    }
+    #expect(String(decoding: bytes, as: UTF8.self).hasPrefix("true"))
+    queue.stop()
+  }
+}
