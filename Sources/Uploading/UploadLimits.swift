@@ -55,5 +55,6 @@ package struct UploadError: Error, Hashable, Sendable {
     self.reason = reason
   }
 
-  package static let diskFull = UploadError(.diskFull, "the server's disk is full; nothing that was sent is lost")
+  package static let diskFull = UploadError(
+    .diskFull, "the server's disk is full; nothing that was sent is lost")
 }

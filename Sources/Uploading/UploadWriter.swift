@@ -26,7 +26,8 @@ package final class UploadWriter: @unchecked Sendable {
     let failure: UploadError? = upload.change { state in
       guard state.stage == .receiving else {
         return state.stage == .failed
-          ? UploadError(.ended, "the upload has ended") : UploadError(.conflict, "the upload is whole already")
+          ? UploadError(.ended, "the upload has ended")
+          : UploadError(.conflict, "the upload is whole already")
       }
       guard offset == state.offset else {
         return UploadError(.conflict, "the upload stands at byte \(state.offset), not \(offset)")

@@ -208,7 +208,8 @@ extension Router {
       ("Upload-Concat", "concatenation"), ("Upload-Defer-Length", "creation-defer-length"),
       ("Upload-Checksum", "checksum"),
     ] where request.header(header) != nil {
-      throw UploadError(.malformed, "\(header) needs the extension '\(name)', which this server does not offer")
+      throw UploadError(
+        .malformed, "\(header) needs the extension '\(name)', which this server does not offer")
     }
   }
 
@@ -217,7 +218,8 @@ extension Router {
     guard let version = request.header("Tus-Resumable") ?? (isRequired ? "" : nil), version != "1.0.0" else {
       return nil
     }
-    var response = Response.tus(UploadError(.otherProtocol, "this server speaks tus 1.0.0 (header Tus-Resumable)"))
+    var response = Response.tus(
+      UploadError(.otherProtocol, "this server speaks tus 1.0.0 (header Tus-Resumable)"))
     response.headers.append(("Tus-Version", "1.0.0"))
     return response
   }
