@@ -39,7 +39,7 @@ package final class Library: Sendable {
   let outageReason = Mutex<String?>(nil)
   let away = Atomic<Bool>(false)
   /// Archives that the last update of the catalog could not read.
-  package let unreadableCount = Atomic<Int>(0)
+  let unreadableCount = Atomic<Int>(0)
   /// Whether an update of the catalog has looked at the permissions of all archives.
   let hasLookedAtPermissions = Atomic<Bool>(false)
 
@@ -122,10 +122,11 @@ package final class Library: Sendable {
 
   package var count: Int { rows?.count ?? table.withLock { $0.ids.count } }
 
-  /// The number of images that can be shown: without archives that the last update of the catalog could not read.
-  package var readableCount: Int {
-    rows?.count ?? max(0, count - unreadableCount.load(ordering: .relaxed))
-  }
+  /// The number of archives that the last update of the catalog could not read, and that are not listed.
+  package var unreadableArchiveCount: Int { unreadableCount.load(ordering: .relaxed) }
+
+  /// The number of images that can be shown.
+  package var readableCount: Int { rows?.count ?? max(0, count - unreadableArchiveCount) }
 
   /// What is there now.
   package var current: LibraryTable { table.withLock { $0 } }

@@ -17,7 +17,7 @@ extension Router {
         ("open_archives", "Archives that are open.", site.library.open.count, false),
         (
           "unreadable_archives", "Archives that cannot be opened and are not listed.",
-          site.library.unreadableCount.load(ordering: .relaxed), false
+          site.library.unreadableArchiveCount, false
         ),
         (
           "archive_errors_total", "Archives that could not be read, each version once.",

@@ -78,6 +78,18 @@ class Damaged(CommandTest):
         metrics = server.get("/metrics").body.decode()
         self.assertIn(f"ziggurat_archive_errors_total {count}\n", metrics)
 
+    def test_what_cannot_be_opened_at_the_start_is_counted(self):
+        self.archive.write_bytes(b"x")
+        with Server(self.base / "library") as server:
+            end = time.monotonic() + 20
+            while server.metrics()["unreadable_archives"] != 1:
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.1)
+            self.assertEqual(self.build(), "built")
+            while server.metrics()["unreadable_archives"] != 0:
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.1)
+
     def test_a_fault_is_told_once_for_each_version(self):
         tile = self.entries["picture_files/12/0_0.jpg"].header_offset
         self.archive.write_bytes(self.whole)
