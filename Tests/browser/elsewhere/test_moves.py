@@ -180,10 +180,10 @@ class Life(EmbeddingTest):
     def test_a_view_that_is_set_after_the_image_counts(self):
         visit = self.page(VIEWER)
         visit.sharp()
-        visit.run("viewer.src = '/api/images/FallenLeaf'; viewer.setAttribute('view', 'scale=0.3&x=200&y=100')")
+        visit.run("viewer.src = '/api/images/FallenLeaf'; viewer.setAttribute('view', 'scale=0.5&x=50&y=40')")
         visit.until("return viewer.source?.title === 'FallenLeaf' || viewer.source?.id === 'FallenLeaf'")
         visit.sharp()
-        self.assertEqual([visit.view()[name] for name in ("scale", "x", "y")], [0.3, 200, 100])
+        self.assertEqual([visit.view()[name] for name in ("scale", "x", "y")], [0.5, 50, 40])
 
     def test_a_region_is_shown_as_large_as_it_fits(self):
         visit = self.page(VIEWER)

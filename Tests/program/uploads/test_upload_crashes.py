@@ -93,7 +93,7 @@ class Crashes(unittest.TestCase):
         with serve(library):
             second = run("serve", library, "--port", 0, "--writable", "--token-file", token_file(), timeout=20)
             self.assertEqual(second.returncode, 1)
-            self.assertIn("another server", second.stderr)
+            self.assertIn("another process", second.stderr)
 
     def test_killed_between_the_last_byte_and_the_picture(self):
         """What was acknowledged whole is tiled after the restart, once, under the name that it was to have."""
