@@ -77,7 +77,8 @@ package struct PDFPage {
   ) -> Double {
     var rest = images.sorted { $0.resolution > $1.resolution }[...]
     while let first = rest.first {
-      let equal = rest.prefix { $0.resolution > first.resolution * 0.98 }
+      // Of an image without an area it is 0.
+      let equal = rest.prefix { $0.resolution >= first.resolution * 0.98 }
       let part = PageCoverage(of: equal, box).part
       if part >= covering { return first.resolution }
       if part >= counting { return min(first.resolution, most) }

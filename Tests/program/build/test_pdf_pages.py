@@ -67,6 +67,13 @@ class PDFPages(CommandTest):
         report = self.built(data, *options)
         return report["width"], report["height"]
 
+    def test_images_without_an_area_have_no_resolution(self):
+        """Writers draw lines as images of no height. The page is one of vectors, and its build ends."""
+        for matrix in ("30 1 0 0 0 0", "0 0 0 0 5 5", "30 0 0 0 10 10", "0 0 0 30 10 10"):
+            with self.subTest(matrix):
+                page = page_pdf((72, 36), f"9 w 1 1 m 60 30 l S q {matrix} cm /I0 Do Q", [image(lines(40, 30))])
+                self.assertEqual(self.size(page), (300, 150))
+
     def refusal(self, data: bytes) -> str:
         self.source.write_bytes(data)
         result = run("build", self.source, "--library", folder("library"), "--quiet")
