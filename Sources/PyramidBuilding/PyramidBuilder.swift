@@ -152,10 +152,8 @@ public struct PyramidBuilder: Sendable {
       var damage = try pixels.finish()
       // Decoders of our own do not know what was found before them.
       if let known = route.picture.log.worst, damage.map({ $0.kind < known.kind }) ?? true { damage = known }
-      let refused = damage.flatMap { options.failOn.refuses($0) ? $0 : nil }
-      if let refused = refused ?? route.picture.log.refused(by: options.failOn) {
-        throw BuildError(source, refused.reason)
-      }
+      let flaws = [damage, pixels.truncation, route.picture.log.truncation].compactMap(\.self)
+      if let refused = flaws.first(where: options.failOn.refuses) { throw BuildError(source, refused.reason) }
       let microns = route.micronsPerPixel
       try writer.append(
         ScanProperties.entryName, Array(ScanProperties(imageSize: size, micronsPerPixel: microns).xml.utf8))

@@ -32,8 +32,11 @@ final class DamageLog: Sendable {
 
   /// The damage for which a build refuses the file; nil if it takes it. A file that ends early may have worse flaws, too.
   func refused(by failOn: FailOn) -> SourceDamage? {
-    [worst, state.withLock { $0.truncation }].compactMap(\.self).first(where: failOn.refuses)
+    [worst, truncation].compactMap(\.self).first(where: failOn.refuses)
   }
+
+  /// The first sign that the file ends early; nil if there is none.
+  var truncation: SourceDamage? { state.withLock { $0.truncation } }
 
   /// - Parameter reason: a clause about the file.
   func add(_ kind: SourceDamage.Kind, _ reason: String) {

@@ -118,8 +118,9 @@ final class VipsSource: StripSource, StripDecoding {
     } else if firstLostRow == nil, loader != "jp2kload" || !picture.isDamaged {
       picture.log.add(DecoderWarnings.take(ofLoader: loader))
     }
-    if picture.log.worst.map({ $0.kind < .error }) ?? true {
-      for page in picture.tiffPages { TIFFChecksums(path: picture.path, page: page)?.check(picture.log) }
+    let isWrong = picture.log.worst?.kind == .error
+    for page in picture.tiffPages {
+      TIFFChecksums(path: picture.path, page: page)?.check(picture.log, readsAll: !isWrong)
     }
     return picture.log.worst
   }

@@ -28,6 +28,9 @@ protocol StripSource: AnyObject {
   ///
   /// - Throws: if nothing of it could be decoded.
   func finish() throws(BuildError) -> SourceDamage?
+
+  /// The first sign that the file ends early, which may be less than the worst damage; nil if there is none.
+  var truncation: SourceDamage? { get }
 }
 
 extension StripSource {
@@ -37,6 +40,7 @@ extension StripSource {
   func makeReadyTiles() throws(BuildError) -> (any ReadyTiles)? { nil }
   var coefficientsPerStrip: Int { 0 }
   var memory: Int { 16 << 20 }
+  var truncation: SourceDamage? { nil }
 }
 
 /// Decodes strips; used by one thread at a time.

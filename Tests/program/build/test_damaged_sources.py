@@ -312,6 +312,31 @@ class Damaged(CommandTest):
         self.assertEqual({line["id"] for line in self.lines if line["status"] == "failed"}, set(archives))
         self.assertEqual({id: (self.library / f"{id}.szi").read_bytes() for id in archives}, archives)
 
+    def test_what_is_damaged_and_cut_off_is_refused_as_truncated_too(self):
+        """The worse damage must not hide that the file ends early."""
+        chance = numpy.random.default_rng(7)
+        files = {}
+        for bits in (8, 16):
+            path = folder("tiff") / "whole.tif"
+            samples = chance.integers(0, 1 << bits, (HEIGHT, WIDTH, 3), f"u{bits // 8}")
+            tifffile.imwrite(path, samples, photometric="rgb", compression="zlib", rowsperstrip=20, metadata=None)
+            page = tifffile.TiffFile(path).pages[0]
+            data = bytearray(path.read_bytes())
+            # The checksum of the second strip.
+            data[page.dataoffsets[1] + page.databytecounts[1] - 1] ^= 1
+            files[f"{bits}.tif"] = bytes(data[:page.dataoffsets[7]])
+        png = encoded("PNG", samples.astype(numpy.uint8))
+        packed = b"".join(png[at + 8:at + 8 + length] for name, at, length in chunks(png) if name == b"IDAT")
+        start = next(at for name, at, _ in chunks(png) if name == b"IDAT")
+        half = len(packed) // 2
+        files["a.png"] = png[:start] + chunk(b"IDAT", packed[:half], 7) + chunk(b"IDAT", packed[half:])[:half // 2]
+        told = self.built(files, code=1)
+        for name in files:
+            self.assertDamage(told[name], "error")
+        for level in ("truncated", "error", "warning"):
+            told = self.again("--force", "--fail-on", level, code=1)
+            self.assertEqual({line["status"] for line in told.values()}, {"failed"}, level)
+
     def test_tiff_without_its_end(self):
         rgb = picture()
         one = encoded("TIFF", rgb, tiffinfo={278: HEIGHT})

@@ -27,6 +27,7 @@ enum PNGRepair {
     append(PNGChunk.data, compressed(try pixelData(file, chunks, log)), to: &bytes)
     append(PNGChunk.end, [], to: &bytes)
     log.add(chunks.log.worst)
+    log.add(chunks.log.truncation)
     return bytes
   }
 

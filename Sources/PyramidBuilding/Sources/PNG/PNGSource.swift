@@ -115,6 +115,8 @@ final class PNGSource: StripSource, StripDecoding {
     file.chunks.log.add(damage.kind, "\(damage.reason): \(height - first) of \(height) rows are missing")
   }
 
+  var truncation: SourceDamage? { file.chunks.log.truncation }
+
   func finish() throws(BuildError) -> SourceDamage? {
     if firstLostRow == nil { readEnd() }
     let damage = file.chunks.log.worst

@@ -39,8 +39,10 @@ final class TIFFChecksums {
   }
 
   /// Reports the tiles or strips behind the file's end, and the first other one that is damaged.
-  func check(_ log: DamageLog) {
-    var isDamaged = false
+  ///
+  /// - Parameter readsAll: whether the others are read.
+  func check(_ log: DamageLog, readsAll: Bool) {
+    var isDamaged = !readsAll
     for unit in 0..<tags.unitCount where !handle.isMissing(unit) {
       let name = tags.name(ofUnit: unit)
       if handle.isCutOff(unit) {

@@ -44,6 +44,8 @@ final class TIFFSource: StripSource {
     unitsPerPiece = max(1, Self.pieceSize / (file.unitWidth * file.unitHeight))
   }
 
+  var truncation: SourceDamage? { file.log.truncation }
+
   func finish() throws(BuildError) -> SourceDamage? {
     let damage = file.log.worst
     if let damage, file.log.lostParts() >= file.columns * file.rows - file.missingCount {

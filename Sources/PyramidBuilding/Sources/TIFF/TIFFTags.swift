@@ -37,7 +37,7 @@ struct TIFFTags {
   private static let known = Mutex<Known?>(nil)
   private static let mostKnown = 256
 
-  /// The words for a tile or strip in messages, counted from 1.
+  /// The name of a tile or strip in messages, counted from 1.
   func name(ofUnit unit: Int) -> String { "\(isTiled ? "tile" : "strip") \(unit + 1) of \(unitCount)" }
 
   /// The tags of an image of a file, which are remembered of the last file unless it was written to since; nil if libtiff

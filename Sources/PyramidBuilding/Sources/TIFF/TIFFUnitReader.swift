@@ -59,11 +59,7 @@ final class TIFFUnitReader {
     guard count == size else { throw handle.refused("\(name(unit)) is damaged") }
     // libtiff reads no further than it needs, and not the checksum.
     if isInflatedInVain(unit) {
-      if handle.isCutOff(unit) {
-        file.log.add(.truncated, "the TIFF file is cut off: it lacks the end of \(name(unit))")
-      } else {
-        file.log.add(.error, TIFFInflater.reason(name(unit)))
-      }
+      file.log.add(.error, TIFFInflater.reason(name(unit)))
     }
     let rowSize = file.unitWidth * file.bands
     let source = bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)
@@ -289,7 +285,7 @@ final class TIFFUnitReader {
     BuildError(file.path, "\(name(unit)): \(String(cString: tjGetErrorStr2(decoder)))")
   }
 
-  /// The words for a unit in messages, counted from 1.
+  /// The name of a tile or strip in messages, counted from 1.
   func name(_ unit: Int) -> String {
     "\(file.isTiled ? "tile" : "strip") \(unit + 1) of \(file.columns * file.rows)"
   }
