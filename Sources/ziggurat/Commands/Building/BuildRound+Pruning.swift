@@ -151,16 +151,14 @@ extension BuildRound {
       if !gone.isEmpty { pruned.append((.now, gone.count)) }
       tally.addPruned(gone, isDryRun: false)
       for error in errors { tally.add(failure(error)) }
+      try purgeTrash()
     } catch { tally.add(failure(error)) }
-    purgeTrash(&tally)
   }
 
-  /// Removes for good what has been in the trash for long enough. It needs no catalog: on a full disk it makes room for one.
-  func purgeTrash(_ tally: inout BuildTally) {
+  /// Removes permanently what has been in the trash for long enough.
+  func purgeTrash() throws(StorageError) {
     guard let keepsDeleted, prunes != .nothing, !builder.isDryRun else { return }
-    do throws(StorageError) { try builder.store.purgeTrash(until: Int(time(nil)) - keepsDeleted) } catch {
-      tally.add(failure(error))
-    }
+    try builder.store.purgeTrash(until: Int(time(nil)) - keepsDeleted)
   }
 
   /// Reports how the images of sources that do not exist are pruned.

@@ -213,7 +213,8 @@ struct BuildRound {
     var vacated: Set<ImageID> = []
     var lacksInodes = false
     met.forget(sources)
-    purgeTrash(&tally)
+    // On a full disk it makes room for the catalog. If it fails, pruning reports that.
+    if scan.failures.isEmpty { try? purgeTrash() }
     builder.gone = gone(scan)
     do throws(StorageError) { builder.ownership = try ownership(of: sources, among: scan) } catch {
       tally.add(BuildError(library, error))
