@@ -78,7 +78,7 @@ extension Site {
       guard isToken || pairing.take(text, now: access.clock(), isOpen: sessions.isOpen(label:)) else {
         if let refusal = attempts.refusal(of: request.client) { return .now(refusal) }
         note(.login(.token, isRight: false), request)
-        return .now(.refused("the token is not the one that the server printed"))
+        return .now(.refused("the token is not the token of the server"))
       }
       return .now(begin(request, isToken ? .token : .pairing) { $0.hasToken = true })
     case .password(let password):

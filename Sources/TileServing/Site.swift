@@ -55,9 +55,9 @@ package final class Site: Sendable {
   let trash: Trash
   let sessions: SessionTable
   let attempts: LoginAttempts
-  /// What holds for every answer.
+  /// Middleware for every answer.
   private let everyAnswer: MiddlewareList
-  /// What holds for requests before a resource is asked.
+  /// Middleware that admits requests to resources.
   private let admission: MiddlewareList
   let crossOrigin: CrossOrigin
   private let principals: Principals

@@ -9,7 +9,7 @@ import ZigguratTestSupport
 
 @testable import ZigguratTileServing
 
-/// Each middleware alone, in front of a handler of the test's.
+/// Middleware in front of a handler of the test's, and in the lists of a site.
 @Suite struct MiddlewareTests {
   private static let token = "0123456789abcdef"
 
@@ -121,20 +121,19 @@ import ZigguratTestSupport
   func attempts() {
     let attempts = LoginAttempts(Metrics(), clock: { 0 })
     let middleware = TokenAttempts(token: AccessToken(Self.token)!, attempts: attempts, audit: nil)
-    let wrong = Self.request([], "Bearer 0123456789abcdeX")
+    let wrong = Self.request(["Authorization": "Bearer 0123456789abcdeX"])
     var statuses: [Int?] = []
     for _ in 0...GuessLimit.free {
       statuses.append(Self.answer(middleware, to: wrong, .unauthorized)?.status)
     }
     #expect(statuses == Array(repeating: 401, count: GuessLimit.free) + [429])
-    let right = Self.request([], "Bearer \(Self.token)")
+    let right = Self.request(["Authorization": "Bearer \(Self.token)"])
     #expect(Self.answer(middleware, to: right, .unauthorized)?.status == 401)
     // An answer that is no refusal is no attempt.
-    #expect(Self.answer(middleware, to: wrong)?.status == 200)
-  }
-
-  private static func request(_: [Int], _ authorization: String) -> RoutedRequest {
-    request(["Authorization": authorization])
+    let fresh = TokenAttempts(
+      token: AccessToken(Self.token)!, attempts: LoginAttempts(Metrics(), clock: { 0 }), audit: nil)
+    for _ in 0...(2 * GuessLimit.free) { #expect(Self.answer(fresh, to: wrong)?.status == 200) }
+    #expect(Self.answer(fresh, to: wrong, .unauthorized)?.status == 401)
   }
 
   private static func request(_ headers: [String: String]) -> RoutedRequest {
@@ -255,5 +254,50 @@ import ZigguratTestSupport
     }
     #expect(String(decoding: bytes, as: UTF8.self).hasPrefix("true"))
     queue.stop()
+  }
+
+  private struct Empty: LibrarySource {
+    let path: String
+
+    func version() throws(StorageError) -> Int { 1 }
+    func images() throws(StorageError) -> [SourceImage] { [] }
+  }
+
+  @Test(
+    "the session has one home, however it is spelled",
+    arguments: ["/api/session", "/api/%73ession"], ["GET", "HEAD", "OPTIONS", "DELETE"])
+  func session(path: String, method: String) throws {
+    let folder = try TemporaryFolder()
+    let site = try Site(library: Library(Empty(path: folder.path), name: "empty"), publicFolder: nil)
+    guard case .now(let response) = site.respond(to: Self.request(path, method: method)) else {
+      Issue.record("nothing is to be waited for")
+      return
+    }
+    #expect(response.status == (method == "OPTIONS" || method == "DELETE" ? 204 : 200))
+    #expect(response["Cache-Control"] == "private, no-store")
+    #expect(response["X-Content-Type-Options"] == "nosniff")
+    #expect(response["Access-Control-Allow-Origin"] == nil)
+  }
+
+  @Test(
+    "the launch key is asked for before the catalog is, and nothing that is refused is compressed or kept")
+  func lists() throws {
+    let folder = try TemporaryFolder()
+    let site = try Site(
+      library: Library(Empty(path: folder.path), name: "empty"), publicFolder: nil, gate: Gate())
+    // A list would come later, from a thread that may wait.
+    guard case .now(let response) = site.respond(to: Self.request("/api/images", ["Accept-Encoding": "gzip"]))
+    else {
+      Issue.record("a stranger waits for the catalog")
+      return
+    }
+    #expect(response.status == 403)
+    #expect(response["Content-Encoding"] == nil)
+    #expect(response["Cache-Control"] == "private, no-store")
+    guard case .refuse(let refusal) = site.bodyPlan(for: Self.request("/api/trash", method: "POST")) else {
+      Issue.record("a stranger may write")
+      return
+    }
+    #expect(refusal.status == 403)
   }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 import ZigguratHTTPMessages
 
-/// Attempts to log in, by address: who guesses waits.
+/// Login attempts by client address, with a rate limit.
 final class LoginAttempts: Sendable {
   private let limit = Mutex(GuessLimit())
   private let metrics: Metrics
@@ -23,10 +23,10 @@ final class LoginAttempts: Sendable {
     return response
   }
 
-  /// The attempt was right.
+  /// Notes that the credential of an attempt was right.
   func succeeded(_ address: ClientAddress) { limit.withLock { $0.succeeded(address) } }
 
-  /// An attempt that was counted was not made.
+  /// Takes back an attempt that was counted and not tried.
   func withdraw(_ address: ClientAddress) { limit.withLock { $0.withdrawn(address) } }
 
   /// For `/metrics`.

@@ -11,7 +11,7 @@ struct Audience: Middleware {
   func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
     let answer = next(request)
     guard let visitor = request.visitor else { return answer }
-    // Two who edit one image at once are told, in a space as in the library.
+    // With its tag, a second editor of the same image gets 412, in a space as in the library.
     let isImage = if case .api(.image)? = request.route { true } else { false }
     let isInSpace = visitor.space != nil
     let hasSpaces = hasSpaces()

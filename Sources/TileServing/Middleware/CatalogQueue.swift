@@ -1,7 +1,6 @@
 import ZigguratHTTPMessages
 
-/// Has what only the catalog knows answered by a thread that may wait: the database may take its time, and the event loop
-/// has none.
+/// Runs queries of the catalog on a thread that may wait for the database; an event loop must not.
 struct CatalogQueue: Middleware {
   let queue: AnswerQueue
 

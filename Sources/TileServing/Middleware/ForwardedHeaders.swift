@@ -1,6 +1,6 @@
 import ZigguratHTTPMessages
 
-/// Tells caches that answers depend on the address that a proxy states (`--base-url auto`).
+/// Adds `Vary` for the headers in which a proxy states the public address (`--base-url auto`).
 struct ForwardedHeaders: Middleware {
   func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
     next(request).map { response in

@@ -1,6 +1,6 @@
 import ZigguratHTTPMessages
 
-/// Answers who has the key alone that the server printed when it started; nothing can be changed there.
+/// Requires the key that the server printed when it started, and refuses all changes.
 struct LaunchKey: Middleware {
   let gate: Gate
   /// The address in front of every URL.

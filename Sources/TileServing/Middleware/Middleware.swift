@@ -7,7 +7,7 @@ protocol Middleware: Sendable {
 
   func respond(to request: RoutedRequest, next: @escaping Next) -> Answer
 
-  /// What a request is answered with before its body is read; nil where the rule admits it.
+  /// Returns the refusal of a request before its body is read; nil if the rule admits it.
   func refusal(of request: RoutedRequest) -> Response?
 }
 

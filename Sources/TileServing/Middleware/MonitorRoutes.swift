@@ -1,6 +1,6 @@
 import ZigguratHTTPMessages
 
-/// Answers monitors' questions alone where monitors ask.
+/// Limits the listener for monitors to `/metrics` and `/healthz`.
 struct MonitorRoutes: Middleware {
   func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
     guard request.request.isMonitor, request.route?.isForMonitors != true else { return next(request) }

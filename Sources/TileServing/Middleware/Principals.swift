@@ -1,6 +1,6 @@
 import ZigguratHTTPMessages
 
-/// Finds out who reads: by the token, or by a session, which thereby counts as used.
+/// Identifies the visitor of a read by the token or a session, which thereby counts as used.
 struct Principals: Middleware {
   private let sessions: SessionTable
   private let token: AccessToken?

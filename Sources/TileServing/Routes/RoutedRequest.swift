@@ -4,7 +4,7 @@ package import ZigguratHTTPMessages
 package struct RoutedRequest: Sendable {
   package var request: Request
   let path: AskedPath
-  /// Who asks, once that is known; nil before, and for requests to which it does not matter.
+  /// The visitor, from `Principals` on; nil for requests whose answer does not depend on the visitor.
   var visitor: Visitor?
   /// Whether the thread that answers may wait for a disk or a database. An event loop must not: it has tiles to send.
   var mayWait = false
