@@ -33,6 +33,12 @@ export class ZigguratCompare extends (globalThis.HTMLElement ?? class {}) {
 
   connectedCallback() {
     style(this.getRootNode())
+    // What was set before this class was known would hide the accessors.
+    for (const name of ZigguratCompare.observedAttributes.filter((name) => Object.hasOwn(this, name))) {
+      const value = this[name]
+      delete this[name]
+      this[name] = value
+    }
     if (!this.viewers.length) this.#build()
     this.#connected = new AbortController()
     customElements.whenDefined('ziggurat-viewer').then(() => {
@@ -56,6 +62,22 @@ export class ZigguratCompare extends (globalThis.HTMLElement ?? class {}) {
   }
 
   attributeChangedCallback() { if (this.viewers.length) this.#show() }
+
+  /** The address of the image on the left. */
+  get left() { return this.getAttribute('left') ?? '' }
+  set left(url) { this.setAttribute('left', url) }
+
+  /** The address of the image on the right. */
+  get right() { return this.getAttribute('right') ?? '' }
+  set right(url) { this.setAttribute('right', url) }
+
+  /** `slider` or `side`. */
+  get mode() { return this.getAttribute('mode') === 'side' ? 'side' : 'slider' }
+  set mode(mode) { this.setAttribute('mode', mode) }
+
+  /** The name of the slider for screen readers; empty if it is that of the images. */
+  get label() { return this.getAttribute('label') ?? '' }
+  set label(text) { this.setAttribute('label', text) }
 
   /** Where the slider stands: percent from the left. */
   get position() {

@@ -101,11 +101,11 @@ export class ViewControl {
     // The name of version 0.1, until version 2.0.
     if (turn !== undefined) view.rotation ??= turn
     for (const part of ['scale', 'x', 'y']) if (part in view) checkNumber(`viewport: ${part}`, view[part])
-    if ('rotation' in view) view.rotation = rotation(view.rotation, this.viewport?.rotation)
+    const rotate = 'rotation' in view ? rotation(view.rotation) : null
     if ('scale' in view && !(view.scale > 0)) throw new RangeError(`viewport: scale must be above 0, not ${view.scale}`)
     this.direct((camera) => {
       const before = camera.destination
-      const wanted = before.with(view)
+      const wanted = before.with(rotate ? { ...view, rotation: rotate(before.rotation) } : view)
       const moved = { x: (width ?? before.width) - before.width, y: (height ?? before.height) - before.height }
       return showIn(camera, wanted.with({ x: wanted.x + moved.x / 2, y: wanted.y + moved.y / 2 }))
     })
@@ -171,12 +171,16 @@ function checkNumber(name, value) {
 /**
  * A rotation as a viewport has it, or as its JSON has it: degrees clockwise, and whether the image is mirrored first. Degrees alone
  * leave it mirrored as it is.
+ * @returns {(present: Rotation) => Rotation}
  */
-function rotation(value, present) {
-  if (value instanceof Rotation) return value
-  if (typeof value === 'number') value = { degrees: value, isFlipped: present?.isFlipped }
+function rotation(value) {
+  if (value instanceof Rotation) return () => value
+  if (typeof value === 'number') {
+    checkNumber('viewport: rotation', value)
+    return (present) => new Rotation(value, present.isFlipped)
+  }
   checkNumber('viewport: rotation.degrees', value?.degrees)
-  return new Rotation(value.degrees, value.isFlipped === true)
+  return () => new Rotation(value.degrees, value.isFlipped === true)
 }
 
 function checkPoint(name, point) {

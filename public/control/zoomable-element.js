@@ -17,7 +17,9 @@ class UpgradedElement extends Element {
   }
 
   connectedCallback() {
-    for (const [name, value] of this.#early.splice(0)) {
+    // The image first: a view is meant for it.
+    const properties = this.#early.splice(0).sort(([name]) => name === 'src' ? -1 : 0)
+    for (const [name, value] of properties) {
       try {
         this[name] = value
       } catch (error) { reportError(error) }
@@ -41,7 +43,7 @@ export class ZoomableElement extends UpgradedElement {
 
   /**
    * Moves at once to another viewport, or to some of its parts: `{ scale, x, y }`. `rotation` may be degrees.
-   * @param {Viewport | Partial<Viewport> | null} viewport
+   * @param {Viewport | (Partial<Omit<Viewport, 'rotation'>> & { rotation?: Viewport['rotation'] | number }) | null} viewport
    */
   set viewport(viewport) {
     if (viewport) this[CONTROL].showParts(viewport)

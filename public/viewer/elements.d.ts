@@ -241,6 +241,14 @@ export class ZigguratZoom extends HTMLElement {
 
 /** `<ziggurat-compare>`: two pictures that show the same part of themselves. Its class is in compare/ziggurat-compare.js. */
 export interface ZigguratCompare extends HTMLElement {
+  /** The address of the image on the left; empty without one. */
+  left: string
+  /** The address of the image on the right; empty without one. */
+  right: string
+  /** A slider between the images, or both side by side. */
+  mode: 'slider' | 'side'
+  /** The name of the slider for screen readers; empty if it is that of the images. */
+  label: string
   /** The position of the slider in percent from the left. */
   position: number
   /** The viewers on the left and on the right; empty before the element is in a document. */

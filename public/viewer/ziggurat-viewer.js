@@ -104,7 +104,7 @@ export class ZigguratViewer extends ZoomableElement {
   }
 
   attributeChangedCallback(name, before, now) {
-    // What was opened since in its place is left for it.
+    // Setting the same `src` again opens it if another image has been opened since.
     const isReturn = name === 'src' && now && this.#wanted && this.#wanted !== now
     if (now === before && !isReturn) return
     if (OLD_ATTRIBUTES.includes(name)) renewAttribute(this, name, now)
@@ -237,7 +237,7 @@ export class ZigguratViewer extends ZoomableElement {
     this.#left = null
     this.#wanted = item
     try {
-      // It may be set after `src`.
+      // `view` may be set after `src`.
       const look = () => what === this.src ? this.getAttribute('view') ?? '' : ''
       const source = await openSource(what, opening.signal, () => this.#look(look()))
       if (!this.#hasSize) await this.#size

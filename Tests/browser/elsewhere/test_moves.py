@@ -149,8 +149,8 @@ class Life(EmbeddingTest):
 
     def test_what_is_set_before_the_elements_are_known_counts(self):
         visit = self.page(f"""<ziggurat-viewer></ziggurat-viewer><script>
-            Object.assign(document.querySelector('ziggurat-viewer'), {{ src: '{PICTURE}', mine: 7, saveCopy: () => {{}},
-                viewport: {{ scale: 0.5, x: 300, y: 200, rotation: 30 }}, actions: [{{ name: 'Here', run() {{}} }}] }})</script>""")
+            Object.assign(document.querySelector('ziggurat-viewer'), {{ mine: 7, saveCopy: () => {{}},
+                viewport: {{ scale: 0.5, x: 300, y: 200, rotation: 30 }}, src: '{PICTURE}', actions: [{{ name: 'Here', run() {{}} }}] }})</script>""")
         visit.sharp()
         self.assertEqual(visit.run("""return [viewer.getAttribute('src'), viewer.viewport.scale, viewer.viewport.rotation.degrees, viewer.mine,
             viewer.actions.length, typeof viewer.saveCopy, Object.keys(viewer).filter((name) => name === 'src' || name === 'viewport')]"""),
@@ -176,6 +176,19 @@ class Life(EmbeddingTest):
         visit.sharp()
         visit.run("viewer.setAttribute('src', argument)", PICTURE)
         self.assertEqual(visit.run("return globalThis.opened"), 1)
+
+    def test_degrees_alone_leave_the_image_mirrored_as_it_is(self):
+        visit = self.page(VIEWER)
+        visit.sharp()
+        visit.run("viewer.flip(); viewer.viewport = { rotation: 30 }")
+        rotation = "return [viewer.viewport.rotation.degrees, viewer.viewport.rotation.isFlipped]"
+        self.assertEqual(visit.run(rotation), [30, True])
+        visit.run("viewer.viewport = { rotation: { degrees: 40 } }")
+        self.assertEqual(visit.run(rotation), [40, False])
+        # While another image is being opened, the moves are meant for that one.
+        visit.run("viewer.src = '/api/images/FallenLeaf'; viewer.flip(); viewer.viewport = { rotation: 20 }")
+        visit.until("return viewer.viewport?.rotation.degrees === 20")
+        self.assertEqual(visit.run(rotation), [20, True])
 
     def test_a_view_that_is_set_after_the_image_counts(self):
         visit = self.page(VIEWER)
