@@ -305,7 +305,9 @@ package struct LibraryBuilder: Sendable {
       guard
         let found = try? SourceInspection(
           path: source.path, options: options, seconds: imageTimeout, pdfPassword: pdfPassword),
-        (try? work.file.isUnchanged()) == true
+        (try? work.file.isUnchanged()) == true,
+        // The same pixels may be those of a file that is damaged now, or no more.
+        record.damage == nil, found.damage == nil, work.contents?.damage == nil
       else { return nil }
       words = found.metadata
     }

@@ -2,7 +2,9 @@
 
 import json
 import unittest
+import zipfile
 
+import tifffile
 from exiftool import write
 from harness import CommandTest, folder, photo, run, seed
 from test_source_sidecars import parts
@@ -92,6 +94,21 @@ class Embedded(CommandTest):
                              ("People's words", "built"), ("People's other words", "metadata-updated")):
             write(source, f"-EXIF:ImageDescription={text}")
             self.assertEqual(self.build()["jpg turned"], status, text)
+
+    def test_a_value_behind_the_end_is_damage_though_the_pixels_are_the_same(self):
+        source = photo(self.base / "photos/a.tif", 90, 60)
+        self.say(source, EVERY, "one")
+        whole = source.read_bytes()
+        self.assertEqual(self.build(), {"a": "built"})
+        tag = next(tag for tag in tifffile.TiffFile(source).pages[0].tags.values() if tag.name == "XMP")
+        damaged = bytearray(whole)
+        damaged[tag.offset + 8:tag.offset + 12] = (len(whole) + 1000).to_bytes(4, "little")
+        for data, damage in ((bytes(damaged), "truncated"), (whole, None)):
+            source.write_bytes(data)
+            self.assertEqual(self.build(), {"a": "built"})
+            with zipfile.ZipFile(self.library / "a.szi") as szi:
+                record = json.loads(szi.read("a/vendor/ziggurat/build.json"))
+            self.assertEqual(record.get("damage", {}).get("kind"), damage)
 
     def test_whatever_byte_changes_the_archive_is_that_of_a_fresh_build(self):
         chosen = seed("embedded words")
