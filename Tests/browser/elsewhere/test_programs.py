@@ -100,7 +100,7 @@ class Programs(EmbeddingTest):
         self.assertEqual(visit.run("return [viewer.viewport.rotation.degrees, viewer.viewport.rotation.isFlipped]"), [0, False])
         visit.run("viewer.viewport = JSON.parse(argument)", saved)
         self.assertEqual(visit.run(view), before)
-        for wrong in ("{ rotation: {} }", "{ rotation: { degrees: NaN } }", "{ rotation: null }", "{ rotation: 30 }", "JSON.stringify({ scale: 1 })", "2"):
+        for wrong in ("{ rotation: {} }", "{ rotation: { degrees: NaN } }", "{ rotation: null }", "{ rotation: '30' }", "{ rotation: Infinity }", "JSON.stringify({ scale: 1 })", "2"):
             error = visit.run(f"try {{ viewer.viewport = {wrong} }} catch (error) {{ return error.name }} return ''")
             self.assertEqual(error, "TypeError", wrong)
 

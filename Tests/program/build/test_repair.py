@@ -94,7 +94,7 @@ class Repairs(CommandTest):
         for path in self.library.glob("catalog.sqlite*"):
             path.unlink()
         flip(self.library / "a.szi")
-        self.assertIn("until a build reads the source again", self.verify(1, "--repair").stderr)
+        self.assertIn("its source is unknown: build the source again", self.verify(1, "--repair").stderr)
         self.build()
         self.verify(0, "--repair")
         self.assertEqual(self.content(), self.before)
