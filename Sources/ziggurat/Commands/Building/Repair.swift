@@ -43,7 +43,9 @@ struct Repair {
     var groups: [Group: [ImageID: String]] = [:]
     for (id, path) in archives.sorted(by: { $0.key < $1.key }) {
       guard let source = known[id] else {
-        tell(path, "its source is unknown: build the source again, or restore the archive from a backup", &outcome)
+        tell(
+          path, "its source is unknown: build the source again, or restore the archive from a backup",
+          &outcome)
         continue
       }
       let record = FolderStore(library: library).buildRecord(ofID: id)
