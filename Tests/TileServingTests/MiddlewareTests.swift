@@ -108,7 +108,7 @@ import ZigguratTestSupport
     #expect((answer?["Tus-Resumable"] == "1.0.0") == isExpected)
   }
 
-  @Test("caches are told of the headers of proxies, each once")
+  @Test("the headers of proxies are added to Vary, each once")
   func forwarded() {
     var varied = Self.page
     varied["Vary"] = "Accept, Host"
@@ -175,8 +175,8 @@ import ZigguratTestSupport
   func launchKey() {
     let gate = Gate()
     let middleware = LaunchKey(gate: gate, base: "")
-    let stranger = Self.answer(middleware, to: Self.request())
-    #expect(stranger?.status == 403)
+    let withoutKey = Self.answer(middleware, to: Self.request())
+    #expect(withoutKey?.status == 403)
     #expect(middleware.refusal(of: Self.request(method: "POST"))?.status == 403)
     let withKey = RoutedRequest(
       Request(method: "GET", rawPath: Array("/".utf8), query: Array(gate.query.utf8.dropFirst())))
@@ -288,14 +288,14 @@ import ZigguratTestSupport
     // A list would come later, from a thread that may wait.
     guard case .now(let response) = site.respond(to: Self.request("/api/images", ["Accept-Encoding": "gzip"]))
     else {
-      Issue.record("a stranger waits for the catalog")
+      Issue.record("a client without the key waits for the catalog")
       return
     }
     #expect(response.status == 403)
     #expect(response["Content-Encoding"] == nil)
     #expect(response["Cache-Control"] == "private, no-store")
     guard case .refuse(let refusal) = site.bodyPlan(for: Self.request("/api/trash", method: "POST")) else {
-      Issue.record("a stranger may write")
+      Issue.record("a client without the key may write")
       return
     }
     #expect(refusal.status == 403)

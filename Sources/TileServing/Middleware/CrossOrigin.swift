@@ -8,7 +8,7 @@ struct CrossOrigin: Middleware {
     let answer = next(request)
     guard case .listed = origins else { return answer.map(\.exposed) }
     let origin = request.request.header("Origin")
-    // The request says by itself who it is; a cookie would be sent whoever's page asks.
+    // A page must add the token itself; a browser sends cookies for every page.
     let hasToken = request.request.header("Authorization") != nil
     return answer.map { shared($0, with: origin, hasToken: hasToken) }
   }

@@ -23,8 +23,14 @@ struct MiddlewareList: Sendable {
 
   /// - Parameter handler: gives the answer where no middleware does.
   func respond(to request: RoutedRequest, _ handler: @escaping Middleware.Next) -> Answer {
-    let first = middleware.reversed().reduce(handler) { next, each in { each.respond(to: $0, next: next) } }
-    return first(request)
+    respond(to: request, from: 0, handler)
+  }
+
+  private func respond(
+    to request: RoutedRequest, from index: Int, _ handler: @escaping Middleware.Next
+  ) -> Answer {
+    guard index < middleware.count else { return handler(request) }
+    return middleware[index].respond(to: request) { respond(to: $0, from: index + 1, handler) }
   }
 
   /// The first refusal of a request before its body is read.

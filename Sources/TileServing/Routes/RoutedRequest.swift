@@ -21,7 +21,7 @@ package struct RoutedRequest: Sendable {
 
   var isOfSession: Bool { if case .api(.session)? = route { true } else { false } }
 
-  /// Whether it reads something whose answer depends on who asks: the session tells of itself.
+  /// Whether it reads a resource that depends on the visitor; the session's handler finds the visitor itself.
   var readsResource: Bool { request.isRead && !isOfSession }
 
   /// The same for a thread that may wait.
