@@ -84,12 +84,12 @@ class Compare(EmbeddingTest):
     def test_properties_are_those_of_the_attributes_also_before_the_class_is_known(self):
         visit = self.open(BODY.replace('left="/api/images/landscapes%2FSafeLanding" ', "") + """<script>
             Object.assign(document.querySelector('ziggurat-compare'), { left: '/api/images/landscapes%2FSafeLanding', position: 30 })</script>""")
-        told = """const compare = document.querySelector('ziggurat-compare')
+        state = """const compare = document.querySelector('ziggurat-compare')
             return [compare.left, compare.right, compare.mode, compare.label, compare.position, compare.viewers[0].src, compare.getAttribute('position')]"""
         left, right = "/api/images/landscapes%2FSafeLanding", "/api/images/landscapes%2FVolna"
-        self.assertEqual(visit.run(told), [left, right, "slider", "", 30, left, "30"])
+        self.assertEqual(visit.run(state), [left, right, "slider", "", 30, left, "30"])
         visit.run("Object.assign(document.querySelector('ziggurat-compare'), { left: argument, mode: 'side', label: 'Then and now' })", right)
-        self.assertEqual(visit.run(told), [right, right, "side", "Then and now", 30, right, "30"])
+        self.assertEqual(visit.run(state), [right, right, "side", "Then and now", 30, right, "30"])
 
     def test_axe_finds_nothing_on_either_way_to_compare(self):
         for body in (BODY, BODY.replace("<ziggurat-compare", '<ziggurat-compare mode="side"')):

@@ -86,8 +86,8 @@ class Damaged(CommandTest):
                           *options)
         if code is not None:
             self.assertEqual(self.result.returncode, code, self.result.stderr)
-        self.lines = told = [json.loads(line) for line in self.result.stdout.splitlines()]
-        return {Path(line["source"]).name: line for line in told}
+        self.lines = [json.loads(line) for line in self.result.stdout.splitlines()]
+        return {Path(line["source"]).name: line for line in self.lines}
 
     def pixels(self, told: dict) -> numpy.ndarray:
         with zipfile.ZipFile(self.library / f"{told['id']}.szi") as szi:
@@ -297,7 +297,7 @@ class Damaged(CommandTest):
                     for behind in (0, 1, counts[last] - 1):
                         files[f"{bits} {compression} {pages} {behind}.tif"] = data[:starts[last] + behind]
         self.assertGreater(len(files), 15)
-        told = self.built(files, code=0)
+        reports = self.built(files, code=0)
         for name in files:
             with self.subTest(name):
                 mine = [line for line in self.lines if Path(line["source"]).name == name]
@@ -330,12 +330,12 @@ class Damaged(CommandTest):
         start = next(at for name, at, _ in chunks(png) if name == b"IDAT")
         half = len(packed) // 2
         files["a.png"] = png[:start] + chunk(b"IDAT", packed[:half], 7) + chunk(b"IDAT", packed[half:])[:half // 2]
-        told = self.built(files, code=1)
+        reports = self.built(files, code=1)
         for name in files:
-            self.assertDamage(told[name], "error")
+            self.assertDamage(reports[name], "error")
         for level in ("truncated", "error", "warning"):
-            told = self.again("--force", "--fail-on", level, code=1)
-            self.assertEqual({line["status"] for line in told.values()}, {"failed"}, level)
+            reports = self.again("--force", "--fail-on", level, code=1)
+            self.assertEqual({line["status"] for line in reports.values()}, {"failed"}, level)
 
     def test_tiff_without_its_end(self):
         rgb = picture()
