@@ -19,7 +19,7 @@ package enum FormerNames {
   package static var version: UInt8 { UInt8(ascii: "g") }
 
   /// Parameters of the viewport query that were true or false, and are items of `include` now.
-  package static let included = ["overview": "overview", "describe": "description"]
+  package static let included: KeyValuePairs = ["overview": "overview", "describe": "description"]
 
   /// Members of an image that `fields` may name. `book` is left out: it has another meaning now.
   package static let fields = ["in": "book", "moves": "animated", "place": "location"]

@@ -24,11 +24,15 @@ package enum PercentEncoding {
 
   /// The decoded text, or nil where the bytes are no UTF-8 either.
   package static func decodedString(_ text: some Collection<UInt8>) -> String? {
-    // As nearly all are: nothing to decode, and ASCII is UTF-8.
-    if text.allSatisfy({ $0 != 0 && $0 < 0x80 && $0 != UInt8(ascii: "%") }) {
-      return String(unsafeUninitializedCapacity: text.count) { $0.initialize(fromContentsOf: text) }
-    }
+    // Nearly all texts have nothing to decode.
+    if let plain = text.withContiguousStorageIfAvailable(plainText) ?? nil { return plain }
     return decode(text).flatMap { String(validating: $0, as: UTF8.self) }
+  }
+
+  /// The text itself if it is ASCII without escapes and NUL; else nil.
+  private static func plainText(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
+    guard bytes.allSatisfy({ $0 != 0 && $0 < 0x80 && $0 != UInt8(ascii: "%") }) else { return nil }
+    return String(unsafeUninitializedCapacity: bytes.count) { $0.initialize(fromContentsOf: bytes) }
   }
 
   /// Everything but unreserved characters is escaped: `a/b` becomes `a%2Fb`.

@@ -39,7 +39,8 @@ package struct Request: Sendable {
   }
 
   private static func spaced(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-    bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+    bytes.contains(UInt8(ascii: "+"))
+      ? bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 } : Array(bytes)
   }
 
   /// Whose request it is, for whatever is limited or dealt by client.

@@ -126,7 +126,7 @@ extension ViewportQuery {
   /// The names of all parameters, with the generation's and those of version 0.1.
   package static var parameterNames: Set<String> {
     let former = FormerNames.parameters.filter { Values.accepted.contains($0.value) }.keys
-    return Set(Values.accepted).union(former).union(FormerNames.included.keys)
+    return Set(Values.accepted).union(former).union(FormerNames.included.map(\.key))
   }
 
   /// The parameters by name, each at most once.
@@ -145,7 +145,7 @@ extension ViewportQuery {
     /// - Parameter sentName: perhaps a name of version 0.1.
     mutating func add(_ sentName: String, _ value: String) {
       let name = FormerNames.present(sentName, among: Self.accepted)
-      guard Self.known.contains(name) || FormerNames.included[name] != nil else {
+      guard Self.known.contains(name) || FormerNames.included.contains(where: { $0.key == name }) else {
         if name != "v", errors.count < InvalidInput.most {
           errors.append(
             InvalidInput(parameter: name, UnknownParameter(name, besides: Self.known).description))
@@ -221,14 +221,15 @@ extension ViewportQuery {
           refuse("include", text, "one or more of \(names), each once, with commas between")
         }
       }
-      for (name, item) in FormerNames.included.sorted(by: { $0.key < $1.key }) where flag(name) {
+      for (name, item) in FormerNames.included where flag(name) {
         if let item = Included(rawValue: item) { included.insert(item) }
       }
       return included
     }
 
-    mutating func choice<Value>(_ name: String, _ choices: [(String, Value)]) -> Value? {
+    mutating func choice<Value>(_ name: String, _ choices: @autoclosure () -> [(String, Value)]) -> Value? {
       guard let text = self[name] else { return nil }
+      let choices = choices()
       if let found = choices.first(where: { $0.0 == text }) { return found.1 }
       refuse(name, text, choices.map(\.0).joined(separator: ", "))
       return nil
@@ -237,7 +238,7 @@ extension ViewportQuery {
     /// Decimal digits with sign, point and exponent; Swift alone would also take `0x1p3`, `inf` and `nan`.
     private static func parse(_ text: String) -> Double? {
       guard !text.isEmpty, text.utf8.count <= 40,
-        text.utf8.allSatisfy({ (0x30...0x39).contains($0) || [0x2b, 0x2d, 0x2e, 0x45, 0x65].contains($0) }),
+        text.utf8.allSatisfy({ (0x30...0x39).contains($0) || "+-.Ee".utf8.contains($0) }),
         let number = Double(text), number.isFinite
       else { return nil }
       return number

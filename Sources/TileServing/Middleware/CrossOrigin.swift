@@ -6,7 +6,7 @@ struct CrossOrigin: Middleware {
 
   func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
     let answer = next(request)
-    guard case .listed = origins else { return answer.map(\.exposed) }
+    guard case .listed = origins else { return answer.map { $0.exposed } }
     let origin = request.request.header("Origin")
     // A page must add the token itself; a browser sends cookies for every page.
     let hasToken = request.request.header("Authorization") != nil
