@@ -52,8 +52,8 @@ def free_port() -> int:
 class Bench:
     peer_name = "nginx"
 
-    def __init__(self, ziggurat: Path, quick: bool, tile: int):
-        self.ziggurat, self.tile = ziggurat, tile
+    def __init__(self, ziggurat: Path, quick: bool, tile: int, only: str | None = None):
+        self.ziggurat, self.tile, self.only = ziggurat, tile, only
         self.rounds, self.seconds = (3, 2) if quick else (7, 6)
         self.connections = (64,) if quick else (1, 64, 256)
         self.folder = Path(tempfile.mkdtemp(prefix="serve-", dir=material.CACHE))
@@ -162,6 +162,8 @@ class Bench:
         """Each protocol's addresses of the same stored tiles; nginx is asked for the files, another build for the addresses."""
         rows = []
         for label, scheme in SCHEMES.items():
+            if self.only and self.only.lower() not in label.lower():
+                continue
             tiles = [tile for tile in self.tiles if getattr(tile, scheme)]
             if self.fetch(self.ours, getattr(tiles[0], scheme)) is None:
                 print(f"{label}: this build does not serve it, no row", flush=True)
@@ -172,7 +174,7 @@ class Bench:
             ours = self.paths(f"{scheme}-ours", [getattr(tile, scheme) for tile in tiles])
             theirs = ours if os.environ.get("AGAINST") else self.paths(f"{scheme}-nginx", [tile.dzi for tile in tiles])
             rows += [self.compare(f"{label}, {self.tile} px", ours, theirs, connections) for connections in self.connections]
-        return rows + self.viewports()
+        return rows if self.only and self.only not in "viewport queries" else rows + self.viewports()
 
     def viewports(self) -> list[list[str]]:
         """Viewport queries, computed for each request; nginx's tiles are only this machine's yardstick."""
@@ -194,7 +196,7 @@ def main(ziggurat: Path, quick: bool, only: str | None) -> str:
     material.CACHE.mkdir(parents=True, exist_ok=True)
     rows = []
     for tile in ((512,) if quick else (512, 256)):
-        bench = Bench(ziggurat, quick, tile)
+        bench = Bench(ziggurat, quick, tile, only)
         try:
             bench.start()
             rows += bench.rows()
