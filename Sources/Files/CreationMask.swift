@@ -1,4 +1,4 @@
-package import Glibc
+import Glibc
 
 /// The permissions that the process's user takes away from new files (`umask`).
 ///
@@ -6,9 +6,9 @@ package import Glibc
 /// open to everybody. The kernel tells them without, in `/proc/self/status`.
 package enum CreationMask {
   /// The mask as it was when it was first asked for. Where the kernel does not tell, nothing is for others.
-  package static let value: mode_t = read() ?? 0o077
+  package static let value: UInt32 = read() ?? 0o077
 
-  private static func read() -> mode_t? {
+  private static func read() -> UInt32? {
     let descriptor = open("/proc/self/status", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
