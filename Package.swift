@@ -172,6 +172,10 @@ let package = Package(
     .target(
       name: prefixed("TestSupport"), dependencies: prefixed(["Files"]), path: "Tests/TestSupport",
       swiftSettings: strict),
+    .target(
+      name: prefixed("RepositorySupport"),
+      dependencies: prefixed(["Catalog", "Files", "ImageLibrary", "Metadata", "TileStorage"]),
+      path: "Tests/RepositorySupport", swiftSettings: strict),
     tests("TileGeometryTests", ["TileGeometry", "TestSupport"]),
     tests("TileStorageTests", ["Files", "TileStorage", "TileGeometry", "TestSupport"]),
     tests(
@@ -180,7 +184,12 @@ let package = Package(
       "PrivateSpacesTests",
       ["Files", "PrivateSpaces", "CSodium", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("CatalogTests", ["Files", "Catalog", "CSQLite", "TileStorage", "TileGeometry", "TestSupport"]),
-    tests("ImageLibraryTests", ["ImageLibrary", "Files", "TileStorage", "TestSupport"]),
+    tests(
+      "ImageLibraryTests",
+      [
+        "ImageLibrary", "Catalog", "Files", "Metadata", "TileStorage", "TileGeometry", "RepositorySupport",
+        "TestSupport",
+      ]),
     tests(
       "ObjectStoreTests",
       ["Files", "ObjectStore", "Threads", "TileStorage", "TileGeometry", "TestSupport"]),
@@ -211,7 +220,7 @@ let package = Package(
         "Files",
         "Threads", "Catalog", "PyramidBuilding",
         "HTTPMessages", "TileServing", "TileRendering", "TileProtocols", "TileStorage", "TileGeometry",
-        "TestSupport",
+        "RepositorySupport", "TestSupport",
         "Uploading",
       ]),
   ],

@@ -20,9 +20,9 @@ package enum CreationMask {
   }
 
   /// The mask in the text of a `status` file (proc_pid_status(5)), or nil where it holds none.
-  package static func mask(inStatus text: String) -> mode_t? {
+  package static func mask(inStatus text: String) -> UInt32? {
     let name = "Umask:"
     guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }) else { return nil }
-    return mode_t(line.dropFirst(name.count).drop { $0 == "\t" || $0 == " " }, radix: 8)
+    return UInt32(line.dropFirst(name.count).drop { $0 == "\t" || $0 == " " }, radix: 8)
   }
 }

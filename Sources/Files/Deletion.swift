@@ -54,6 +54,9 @@ package protocol DeletionPlace: Sendable {
   /// Does what `delete` would have to wait for, as reading files to their ends.
   func prepareToDelete(_ ids: [ImageID])
 
+  /// Returns a place that deletes these images only if they do not change meanwhile; nil if this one needs no such care.
+  func pinned(to ids: [ImageID]) throws(StorageError) -> (any DeletionPlace)?
+
   /// - Returns: the deletion, nil where nothing was deleted; and the ids that are no image or could not be deleted.
   func delete(
     _ ids: [ImageID], at time: Int
@@ -73,4 +76,6 @@ extension DeletionPlace {
   package func now() throws(StorageError) -> Int { Deletion.now }
 
   package func prepareToDelete(_ ids: [ImageID]) {}
+
+  package func pinned(to ids: [ImageID]) throws(StorageError) -> (any DeletionPlace)? { nil }
 }

@@ -1,5 +1,5 @@
 import Synchronization
-package import TileStorage
+import TileStorage
 import ZigguratThreads
 
 /// The archives that could not be read: each version of one is counted and told of once, whoever met it.
@@ -20,12 +20,5 @@ package final class ArchiveFaults: Sendable {
     guard entry.isFirstFault() else { return }
     versions.wrappingAdd(1, ordering: .relaxed)
     observation.tell("the archive of '\(entry.id)' cannot be read: \(reason)")
-  }
-}
-
-extension Library {
-  /// An archive of this library, or of another, could not be read where it should.
-  package func tellFault(in archive: TileArchive, _ reason: String) {
-    if let entry = open.entry(of: archive) { faults.add(entry, reason) }
   }
 }

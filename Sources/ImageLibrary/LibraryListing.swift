@@ -1,4 +1,4 @@
-package import TileStorage
+import TileStorage
 package import ZigguratCatalog
 package import ZigguratFiles
 
@@ -32,116 +32,20 @@ package struct LibrarySelection: Sendable {
   var words: String? { text.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 } }
 }
 
-extension Library {
-  /// A page of what was selected, at most `limit` images after `cursor`; of a book its cover, unless its pages are asked
-  /// for.
+extension Catalog {
+  /// A page of the selected images as the catalog holds them.
+  /// - Parameter present: returns the entries as they are now, without those that have gone.
   package func list(
-    _ selection: LibrarySelection, after cursor: String?, limit: Int
+    _ selection: LibrarySelection, after cursor: String?, limit: Int,
+    _ present: ([CatalogEntry]) -> [CatalogEntry] = { $0 }
   ) throws(StorageError) -> LibraryListing {
-    if isAway { throw Self.outageError }
-    if selection.scope == .items, selection.order == .standard {
-      if let words = selection.words { return try search(words, cursor, limit) }
-      if try isListedLate { return try page(cursor, limit) }
+    if selection.scope == .items, selection.order == .standard, let words = selection.words {
+      let found = try search(words, after: cursor.flatMap(ListCursor.init), limit: limit)
+      let next = found.hasMore ? found.entries.last.map { ListCursor(behind: $0).text } : nil
+      return LibraryListing(entries: present(found.entries), total: found.total, next: next)
     }
-    let found = try catalog.list(
+    let found = try list(
       selection.scope, by: selection.order, after: cursor, limit: limit, containing: selection.words)
     return LibraryListing(entries: present(found.entries), total: found.total, next: found.next)
-  }
-
-  /// One image as the catalog holds it, from its archive and sidecar; nil where there is none.
-  package func catalogEntry(
-    _ id: ImageID
-  ) throws(StorageError) -> (entry: CatalogEntry, archive: TileArchive)? {
-    guard let entry = try entry(id), let archive = try archive(id) else { return nil }
-    return (entry.catalogEntry(archive), archive)
-  }
-
-  /// Whether the catalog is being made and does not know all images yet.
-  private var isListedLate: Bool {
-    get throws(StorageError) {
-      rows == nil && catalog.needsUpdate ? try catalog.count() != current.ids.count : false
-    }
-  }
-
-  private func search(_ text: String, _ cursor: String?, _ limit: Int) throws(StorageError) -> LibraryListing
-  {
-    var found = try catalog.search(text, after: cursor.flatMap(ListCursor.init), limit: limit)
-    let next = found.hasMore ? found.entries.last.map { ListCursor(behind: $0).text } : nil
-    found.entries = present(found.entries)
-    return LibraryListing(entries: found.entries, total: found.total, next: next)
-  }
-
-  /// What the catalog knows as it is now: without what is gone since, which may be in the catalog still.
-  private func present(_ entries: [CatalogEntry]) -> [CatalogEntry] {
-    // Rows are what there is.
-    guard rows == nil else { return entries }
-    let table = current
-    var patience = WordPatience(failures: 1)
-    return entries.compactMap { known in
-      guard let entry = table.entry(known.id) else { return nil }
-      guard known.stamp != entry.stamp else { return known }
-      return (try? open.archive(entry)).map { archive in
-        var fresh = patience.catalogEntry(entry, archive)
-        fresh.cover = known.cover
-        return fresh
-      }
-    }
-  }
-
-  /// By the folders' own names, so that it is whole also while the catalog is being made: only the total counts pages
-  /// for what they are.
-  private func page(_ cursor: String?, _ limit: Int) throws(StorageError) -> LibraryListing {
-    let table = current
-    let cursor = cursor.flatMap(ListCursor.init)
-    var at = cursor.map { cursor in table.ids.partitioningIndex { $0.follows(cursor.id) } } ?? 0
-    // Of the books that were met the covers are told already.
-    var books: Set<ImageID> = []
-    if at > 0, cursor != nil, let book = try known(at - 1..<at, of: table).first?.book { books.insert(book) }
-    var items: [CatalogEntry] = []
-    while at < table.ids.count, items.count < limit {
-      for var entry in try known(at..<min(at + max(limit, 50), table.ids.count), of: table)
-      where items.count < limit {
-        at += 1
-        // An archive that cannot be read is told of where it is asked for; it must not hide the others.
-        if entry.pyramid == nil { continue }
-        if let book = entry.book {
-          guard books.insert(book).inserted else { continue }
-          let first = table.ids.partitioningIndex { $0.follows("\(book)/") }
-          let pages = table.ids[first...].prefix { $0.isBelow(book) }.count
-          entry.cover = CatalogEntry.Cover(pages: pages, title: entry.metadata.title)
-        }
-        items.append(entry)
-      }
-    }
-    return LibraryListing(
-      entries: items, total: table.ids.count - (try catalog.unreadableCount()),
-      next: at < table.ids.count ? items.last.map { ListCursor(behind: $0).text } : nil)
-  }
-
-  /// Images of the table as the catalog has them, or else their archives.
-  private func known(_ range: Range<Int>, of table: LibraryTable) throws(StorageError) -> [CatalogEntry] {
-    let known = try catalog.entries(Array(table.ids[range]))
-    let byID = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
-    var patience = WordPatience(failures: 1)
-    return table.entries[range].map { entry -> CatalogEntry in
-      let stamp = entry.stamp
-      if let known = byID[entry.id], known.stamp == stamp { return known }
-      guard let archive = try? open.archive(entry) else {
-        return CatalogEntry(unreadable: entry.id, stamp: stamp)
-      }
-      return patience.catalogEntry(entry, archive)
-    }
-  }
-}
-
-extension [ImageID] {
-  /// The first index whose element satisfies `predicate`, where all that follow do, too.
-  func partitioningIndex(_ predicate: (ImageID) -> Bool) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if predicate(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
   }
 }

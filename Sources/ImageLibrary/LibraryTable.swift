@@ -44,8 +44,8 @@ package struct LibraryTable: Sendable {
   /// `nil` of a source.
   private(set) var rootFolder: Root?
 
-  /// Of a source: the one it had when it was read.
-  private var version: Int?
+  /// The version of the source that was read; nil for a folder.
+  private(set) var version: Int?
 
   /// - Parameter watches: has the kernel tell of changes, where it can.
   package init(root: String, previous: LibraryTable?, watches: Bool = false) throws(StorageError) {
@@ -160,10 +160,9 @@ package struct LibraryTable: Sendable {
     return at < ids.count && ids[at].isBelow(id)
   }
 
-  /// Whether a folder, or the source, has changed since it was read.
-  package func isStale(_ source: (any LibrarySource)?) -> Bool {
-    if let source { return (try? source.version()) != version }
-    return hasChangedSidecar
+  /// Whether a folder has changed since it was read.
+  var haveFoldersChanged: Bool {
+    hasChangedSidecar
       || folders.contains { folder in
         var status = stat()
         return stat(folder.path, &status) != 0 || folder.isUncertain

@@ -54,12 +54,12 @@ package protocol OpenSpace: LibrarySource, DeletionPlace {
 ///
 /// In URLs its images' ids are marked, see `ImageID.privateMark`.
 package final class SpaceLibrary: Sendable {
-  package let library: Library
+  package let library: ListRepository
   package let space: any OpenSpace
 
   package init(_ space: any OpenSpace, openLimit: Int = 128) throws(StorageError) {
     self.space = space
-    library = try Library(space, name: "private space", openLimit: openLimit)
+    library = try ListRepository(space, name: "private space", openLimit: openLimit)
   }
 
   /// Keeps up with what is built into the space.

@@ -18,10 +18,10 @@ package struct Trash: Sendable {
   /// Seconds.
   private let keeps: Int
 
-  package init(_ library: Library, keeps: Int) {
+  package init(_ library: any ImageRepository, keeps: Int) {
     space = nil
     self.keeps = keeps
-    place = library.rows.map { RowTrash(library: library, rows: $0) } ?? LibraryTrash(library)
+    place = library.trash
   }
 
   package init(_ space: SpaceLibrary, keeps: Int) {
@@ -30,13 +30,11 @@ package struct Trash: Sendable {
     self.keeps = keeps
   }
 
-  /// The same, which deletes an image of a catalog that servers share only as it is known.
-  func only(_ known: RowCache.Known) -> Trash {
+  /// The same trash for one deletion, which fails if the images change meanwhile; nil if it needs no such care.
+  func pinned(to ids: [ImageID]) throws(StorageError) -> Trash? {
+    guard let pinned = try place.pinned(to: ids) else { return nil }
     var trash = self
-    if var rows = place as? RowTrash {
-      rows.known = known
-      trash.place = rows
-    }
+    trash.place = pinned
     return trash
   }
 

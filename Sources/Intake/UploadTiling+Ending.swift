@@ -74,8 +74,7 @@ extension UploadTiling {
 
   /// Whether an image was made of the file with that digest.
   private func isThere(_ image: ImageID, _ digest: String) throws(CatalogIsAway) -> Bool {
-    // Of servers that share a catalog the one that writes finds it a moment later, and may have to be found first.
-    let latest = ContinuousClock.now + .seconds(library.asksForImages ? 10 : 0)
+    let latest = ContinuousClock.now + library.settlingTime
     while true {
       if try images(madeFrom: digest, in: library).contains(where: { $0.id == image }) { return true }
       guard !stopping.isSet, .now < latest else { return false }
@@ -88,11 +87,10 @@ extension UploadTiling {
     announced.insert(upload.id)
     try store.announce()
     announced.remove(upload.id)
-    let latest = ContinuousClock.now + .seconds(10)
-    while !stopping.isSet, .now < latest {
+    let latest = ContinuousClock.now + library.settlingTime
+    while !stopping.isSet {
       if library.refresh() { _ = try? library.updateCatalog() }
-      // Of servers that share a catalog the one that writes finds it a moment later.
-      guard library.asksForImages, (try? library.catalog.hasItem(image)) != true else { return }
+      guard .now < latest, (try? library.catalog.hasItem(image)) != true else { return }
       stopping.wait(upTo: 0.2)
     }
   }
@@ -120,7 +118,7 @@ extension UploadTiling {
   /// Returns the image that was made from a file already, or the book of all its pages, with the record of one of its
   /// archives. A book that lacks pages is no duplicate, and neither is the label of a slide.
   func duplicate(
-    ofFileAt path: String, _ digest: String, in library: Library
+    ofFileAt path: String, _ digest: String, in library: any ImageRepository
   ) throws -> (id: ImageID, record: BuildRecord)? {
     var pages: Int?
     for image in try images(madeFrom: digest, in: library) {
@@ -142,7 +140,7 @@ extension UploadTiling {
   }
 
   private func images(
-    madeFrom digest: String, in library: Library
+    madeFrom digest: String, in library: any ImageRepository
   ) throws(CatalogIsAway) -> [MadeImage] {
     do throws(StorageError) { return try library.images(madeFrom: digest) } catch { throw CatalogIsAway() }
   }

@@ -12,7 +12,7 @@ package import ZigguratUploading
 // Sendable: all but flags and locks is touched by that thread alone.
 package final class UploadTiling: @unchecked Sendable {
   let uploads: Uploads
-  let library: Library
+  let library: any ImageRepository
   let root: String
   let store: any ArchiveStore
   private var isPrepared = false
@@ -31,7 +31,7 @@ package final class UploadTiling: @unchecked Sendable {
   ///   - root: the folder that has the uploads.
   ///   - store: where their pictures go: that folder where it is nil.
   package init(
-    _ uploads: Uploads, library: Library, root: String, store: (any ArchiveStore)? = nil,
+    _ uploads: Uploads, library: any ImageRepository, root: String, store: (any ArchiveStore)? = nil,
     space: @escaping @Sendable (String) -> SpaceLibrary?
   ) {
     self.uploads = uploads
@@ -39,7 +39,6 @@ package final class UploadTiling: @unchecked Sendable {
     self.root = root
     self.space = space
     self.store = store ?? FolderStore(library: root)
-    guard library.asksForImages else { return }
     // The server may have ended before it was told.
     failed.withLock { $0 = uploads.failed }
     uploads.observe { [weak self] upload in
@@ -95,7 +94,7 @@ package final class UploadTiling: @unchecked Sendable {
       return failed
     }
     let free = ids.filter { announced.remove($0) == nil }
-    if !free.isEmpty, (try? library.catalog.release(free)) == nil { failed.withLock { $0 += free } }
+    if !free.isEmpty, (try? library.release(uploads: free)) == nil { failed.withLock { $0 += free } }
   }
 
   private func tile(_ upload: Upload) {
@@ -210,8 +209,7 @@ package final class UploadTiling: @unchecked Sendable {
   /// another picture of that name.
   func freeID(for upload: Upload) throws(StorageError) -> ImageID {
     try freeID(for: upload) { (id) throws(StorageError) in
-      if library.asksForImages { return try !library.catalog.reserve(id, for: upload.id) }
-      return ["", ".szi", ".dzi", ".zip"].contains { isNameTaken("\(root)/\(id)\($0)") }
+      try !library.reserve(id, for: upload.id)
     }
   }
 

@@ -105,11 +105,11 @@ extension Site {
     }
     let found: (any OpenSpace)?
     do throws(StorageError) { found = try access.spaces?.open(password) } catch {
-      return failure(library.lookForOutage() ? Library.outageError : error)
+      return failure(library.lookForOutage() ? .libraryIsAway : error)
     }
     guard let opened = found else {
       // No password opens a space that is away; it may be the right one.
-      if library.lookForOutage() { return failure(Library.outageError) }
+      if library.lookForOutage() { return failure(.libraryIsAway) }
       note(.login(.password, isRight: false), request)
       return .refused("no space opens with this password")
     }
@@ -121,7 +121,7 @@ extension Site {
       space = known
     } else {
       do throws(StorageError) { space = try SpaceLibrary(opened) } catch {
-        return failure(library.lookForOutage() ? Library.outageError : error)
+        return failure(library.lookForOutage() ? .libraryIsAway : error)
       }
       _ = try? space.library.updateCatalog()
     }

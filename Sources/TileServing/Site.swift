@@ -9,7 +9,7 @@ package import ZigguratUploading
 
 /// Everything the server answers: request in, response out.
 package final class Site: Sendable {
-  let library: Library
+  let library: any ImageRepository
   /// Files on their way into the library; nil where none are taken.
   let uploads: Uploads?
   package let events = EventHub()
@@ -70,7 +70,8 @@ package final class Site: Sendable {
   let unlocking = AnswerQueue(capacity: 8)
 
   package init(
-    library: Library, publicFolder: String?, baseURL: String = "", rendering: RenderOptions = RenderOptions(),
+    library: any ImageRepository, publicFolder: String?, baseURL: String = "",
+    rendering: RenderOptions = RenderOptions(),
     gate: Gate? = nil, access: Access = Access(), uploads: Uploads? = nil,
     version: String = "0", identity: SiteIdentity = SiteIdentity()
   ) throws(StorageError) {
@@ -135,7 +136,7 @@ package final class Site: Sendable {
   }
 
   private static func admission(
-    _ library: Library, _ access: Access, _ gate: Gate?, base: String, _ principals: Principals,
+    _ library: any ImageRepository, _ access: Access, _ gate: Gate?, base: String, _ principals: Principals,
     _ reading: AnswerQueue
   ) -> MiddlewareList {
     let key: [any Middleware] = gate.map { [LaunchKey(gate: $0, base: base)] } ?? []

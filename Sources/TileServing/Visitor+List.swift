@@ -7,7 +7,7 @@ extension Visitor {
   /// What the visitor sees of the library: first the images of the space that is unlocked, then everybody's,
   /// each in the order that is asked for. A space's own cursors and folders tell themselves apart as its ids do.
   func list(
-    _ library: Library, _ selection: LibrarySelection, after cursor: String?, limit: Int
+    _ library: any ImageRepository, _ selection: LibrarySelection, after cursor: String?, limit: Int
   ) throws(StorageError) -> LibraryListing {
     guard let space else { return try library.list(selection, after: cursor, limit: limit) }
     let spaceCursor = cursor.flatMap(ImageID.unmarked)

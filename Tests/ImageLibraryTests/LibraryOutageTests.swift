@@ -23,7 +23,7 @@ import ZigguratTestSupport
     _ = try writer.finish()
   }
 
-  private func kind(_ library: Library, _ id: ImageID) -> StorageError.Kind? {
+  private func kind(_ library: FolderRepository, _ id: ImageID) -> StorageError.Kind? {
     do throws(StorageError) { return try library.archive(id) == nil ? .notThere : nil } catch {
       return error.kind
     }
@@ -33,7 +33,7 @@ import ZigguratTestSupport
   func `images are unreachable, and listed again when it is back`(isReplaced: Bool, watches: Bool) throws {
     let folder = try TemporaryFolder()
     for name in ["a", "b"] { try write(folder, name) }
-    let library = try Library(root: folder("library"), watches: watches)
+    let library = try FolderRepository(root: folder("library"), watches: watches)
     try library.updateCatalog()
     #expect(kind(library, "a") == nil)
     #expect(rename(folder("library"), folder("away")) == 0)
@@ -44,7 +44,7 @@ import ZigguratTestSupport
     for _ in 0..<3 {
       #expect(!library.refresh())
       library.readAgain()
-      try library.updateCatalog(readsAll: true)
+      try library.updateCatalog(readsAll: true, isCancelled: { false }, unreadable: { _ in })
     }
     #expect(library.outage != nil)
     #expect(refusal { _ = try library.list(LibrarySelection(), after: nil, limit: 10) } == .unreachable)
@@ -73,7 +73,7 @@ import ZigguratTestSupport
   @Test func `archives that were deleted are no outage`() throws {
     let folder = try TemporaryFolder()
     try write(folder, "a")
-    let library = try Library(root: folder("library"))
+    let library = try FolderRepository(root: folder("library"))
     try library.updateCatalog()
     unlink(folder("library/a.szi"))
     #expect(kind(library, "a") == .notThere)
@@ -85,7 +85,7 @@ import ZigguratTestSupport
   @Test func `another library of the same name is no outage`() throws {
     let folder = try TemporaryFolder()
     try write(folder, "a")
-    let library = try Library(root: folder("library"))
+    let library = try FolderRepository(root: folder("library"))
     try library.updateCatalog()
     #expect(rename(folder("library"), folder("away")) == 0)
     try write(folder, "b")

@@ -14,15 +14,15 @@ import ZigguratThreads
     arguments: [
       { try $0.renew([("a", $1)]) },
       { library, _ in if library.refresh() { try library.updateCatalog() } },
-    ] as [@Sendable (Library, String) throws -> Void])
+    ] as [@Sendable (FolderRepository, String) throws -> Void])
   func `who looks at an image finds it in the catalog, whoever saw it first`(
-    _ look: @Sendable (Library, String) throws -> Void
+    _ look: @Sendable (FolderRepository, String) throws -> Void
   ) throws {
     let folder = try TemporaryFolder()
     // Also an archive that cannot be read has its row.
     let aside = folder(".aside")
     let path = try folder.write("a.szi", [1, 2, 3])
-    let library = try Library(root: folder.path, watches: true)
+    let library = try FolderRepository(root: folder.path, watches: true)
     try library.updateCatalog()
     let isOver = Flag()
     let watched = Flag()

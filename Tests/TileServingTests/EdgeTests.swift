@@ -34,7 +34,7 @@ import ZigguratTestSupport
   private func site(isBehindEdge: Bool = true, maxAge: Int = 0) throws -> Site {
     var access = Access()
     (access.surrogateSeed, access.tileMaxAge) = (isBehindEdge ? Self.key.seed : nil, maxAge)
-    let library = try Library(Source(path: folder.path), name: "edge")
+    let library = try ListRepository(Source(path: folder.path), name: "edge")
     return try Site(library: library, publicFolder: nil, access: access)
   }
 

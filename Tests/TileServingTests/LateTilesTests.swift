@@ -34,14 +34,14 @@ import ZigguratTestSupport
   }
 
   private let late = LateTiles(TileArchive(inMemory: pyramid) { tiles[$0] })
-  private let library: Library
+  private let library: ListRepository
   private let site: Site
   private let folder = try! TemporaryFolder()
 
   init() throws {
     let archive = TileArchive(
       name: "late", pyramid: Self.pyramid, format: .jpeg, generation: 0xabc, backing: late)
-    library = try Library(Source(archive: archive, path: folder.path), name: "late")
+    library = try ListRepository(Source(archive: archive, path: folder.path), name: "late")
     site = try Site(library: library, publicFolder: nil)
   }
 

@@ -5,6 +5,7 @@ import TileStorage
 import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
+import ZigguratRepositorySupport
 import ZigguratTestSupport
 
 @testable import ZigguratTileServing
@@ -256,19 +257,11 @@ import ZigguratTestSupport
     queue.stop()
   }
 
-  private struct Empty: LibrarySource {
-    let path: String
-
-    func version() throws(StorageError) -> Int { 1 }
-    func images() throws(StorageError) -> [SourceImage] { [] }
-  }
-
   @Test(
     "the session has one home, however it is spelled",
     arguments: ["/api/session", "/api/%73ession"], ["GET", "HEAD", "OPTIONS", "DELETE"])
   func session(path: String, method: String) throws {
-    let folder = try TemporaryFolder()
-    let site = try Site(library: Library(Empty(path: folder.path), name: "empty"), publicFolder: nil)
+    let site = try Site(library: InMemoryRepository(), publicFolder: nil)
     guard case .now(let response) = site.respond(to: Self.request(path, method: method)) else {
       Issue.record("nothing is to be waited for")
       return
@@ -282,9 +275,7 @@ import ZigguratTestSupport
   @Test(
     "the launch key is asked for before the catalog is, and nothing that is refused is compressed or kept")
   func lists() throws {
-    let folder = try TemporaryFolder()
-    let site = try Site(
-      library: Library(Empty(path: folder.path), name: "empty"), publicFolder: nil, gate: Gate())
+    let site = try Site(library: InMemoryRepository(), publicFolder: nil, gate: Gate())
     // A list would come later, from a thread that may wait.
     guard case .now(let response) = site.respond(to: Self.request("/api/images", ["Accept-Encoding": "gzip"]))
     else {

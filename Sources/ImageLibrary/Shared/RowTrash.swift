@@ -3,13 +3,17 @@ import ZigguratFiles
 
 /// What visitors delete from a library whose images are rows of a catalog that servers share.
 struct RowTrash: DeletionPlace {
-  let library: Library
-  let rows: KnownImages
+  let library: SharedCatalogRepository
   /// What the one image that is deleted has to be still; nil for whatever it is.
   var known: RowCache.Known?
 
   /// The database's: whoever writes next may have another clock, and would remove for good what could come back still.
   func now() throws(StorageError) -> Int { try library.catalog.now() }
+
+  func pinned(to ids: [ImageID]) throws(StorageError) -> (any DeletionPlace)? {
+    guard ids.count == 1, let known = try library.rows.fresh(ids[0]) else { return nil }
+    return RowTrash(library: library, known: known)
+  }
 
   func delete(
     _ ids: [ImageID], at time: Int
@@ -17,7 +21,7 @@ struct RowTrash: DeletionPlace {
     let name = String(time, radix: 16) + "-" + String(UInt64.random(in: (1 << 60)...(.max)), radix: 16)
     let version = known.map { (generation: $0.row.generation, sidecar: $0.sidecar?.version ?? 0) }
     let taken = try library.catalog.delete(ids, as: name, at: time, onlyOf: version)
-    rows.forget(Set(taken))
+    library.rows.forget(Set(taken))
     let there = Set(taken)
     return (
       taken.isEmpty ? nil : Deletion(name: name, images: taken, time: time),
@@ -32,9 +36,9 @@ struct RowTrash: DeletionPlace {
   func restore(_ name: String, since oldest: Int) throws(StorageError) -> Deletion.Restoration? {
     guard let deletion = try deletions(since: oldest).first(where: { $0.name == name }) else { return nil }
     let archives = try library.catalog.archives(ofDeletion: name)
-    let entries = try rows.listed(archives, deletedBy: name)
+    let entries = try library.rows.listed(archives, deletedBy: name)
     let restored = try library.catalog.restore(entries, from: name)
-    rows.forget(Set(restored))
+    library.rows.forget(Set(restored))
     let back = Set(restored)
     return Deletion.Restoration(restored: restored, conflicts: deletion.images.filter { !back.contains($0) })
   }

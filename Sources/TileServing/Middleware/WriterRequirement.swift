@@ -5,7 +5,7 @@ import ZigguratTileProtocols
 /// Refuses changes while the library is away, and answers a cache that looks for the server which takes changes
 /// (`Ziggurat-Require-Writer: ?1`), so that it asks the next one. Each server of a folder takes changes.
 struct WriterRequirement: Middleware {
-  let library: Library
+  let library: any ImageRepository
   let isWritable: Bool
 
   func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
@@ -15,8 +15,8 @@ struct WriterRequirement: Middleware {
   func refusal(of request: RoutedRequest) -> Response? {
     let isChange = !request.request.isRead && request.method != "OPTIONS" && !request.isOfSession
     // What was written now would lie in the empty folder below the share.
-    if isChange, library.isAway { return Router.unlisted(Library.outageError).madePrivate }
-    guard library.asksForImages, request.request.requiresWriter else { return nil }
+    if isChange, library.isAway { return Router.unlisted(.libraryIsAway).madePrivate }
+    guard library.hasOneWriter, request.request.requiresWriter else { return nil }
     return library.catalog.isWriter && isWritable ? nil : Router.unknownWriter.madePrivate
   }
 }

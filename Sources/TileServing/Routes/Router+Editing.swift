@@ -55,7 +55,7 @@ extension Router {
       return refusal.madePrivate
     }
     // The trash of a library that is away would seem empty.
-    if site.library.lookForOutage() { return Self.unlisted(Library.outageError).madePrivate }
+    if site.library.lookForOutage() { return Self.unlisted(.libraryIsAway).madePrivate }
     do throws(StorageError) {
       let own = visitor.mayWriteToSpace ? try visitor.space.map { site.trash(of: $0) }?.deletions() : nil
       let open = visitor.mayWrite ? try site.trash.deletions() : []
@@ -183,10 +183,9 @@ extension Router {
           Answer(
             deleted: deletion, refused: texts.filter { ImageID($0).map(refused.contains) ?? true }))
       }
-      // Rows are refused only where there is none.
-      return !own.isEmpty || ids.isEmpty || site.library.asksForImages || isNoImage((site.library, ids[0]))
-        ? Self.unknownImage
-        : .problem(409, "Conflict", "the tiles of this image are loose files, which are not deleted here")
+      return own.isEmpty && ids.first.map(site.library.hasLooseTiles) ?? false
+        ? .problem(409, "Conflict", "the tiles of this image are loose files, which are not deleted here")
+        : Self.unknownImage
     } catch { return failure(error) }
   }
 
@@ -215,7 +214,7 @@ extension Router {
     if let error = error as? StorageError, error.code == EEXIST {
       return .problem(409, "Conflict", error.reason)
     }
-    if let error = error as? StorageError, error == Library.outageError { return Self.unlisted(error) }
+    if let error = error as? StorageError, error == .libraryIsAway { return Self.unlisted(error) }
     guard (error as? StorageError)?.isTemporary == true else {
       let response: Response = .problem(500, "Unwritable", "the change could not be written")
       return response.because(String(describing: error))
@@ -224,10 +223,11 @@ extension Router {
       site.noteFullDisk()
       return .problem(507, "Insufficient storage", "the server's disk is full; nothing was changed")
     }
-    guard site.library.asksForImages else {
-      return .problem(503, "Busy", "the change could not be written; try again later")
-    }
-    var response = Response.problem(503, "Busy", "the catalog cannot be reached at present; try again")
+    var response = Response.problem(
+      503, "Busy",
+      site.library.catalog.isReachable
+        ? "the change could not be written; try again later"
+        : "the catalog cannot be reached at present; try again")
     response["Retry-After"] = "1"
     return response
   }

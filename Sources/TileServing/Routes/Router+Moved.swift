@@ -1,4 +1,3 @@
-import Foundation
 import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratTileProtocols
@@ -11,28 +10,17 @@ extension Router {
   /// who ask for what is not there a look at one file. So it is with an id in another normal form of Unicode, as macOS
   /// and other systems write the same name: a redirect, since caches know one address of a tile.
   var toTheNewID: Response? {
-    let (table, moved) = (site.library.current, site.library)
-    let names = path.withRawPath { path.route.ids($0) }
-    let ids = names.map(path.id)
-    guard ids.contains(where: { $0 != nil }),
-      !ids.contains(where: { id in id.map { $0.isPrivate || table.entry($0) != nil } ?? false })
+    let ids = path.withRawPath { path.route.ids($0) }.map(path.id)
+    guard let (index, new) = site.library.replacement(for: ids), let old = ids[index],
+      let location = location(replacing: index, old, by: new)
     else { return nil }
-    for (at, old) in ids.enumerated() {
-      guard let old, !table.hasImages(below: old),
-        let new = old.otherForms.first(where: { table.entry($0) != nil || table.hasImages(below: $0) })
-          ?? moved.id(ofMoved: old),
-        let location = location(replacing: at, old, by: new)
-      else { continue }
-      return Response(
-        301, [("Location", location), ("Cache-Control", "no-cache"), Response.anyOrigin], .bytes([]))
-    }
-    return nil
+    return Response(
+      301, [("Location", location), ("Cache-Control", "no-cache"), Response.anyOrigin], .bytes([]))
   }
 
   /// The images that the path may mean, as it is read in one way or another.
   var namedImages: [ImageID] {
-    guard site.library.asksForImages else { return [] }
-    return path.withRawPath { path.route.ids($0) }.compactMap(path.id).flatMap { [$0] + $0.otherForms }
+    path.withRawPath { path.route.ids($0) }.compactMap(path.id).flatMap { [$0] + $0.otherForms }
   }
 
   /// The request's own address, as it was sent, with another id in it.
@@ -52,15 +40,6 @@ extension Router {
       String(decoding: $0, as: UTF8.self)
     }
     return pathPrefix + parts[0] + PercentEncoding.encode(new.text) + parts[1]
-  }
-}
-
-extension ImageID {
-  /// The same name in Unicode's other normal forms, composed and decomposed.
-  fileprivate var otherForms: [ImageID] {
-    guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return [] }
-    return [text.precomposedStringWithCanonicalMapping, text.decomposedStringWithCanonicalMapping]
-      .filter { !$0.utf8.elementsEqual(text.utf8) }.compactMap(ImageID.init)
   }
 }
 

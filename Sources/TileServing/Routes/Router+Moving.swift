@@ -95,7 +95,7 @@ extension Router {
   private func close(_ id: ImageID, into space: SpaceLibrary) throws(StorageError) -> Response {
     let library = site.library
     let path = id.archive(in: library.root)
-    guard let entry = library.current.entry(id) else { return Self.unknownImage }
+    guard let entry = try library.entry(id) else { return Self.unknownImage }
     guard entry.path == path else {
       return .problem(409, "Conflict", "the image is not an archive of this library")
     }
@@ -146,12 +146,12 @@ extension Router {
     let found: (any OpenSpace)?
     do throws(StorageError) { found = try site.access.spaces?.open(password) } catch {
       site.attempts.withdraw(address)
-      return site.library.lookForOutage() ? Self.unlisted(Library.outageError) : moveFailure(error)
+      return site.library.lookForOutage() ? Self.unlisted(.libraryIsAway) : moveFailure(error)
     }
     guard let opened = found else {
       if site.library.lookForOutage() {
         site.attempts.withdraw(address)
-        return Self.unlisted(Library.outageError)
+        return Self.unlisted(.libraryIsAway)
       }
       note(.login(.password, isRight: false))
       return .refused("no space opens with this password")

@@ -36,7 +36,7 @@ extension Router {
   /// What changes the library goes to the server that writes, of those that share a catalog.
   func elsewhere(_ request: APIRequest) -> Response? {
     let catalog = site.library.catalog
-    guard site.access.isWritable, site.library.asksForImages, !catalog.isWriter else { return nil }
+    guard site.access.isWritable, !catalog.isWriter else { return nil }
     switch request {
     case .image, .trash, .restore, .uploads, .events: break
     // What came before another server began to write ends here.

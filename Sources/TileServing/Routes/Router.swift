@@ -171,7 +171,7 @@ struct Router {
 
   /// The library that has an image of this id for the visitor, and what the image is called there; nil for
   /// ids of a space that is not unlocked.
-  func place(_ id: ImageID) -> (library: Library, id: ImageID)? {
+  func place(_ id: ImageID) -> (library: any ImageRepository, id: ImageID)? {
     guard let own = id.unmarked else { return (site.library, id) }
     return visitor.space.map { ($0.library, own) }
   }
@@ -179,8 +179,7 @@ struct Router {
   /// - Parameter id: nil where the request's is none, of which there is no image either.
   func found(_ id: ImageID?, problem: Bool, _ answer: (ImageID, TileArchive) -> Answer) -> Answer {
     let found = find(id, problem) { (id, place) throws(StorageError) in
-      let asked = place.library.asksForImages ? namedGeneration : nil
-      return try place.library.archive(place.id, generation: asked).map { (id, $0) }
+      try place.library.archive(place.id, generation: namedGeneration).map { (id, $0) }
     }
     return switch found {
     case .success(let (id, archive)): keyed(answer(id, archive), id)
@@ -221,10 +220,9 @@ struct Router {
   }
 
   /// All of the answer, once it is known whether there are such images; nil where it is known, or cannot be now.
-  private func asking(for ids: [ImageID]) -> Answer? {
-    guard site.library.asksForImages else { return nil }
-    let open = ids.filter { !$0.isPrivate }
-    guard let arrival = site.library.arrival(of: open, generation: namedGeneration) else { return nil }
+  private func asking(for ids: @autoclosure () -> [ImageID]) -> Answer? {
+    let arrival = site.library.arrival(of: ids().filter { !$0.isPrivate }, generation: namedGeneration)
+    guard let arrival else { return nil }
     return waiting(for: arrival) { $0.answer() }
   }
 
@@ -240,20 +238,13 @@ struct Router {
   }
 
   /// Whether there is surely no image of the id.
-  func isNoImage(_ place: (library: Library, id: ImageID)) -> Bool {
+  func isNoImage(_ place: (library: any ImageRepository, id: ImageID)) -> Bool {
     do throws(StorageError) { return try place.library.entry(place.id) == nil } catch { return false }
   }
 
   /// Whether it cannot be told now that there is no image, or book, of the id.
   func isUntold(_ id: ImageID) -> Bool {
-    let library = site.library
-    guard !id.isPrivate else { return false }
-    do throws(StorageError) {
-      if library.asksForImages { return try library.entry(id) == nil && !library.catalog.isReachable }
-      // One whose disk is not mounted throws.
-      _ = try library.catalogEntry(id)
-      return library.isAway
-    } catch { return library.asksForImages || error.isTemporary }
+    !id.isPrivate && site.library.isUndecided(id)
   }
 
   /// All of the answer, made by a thread that may wait, where words of the image are to be waited for; nil where
@@ -270,12 +261,10 @@ struct Router {
   /// The same where a database of many servers is to be asked for what is told of the id: whether it is a book, or in
   /// which one it is a page.
   func waitingForCatalog(_ id: ImageID?) -> Answer? {
-    guard !mayWait, site.library.asksForImages, let id, let place = place(id), place.library.asksForImages
-    else {
+    guard !mayWait, let place = id.flatMap(place), place.library.asksDatabase(about: place.id) else {
       return nil
     }
-    let isPage = (try? place.library.catalogEntry(place.id))?.entry.book != nil
-    return isPage || isNoImage(place) ? later(in: site.reading) : nil
+    return later(in: site.reading)
   }
 
   /// The same with what is known of the image, its sidecar's words among it.
@@ -311,7 +300,7 @@ struct Router {
 
   private func find<Found>(
     _ id: ImageID?, _ problem: Bool,
-    _ look: (ImageID, (library: Library, id: ImageID)) throws(StorageError) -> Found?
+    _ look: (ImageID, (library: any ImageRepository, id: ImageID)) throws(StorageError) -> Found?
   ) -> Result<Found, Refusal> {
     do throws(StorageError) {
       if let id, let place = place(id), let found = try look(id, place) { return .success(found) }

@@ -58,17 +58,19 @@ extension Site {
   @inline(__always)
   private static func archive(
     _ id: UnsafeRawBufferPointer, of request: TileRequest, _ path: RawPath, _ query: UnsafeRawBufferPointer,
-    in library: Library
+    in library: any ImageRepository
   ) -> (TileArchive, idLength: Int)? {
-    // A folder has no former archives.
-    let generation = library.asksForImages ? CacheLifetime.generation(in: query) : nil
     do throws(StorageError) {
-      if let archive = try library.archive(id, generation: generation) { return (archive, id.count) }
+      if let archive = try library.archive(id, generation: CacheLifetime.generation(in: query)) {
+        return (archive, id.count)
+      }
       // Endings of files' names have no escapes.
       let length = request.endingLength(path)
       guard length > 0, length < id.count else { return nil }
       let name = UnsafeRawBufferPointer(rebasing: id.dropLast(length))
-      return try library.archive(name, generation: generation).map { ($0, name.count) }
+      return try library.archive(name, generation: CacheLifetime.generation(in: query)).map {
+        ($0, name.count)
+      }
     } catch { return nil }
   }
 

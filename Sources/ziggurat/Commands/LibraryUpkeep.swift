@@ -11,7 +11,7 @@ import ZigguratTileServing
 /// What a server does for its library as long as it runs: takes in what has changed, has caches forget what is gone, and
 /// tells who runs it what of this does not go.
 final class LibraryUpkeep: Sendable {
-  private let library: Library
+  private let library: any ImageRepository
   private let site: Site
   private let purging: EdgePurging?
   private let catalogued = WakeUps()
@@ -41,7 +41,8 @@ final class LibraryUpkeep: Sendable {
 
   /// - Parameter spaces: those that visitors may open; nil if they may not.
   init(
-    _ library: Library, _ site: Site, _ purging: EdgePurging?, _ spaces: (any SpaceOpener)?, isSilent: Bool
+    _ library: any ImageRepository, _ site: Site, _ purging: EdgePurging?, _ spaces: (any SpaceOpener)?,
+    isSilent: Bool
   ) {
     self.library = library
     self.site = site
@@ -65,18 +66,18 @@ final class LibraryUpkeep: Sendable {
         reportUnmounted()
         reportUnreadableFolders()
         reportSpaces()
-        if !library.asksForImages { purging?.look(at: library) }
+        purging?.look(at: library)
         if needsUpdate { update() }
         reportSource()
         site.purgeDeleted()
-        site.lookUpFreeSpace(library: library.isInMemory ? nil : library.root)
+        site.lookUpFreeSpace(library: library.folder)
         reportShortage()
         // However much happens, most of the time is others'.
         let cost = ContinuousClock.now - start
         Thread.sleep(forTimeInterval: max(0.05, min(1, 10 * (cost / .seconds(1)))))
       }
     }
-    guard library.asksForImages else { return }
+    guard library.hasOneWriter else { return }
     // What is gone does not wait for what is new.
     StartedThread.needed { [self] in
       while true {
@@ -101,8 +102,8 @@ final class LibraryUpkeep: Sendable {
     var reason: String?
     do throws(StorageError) {
       try library.updateCatalog(unreadable: { [library, isSilent] error in
-        // Of a folder's the library itself tells, once for each version.
-        if library.asksForImages, !isSilent { Output.error(error.description) }
+        // Other repositories report each version of an archive once, by `faults`.
+        if library.hasOneWriter, !isSilent { Output.error(error.description) }
       })
       reportUnreadableArchives()
     } catch { reason = error.reason }
@@ -191,7 +192,7 @@ final class LibraryUpkeep: Sendable {
       return true
     }
     guard isNew else { return }
-    let disk = library.isInMemory ? "the disk of the upload folder" : "the disk of \(library.root)"
+    let disk = "the disk of \(library.folder ?? "the upload folder")"
     switch now {
     case .full: Output.error("\(disk) is full; changes and uploads are answered with 507")
     case .nearlyFull: Output.error("\(disk) is nearly full; uploads are answered with 507")

@@ -50,7 +50,7 @@ enum ReindexCommand: Command {
         return try shared.map { (shared) throws(StorageError) in try bring(shared, to: bucket) } ?? .success
       }
       try? MoveJournal.finish(in: folder)
-      let library = try Library(root: folder)
+      let library = try FolderRepository(root: folder)
       if library.count == 0, library.catalog.isInMemory {
         Output.error(ServeStart.nothing(in: folder))
         return .someFailed
@@ -88,7 +88,7 @@ enum ReindexCommand: Command {
   /// Has the listing that servers share hold what the bucket does, unless one of them does so already.
   private static func bring(_ address: String, to bucket: ObjectLibrary) throws(StorageError) -> ExitCode {
     let name = bucket.address.description
-    let library = try Library(
+    let library = try SharedCatalogRepository(
       ObjectRows(bucket), name: name, catalog: Catalog(postgreSQL: address, library: name))
     // As long as a server that has ended a moment ago is taken for alive.
     for _ in 0..<5 where !library.catalog.isWriter { sleep(1) }

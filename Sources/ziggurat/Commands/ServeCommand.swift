@@ -207,7 +207,7 @@ enum ServeCommand: Command {
     if let code = build?.run(signals) { return code }
     let viewer = arguments.string("webroot") ?? PublicFolder.find()
     let listener: HTTPListener
-    let library: Library
+    let library: any ImageRepository
     let site: Site
     let uploads: Uploads?
     let bucket: ObjectLibrary?

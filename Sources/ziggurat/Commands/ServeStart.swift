@@ -13,13 +13,13 @@ enum ServeStart {
   ///   - viewer: the folder of the viewer's files.
   ///   - tellsCount: where nobody takes each line for one of the log.
   static func tell(
-    _ library: Library, _ folder: String, uploads: String?, uploadRefusal: String?, isWritable: Bool,
+    _ library: any ImageRepository, _ folder: String, uploads: String?, uploadRefusal: String?,
+    isWritable: Bool,
     viewer: String?,
     tellsCount: Bool
   ) {
-    // What servers share comes and goes, and is not counted yet.
-    let count = library.asksForImages ? (try? library.catalog.count()) ?? 0 : library.readableCount
-    if library.count == 0, !library.asksForImages { Output.note(nothing(in: folder)) }
+    let count = library.counted()
+    if library.isEmpty { Output.note(nothing(in: folder)) }
     if let uploads, access(uploads, W_OK) != 0 {
       let reason = StorageError("", errno: errno).reason
       Output.note("\(Output.oneLine(uploads)) cannot be written: \(reason); changes and uploads will fail")

@@ -24,9 +24,9 @@ enum ServedLibrary {
   /// Opens the library. A library that cannot be read is reported now.
   static func open(
     _ place: String, _ space: PrivateSpace?, openLimit: Int, storeMemory: Int, _ arguments: Arguments
-  ) throws(StorageError) -> (library: Library, bucket: ObjectLibrary?) {
+  ) throws(StorageError) -> (library: any ImageRepository, bucket: ObjectLibrary?) {
     if let space {
-      return (try Library(SpaceSource(space: space), name: "private space", openLimit: openLimit), nil)
+      return (try ListRepository(SpaceSource(space: space), name: "private space", openLimit: openLimit), nil)
     }
     // A server asks again by itself.
     if let bucket = try ObjectLibrary.named(
@@ -34,7 +34,7 @@ enum ServedLibrary {
     {
       let name = bucket.address.description
       guard let address = arguments.string("catalog") else {
-        return (try Library(ObjectSource(bucket), name: name, openLimit: openLimit), bucket)
+        return (try ListRepository(ObjectSource(bucket), name: name, openLimit: openLimit), bucket)
       }
       // Nobody is sent to a server that takes no changes.
       let isWritable = (try? arguments.flag("writable")) ?? false
@@ -42,15 +42,18 @@ enum ServedLibrary {
       let catalog = try Catalog(
         postgreSQL: address, library: name, ownURL: ownURL.hasSuffix("/") ? String(ownURL.dropLast()) : ownURL
       )
-      return (try Library(ObjectRows(bucket), name: name, openLimit: openLimit, catalog: catalog), bucket)
+      return (
+        try SharedCatalogRepository(ObjectRows(bucket), name: name, openLimit: openLimit, catalog: catalog),
+        bucket
+      )
     }
     if let archive = SingleArchive(path: place) {
       _ = try archive.images().first?.open()
-      return (try Library(archive, name: place, openLimit: openLimit), nil)
+      return (try ListRepository(archive, name: place, openLimit: openLimit), nil)
     }
     // A folder that cannot be written keeps its journal.
     try? MoveJournal.finish(in: place)
-    return (try Library(root: place, openLimit: openLimit, watches: true), nil)
+    return (try FolderRepository(root: place, openLimit: openLimit, watches: true), nil)
   }
 
   static func check(catalog address: String) throws(UsageError) {

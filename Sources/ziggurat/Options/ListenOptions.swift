@@ -102,12 +102,12 @@ struct ListenOptions {
 
   /// Returns the caches in front of the server and the key that it shares with them; nil if there are none.
   static func edge(
-    _ arguments: Arguments, of library: Library, at place: String
+    _ arguments: Arguments, of library: any ImageRepository, at place: String
   ) throws(UsageError) -> (caches: [EdgeCache], key: EdgeKey)? {
     guard try isBehindEdge(arguments) else { return nil }
     let file = arguments.string("purge-key-file")
     // Servers of one bucket share no folder in which they could all write.
-    if file == nil, library.isForeign || library.isInMemory {
+    if file == nil, library.isForeign || library.folder == nil {
       throw .requires(
         arguments.spelled("shared-cache"),
         "--purge-key-file unless a library's folder is served ('openssl rand -hex 32' prints a key)")

@@ -8,7 +8,7 @@ enum CatalogUpdate {
   /// A catalog that cannot be kept up is told of and fails nothing: the next to open it makes up for it.
   static func run(_ library: String) {
     do throws(StorageError) {
-      try Library(root: library).updateCatalog(isCancelled: { Interruption.isAsked })
+      try FolderRepository(root: library).updateCatalog(isCancelled: { Interruption.isAsked })
     } catch {
       Output.note("the catalog is not up to date: \(error.reason)")
     }

@@ -3,7 +3,7 @@ import ZigguratCatalog
 package import ZigguratFiles
 package import ZigguratMetadata
 
-extension Library {
+extension FolderRepository {
   /// A book's file as it was decoded.
   struct DescribedBook {
     let identity: FileIdentity
@@ -11,10 +11,8 @@ extension Library {
     let description: BookDescription?
   }
 
-  /// Returns what describes a book as a whole, beside its pages; nil if nothing does, or nothing that can be used.
-  /// Each version of the file is decoded once, while there is room to keep it.
+  /// Decodes each version of the file once, while there is room to keep it. A file that is no description is passed over.
   package func description(ofBook id: ImageID) -> BookDescription? {
-    guard source == nil else { return nil }
     let path = FolderStore.bookFile(of: id, in: root)
     guard let identity = FileIdentity(path: path) else { return nil }
     if let known = describedBooks.withLock({ $0.value(for: id) }), known.identity == identity {
@@ -27,9 +25,8 @@ extension Library {
     return book.description
   }
 
-  /// Brings to the catalog what is said of books as wholes, where that has changed.
-  func describeBooks() throws(StorageError) {
-    guard source == nil else { return }
+  package func updateBooks() throws(StorageError) {
+    hasNewsOfBooks.withLock { $0 = false }
     var changed: [Catalog.BookWords] = []
     for (book, stamp) in try catalog.bookStamps() {
       let file = SidecarFile(path: FolderStore.bookFile(of: book, in: root))
@@ -40,5 +37,11 @@ extension Library {
         Catalog.BookWords(id: book, stamp: now, words: said?.metadata ?? ImageMetadata(), cover: said?.cover))
     }
     try catalog.describe(changed)
+  }
+}
+
+extension FolderRepository {
+  package func newID(of old: ImageID, _ table: LibraryTable) -> ImageID? {
+    MovedImages(library: root).id(old) { table.entry($0) != nil || table.hasImages(below: $0) }
   }
 }

@@ -2,32 +2,19 @@ import Glibc
 import TileStorage
 package import ZigguratFiles
 
-/// A library whose folder cannot be reached, as when its share was unmounted under a running server.
-///
-/// Images are answered as unavailable then, and the listing stays as it was: nothing was deleted.
-extension Library {
-  /// Why the folder cannot be reached, as far as was seen; nil if it can.
+// A folder that cannot be reached, as when its share was unmounted under a running server: images are unavailable then, and
+// the listing stays as it was, since nothing was deleted.
+extension FolderRepository {
   package var outage: String? { outageReason.withLock { $0 } }
 
-  /// Whether the folder cannot be reached.
   package var isAway: Bool { away.load(ordering: .relaxed) }
 
-  /// The library's folders on disks that are not mounted now, sorted. Their images are listed and unavailable.
   package var unmountedFolders: [String] { current.unmounted.keys.sorted() }
 
-  /// The library's folders that this process cannot look into, sorted. Their images are not listed.
   package var unreadableFolders: [String] { current.unreadableFolders.sorted() }
 
-  package static let outageError = StorageError(
-    "open the library", "its folder cannot be reached", kind: .unreachable)
-
-  /// Looks at the folder, and remembers what was seen.
-  /// - Returns: whether it is away.
   @discardableResult
-  package func lookForOutage() -> Bool {
-    if let source { return !source.isReachable }
-    return note(outage: current.outage(of: root))
-  }
+  package func lookForOutage() -> Bool { note(outage: current.outage(of: root)) }
 
   /// - Parameter reason: nil if the folder is there.
   @discardableResult
@@ -37,15 +24,14 @@ extension Library {
     return reason != nil
   }
 
-  /// Reads the folders unless they are away. What was read while a share came or went does not count.
-  func readFolders(_ previous: LibraryTable) throws(StorageError) -> LibraryTable {
+  /// What was read while a share came or went does not count.
+  package func read(_ previous: LibraryTable) throws(StorageError) -> LibraryTable {
     let fresh = try LibraryTable(root: root, previous: previous, watches: watches)
-    if note(outage: previous.outage(of: root, seenAs: fresh)) { throw Self.outageError }
+    if note(outage: previous.outage(of: root, seenAs: fresh)) { throw .libraryIsAway }
     return fresh
   }
 
-  /// The metrics of a library that is a folder.
-  var folderFigures: [SourceFigure] {
+  package var figures: [SourceFigure] {
     [
       SourceFigure(
         "library_reachable", "1 while the library's folder can be reached, else 0.", isAway ? 0 : 1,

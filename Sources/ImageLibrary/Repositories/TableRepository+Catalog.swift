@@ -3,13 +3,13 @@ import TileStorage
 import ZigguratCatalog
 package import ZigguratFiles
 
-/// The catalog of a library: brought to what the table holds.
-extension Library {
-  /// Brings the catalog's rows of these images to what the table holds.
-  func catalogue(_ ids: [ImageID]) throws(StorageError) {
+// The catalog of a repository follows its table.
+extension TableRepository {
+  /// Updates the catalog's rows of these images.
+  func updateCatalog(of ids: [ImageID]) throws(StorageError) {
     // Who writes for all sees the same.
     guard !ids.isEmpty, catalog.isWriter, !isAway else { return }
-    let result: Result<Void, StorageError> = updating.withLock { _ in
+    let result: Result<Void, StorageError> = images.updating.withLock { _ in
       let table = current
       var (found, gone): ([CatalogEntry], [ImageID]) = ([], [])
       var patience = WordPatience(failures: 1)
@@ -21,16 +21,16 @@ extension Library {
         do throws(StorageError) {
           found.append(patience.catalogEntry(entry, try entry.openOnce()))
         } catch {
-          if lookForOutage() { return .failure(Self.outageError) }
+          if lookForOutage() { return .failure(.libraryIsAway) }
           if table.isUnmounted(entry.path) { continue }
           found.append(Self.unreadable(entry, error))
         }
       }
-      for entry in found { noteWords(of: entry) }
-      wordless.withLock { $0.subtract(gone) }
+      for entry in found { noteMetadata(of: entry) }
+      images.wordless.withLock { $0.subtract(gone) }
       do throws(StorageError) {
         try catalog.update(found, removing: gone.map(\.text))
-        if found.contains(where: { $0.book != nil }) { try describeBooks() }
+        if found.contains(where: { $0.book != nil }) { try updateBooks() }
         try countUnreadable()
         return .success(())
       } catch { return .failure(error) }
@@ -38,23 +38,16 @@ extension Library {
     try result.get()
   }
 
-  /// Brings the catalog to what the folders hold: reads the archives that are new or have changed.
-  /// - Parameters:
-  ///   - readsAll: also those that look unchanged.
-  ///   - unreadable: told of each archive that could not be read.
-  /// - Returns: how many archives were read.
   @discardableResult
   package func updateCatalog(
-    readsAll: Bool = false, isCancelled: () -> Bool = { false },
-    unreadable: (StorageError) -> Void = { _ in }
+    readsAll: Bool, isCancelled: () -> Bool, unreadable: (StorageError) -> Void
   ) throws(StorageError) -> Int {
     guard catalog.isWriter, !isAway else { return 0 }
-    let result: Result<Int, StorageError> = updating.withLock { _ in
+    let result: Result<Int, StorageError> = images.updating.withLock { _ in
       do throws(StorageError) {
-        if let rows { return .success(try rows.update(isCancelled: isCancelled, unreadable: unreadable)) }
-        let fallen = delays.withLock { $0.fallen }
+        let fallen = images.delays.withLock { $0.fallen }
         let read = try update(current, readsAll, isCancelled, unreadable)
-        if !isCancelled() { delays.withLock { $0.madeGood = fallen } }
+        if !isCancelled() { images.delays.withLock { $0.madeGood = fallen } }
         return .success(read)
       } catch { return .failure(error) }
     }
@@ -68,18 +61,15 @@ extension Library {
     var isKnown = [Bool](repeating: false, count: table.ids.count)
     // As the rows have them: a catalog may be a stranger's.
     var gone: [String] = []
-    // Permissions change without a change of the stamp. One call for each archive is too much for every update.
-    let looksAtPermissions = source == nil && !hasLookedAtPermissions.exchange(true, ordering: .relaxed)
+    let needsReading = needsReading()
     try catalog.forEachStamp { id, stamp in
       guard let number = table.index(id) else {
         gone.append(String(decoding: id, as: UTF8.self))
         return
       }
       let entry = table.entries[number]
-      isKnown[number] =
-        !readsAll && stamp == entry.stamp && !(looksAtPermissions && readRefusal(entry.path) != nil)
+      isKnown[number] = !readsAll && stamp == entry.stamp && !needsReading(entry)
     }
-    hasNewsOfBooks.withLock { $0 = false }
     var read = 0
     var batch: [CatalogEntry] = []
     var patience = WordPatience(failures: 3)
@@ -95,7 +85,7 @@ extension Library {
         unreadable(error)
         batch.append(Self.unreadable(entry, error))
       }
-      if let last = batch.last { noteWords(of: last) }
+      if let last = batch.last { noteMetadata(of: last) }
       read += 1
       if batch.count == 500 {
         try catalog.update(batch, removing: [])
@@ -103,7 +93,7 @@ extension Library {
       }
     }
     if !batch.isEmpty || !gone.isEmpty { try catalog.update(batch, removing: gone) }
-    try describeBooks()
+    try updateBooks()
     try countUnreadable()
     catalog.isComplete(making)
     return read
@@ -115,14 +105,12 @@ extension Library {
   }
 
   private func countUnreadable() throws(StorageError) {
-    unreadableCount.store(try catalog.unreadableCount(), ordering: .relaxed)
+    images.unreadableCount.store(try catalog.unreadableCount(), ordering: .relaxed)
   }
 
-  /// The archives of a folder that the last update of the catalog could not read: how many, and the path of one of them;
-  /// `nil` if there are none.
   package var unreadableArchives: (count: Int, example: String)? {
-    let count = unreadableCount.load(ordering: .relaxed)
-    guard count > 0, rows == nil, let id = try? catalog.firstUnreadable(),
+    let count = unreadableArchiveCount
+    guard count > 0, let id = try? catalog.firstUnreadable(),
       let entry = current.entry(id)
     else { return nil }
     return (count, entry.path)

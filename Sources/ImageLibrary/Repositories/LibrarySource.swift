@@ -24,14 +24,6 @@ extension LibrarySource {
   package var outage: SourceOutage? { nil }
 }
 
-extension Library {
-  /// What a monitor is told of where the images lie.
-  package var figures: [SourceFigure] { rows?.figures ?? source?.figures ?? folderFigures }
-
-  /// Since when changes of the images are not seen; nil while they are.
-  package var sourceOutage: SourceOutage? { rows?.outage ?? source?.outage }
-}
-
 /// A time in which the source of a library's images cannot be read, so that what has changed is not seen.
 package struct SourceOutage: Sendable {
   /// For everybody: "the object store has not been read for 12 s".

@@ -1,0 +1,156 @@
+import Glibc
+import Synchronization
+package import TileStorage
+package import ZigguratCatalog
+package import ZigguratFiles
+import ZigguratMetadata
+
+/// The archives below one folder, by image id. They are opened when they are asked for, and the least recently used are
+/// closed again.
+///
+/// What the kernel reports of single files is taken in alone; otherwise the folders are read again when one of them has
+/// changed.
+package final class FolderRepository: TableRepository {
+  package let root: String
+  package let catalog: Catalog
+  package let open: OpenArchives
+  package let faults = ArchiveFaults()
+  package let images: ImageTable
+  package let isForeign: Bool
+  let watches: Bool
+  /// Whether the kernel has reported a change of a file that describes a book.
+  let hasNewsOfBooks = Mutex(false)
+  /// Books are weighed by bytes.
+  let describedBooks = Mutex(LeastRecentlyUsed<ImageID, DescribedBook>(limit: 32 << 20))
+  let outageReason = Mutex<String?>(nil)
+  let away = Atomic<Bool>(false)
+  /// Whether an update of the catalog has looked at the permissions of all archives.
+  private let hasCheckedPermissions = Atomic<Bool>(false)
+  /// Held while images are deleted or restored.
+  let deleting = Mutex<Void>(())
+
+  /// Reads the folder's names; archives are not opened yet.
+  /// - Parameters:
+  ///   - openLimit: archives that are open at once, besides those in answers in flight.
+  ///   - watches: `refresh` will be called often.
+  package init(root: String, openLimit: Int = 512, watches: Bool = false) throws(StorageError) {
+    self.root = root
+    self.watches = watches
+    let table = try LibraryTable(root: root, previous: nil, watches: watches)
+    images = ImageTable(table)
+    // Folders that other programs made are read and left as they are.
+    let isForeign = table.entries.contains { !$0.path.hasSuffix(".szi") } || table.isOfOthers(root)
+    self.isForeign = isForeign && !Catalog.exists(in: root)
+    catalog = try Catalog(library: root, isReadOnly: self.isForeign)
+    open = OpenArchives(limit: openLimit)
+  }
+
+  package var folder: String? { root }
+
+  package func archive(
+    _ id: UnsafeRawBufferPointer, generation: @autoclosure () -> UInt64?
+  ) throws(StorageError) -> TileArchive? {
+    if away.load(ordering: .relaxed) { throw .libraryIsAway }
+    guard let entry = images.table.withLock({ $0.entry(id) }) else { return nil }
+    return try opened(entry)
+  }
+
+  package func hasLooseTiles(_ id: ImageID) -> Bool { entry(id)?.path.hasSuffix(".dzi") ?? false }
+
+  package var trash: any DeletionPlace { self }
+
+  package func needsReading() -> (LibraryEntry) -> Bool {
+    // Permissions change without a change of the stamp. One call for each archive is too much for every update.
+    let checksPermissions = !hasCheckedPermissions.exchange(true, ordering: .relaxed)
+    return { checksPermissions && readRefusal($0.path) != nil }
+  }
+
+  package var hasOtherNews: Bool { hasNewsOfBooks.withLock { $0 } }
+
+  package func reserve(_ id: ImageID, for upload: String) throws(StorageError) -> Bool {
+    !["", ".szi", ".dzi", ".zip"].contains { isNameTaken("\(root)/\(id)\($0)") }
+  }
+  package func waitForChange() { current.waitForChange() }
+
+  package func takeChanges() -> [ImageID]? {
+    // No state of the table is held meanwhile: it would be copied for the sake of one image.
+    let watch = images.table.withLock { $0.watch }
+    if let watch, let images = changedImages(watch) { return take(images) }
+    let current = current
+    guard watch != nil || current.haveFoldersChanged, let fresh = try? read(current) else { return [] }
+    replace(by: fresh)
+    return nil
+  }
+
+  package func readAgain() {
+    images.reading.withLock { _ in
+      if let fresh = try? read(current) { replace(by: fresh) }
+    }
+    hasCheckedPermissions.store(false, ordering: .relaxed)
+    _ = try? updateCatalog()
+  }
+
+  /// The images whose files the kernel has reported; nil if the folders must be read.
+  private func changedImages(_ watch: FolderWatch) -> [(id: ImageID, path: String)]? {
+    guard let events = watch.events(), events.files.count <= 1000,
+      images.table.withLock({ $0.accept(events.folders) })
+    else { return nil }
+    var images: [ImageID: String] = [:]
+    for file in events.files {
+      var path = file
+      if path.hasSuffix(".dzi") { return nil }
+      if path.hasSuffix("/\(BookDescription.fileName)") { hasNewsOfBooks.withLock { $0 = true } }
+      let isSidecar = path.hasSuffix(SidecarFile.ending)
+      let isArchive = { [".szi", ".zip"].contains(where: path.hasSuffix) }
+      guard isSidecar || isArchive() else { continue }
+      var ids = [ImageID(archive: path, below: root)]
+      if isSidecar {
+        path.removeLast(SidecarFile.ending.count)
+        if isArchive() { ids.append(ImageID(archive: path, below: root)) }
+      } else {
+        // With an image called `a.szi`, the file `a.szi.xmp` is no sidecar of `a`.
+        path.removeLast(4)
+        if isArchive() { ids.append(ImageID(archive: path, below: root)) }
+      }
+      for id in ids.compactMap(\.self) {
+        // Our own archive stands before what it may have been made from.
+        let ending = [".szi", ".dzi", ".zip"].first { access("\(root)/\(id)\($0)", F_OK) == 0 } ?? ".szi"
+        images[id] = "\(root)/\(id)\(ending)"
+      }
+    }
+    return images.map { ($0.key, $0.value) }
+  }
+
+  /// Does not read folders. The next request sees the changes.
+  package func renew(_ written: [(id: ImageID, path: String)], isWritten: Bool) throws(StorageError) {
+    // A change that is written now would lie in the empty folder below the disk.
+    for (_, path) in written where current.isUnmounted(path) { throw .libraryIsAway }
+    let changed = images.reading.withLock { _ in take(written) }
+    // The thread that takes in what the kernel reports may not have come to the catalog yet.
+    try updateCatalog(of: isWritten ? written.map(\.id) : changed)
+  }
+
+  /// To be called while no other thread reads folders.
+  /// - Returns: the ids of those that have changed.
+  private func take(_ changed: [(id: ImageID, path: String)]) -> [ImageID] {
+    var changes: [ImageID: LibraryEntry?] = [:]
+    for (id, path) in changed {
+      let old = images.table.withLock { $0.entry(id) }
+      var status = stat()
+      guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        if old != nil, lookForOutage() { return [] }
+        if old != nil { changes[id] = .some(nil) }
+        continue
+      }
+      let (identity, sidecar) = (FileIdentity(status), SidecarFile(ofArchive: path))
+      if let old, old.path == path, old.identity == identity, old.sidecar == sidecar { continue }
+      changes[id] = images.table.withLock {
+        $0.entry(id: id, path: path, identity: identity, sidecar: sidecar)
+      }
+    }
+    guard !changes.isEmpty else { return [] }
+    images.table.withLock { $0.replace(changes) }
+    open.removeAll { changes[$0.id] != nil }
+    return Array(changes.keys)
+  }
+}

@@ -1,0 +1,37 @@
+import TileStorage
+import ZigguratCatalog
+package import ZigguratFiles
+
+/// An image that was made from a file, or the book of the file's pages.
+package struct MadeImage: Hashable, Sendable {
+  package let id: ImageID
+  /// The first of its archives.
+  package let first: ImageID
+  /// The number of pages of a file that are there; nil for an image by itself, and for a page of a book of several files.
+  package var pages: Int?
+}
+
+extension [MadeImage] {
+  /// The images of archives that were made from one file, by id: the pages of a book are one image.
+  init(_ entries: [CatalogEntry]) {
+    self = []
+    for entry in entries {
+      let isPage = entry.page != nil && entry.book != nil && entry.book == entry.id.folder
+      if isPage, let at = firstIndex(where: { $0.id == entry.book }) {
+        self[at].pages = self[at].pages.map { $0 + 1 }
+      } else {
+        append(MadeImage(id: entry.item, first: entry.id, pages: isPage ? 1 : nil))
+      }
+    }
+  }
+}
+
+extension TableRepository {
+  /// Updates the catalog first. No archive is opened that the catalog knows.
+  package func images(madeFrom digest: String) throws(StorageError) -> [MadeImage] {
+    if refresh() { try updateCatalog() }
+    let table = current
+    return [MadeImage](
+      try catalog.entries(madeFrom: digest).filter { table.entry($0.id)?.stamp == $0.stamp })
+  }
+}

@@ -1,0 +1,160 @@
+import Synchronization
+package import TileStorage
+import ZigguratCatalog
+package import ZigguratFiles
+
+/// A repository whose images are all listed in memory, in a `LibraryTable`.
+///
+/// The table is replaced as a whole, so that every request sees one state, and an archive that was replaced lives on until
+/// its last answer is sent.
+package protocol TableRepository: ImageRepository {
+  var images: ImageTable { get }
+
+  /// Reads all images anew. Called while no other thread reads.
+  func read(_ previous: LibraryTable) throws(StorageError) -> LibraryTable
+
+  /// Takes in what has changed since the last look. Called while no other thread reads.
+  /// - Returns: the images that have changed; nil if the whole table was replaced.
+  func takeChanges() -> [ImageID]?
+
+  /// Returns whether an update of the catalog that begins now must read an archive that looks unchanged.
+  func needsReading() -> (LibraryEntry) -> Bool
+
+  /// Returns the present id of an image or book whose source was renamed; nil if it was not.
+  func newID(of old: ImageID, _ table: LibraryTable) -> ImageID?
+
+  /// Whether something besides archives and their sidecars waits for an update of the catalog.
+  var hasOtherNews: Bool { get }
+
+  /// Updates the catalog's descriptions of books as wholes.
+  func updateBooks() throws(StorageError)
+}
+
+/// What a repository that lists its images in memory knows of them.
+package final class ImageTable: Sendable {
+  let table: Mutex<LibraryTable>
+  /// Held while the images are read, so that a change is not overwritten by what was read before it.
+  let reading = Mutex<Void>(())
+  /// Held until the catalog has the changes that were noticed, so that the next reader finds them there.
+  let refreshing = Mutex<Void>(())
+  /// Held while the catalog is updated.
+  let updating = Mutex<Void>(())
+  /// How often the catalog fell behind as a whole, and up to which of these times an update has made it good.
+  let delays = Mutex((fallen: 0, madeGood: 0))
+  /// Images in the catalog without their sidecars' metadata, which could not be read.
+  let wordless = Mutex<Set<ImageID>>([])
+  /// Archives that the last update of the catalog could not read.
+  let unreadableCount = Atomic<Int>(0)
+
+  init(_ table: LibraryTable) { self.table = Mutex(table) }
+}
+
+extension TableRepository {
+  package func needsReading() -> (LibraryEntry) -> Bool { { _ in false } }
+  package var hasOtherNews: Bool { false }
+  package func updateBooks() throws(StorageError) {}
+  package func newID(of old: ImageID, _ table: LibraryTable) -> ImageID? { nil }
+
+  package func entry(_ id: ImageID) -> LibraryEntry? { current.entry(id) }
+
+  package func archive(_ id: ImageID, generation: @autoclosure () -> UInt64?) throws(StorageError)
+    -> TileArchive?
+  {
+    if isAway { throw .libraryIsAway }
+    guard let entry = images.table.withLock({ $0.entry(id) }) else { return nil }
+    return try opened(entry)
+  }
+
+  /// Returns nil if the archive was removed since the table was read.
+  func opened(_ entry: LibraryEntry) throws(StorageError) -> TileArchive? {
+    do throws(StorageError) { return try open.archive(entry) } catch {
+      switch error.kind {
+      case .notThere:
+        if lookForOutage() || current.isUnmounted(entry.path) { throw .libraryIsAway }
+        return nil
+      case .unreachable: break
+      case .unreadable:
+        if lookForOutage() { throw .libraryIsAway }
+        faults.add(entry, error.reason)
+      }
+      throw error
+    }
+  }
+
+  package func isUndecided(_ id: ImageID) -> Bool {
+    do throws(StorageError) {
+      // An image whose disk is not mounted throws.
+      _ = try catalogEntry(id)
+      return isAway
+    } catch { return error.isTemporary }
+  }
+
+  package func replacement(for ids: [ImageID?]) -> (index: Int, id: ImageID)? {
+    let table = current
+    guard ids.contains(where: { $0 != nil }),
+      !ids.contains(where: { id in id.map { $0.isPrivate || table.entry($0) != nil } ?? false })
+    else { return nil }
+    for (index, old) in ids.enumerated() {
+      guard let old, !table.hasImages(below: old) else { continue }
+      let other = old.otherForms.first { table.entry($0) != nil || table.hasImages(below: $0) }
+      if let id = other ?? newID(of: old, table) { return (index, id) }
+    }
+    return nil
+  }
+
+  /// The images as they are now.
+  package var current: LibraryTable { images.table.withLock { $0 } }
+
+  package var count: Int { images.table.withLock { $0.ids.count } }
+
+  package var unreadableArchiveCount: Int { images.unreadableCount.load(ordering: .relaxed) }
+
+  package func refresh() -> Bool {
+    if lookForOutage() { return false }
+    return images.refreshing.withLock { _ in
+      let changed = images.reading.withLock { _ in takeChanges() }
+      guard let changed else { return true }
+      do throws(StorageError) {
+        try updateCatalog(of: changed)
+        try readMissingMetadata()
+      } catch { images.delays.withLock { $0.fallen += 1 } }
+      return catalog.needsUpdate || hasOtherNews || images.delays.withLock { $0.fallen > $0.madeGood }
+    }
+  }
+
+  /// To be called while no other thread reads. The catalog is behind then.
+  func replace(by fresh: LibraryTable) {
+    images.table.withLock { $0 = fresh }
+    open.removeAll { fresh.entry($0.id) !== $0 }
+    images.delays.withLock { $0.fallen += 1 }
+  }
+
+  package func readAgain() {
+    images.reading.withLock { _ in
+      if let fresh = try? read(current) { replace(by: fresh) }
+    }
+    _ = try? updateCatalog()
+  }
+
+  package func removals(since mark: inout RemovalMark, _ removed: ([ImageID]) -> Void) throws(StorageError) {
+    let before = mark.ids
+    mark.ids = current.ids
+    if mark.time == nil {
+      // These were deleted while no server ran, or while the caller could not be reached.
+      let deleted = (try? trash.deletions(since: trash.now() - RemovalMark.span)) ?? []
+      removed(deleted.flatMap(\.images))
+    }
+    mark.time = .now
+    // The same array has the same images without a look at them.
+    if before != mark.ids { removed(Self.removed(from: before, in: mark.ids)) }
+  }
+
+  /// The ids that `after` does not have; both are sorted.
+  static func removed(from before: [ImageID], in after: [ImageID]) -> [ImageID] {
+    var rest = after[...]
+    return before.filter { id in
+      while let first = rest.first, first < id { rest.removeFirst() }
+      return rest.first != id
+    }
+  }
+}

@@ -1,0 +1,188 @@
+import Glibc
+import Synchronization
+package import TileStorage
+package import ZigguratCatalog
+package import ZigguratFiles
+package import ZigguratMetadata
+
+/// Where the archives lie that a catalog names which servers share.
+package protocol RowSource: Sendable {
+  /// The image of a row; nothing is asked for it.
+  func image(_ row: ArchiveRow) -> SourceImage
+
+  /// Brings the catalog to what builders have written since; called by the one server that writes it.
+  /// - Parameter unreadable: told of each image that cannot be taken in, whenever it is tried.
+  /// - Returns: how many images were new.
+  func update(
+    _ catalog: Catalog, isCancelled: () -> Bool, unreadable: (StorageError) -> Void
+  ) throws(StorageError) -> Int
+
+  /// What a monitor is told of it.
+  var figures: [SourceFigure] { get }
+
+  /// Since when changes are not seen; nil while they are.
+  var outage: SourceOutage? { get }
+}
+
+/// Images that are rows of a catalog which several servers share. Each is asked for when a request needs it.
+package final class SharedCatalogRepository: ImageRepository {
+  package let root: String
+  package let catalog: Catalog
+  package let open: OpenArchives
+  package let faults = ArchiveFaults()
+  let rows: KnownImages
+  /// Held while the catalog is updated.
+  private let updating = Mutex<Void>(())
+
+  /// - Parameters:
+  ///   - name: what stands for the folder in messages.
+  ///   - openLimit: archives that are open at once, besides those in answers in flight.
+  package init(
+    _ source: any RowSource, name: String, openLimit: Int = 512, catalog: Catalog
+  ) throws(StorageError) {
+    root = name
+    self.catalog = catalog
+    let open = OpenArchives(limit: openLimit)
+    self.open = open
+    rows = KnownImages(catalog, source) { isGone in open.removeAll(where: isGone) }
+    rows.start()
+  }
+
+  package func archive(
+    _ id: UnsafeRawBufferPointer, generation: @autoclosure () -> UInt64?
+  ) throws(StorageError) -> TileArchive? {
+    try opened(rows.entry(id, generation: generation()))
+  }
+
+  package func archive(_ id: ImageID, generation: @autoclosure () -> UInt64?) throws(StorageError)
+    -> TileArchive?
+  {
+    try opened(rows.entry(id, generation: generation()))
+  }
+
+  /// Returns nil if the archive was removed meanwhile.
+  private func opened(_ entry: LibraryEntry?) throws(StorageError) -> TileArchive? {
+    guard let entry else { return nil }
+    do throws(StorageError) { return try open.archive(entry) } catch {
+      switch error.kind {
+      case .notThere: return nil
+      case .unreachable: break
+      case .unreadable: faults.add(entry, error.reason)
+      }
+      throw error
+    }
+  }
+
+  package func entry(_ id: ImageID) throws(StorageError) -> LibraryEntry? {
+    try rows.entry(id, generation: nil)
+  }
+
+  package func arrival(
+    of ids: @autoclosure () -> [ImageID], generation: @autoclosure () -> UInt64?
+  ) -> TileArrival? {
+    rows.arrival(of: ids(), generation: generation())
+  }
+
+  package func isUndecided(_ id: ImageID) -> Bool {
+    do throws(StorageError) { return try entry(id) == nil && !catalog.isReachable } catch { return true }
+  }
+
+  package func asksDatabase(about id: ImageID) -> Bool {
+    do throws(StorageError) {
+      guard let found = try catalogEntry(id) else { return true }
+      return found.entry.book != nil
+    } catch { return false }
+  }
+
+  package func list(
+    _ selection: LibrarySelection, after cursor: String?, limit: Int
+  ) throws(StorageError) -> LibraryListing { try catalog.list(selection, after: cursor, limit: limit) }
+
+  /// Lists also what builders have written since the last look, unless that cannot be read.
+  package func images(madeFrom digest: String) throws(StorageError) -> [MadeImage] {
+    if refresh() { _ = try? updateCatalog() }
+    return [MadeImage](try catalog.entries(madeFrom: digest))
+  }
+
+  package func reserve(_ id: ImageID, for upload: String) throws(StorageError) -> Bool {
+    try catalog.reserve(id, for: upload)
+  }
+
+  package func release(uploads: [String]) throws(StorageError) { try catalog.release(uploads) }
+
+  package var settlingTime: Duration { .seconds(10) }
+
+  package var trash: any DeletionPlace { RowTrash(library: self) }
+
+  /// What was read must still be so when the change is written.
+  package func edit(
+    _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(WordsUnavailable) -> Bool
+  ) throws(StorageError) -> LibraryEditor.Outcome {
+    for _ in 0..<4 {
+      guard let known = try rows.fresh(id) else { return .notThere }
+      let (outcome, new) = LibraryEditor.edited(
+        known.sidecar?.xmp ?? [], edit, isPrivate: false, if: isCurrent)
+      guard let new else { return outcome }
+      let listed = try rows.listed(known.row, new)
+      let version = known.sidecar?.version ?? 0
+      guard try catalog.write(sidecar: new, of: listed, after: version) else { continue }
+      // The change is written, whether the database can be asked for it now or not.
+      _ = try? rows.fresh(id)
+      return .done
+    }
+    return .changedMeanwhile
+  }
+
+  /// Other servers wait for what one of them finds.
+  package func waitForChange() { usleep(400_000) }
+
+  package func refresh() -> Bool { catalog.isWriter }
+
+  @discardableResult
+  package func updateCatalog(
+    readsAll: Bool, isCancelled: () -> Bool, unreadable: (StorageError) -> Void
+  ) throws(StorageError) -> Int {
+    guard catalog.isWriter else { return 0 }
+    let result: Result<Int, StorageError> = updating.withLock { _ in
+      do throws(StorageError) {
+        return .success(try rows.update(isCancelled: isCancelled, unreadable: unreadable))
+      } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
+  package func readAgain() { _ = try? updateCatalog() }
+
+  package func removals(since mark: inout RemovalMark, _ removed: ([ImageID]) -> Void) throws(StorageError) {
+    // The catalog keeps changes for an hour.
+    if let time = mark.time, time + .seconds(3000) < .now { mark.place = nil }
+    guard let last = mark.place else {
+      let place = try catalog.place()
+      try catalog.gone(since: catalog.now() - RemovalMark.span) { removed($0) }
+      mark.place = place
+      mark.time = .now
+      return
+    }
+    let changes = try catalog.changes(behind: last)
+    if let images = changes.images {
+      let ids = Array(images)
+      for start in stride(from: 0, to: ids.count, by: 1000) {
+        removed(try catalog.gone(among: Array(ids[start..<min(start + 1000, ids.count)])))
+      }
+    } else {
+      try catalog.gone(between: last, and: changes.place) { removed($0) }
+    }
+    mark.place = changes.place
+    mark.time = .now
+  }
+
+  package var count: Int { rows.count }
+  package func counted() -> Int { (try? catalog.count()) ?? 0 }
+  package var isEmpty: Bool { false }
+  package var unreadableArchiveCount: Int { 0 }
+  package var wordlessCount: Int { 0 }
+  package var hasOneWriter: Bool { true }
+  package func lookForOutage() -> Bool { false }
+  package var figures: [SourceFigure] { rows.figures }
+  package var sourceOutage: SourceOutage? { rows.outage }
+}
