@@ -20,6 +20,13 @@ package final class LockedFolder: Sendable {
 
   deinit { close(descriptor) }
 
+  /// Whether the path still leads to the folder that is locked.
+  package var isInPlace: Bool {
+    var (here, there) = (stat(), stat())
+    return fstat(descriptor, &here) == 0 && stat(path, &there) == 0 && here.st_dev == there.st_dev
+      && here.st_ino == there.st_ino
+  }
+
   /// Brings the folder's names to the disk.
   package func synchronize() throws(StorageError) {
     guard fsync(descriptor) == 0 else { throw StorageError("write \(path)", errno: errno) }

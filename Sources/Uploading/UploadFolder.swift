@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
+import Synchronization
 import ZigguratFiles
 
 /// The uploads' files: `.ziggurat-uploads/ID/` inside the library holds a record and the bytes that have come,
 /// under the file's own name.
-package struct UploadFolder: Sendable {
+package final class UploadFolder: Sendable {
   static let name = ".ziggurat-uploads"
 
   package static func path(library: String) -> String { "\(library)/\(name)" }
@@ -12,18 +13,35 @@ package struct UploadFolder: Sendable {
   private static let recordName = ".record"
 
   let path: String
-  /// Kept locked: two servers would take each other's uploads for leftovers.
-  private let lock: LockedFolder
+  /// Two servers would take each other's uploads for leftovers.
+  private let lock: Mutex<LockedFolder>
 
   init(library: String) throws(StorageError) {
-    path = Self.path(library: library)
+    let path = Self.path(library: library)
+    self.path = path
+    lock = Mutex(try Self.locked(path))
+  }
+
+  private static func locked(_ path: String) throws(StorageError) -> LockedFolder {
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
       throw StorageError("make the folder \(path)", errno: errno)
     }
-    do throws(StorageError) { lock = try LockedFolder(path, waits: false) } catch {
+    do throws(StorageError) { return try LockedFolder(path, waits: false) } catch {
       guard error.code == EWOULDBLOCK else { throw error }
-      throw StorageError("take uploads for \(library)", "another process takes them")
+      throw StorageError("take uploads for \(parentFolder(path))", "another process takes them")
     }
+  }
+
+  /// Makes and locks the folder again if it was removed or replaced, as when a library is restored from a backup while the
+  /// server runs.
+  private func ensure() throws(StorageError) {
+    let result: Result<Void, StorageError> = lock.withLock { lock in
+      do throws(StorageError) {
+        if !lock.isInPlace { lock = try Self.locked(path) }
+        return .success(())
+      } catch { return .failure(error) }
+    }
+    try result.get()
   }
 
   func file(of upload: Upload) -> String { "\(path)/\(upload.id)/\(upload.name)" }
@@ -35,6 +53,7 @@ package struct UploadFolder: Sendable {
 
   /// There whole or not at all, also after a loss of power.
   func create(_ upload: Upload) throws(StorageError) {
+    try ensure()
     let partial = "\(path)/.\(upload.id)"
     guard mkdir(partial, 0o700) == 0 else { throw StorageError("make an upload", errno: errno) }
     do throws(StorageError) {

@@ -14,6 +14,8 @@ package final class AuditLog: Sendable {
     var descriptor: Int32
     /// Lines that were lost since the last one that was written.
     var lost = 0
+    /// Lines that were lost since the server started.
+    var allLost = 0
     /// A line was cut short: the next one begins behind it.
     var isCut = false
   }
@@ -31,6 +33,9 @@ package final class AuditLog: Sendable {
     self.tell = tell
     state = Mutex(State(descriptor: descriptor))
   }
+
+  /// Lines that could not be written since the server started.
+  var lostLines: Int { state.withLock { $0.allLost } }
 
   deinit { close(state.withLock { $0.descriptor }) }
 
@@ -67,6 +72,7 @@ package final class AuditLog: Sendable {
       let reason = count < 0 ? errno : ENOSPC
       state.isCut = state.isCut || count > 0
       state.lost += 1
+      state.allLost += 1
       return state.lost > 1 ? nil : StorageError("write the audit log \(path)", errno: reason).description
     }
     if let told { tell(told) }

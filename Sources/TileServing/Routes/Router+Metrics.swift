@@ -77,6 +77,10 @@ extension Router {
           "access_log_lost_lines_total", "Lines of the access log that could not be written.",
           site.metrics.lostLogLines.load(ordering: .relaxed), true
         ),
+        (
+          "audit_log_lost_lines_total", "Lines of the audit log that could not be written.",
+          site.access.audit?.lostLines ?? 0, true
+        ),
       ]
     figures += freeSpace + uploadFigures
     figures += site.library.figures.map { ($0.name, $0.help, $0.value, $0.isTotal) }

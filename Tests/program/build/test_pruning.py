@@ -28,6 +28,28 @@ class Pruning(CommandTest):
         self.assertEqual((result.returncode, ids(base / "library")), (0, ["a"]))
         self.assertIn("pruned b\n", result.stderr)
 
+    def test_a_source_that_is_empty_now_is_reported_also_without_it(self):
+        base = folder("empty")
+        photo(base / "photos/a.jpg", 60, 40)
+        photo(base / "photos/b.jpg", 60, 40)
+        words = ("build", base / "photos", "--library", base / "library")
+        self.assertEqual(run(*words).returncode, 0)
+        (base / "photos").rename(base / "away")
+        (base / "photos").mkdir()
+        for more in ((), ("--quiet",), ("--dry-run",)):
+            with self.subTest(more):
+                result = run(*words, *more)
+                self.assertEqual(result.returncode, 1, result.stderr)
+                self.assertIn("photos: contains no images although 2 images were built from it: is its disk mounted?", result.stderr)
+        self.assertEqual(ids(base / "library"), ["a", "b"])
+        # A folder that never had images is no fault.
+        (base / "new").mkdir()
+        result = run("build", base / "new", "--library", base / "library")
+        self.assertNotIn("is its disk mounted", result.stderr)
+        (base / "photos").rmdir()
+        (base / "away").rename(base / "photos")
+        self.assertEqual(run(*words).returncode, 0)
+
     def test_what_others_built_stays(self):
         base = folder("prune")
         photo(base / "photos/a.jpg", 60, 40)

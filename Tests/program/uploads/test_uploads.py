@@ -1,11 +1,38 @@
 """Uploads by tus 1.0: what arrives becomes a picture; what is asked wrongly is refused."""
 
 import json
+import shutil
 import time
 import unittest
 
 from harness import Answer, ServerTest, folder, photo, run, seed
 from upload_client import Client, TOKEN, TYPE, metadata, rest_of, serve, tiles
+
+
+class RestoredLibraries(unittest.TestCase):
+    def test_uploads_go_on_when_the_library_was_removed_and_restored(self):
+        library, copy = folder("library"), folder("copy") / "library"
+        data = photo(folder("photos") / "a.jpg", 300, 200).read_bytes()
+        with serve(library) as server:
+            client = Client(server)
+            self.assertEqual(client.end(client.send(data, filename="first.jpg")[1])["image"], "first")
+            shutil.copytree(library, copy)
+            for whole in (False, True):
+                with self.subTest(whole=whole):
+                    for path in library.iterdir():
+                        shutil.rmtree(path) if path.is_dir() else path.unlink()
+                    if whole:
+                        library.rmdir()
+                        library.mkdir()
+                    shutil.copytree(copy, library, dirs_exist_ok=True)
+                    data = photo(folder("photos") / "b.jpg", 300, 200, left=500 + 100 * whole).read_bytes()
+                    state = client.end(client.send(data, filename="later.jpg")[1])
+                    self.assertEqual(state["status"], "done", state)
+                    self.assertIn(state["image"], client.images())
+            # The folder is locked again.
+            second = run("serve", library, "--port", 0, "--writable", environment={"ZIGGURAT_WRITE_TOKEN": TOKEN})
+            self.assertEqual(second.returncode, 1)
+            self.assertIn("another process takes them", second.stderr)
 
 
 class Protocol(ServerTest):

@@ -117,7 +117,7 @@ extension BuildRound {
   }
 
   mutating func prune(_ scan: SourceScan, _ met: MetImages, _ tally: inout BuildTally, _ isFirst: Bool) {
-    guard prunes != .nothing else { return }
+    guard prunes != .nothing else { return reportEmptySources(scan, &tally) }
     // A folder that could not be read hides its images, whose archives must not go for that.
     guard scan.failures.isEmpty else {
       guard isFirst else { return }
@@ -159,6 +159,23 @@ extension BuildRound {
   func purgeTrash() throws(StorageError) {
     guard let keepsDeleted, prunes != .nothing, !builder.isDryRun else { return }
     try builder.store.purgeTrash(until: Int(time(nil)) - keepsDeleted)
+  }
+
+  /// Reports folders without images of which the library has images: a nightly build must not call it success that a disk
+  /// is not mounted.
+  private mutating func reportEmptySources(_ scan: SourceScan, _ tally: inout BuildTally) {
+    let empty = scan.roots.filter { $0.isEmpty && !$0.isMissing }
+    guard builder.mending == nil, !hasCatalog || Catalog.exists(in: library) else { return }
+    for source in empty where reportedEmpty.insert(source.root).inserted {
+      guard let images = try? origins().images(from: [source.root]), !images.isEmpty else { continue }
+      let count = Output.count(images.count, "image")
+      tally.add(
+        BuildError(
+          source.text,
+          "contains no images although \(count) were built from it: is its disk mounted? "
+            + "(--prune=all moves them to the trash)"))
+    }
+    reportedEmpty.formIntersection(empty.map(\.root))
   }
 
   /// Reports how the images of sources that do not exist are pruned.

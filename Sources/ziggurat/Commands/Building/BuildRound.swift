@@ -44,6 +44,8 @@ struct BuildRound {
   var libraryOrigins: LibraryOrigins?
   var hasReportedOrigins = false
   var reportedRefusal: LibraryPruning.Refusal?
+  /// Sources without images that were reported; a source that has images again leaves the set.
+  var reportedEmpty: Set<SourceRoot> = []
   var reportedSpared: LibraryPruning.Spared?
   let memoryLimit: Int
   let verbosity: Verbosity
