@@ -45,12 +45,12 @@ enum Callbacks {
     guard let context, let connection, let url, let method, let version, let size, let state else {
       return .NO
     }
-    return answerRequest(ListenerContext.from(context), connection, url, method, version, data, size, state)
+    return answerRequest(ServerContext.from(context), connection, url, method, version, data, size, state)
   }
 
   static let requestCompleted: Completed = { context, connection, state, _ in
     guard let context, let connection, let state else { return }
-    completeRequest(ListenerContext.from(context), connection, state)
+    completeRequest(ServerContext.from(context), connection, state)
   }
 
   /// Called with the event loop.
@@ -77,7 +77,7 @@ func deadline(_ connection: OpaquePointer) -> Unmanaged<ConnectionDeadlines.Conn
 }
 
 private func answerRequest(
-  _ context: Unmanaged<ListenerContext>, _ connection: OpaquePointer, _ url: UnsafePointer<CChar>,
+  _ context: Unmanaged<ServerContext>, _ connection: OpaquePointer, _ url: UnsafePointer<CChar>,
   _ method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>, _ data: UnsafePointer<CChar>?,
   _ size: UnsafeMutablePointer<Int>, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> MHD_Result {
@@ -97,7 +97,7 @@ private func answerRequest(
         $0.learn(isHTTP10: version[7] == 0x30, host: notes.host, absolute: target.authority)
       }
       // A tile's answer has links that are as long as the target.
-      let needed = notes.headerSize + 2 * target.count + HTTPListener.Limits.headerRecord * notes.headerCount
+      let needed = notes.headerSize + 2 * target.count + HTTPServer.Limits.headerRecord * notes.headerCount
       if context.limits.headerMemory < needed {
         // The daemon has no memory left for the head of an answer.
         return refuse(context, connection, method, target, .longHead)
@@ -158,7 +158,7 @@ private func answerRequest(
 
 /// Notes the log entry of an answer, which is written once the answer is sent.
 func note(
-  _ context: ListenerContext, _ connection: OpaquePointer, _ method: String, _ target: RequestTarget,
+  _ context: ServerContext, _ connection: OpaquePointer, _ method: String, _ target: RequestTarget,
   _ status: Int, _ bytes: Int, _ reason: String? = nil
 ) {
   let shown = target.logged(showsWords: context.site.logsWords)
@@ -174,7 +174,7 @@ func note(
 }
 
 private func refuse(
-  _ context: ListenerContext, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>,
+  _ context: ServerContext, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>,
   _ target: RequestTarget, _ why: MalformedRequest
 ) -> MHD_Result {
   // The head may have left no memory for that of an answer.
@@ -206,7 +206,7 @@ private func lying(
 
 /// Answers everything but a stored tile.
 private func answer(
-  _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
+  _ context: ServerContext, _ connection: OpaquePointer, _ target: RequestTarget,
   _ method: UnsafePointer<CChar>, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> MHD_Result {
   let request = RoutedRequest(request(context, connection, target, method))
@@ -215,7 +215,7 @@ private func answer(
 }
 
 private func refuse(
-  _ context: ListenerContext, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>,
+  _ context: ServerContext, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>,
   _ target: RequestTarget, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>, _ response: Response
 ) -> MHD_Result {
   let request = RoutedRequest(request(context, connection, target, method))
@@ -228,7 +228,7 @@ private func refuse(
 
 /// Sends an answer, or suspends the connection until it is there.
 func give(
-  _ answer: Answer, _ method: String, _ context: ListenerContext, _ connection: OpaquePointer,
+  _ answer: Answer, _ method: String, _ context: ServerContext, _ connection: OpaquePointer,
   _ target: RequestTarget, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> MHD_Result {
   switch answer {
@@ -242,7 +242,7 @@ func give(
 }
 
 func send(
-  _ response: Response, _ method: String, _ context: ListenerContext, _ connection: OpaquePointer,
+  _ response: Response, _ method: String, _ context: ServerContext, _ connection: OpaquePointer,
   _ target: RequestTarget
 ) -> MHD_Result {
   guard hasMemory(for: response, context, connection) else {
@@ -263,19 +263,19 @@ func send(
 /// Whether the daemon has memory for the answer's head beside that of the request; without, it would end the
 /// connection and send nothing.
 private func hasMemory(
-  for response: Response, _ context: ListenerContext, _ connection: OpaquePointer
+  for response: Response, _ context: ServerContext, _ connection: OpaquePointer
 ) -> Bool {
   // The status line, Date, Connection and Content-Length.
   var needed = 200
   for (name, value) in response.headers { needed += name.utf8.count + value.utf8.count + 4 }
   let count = deadline(connection)?._withUnsafeGuaranteedRef { $0.headerCount } ?? 0
   // The decoy has a record, too.
-  let used = zg_head_size(connection) + HTTPListener.Limits.headerRecord * (count + 1)
+  let used = zg_head_size(connection) + HTTPServer.Limits.headerRecord * (count + 1)
   return needed + used <= context.limits.connectionMemory
 }
 
 private func completeRequest(
-  _ context: Unmanaged<ListenerContext>, _ connection: OpaquePointer,
+  _ context: Unmanaged<ServerContext>, _ connection: OpaquePointer,
   _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) {
   let known = deadline(connection)
@@ -303,7 +303,7 @@ private func isPlainRead(_ method: UnsafePointer<CChar>) -> Bool {
 
 /// Returns the request as a value, for everything but stored tiles and requests that change something.
 private func request(
-  _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
+  _ context: ServerContext, _ connection: OpaquePointer, _ target: RequestTarget,
   _ method: UnsafePointer<CChar>
 ) -> Request {
   // Safe: such a request is read on its connection's event loop alone.

@@ -16,7 +16,7 @@ final class ConnectionAcceptor: Sendable {
     var hasEnded = false
   }
 
-  private let context: ListenerContext
+  private let context: ServerContext
   private let sockets: [Int32]
   private let shared: [Int32]
   /// Is readable once there is to be no more waiting for connections.
@@ -30,7 +30,7 @@ final class ConnectionAcceptor: Sendable {
   ///   - sockets: that listen.
   ///   - shared: the same, which others go on with.
   ///   - threads: event loops that share the connections until they are full.
-  init(_ context: ListenerContext, _ sockets: [Int32], shared: [Int32] = [], threads: Int) {
+  init(_ context: ServerContext, _ sockets: [Int32], shared: [Int32] = [], threads: Int) {
     self.context = context
     self.sockets = sockets
     self.shared = shared

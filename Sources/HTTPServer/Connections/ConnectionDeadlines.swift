@@ -13,7 +13,7 @@ final class ConnectionDeadlines: Sendable {
   // Sendable: what is not atomic is touched by the connection's own event loop alone.
   final class Connection: @unchecked Sendable {
     /// Lives longer than any connection.
-    let context: Unmanaged<ListenerContext>
+    let context: Unmanaged<ServerContext>
     let socket: Int32
     /// The address of the other end; nil if it has none.
     let peer: IPAddress?
@@ -60,7 +60,7 @@ final class ConnectionDeadlines: Sendable {
     var logged: AccessLog.Entry?
 
     init(
-      _ context: ListenerContext, socket: Int32, peer: IPAddress?, isProxy: Bool, isMonitor: Bool,
+      _ context: ServerContext, socket: Int32, peer: IPAddress?, isProxy: Bool, isMonitor: Bool,
       deadline: UInt64
     ) {
       self.context = .passUnretained(context)
@@ -144,7 +144,7 @@ final class ConnectionDeadlines: Sendable {
 
   /// A connection began. The result is retained once, for `end`.
   func begin(
-    _ context: ListenerContext, socket: Int32, peer: IPAddress?, isProxy: Bool, isMonitor: Bool
+    _ context: ServerContext, socket: Int32, peer: IPAddress?, isProxy: Bool, isMonitor: Bool
   ) -> Unmanaged<Connection> {
     let connection = Connection(
       context, socket: socket, peer: peer, isProxy: isProxy, isMonitor: isMonitor,

@@ -11,7 +11,7 @@ func isWrite(_ method: UnsafePointer<CChar>) -> Bool {
 
 /// Asks the site what it wants of a request's body: refuses, or has the daemon read it.
 func beginBody(
-  _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
+  _ context: ServerContext, _ connection: OpaquePointer, _ target: RequestTarget,
   _ method: UnsafePointer<CChar>, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> MHD_Result {
   let request = RoutedRequest(detachedRequest(context, connection, target, method))
@@ -38,7 +38,7 @@ func beginBody(
 /// Gives the next bytes to the body, or answers where it is whole.
 /// - Parameter size: of `data`; 0 at the end, and afterwards what was not taken.
 func receive(
-  _ body: IncomingBody, _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
+  _ body: IncomingBody, _ context: ServerContext, _ connection: OpaquePointer, _ target: RequestTarget,
   _ method: UnsafePointer<CChar>, _ data: UnsafePointer<CChar>?, _ size: UnsafeMutablePointer<Int>,
   _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> MHD_Result {
@@ -61,7 +61,7 @@ func receive(
 
 /// A request that can be read on any thread: a copy of all that was sent.
 private func detachedRequest(
-  _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
+  _ context: ServerContext, _ connection: OpaquePointer, _ target: RequestTarget,
   _ method: UnsafePointer<CChar>
 ) -> Request {
   var headers: [String: String] = [:]

@@ -5,12 +5,12 @@ import ZigguratHTTPMessages
 import ZigguratTileServing
 
 /// The state that the daemon's callbacks share.
-final class ListenerContext: Sendable {
+final class ServerContext: Sendable {
   let site: Site
   let deadlines: ConnectionDeadlines
   let lingering = LingeringSockets()
   let log: AccessLog?
-  let limits: HTTPListener.Limits
+  let limits: HTTPServer.Limits
   /// The port for monitors; nil if it is the same as for all other clients.
   private let monitorPort: Int?
   /// Connections by client; those of trusted proxies are not counted.
@@ -19,7 +19,7 @@ final class ListenerContext: Sendable {
   private let proxied: AddressCounts
   let requestsInFlight = Atomic<Int>(0)
 
-  init(site: Site, limits: HTTPListener.Limits, log: AccessLog?, monitorPort: Int? = nil) {
+  init(site: Site, limits: HTTPServer.Limits, log: AccessLog?, monitorPort: Int? = nil) {
     self.log = log
     self.monitorPort = monitorPort
     self.site = site
@@ -30,8 +30,8 @@ final class ListenerContext: Sendable {
   }
 
   /// The context behind a callback's closure pointer, without a retain.
-  static func from(_ pointer: UnsafeMutableRawPointer) -> Unmanaged<ListenerContext> {
-    Unmanaged<ListenerContext>.fromOpaque(pointer)
+  static func from(_ pointer: UnsafeMutableRawPointer) -> Unmanaged<ServerContext> {
+    Unmanaged<ServerContext>.fromOpaque(pointer)
   }
 
   // MARK: Clients

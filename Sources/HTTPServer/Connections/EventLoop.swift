@@ -10,12 +10,12 @@ final class EventLoop: @unchecked Sendable {
   /// the loop another.
   static let capacity = 126
 
-  let context: ListenerContext
+  let context: ServerContext
   private let count = Atomic<Int>(0)
   private var daemon: OpaquePointer!
 
   /// Nil where the system gives no thread or descriptor.
-  init?(_ context: ListenerContext) {
+  init?(_ context: ServerContext) {
     self.context = context
     guard let daemon = start() else { return nil }
     self.daemon = daemon

@@ -20,7 +20,7 @@ func waits(
 
 /// Answers with a stored tile.
 func answer(
-  _ tile: TileReply, _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
+  _ tile: TileReply, _ context: ServerContext, _ connection: OpaquePointer, _ target: RequestTarget,
   _ method: UnsafePointer<CChar>
 ) -> MHD_Result {
   let isGet = method[0] == 0x47

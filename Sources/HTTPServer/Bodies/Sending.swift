@@ -8,7 +8,7 @@ import ZigguratTileServing
 /// Sends a stored tile: its bytes straight from the mapping.
 /// - Returns: the daemon's word, and the bytes that a GET is sent.
 func sendTile(
-  _ tile: TileReply, _ head: TileHead, _ context: ListenerContext, _ target: RequestTarget,
+  _ tile: TileReply, _ head: TileHead, _ context: ServerContext, _ target: RequestTarget,
   _ connection: OpaquePointer
 ) -> MHD_Result {
   guard let response = body(of: tile, head.part) else { return .NO }
