@@ -46,7 +46,7 @@ package final class HTTPServer {
   private let paths: [String]
   /// The port for monitors.
   package let monitorPort: Int?
-  private let context: ServerContext
+  let context: ServerContext
   private let acceptor: ConnectionAcceptor
 
   /// Listens on `host`:`port`, on every address that the name has, with `threads` event loops, and more where
@@ -87,8 +87,8 @@ package final class HTTPServer {
       for socket in sockets { close(socket) }
       throw StartError(description: "cannot start the HTTP daemon on port \(port)")
     }
-    context.deadlines.start()
-    DescriptorRelief.shared.add { [deadlines = context.deadlines] in deadlines.cutIdle() }
+    context.connections.start()
+    DescriptorRelief.shared.add { [connections = context.connections] in connections.cutIdle() }
     context.log?.start()
   }
 
@@ -103,7 +103,7 @@ package final class HTTPServer {
     }
     // No connection may be suspended from here on.
     context.site.stop()
-    context.deadlines.stop()
+    context.connections.stop()
     acceptor.stopLoops()
     context.lingering.stop()
     context.log?.flush()
