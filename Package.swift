@@ -203,6 +203,9 @@ let package = Package(
         "TestSupport",
       ]),
     tests("HTTPMessagesTests", ["HTTPMessages", "TestSupport"]),
+    tests(
+      "HTTPServerTests",
+      ["Files", "HTTPServer", "ImageLibrary", "TileServing", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("TextTests", ["Text", "TestSupport"]),
     tests(
       "TileServingTests",
