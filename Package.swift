@@ -141,7 +141,7 @@ let package = Package(
       ]),
     library("HTTPMessages", ["Text", "CDeflate", "CXXHash"]),
     library(
-      "HTTPListening",
+      "HTTPServer",
       ["Files", "Threads", "HTTPMessages", "TileServing", "TileStorage", "CMicroHTTPD"]),
     .executableTarget(
       name: "ziggurat",
@@ -150,7 +150,7 @@ let package = Package(
         "CCell",
         "Files", "Intake",
         "Threads",
-        "Cells", "Imaging", "PyramidBuilding", "PrivateSpaces", "HTTPListening", "Uploading", "TileServing",
+        "Cells", "Imaging", "PyramidBuilding", "PrivateSpaces", "HTTPServer", "Uploading", "TileServing",
         "Catalog",
         "HTTPMessages", "Metadata", "ObjectStore", "Text", "TileProtocols", "TileRendering", "TileExport",
         "TileStorage", "TileGeometry",
@@ -212,6 +212,9 @@ let package = Package(
         "TestSupport",
       ]),
     tests("HTTPMessagesTests", ["HTTPMessages", "TestSupport"]),
+    tests(
+      "HTTPServerTests",
+      ["Files", "HTTPServer", "ImageLibrary", "TileServing", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("TextTests", ["Text", "TestSupport"]),
     tests(
       "TileServingTests",

@@ -1,7 +1,7 @@
 import Foundation
 import TileStorage
 import ZigguratFiles
-import ZigguratHTTPListening
+import ZigguratHTTPServer
 import ZigguratImageLibrary
 import ZigguratIntake
 import ZigguratObjectStore
@@ -206,7 +206,7 @@ enum ServeCommand: Command {
     DescriptorRelief.shared.report { Output.error($0) }
     if let code = build?.run(signals) { return code }
     let viewer = arguments.string("webroot") ?? PublicFolder.find()
-    let listener: HTTPListener
+    let listener: HTTPServer
     let library: any ImageRepository
     let site: Site
     let uploads: Uploads?
@@ -222,7 +222,7 @@ enum ServeCommand: Command {
         library: library, publicFolder: viewer, baseURL: base,
         rendering: rendering, gate: gate, access: access,
         uploads: uploads, version: Ziggurat.version, identity: identity)
-      listener = try HTTPListener(
+      listener = try HTTPServer(
         site: site, hosts: places.hosts, port: port, paths: places.paths, handed: handed,
         monitors: places.monitors,
         threads: threads, limits: limits, log: log, logFile: places.logFile,
@@ -323,8 +323,8 @@ enum ServeCommand: Command {
     }
   }
 
-  private static func limits(_ arguments: Arguments) throws(UsageError) -> HTTPListener.Limits {
-    var limits = HTTPListener.Limits()
+  private static func limits(_ arguments: Arguments) throws(UsageError) -> HTTPServer.Limits {
+    var limits = HTTPServer.Limits()
     limits.headerSize = try arguments.quantity("max-header-size", in: 2 << 10...1 << 20) ?? limits.headerSize
     limits.urlLength = limits.headerSize / 2
     limits.connections = try arguments.int("max-connections", in: 1...1_000_000) ?? limits.connections

@@ -1,4 +1,4 @@
-import ZigguratHTTPListening
+import ZigguratHTTPServer
 import ZigguratImageLibrary
 import ZigguratObjectStore
 import ZigguratTileServing

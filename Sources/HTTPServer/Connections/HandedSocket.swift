@@ -19,7 +19,7 @@ package struct HandedSocket: Sendable {
   /// - Parameter environment: of the process.
   package static func all(
     _ environment: [String: String]
-  ) throws(HTTPListener.StartError) -> [HandedSocket] {
+  ) throws(HTTPServer.StartError) -> [HandedSocket] {
     guard let text = environment["LISTEN_FDS"], environment["LISTEN_PID"] == String(getpid()) else {
       return []
     }
@@ -33,7 +33,7 @@ package struct HandedSocket: Sendable {
     return sockets
   }
 
-  private init(_ descriptor: Int32) throws(HTTPListener.StartError) {
+  private init(_ descriptor: Int32) throws(HTTPServer.StartError) {
     func option(_ name: Int32) -> Int32? {
       var (value, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
       return getsockopt(descriptor, SOL_SOCKET, name, &value, &size) == 0 ? value : nil
@@ -52,7 +52,7 @@ package struct HandedSocket: Sendable {
     self.place = place
   }
 
-  private static func refusal(_ reason: String) -> HTTPListener.StartError {
-    HTTPListener.StartError(description: "cannot take the sockets that were handed over: \(reason)")
+  private static func refusal(_ reason: String) -> HTTPServer.StartError {
+    HTTPServer.StartError(description: "cannot take the sockets that were handed over: \(reason)")
   }
 }

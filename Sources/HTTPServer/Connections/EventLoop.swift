@@ -10,13 +10,13 @@ final class EventLoop: @unchecked Sendable {
   /// the loop another.
   static let capacity = 126
 
-  let context: ListenerContext
+  private let server: ServerContext
   private let count = Atomic<Int>(0)
   private var daemon: OpaquePointer!
 
   /// Nil where the system gives no thread or descriptor.
-  init?(_ context: ListenerContext) {
-    self.context = context
+  init?(_ server: ServerContext) {
+    self.server = server
     guard let daemon = start() else { return nil }
     self.daemon = daemon
   }
@@ -32,15 +32,27 @@ final class EventLoop: @unchecked Sendable {
     return false
   }
 
-  /// Counts a connection that has ended.
-  func connectionEnded() { count.wrappingSubtract(1, ordering: .relaxed) }
+  /// Begins a connection that libmicrohttpd has taken over, on the loop's thread.
+  func begin(_ handle: OpaquePointer) -> Connection {
+    server.site.loops.join()
+    let connection = Connection(handle, of: server)
+    server.connections.add(connection)
+    server.site.metrics.connections.wrappingAdd(1, ordering: .relaxed)
+    return connection
+  }
+
+  /// Ends a connection, whose socket libmicrohttpd closes afterwards.
+  func end(_ connection: Connection) {
+    server.site.metrics.connections.wrappingSubtract(1, ordering: .relaxed)
+    connection.end()
+    count.wrappingSubtract(1, ordering: .relaxed)
+  }
 
   /// Ends all connections and the thread.
   func stop() { MHD_stop_daemon(daemon) }
 
   private func start() -> OpaquePointer? {
-    let limits = context.limits
-    let site = Unmanaged.passUnretained(context).toOpaque()
+    let limits = server.limits
     let loop = Unmanaged.passUnretained(self).toOpaque()
     // Without MHD_USE_ERROR_LOG: the daemon's messages name no connection and go to stderr.
     let flags =
@@ -55,22 +67,22 @@ final class EventLoop: @unchecked Sendable {
       MHD_OptionItem(option: .STRICT_FOR_CLIENT, value: 0, ptr_value: nil),
       MHD_OptionItem(option: .SIGPIPE_HANDLED_BY_APP, value: 1, ptr_value: nil),
       MHD_OptionItem(
-        option: .UNESCAPE_CALLBACK, value: unsafeBitCast(Callbacks.keepEscapes, to: Int.self),
+        option: .UNESCAPE_CALLBACK, value: unsafeBitCast(MHDCallbacks.keepEscapes, to: Int.self),
         ptr_value: nil),
       MHD_OptionItem(
-        option: .URI_LOG_CALLBACK, value: unsafeBitCast(Callbacks.seeURI, to: Int.self),
+        option: .URI_LOG_CALLBACK, value: unsafeBitCast(MHDCallbacks.seeURI, to: Int.self),
         ptr_value: nil),
       MHD_OptionItem(
-        option: .NOTIFY_COMPLETED, value: unsafeBitCast(Callbacks.requestCompleted, to: Int.self),
-        ptr_value: site),
+        option: .NOTIFY_COMPLETED, value: unsafeBitCast(MHDCallbacks.requestCompleted, to: Int.self),
+        ptr_value: nil),
       MHD_OptionItem(
-        option: .NOTIFY_CONNECTION, value: unsafeBitCast(Callbacks.connectionChanged, to: Int.self),
+        option: .NOTIFY_CONNECTION, value: unsafeBitCast(MHDCallbacks.connectionChanged, to: Int.self),
         ptr_value: loop),
       MHD_OptionItem(option: .END, value: 0, ptr_value: nil),
     ]
     return options.withUnsafeMutableBufferPointer { items in
       withVaList([MHD_OPTION.ARRAY.rawValue, items.baseAddress!, MHD_OPTION.END.rawValue]) { list in
-        MHD_start_daemon_va(flags, 0, nil, nil, Callbacks.handle, site, list)
+        MHD_start_daemon_va(flags, 0, nil, nil, MHDCallbacks.handle, nil, list)
       }
     }
   }

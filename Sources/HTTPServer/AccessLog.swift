@@ -44,14 +44,14 @@ package final class AccessLog: Sendable {
   /// - Parameter path: of a file that lines are added to; nil for stderr.
   init?(
     _ style: Style, to path: String?, metrics: Metrics, report: @escaping @Sendable (String) -> Void
-  ) throws(HTTPListener.StartError) {
+  ) throws(HTTPServer.StartError) {
     guard style != .none else { return nil }
     self.style = style
     self.path = path
     self.metrics = metrics
     self.report = report
     let descriptor =
-      try path.map { (path) throws(HTTPListener.StartError) in try Self.open(path) } ?? STDERR_FILENO
+      try path.map { (path) throws(HTTPServer.StartError) in try Self.open(path) } ?? STDERR_FILENO
     destination = Mutex(Destination(descriptor: descriptor))
     if path != nil { endLine(of: descriptor) }
   }
@@ -70,7 +70,7 @@ package final class AccessLog: Sendable {
   }
 
   /// Lets go of a file that was moved away, and makes one of its name; where that fails the old one is written on.
-  func reopen() throws(HTTPListener.StartError) {
+  func reopen() throws(HTTPServer.StartError) {
     guard let path else { return }
     flush()
     let fresh = try Self.open(path)
@@ -84,11 +84,11 @@ package final class AccessLog: Sendable {
     endLine(of: fresh)
   }
 
-  private static func open(_ path: String) throws(HTTPListener.StartError) -> Int32 {
+  private static func open(_ path: String) throws(HTTPServer.StartError) -> Int32 {
     // Not for everybody: it has addresses of people.
     let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0o640)
     guard descriptor >= 0 else {
-      throw HTTPListener.StartError(
+      throw HTTPServer.StartError(
         description: "cannot open the log \(path): \(String(cString: strerror(errno)).lowercased())")
     }
     return descriptor

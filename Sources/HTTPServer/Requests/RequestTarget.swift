@@ -19,6 +19,18 @@ struct RequestTarget {
   private let start: UnsafePointer<CChar>
   private let end: UnsafeRawPointer
 
+  /// The target of a request whose request line is unknown, for the log.
+  static var none: RequestTarget { RequestTarget() }
+
+  private init() {
+    let text: StaticString = "-"
+    path = UnsafeRawBufferPointer(start: text.utf8Start, count: 1)
+    authority = nil
+    query = UnsafeRawBufferPointer(rebasing: path[1...])
+    start = UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
+    end = UnsafeRawPointer(start) + 1
+  }
+
   /// - Parameters:
   ///   - url: of the daemon, which ended it by a NUL in place of the `?`.
   ///   - hidden: what `hide` gave for this request.

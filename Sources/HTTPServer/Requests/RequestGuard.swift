@@ -30,18 +30,21 @@ enum RequestGuard {
     var end: UnsafePointer<CChar>
   }
 
-  /// Why the request is refused, or nil.
+  /// Returns the reason to refuse the request of a connection; `nil` if it is well-formed.
+  /// - Parameters:
+  ///   - version: the HTTP version in the request line.
+  ///   - notes: filled as far as the headers were seen.
   static func refusal(
-    _ site: Site, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>, _ target: RequestTarget,
-    _ version: UnsafePointer<CChar>, _ notes: inout Notes
+    of connection: Connection, _ version: UnsafePointer<CChar>, _ notes: inout Notes
   ) -> MalformedRequest? {
+    let (method, target) = (connection.request.method, connection.request.target)
     if !target.fills(from: method, to: version) { return .requestLineHasSpareBytes }
     if target.hasSpace { return .requestLineHasSpareWords }
     // The request line, too, ends in two NULs where it ended in CR LF: "HTTP/1.1" has eight bytes.
     if version[8] != 0 || version[9] != 0 { return .requestLineEnd }
-    var seen = Seen(site: .passUnretained(site), end: version + 10)
+    var seen = Seen(site: .passUnretained(connection.server.site), end: version + 10)
     _ = MHD_get_connection_values_n(
-      connection, .HEADER_KIND,
+      connection.handle, .HEADER_KIND,
       { seen, _, name, nameSize, value, valueSize in
         guard let seen = seen?.assumingMemoryBound(to: Seen.self), let name, !CookieDecoy.isDecoy(name)
         else { return .YES }
@@ -83,7 +86,7 @@ enum RequestGuard {
     notes.headerSize = seen.end - version - 10
     if seen.hasBadName { return .headerName }
     // Behind the last one CR LF twice, and nothing else.
-    if seen.hasBadValue || seen.end + 2 != method + zg_head_size(connection) { return .headerLine }
+    if seen.hasBadValue || seen.end + 2 != method + zg_head_size(connection.handle) { return .headerLine }
     if let authority = target.authority {
       // A Host that is there must be one all the same.
       notes.framing.seeAuthority(authority)

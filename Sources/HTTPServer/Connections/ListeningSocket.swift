@@ -19,7 +19,7 @@ enum ListeningSocket {
   ///   - options: those that set hosts and port.
   static func open(
     _ hosts: [String], _ port: Int, _ options: Options
-  ) throws(HTTPListener.StartError) -> (sockets: [Int32], port: Int) {
+  ) throws(HTTPServer.StartError) -> (sockets: [Int32], port: Int) {
     var tries = port == 0 ? 20 : 1
     while true {
       tries -= 1
@@ -37,7 +37,7 @@ enum ListeningSocket {
 
   private struct Refusal: Error {
     let code: Int32
-    let start: HTTPListener.StartError
+    let start: HTTPServer.StartError
   }
 
   /// - Parameter chosen: 0 until a port was picked.
@@ -53,7 +53,7 @@ enum ListeningSocket {
     guard code == 0 else {
       throw Refusal(
         code: 0,
-        start: HTTPListener.StartError(
+        start: HTTPServer.StartError(
           description:
             "cannot listen on \(host): \(String(cString: gai_strerror(code)).lowercased()); "
             + "choose another address with \(options.host)"))
@@ -77,7 +77,7 @@ enum ListeningSocket {
     if failure == EADDRINUSE || sockets.count == before {
       throw Refusal(
         code: failure,
-        start: HTTPListener.StartError(
+        start: HTTPServer.StartError(
           description:
             "cannot listen on \(host):\(port): \(String(cString: strerror(failure)).lowercased())"
             + hint(failure, port: port, options)))
@@ -120,9 +120,9 @@ enum ListeningSocket {
 
   /// A socket of the file system. One that nobody listens on any more is taken away; who may reach it is a matter of
   /// its folder, as with a port of this machine.
-  static func open(path: String) throws(HTTPListener.StartError) -> Int32 {
-    func failure(_ code: Int32) -> HTTPListener.StartError {
-      HTTPListener.StartError(
+  static func open(path: String) throws(HTTPServer.StartError) -> Int32 {
+    func failure(_ code: Int32) -> HTTPServer.StartError {
+      HTTPServer.StartError(
         description: "cannot listen on unix:\(path): \(String(cString: strerror(code)).lowercased())"
           + (code == EADDRINUSE ? "; choose another socket with --listen" : ""))
     }

@@ -3,7 +3,7 @@ import ZigguratFiles
 package import ZigguratTileServing
 
 /// A daemon of libmicrohttpd that gives requests to a site and sends its answers. It decides nothing.
-package final class HTTPListener {
+package final class HTTPServer {
   /// The daemon's limits; the defaults suit a public server behind a proxy or a private one alone.
   package struct Limits: Sendable {
     package var connections = 4096
@@ -46,7 +46,7 @@ package final class HTTPListener {
   private let paths: [String]
   /// The port for monitors.
   package let monitorPort: Int?
-  private let context: ListenerContext
+  let context: ServerContext
   private let acceptor: ConnectionAcceptor
 
   /// Listens on `host`:`port`, on every address that the name has, with `threads` event loops, and more where
@@ -81,14 +81,14 @@ package final class HTTPListener {
     self.sockets = sockets
     self.paths = paths
     self.handed = handed.map(\.descriptor)
-    context = ListenerContext(site: site, limits: limits, log: log, monitorPort: monitorPort)
+    context = ServerContext(site: site, limits: limits, log: log, monitorPort: monitorPort)
     acceptor = ConnectionAcceptor(context, sockets, shared: self.handed, threads: threads)
     guard acceptor.start() else {
       for socket in sockets { close(socket) }
       throw StartError(description: "cannot start the HTTP daemon on port \(port)")
     }
-    context.deadlines.start()
-    DescriptorRelief.shared.add { [deadlines = context.deadlines] in deadlines.cutIdle() }
+    context.connections.start()
+    DescriptorRelief.shared.add { [connections = context.connections] in connections.cutIdle() }
     context.log?.start()
   }
 
@@ -103,7 +103,7 @@ package final class HTTPListener {
     }
     // No connection may be suspended from here on.
     context.site.stop()
-    context.deadlines.stop()
+    context.connections.stop()
     acceptor.stopLoops()
     context.lingering.stop()
     context.log?.flush()

@@ -26,11 +26,9 @@ enum DaemonRefusal {
   }()
 
   /// Returns the reason that the library had for a status.
-  fileprivate static func reason(
-    _ status: UInt32, _ connection: OpaquePointer, _ known: ConnectionDeadlines.Connection
-  ) -> MalformedRequest {
+  fileprivate static func reason(_ status: UInt32, _ connection: Connection) -> MalformedRequest {
     // After the handler saw the headers, only the lines of a chunked body are left to refuse.
-    if known.isInRequest {
+    if !connection.request.isIdle {
       switch status {
       case 413: return .chunkTooLarge
       case 431: return .longHead
@@ -46,7 +44,7 @@ enum DaemonRefusal {
     case 505: return .version
     default: break
     }
-    if let length = header(connection, "Content-Length"), ContentLengthFault(view(length)) != nil {
+    if let length = connection.header("Content-Length"), ContentLengthFault(length.bytes) != nil {
       return .lengthNoNumber
     }
     return .unparsable
@@ -59,13 +57,10 @@ enum DaemonRefusal {
 /// does not expect that. What it writes fails, since this side of the connection has ended, and then it closes.
 @_cdecl("MHD_queue_response")
 public func queueDaemonRefusal(
-  _ connection: OpaquePointer?, _ status: UInt32, _ response: OpaquePointer?
+  _ handle: OpaquePointer?, _ status: UInt32, _ response: OpaquePointer?
 ) -> UInt32 {
-  if let connection, let known = deadline(connection) {
-    known._withUnsafeGuaranteedRef { known in
-      let why = DaemonRefusal.reason(status, connection, known)
-      known.context._withUnsafeGuaranteedRef { $0.refuseDirectly(why, connection, known) }
-    }
+  handle.flatMap(Connection.of)?._withUnsafeGuaranteedRef { connection in
+    _ = connection.refuseDirectly(DaemonRefusal.reason(status, connection))
   }
-  return DaemonRefusal.queueResponse(connection, status, response).rawValue
+  return DaemonRefusal.queueResponse(handle, status, response).rawValue
 }

@@ -1,19 +1,19 @@
 import Glibc
 import Synchronization
-import ZigguratCMicroHTTPD
 import ZigguratHTTPMessages
 import ZigguratThreads
 import ZigguratTileServing
 
-/// The body of a request that may change something, and the answer to it.
+/// Reads the body of a request that may change something, and has it answered.
 ///
-/// The connection is suspended while a worker writes what has come or makes the answer, so that no event loop
-/// ever waits for a disk.
+/// The connection is suspended while a worker writes received bytes or makes the answer, so that no event loop ever waits
+/// for a disk.
 // Sendable: the event loop touches it only while no worker does; resuming the connection is the last thing
 // that a worker does.
-final class IncomingBody: @unchecked Sendable {
-  /// Bytes that are discarded so that a client that sends too much can read the refusal; then the connection is cut.
-  static let patience = 16 << 20
+final class RequestBodyReader: @unchecked Sendable {
+  /// The maximum of bytes that are discarded so that a client that sends too much can read the refusal. Beyond it the
+  /// connection is cut.
+  private static let maxDiscarded = 16 << 20
 
   private enum Sink {
     case memory(limit: Int, answer: @Sendable (Request) -> Answer)
@@ -23,13 +23,13 @@ final class IncomingBody: @unchecked Sendable {
   private enum Stage {
     case receiving
     case draining
-    /// Wants no more: so many bytes were thrown away since.
+    /// The body is refused or complete; so many bytes after that were discarded.
     case discarding(Int)
     case answering
     case answered(Answer)
   }
 
-  private let connection: OpaquePointer
+  private let connection: Connection
   private let queue: WorkQueue
   private let sink: Sink
   private(set) var request: RoutedRequest
@@ -38,8 +38,8 @@ final class IncomingBody: @unchecked Sendable {
   /// Bytes since the client was last given time.
   private var progress = 0
 
-  /// Nil where the plan is to refuse.
-  init?(_ plan: BodyPlan, _ request: RoutedRequest, _ connection: OpaquePointer, _ queue: WorkQueue) {
+  /// Returns `nil` if the plan is to refuse.
+  init?(_ plan: BodyPlan, _ request: RoutedRequest, _ connection: Connection, _ queue: WorkQueue) {
     switch plan {
     case .refuse: return nil
     case .collect(let limit, let answer): sink = .memory(limit: limit, answer: answer)
@@ -59,13 +59,13 @@ final class IncomingBody: @unchecked Sendable {
     }
   }
 
-  /// The handler's next step.
+  /// The next step of the connection's handler.
   enum Step {
-    /// `bytes` were taken; `gainsTime` where the client has sent enough to be given more time.
+    /// The bytes were taken; `gainsTime` if the client has sent enough to be given more time.
     case taken(gainsTime: Bool)
-    /// Not now: a worker is busy, and the daemon comes again.
+    /// A worker is busy; libmicrohttpd calls the handler again.
     case later
-    /// The client goes on where nobody listens: to be cut.
+    /// The client has sent too much after its body was refused; the connection is cut.
     case cut
   }
 
@@ -74,7 +74,7 @@ final class IncomingBody: @unchecked Sendable {
     case .draining, .answering, .answered: return .later
     case .discarding(let count):
       stage.withLock { $0 = .discarding(count + bytes.count) }
-      return count + bytes.count > Self.patience ? .cut : .taken(gainsTime: false)
+      return count + bytes.count > Self.maxDiscarded ? .cut : .taken(gainsTime: false)
     case .receiving: break
     }
     switch sink {
@@ -108,7 +108,7 @@ final class IncomingBody: @unchecked Sendable {
   /// A client that sends less than this within the time for a request is cut.
   private static let leastProgress = 65536
 
-  /// The answer, or nil while a worker makes it: then the connection was suspended.
+  /// Returns the answer; `nil` while a worker makes it, for which the connection was suspended.
   func answer() -> Answer? {
     switch stage.withLock({ $0 }) {
     case .answered(let answer): return answer
@@ -130,17 +130,17 @@ final class IncomingBody: @unchecked Sendable {
 
   private func suspend(_ work: @escaping @Sendable () -> Void) {
     // Before the work is given away: it may be done at once.
-    Suspension.begin(connection)
+    connection.suspend()
     // A body that is half written is no new work.
     let isDraining = if case .draining = stage.withLock({ $0 }) { true } else { false }
     let isTaken = queue.submit(always: isDraining) { [self] in
       work()
-      MHD_resume_connection(connection)
+      connection.resume()
     }
     guard !isTaken else { return }
     // Too much at once, or the server ends.
     if isDraining { work() } else { refuse() }
-    MHD_resume_connection(connection)
+    connection.resume()
   }
 
   private func refuse() {

@@ -4,15 +4,15 @@ import ZigguratHTTPMessages
 /// Reads a body that is made meanwhile for the daemon; while there is nothing the connection is suspended.
 final class StreamReader {
   private let stream: any BodyStream
-  private let connection: OpaquePointer
+  private let connection: Connection
 
-  private init(_ stream: any BodyStream, _ connection: OpaquePointer) {
+  private init(_ stream: any BodyStream, _ connection: Connection) {
     self.stream = stream
     self.connection = connection
   }
 
   /// An answer without end.
-  static func response(_ stream: any BodyStream, _ connection: OpaquePointer) -> OpaquePointer? {
+  static func response(_ stream: any BodyStream, _ connection: Connection) -> OpaquePointer? {
     let owner = Unmanaged.passRetained(StreamReader(stream, connection))
     let response = MHD_create_response_from_callback(
       UInt64.max, 4096,
@@ -31,11 +31,9 @@ final class StreamReader {
 
   /// -1 ends the answer (MHD_CONTENT_READER_END_OF_STREAM).
   private func read(into room: UnsafeMutableRawBufferPointer) -> Int {
-    // Safe: it lives as long as it is suspended, and is resumed once.
-    nonisolated(unsafe) let connection = connection
-    return stream.read(into: room) {
-      MHD_suspend_connection(connection)
-      return { MHD_resume_connection(connection) }
+    stream.read(into: room) { [connection] in
+      MHD_suspend_connection(connection.handle)
+      return { connection.resume() }
     } ?? -1
   }
 }

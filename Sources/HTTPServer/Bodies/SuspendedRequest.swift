@@ -1,13 +1,12 @@
 import Glibc
 import Synchronization
 import TileStorage
-import ZigguratCMicroHTTPD
 import ZigguratHTTPMessages
 
-/// An answer that is waited for: its connection is suspended meanwhile.
+/// A request whose connection is suspended until its answer is there.
 // Sendable: the connection is touched by another thread only while it is suspended, and resuming it is
 // the last thing that thread does.
-final class PendingAnswer: @unchecked Sendable {
+final class SuspendedRequest: @unchecked Sendable {
   private enum Outcome {
     case response(Response)
     case askAgain
@@ -26,7 +25,7 @@ final class PendingAnswer: @unchecked Sendable {
     var client = Client.there
   }
 
-  private let connection: OpaquePointer
+  private let connection: Connection
   private let socket: Int32
   private let isHTTP10: Bool
   private let state = Mutex(State())
@@ -34,14 +33,14 @@ final class PendingAnswer: @unchecked Sendable {
   private let rounds: Int
 
   /// - Parameter former: for what the connection was suspended when the same request was asked before.
-  init(_ connection: OpaquePointer, after former: PendingAnswer?) {
+  init(_ connection: Connection, after former: SuspendedRequest?) {
     self.connection = connection
-    socket = zg_connection_socket(connection)
-    isHTTP10 = deadline(connection)?._withUnsafeGuaranteedRef { $0.isHTTP10 } ?? true
+    socket = connection.socket
+    isHTTP10 = connection.request.isHTTP10
     rounds = former.map { $0.rounds + 1 } ?? 0
   }
 
-  /// The answer, once the connection was resumed; nil where the request is to be asked again.
+  /// The answer, once the connection was resumed; `nil` if the request is to be handled again.
   var response: Response? {
     switch state.withLock({ $0.outcome }) {
     case .response(let response)?: response
@@ -53,7 +52,7 @@ final class PendingAnswer: @unchecked Sendable {
   /// Suspends the connection and has the answer made; the handler is called again afterwards.
   func wait(for later: Later) {
     // Before it is begun: it may be done at once.
-    Suspension.begin(connection)
+    connection.suspend()
     let askAgain: @Sendable () -> Void = { [self] in resume(.askAgain) }
     later.begin(
       Later.Waiter(
@@ -63,16 +62,16 @@ final class PendingAnswer: @unchecked Sendable {
 
   /// Suspends the connection until the request is to be asked again.
   func wait(for arrival: TileArrival) {
-    Suspension.begin(connection)
+    connection.suspend()
     arrival.whenHere(isQuick: true) { [self] in resume(.askAgain) }
   }
 
-  /// False where that was done as often as is of use.
+  /// Whether the request may be handled again; false after it was several times.
   var mayAskAgain: Bool { rounds < TileArchive.patience }
 
   private func resume(_ outcome: Outcome) {
     state.withLock { $0.outcome = outcome }
-    MHD_resume_connection(connection)
+    connection.resume()
   }
 
   /// False once the client is gone. After the answer was given the socket may be another connection's, so it is looked

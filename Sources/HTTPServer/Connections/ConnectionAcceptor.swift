@@ -16,7 +16,7 @@ final class ConnectionAcceptor: Sendable {
     var hasEnded = false
   }
 
-  private let context: ListenerContext
+  private let server: ServerContext
   private let sockets: [Int32]
   private let shared: [Int32]
   /// Is readable once there is to be no more waiting for connections.
@@ -30,8 +30,8 @@ final class ConnectionAcceptor: Sendable {
   ///   - sockets: that listen.
   ///   - shared: the same, which others go on with.
   ///   - threads: event loops that share the connections until they are full.
-  init(_ context: ListenerContext, _ sockets: [Int32], shared: [Int32] = [], threads: Int) {
-    self.context = context
+  init(_ server: ServerContext, _ sockets: [Int32], shared: [Int32] = [], threads: Int) {
+    self.server = server
     self.sockets = sockets
     self.shared = shared
     self.threads = threads
@@ -46,7 +46,7 @@ final class ConnectionAcceptor: Sendable {
   /// - Returns: false where the system gives no threads.
   func start() -> Bool {
     for socket in sockets + shared { _ = fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK) }
-    let loops = (0..<threads).compactMap { _ in EventLoop(context) }
+    let loops = (0..<threads).compactMap { _ in EventLoop(server) }
     state.withLock { $0.loops = loops }
     let isStarted =
       loops.count == threads && end >= 0
@@ -85,12 +85,12 @@ final class ConnectionAcceptor: Sendable {
   private func roomiest() -> EventLoop? {
     state.withLock { state in
       let counts = state.loops.map(\.connections)
-      if counts.reduce(0, +) >= context.limits.connections { return nil }
+      if counts.reduce(0, +) >= server.limits.connections { return nil }
       // The first ones share the work; the others are for what these cannot hold.
       let least = counts[..<threads].indices.min { counts[$0] < counts[$1] }!
       if counts[least] < EventLoop.capacity { return state.loops[least] }
       if let other = counts.firstIndex(where: { $0 < EventLoop.capacity }) { return state.loops[other] }
-      guard let loop = EventLoop(context) else { return nil }
+      guard let loop = EventLoop(server) else { return nil }
       state.loops.append(loop)
       return loop
     }
@@ -122,14 +122,14 @@ final class ConnectionAcceptor: Sendable {
           return
         }
         let peer = IPAddress(address)
-        guard context.admits(connectionOf: peer) else {
+        guard server.admits(connectionOf: peer) else {
           close(connection)
           return
         }
         let near = self.near(connection) ?? loop
         // As long as the others have nearly as many.
         let chosen = near.connections < min(2 * loop.connections + 8, EventLoop.capacity) ? near : loop
-        if !chosen.add(connection, address, length) { context.connectionEnded(of: peer) }
+        if !chosen.add(connection, address, length) { server.connectionEnded(of: peer) }
       }
     }
   }

@@ -1,0 +1,60 @@
+import Glibc
+import Synchronization
+import ZigguratThreads
+
+/// All open connections of a server. Those whose deadline has passed are cut.
+///
+/// The timeout of libmicrohttpd counts idle time alone. A client that sends or takes a byte now and then would hold its
+/// connection for ever.
+final class OpenConnections: Sendable {
+  let table = Mutex<[ObjectIdentifier: Connection]>([:])
+  private let isStopping = Atomic<Bool>(false)
+
+  func start() {
+    _ = StartedThread.detached { [self] in
+      while !isStopping.load(ordering: .relaxed) {
+        usleep(500_000)
+        cutLate()
+      }
+    }
+  }
+
+  func stop() { isStopping.store(true, ordering: .relaxed) }
+
+  func add(_ connection: Connection) {
+    table.withLock { $0[ObjectIdentifier(connection)] = connection }
+  }
+
+  /// Removes a connection, before its socket is closed.
+  func remove(_ connection: Connection) {
+    table.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(connection)) }
+  }
+
+  /// Cuts the half of the idle connections that were idle longest, and returns their number.
+  func cutIdle() -> Int {
+    table.withLock { connections in
+      let idle = connections.values.filter { $0.isIdle.load(ordering: .relaxed) }
+        .sorted { $0.deadline.load(ordering: .relaxed) < $1.deadline.load(ordering: .relaxed) }
+      let cut = idle.prefix((idle.count + 1) / 2)
+      for connection in cut { shutdown(connection.socket, Int32(SHUT_RDWR)) }
+      return cut.count
+    }
+  }
+
+  private func cutLate() {
+    let now = Self.now()
+    table.withLock { connections in
+      for connection in connections.values where connection.deadline.load(ordering: .relaxed) < now {
+        // The daemon sees the end of the stream and closes.
+        shutdown(connection.socket, Int32(SHUT_RDWR))
+      }
+    }
+  }
+
+  /// Milliseconds of the clock of all deadlines, which is monotonic.
+  static func now() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+    return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+  }
+}

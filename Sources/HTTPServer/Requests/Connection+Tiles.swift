@@ -1,0 +1,45 @@
+import TileStorage
+import ZigguratCMicroHTTPD
+import ZigguratHTTPMessages
+import ZigguratTileServing
+
+/// Answers with stored tiles, without a string, an array or an object.
+extension Connection {
+  /// Answers with a stored tile, or suspends the connection until it is there; returns `nil` if `Site.respond` has to
+  /// answer the request.
+  func answerTile() -> MHD_Result? {
+    guard !request.isOptions, !isMonitor else { return nil }
+    let target = request.target
+    let found = server.site.tile(
+      request.route, target.path, query: target.query, cookies: { request.cookie })
+    switch found {
+    case .found(let tile):
+      // It stays mapped until the request is completed.
+      request.stage = .tile(tile.archive.takeRetainedValue())
+      return answer(tile)
+    case .late(let arrival): return waits(for: arrival) ? .YES : nil
+    case .other: return nil
+    }
+  }
+
+  /// Suspends the connection until a pending tile is there; returns false if `Site.respond` has to answer the request.
+  private func waits(for arrival: TileArrival) -> Bool {
+    // A client that has the tile already needs none.
+    guard request.isGet, header("If-None-Match") == nil, header("If-Match") == nil else { return false }
+    let pending = nextWait()
+    guard pending.mayAskAgain else { return false }
+    request.stage = .suspended(pending)
+    pending.wait(for: arrival)
+    return true
+  }
+
+  private func answer(_ tile: TileReply) -> MHD_Result {
+    let answer = withConditions { server.site.answer(tile, request.target.query, $0) { header($0) } }
+    switch answer {
+    case .instead(let response): return send(response)
+    case .tile(let head):
+      noteAnswer(head.status, request.isGet ? head.sentCount : 0)
+      return send(tile, head)
+    }
+  }
+}
