@@ -56,7 +56,7 @@ final class TestServer {
     access.token = AccessToken(Self.token)
     access.proxies = proxies
     site = try Site(
-      library: Library(Source(path: folder.path), name: "test"), publicFolder: nil, access: access)
+      library: ListRepository(Source(path: folder.path), name: "test"), publicFolder: nil, access: access)
     // Longer than any test, unless a test is about them.
     var limits = HTTPServer.Limits()
     limits.idleTimeout = 300
