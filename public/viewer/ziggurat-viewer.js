@@ -104,8 +104,8 @@ export class ZigguratViewer extends ZoomableElement {
   }
 
   attributeChangedCallback(name, before, now) {
-    // Setting the same `src` again opens it if another image has been opened since.
-    const isReturn = name === 'src' && now && this.#wanted && this.#wanted !== now
+    // Setting the same value again goes back to that image, or to that view of it.
+    const isReturn = name === 'view' || name === 'src' && now && this.#wanted && this.#wanted !== now
     if (now === before && !isReturn) return
     if (OLD_ATTRIBUTES.includes(name)) renewAttribute(this, name, now)
     else if (name === 'src') {

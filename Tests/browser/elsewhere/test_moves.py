@@ -51,6 +51,10 @@ class Moves(EmbeddingTest):
         self.assertEqual(set(self.causes(visit, drag)), {"user"})
         self.assertEqual(self.causes(visit, "viewer.style.width = '600px'"), ["resize"])
         self.assertEqual(set(self.causes(visit, "viewer.fit()")), {"program"})
+        # A motion of the program goes on after the resize as the program's.
+        causes = self.causes(visit, "viewer.zoomTo(2); setTimeout(() => { viewer.style.width = '620px' }, 60)")
+        self.assertLessEqual(causes.count("resize"), 1)
+        self.assertEqual(causes[-1], "program")
 
     def test_who_sets_the_viewport_hears_of_it_before_the_next_line(self):
         visit = self.page(VIEWER)
@@ -142,6 +146,9 @@ class Life(EmbeddingTest):
         visit.run("viewer.removeAttribute('max-scale'); viewer.viewport = { scale: 0.9 }")
         self.assertEqual(visit.view()["scale"], 0.9)
         visit.run("viewer.setAttribute('view', 'scale=0.3&x=200&y=100')")
+        self.assertEqual([visit.view()[name] for name in ("scale", "x", "y")], [0.3, 200, 100])
+        # A second click on the same link.
+        visit.run("viewer.viewport = { scale: 0.8 }; viewer.setAttribute('view', 'scale=0.3&x=200&y=100')")
         self.assertEqual([visit.view()[name] for name in ("scale", "x", "y")], [0.3, 200, 100])
         visit.run("viewer.setAttribute('view', 'nonsense')")
         self.assertEqual(visit.view()["scale"], 0.3)
