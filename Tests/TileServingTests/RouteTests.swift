@@ -38,6 +38,7 @@ struct RouteTests {
     case .api(.upload(let id)): "upload \(id.map(part) ?? "-")"
     case .api(.events): "events"
     case .api(.pairing): "pairing"
+    case .api(.version): "version"
     case .api(.nothing): "api"
     case .view(let id): "view \(part(id))"
     case .embed(let id): "embed \(id.map(part) ?? "-")"
@@ -82,7 +83,7 @@ struct RouteTests {
       ("/api/images/a/copies", "copies a"), ("/api/images/copies", "image copies"),
       ("/api/images/a/move", "move a"), ("/api/images/move", "image move"), ("/api/session", "session"),
       ("/api/session/", "api"), ("/api/events", "events"), ("/api/events/x", "api"),
-      ("/api/pairing.svg", "pairing"),
+      ("/api/pairing.svg", "pairing"), ("/api/version", "version"), ("/api/version/", "api"),
       ("/api/qr.svg", "pairing"),
       ("/api/trash", "trash"), ("/api/trash/", "api"), ("/api/trash/x/restore", "restore x"),
       ("/api/trash/x/y/restore", "api"), ("/api/trash/x", "api"), ("/api/trash/restore", "api"),

@@ -7,7 +7,7 @@ struct UploadHeaders: Middleware {
     guard request.method != "OPTIONS", case .api(let asked)? = request.route else { return answer }
     return switch asked {
     case .uploads, .upload: answer.map(\.resumable)
-    case .session, .images, .image, .trash, .restore, .events, .pairing, .nothing: answer
+    case .session, .images, .image, .trash, .restore, .events, .pairing, .version, .nothing: answer
     }
   }
 }

@@ -13,6 +13,7 @@ package enum APIRequest: Sendable {
   case upload(id: Range<Int>?)
   case events
   case pairing
+  case version
   case nothing
 
   init?(_ path: RawPath) {
@@ -36,6 +37,8 @@ package enum APIRequest: Sendable {
       || path.isPart(FormerNames.pairing, from: 5, to: end)
     {
       self = .pairing
+    } else if path.isPart("version", from: 5, to: end) {
+      self = .version
     } else {
       self = Self.trash(path, "trash") ?? Self.trash(path, FormerNames.trash) ?? .nothing
     }

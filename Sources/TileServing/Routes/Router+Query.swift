@@ -31,7 +31,7 @@ extension APIRequest {
       case .animation, .original: ["v", "download"]
       case .move, .copies, nil: ["v"]
       }
-    case .session, .trash, .restore, .uploads, .upload, .events, .pairing: []
+    case .session, .trash, .restore, .uploads, .upload, .events, .pairing, .version: []
     case .nothing: nil
     }
   }

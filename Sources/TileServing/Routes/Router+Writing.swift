@@ -20,7 +20,7 @@ extension Router {
     case .image(let image): plan(for: image)
     case .trash: deletionsPlan()
     case .restore(let deletion): restorePlan(path.text(deletion))
-    case .images, .events, .pairing, .nothing: .refuse(methodNotAllowed)
+    case .images, .events, .pairing, .version, .nothing: .refuse(methodNotAllowed)
     }
   }
 
@@ -41,7 +41,7 @@ extension Router {
     case .image, .trash, .restore, .uploads, .events: break
     // What came before another server began to write ends here.
     case .upload(let id): if let id, site.uploads?.upload(path.text(id)) != nil { return nil }
-    case .images, .pairing, .session, .nothing: return nil
+    case .images, .pairing, .version, .session, .nothing: return nil
     }
     let url = catalog.writerURL
     // Who may write into the database says it.

@@ -108,6 +108,7 @@ struct Router {
     case .upload(let id): .now(uploadsElsewhere(request) ?? upload(id.map(path.text)))
     case .events: .now(uploadsElsewhere(request) ?? events())
     case .pairing: .now(pairingCode())
+    case .version: .now(version)
     case .trash where site.access.isWritable: .now(listTrash())
     case .trash, .restore, .session, .nothing:
       .problem(404, "Not found", "there is no such part of the API")
