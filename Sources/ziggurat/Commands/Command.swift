@@ -29,6 +29,11 @@ struct ExitCode: Equatable {
   static let interrupted = ExitCode(number: 130)
 }
 
+/// A failure that was reported, in one line.
+struct ReportedFailure: Error {
+  let exitCode: ExitCode
+}
+
 extension Command {
   static var formerName: String? { nil }
   static var reportsAllErrors: Bool { false }

@@ -10,7 +10,7 @@ import ZigguratTileServing
 ///
 /// Every server of a library does so when it has seen that an image is gone: the last to see it asks when none answers
 /// with the image any more.
-final class EdgePurging: Sendable {
+final class CachePurger: Sendable {
   private let queues: [PurgeQueue]
   private let seed: SurrogateKey.Seed
   /// What was known of the library when it was looked at last.

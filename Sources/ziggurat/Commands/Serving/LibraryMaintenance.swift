@@ -8,12 +8,11 @@ import ZigguratObjectStore
 import ZigguratThreads
 import ZigguratTileServing
 
-/// What a server does for its library as long as it runs: takes in what has changed, has caches forget what is gone, and
-/// tells who runs it what of this does not go.
-final class LibraryUpkeep: Sendable {
+/// The maintenance of a server's library: it reads changes, purges removed images from caches, and reports errors.
+final class LibraryMaintenance: Sendable {
   private let library: Library
   private let site: Site
-  private let purging: EdgePurging?
+  private let purging: CachePurger?
   private let catalogued = WakeUps()
   /// Why the catalog could not be brought up to date, as was told last.
   private let fault = Mutex<String?>(nil)
@@ -41,7 +40,7 @@ final class LibraryUpkeep: Sendable {
 
   /// - Parameter spaces: those that visitors may open; nil if they may not.
   init(
-    _ library: Library, _ site: Site, _ purging: EdgePurging?, _ spaces: (any SpaceOpener)?, isSilent: Bool
+    _ library: Library, _ site: Site, _ purging: CachePurger?, _ spaces: (any SpaceOpener)?, isSilent: Bool
   ) {
     self.library = library
     self.site = site
