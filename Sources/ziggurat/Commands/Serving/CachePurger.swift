@@ -6,88 +6,89 @@ import ZigguratImageLibrary
 import ZigguratObjectStore
 import ZigguratTileServing
 
-/// Has the caches in front of the server forget images that are gone from the library, however they went.
+/// Purges images that were removed from the library from the caches in front of the server.
 ///
-/// Every server of a library does so when it has seen that an image is gone: the last to see it asks when none answers
-/// with the image any more.
+/// Every server of a library does so when it notices a removal. The last one purges when no server answers with the
+/// image any more.
 final class CachePurger: Sendable {
   private let queues: [PurgeQueue]
   private let seed: SurrogateKey.Seed
-  /// What was known of the library when it was looked at last.
+  /// The state of the library at the last look.
   private struct Known {
-    /// Nothing without caches, since the table that shares it is copied when it changes.
+    /// Empty without caches, because the table with which it shares memory would be copied at each change.
     var ids: [ImageID] = []
-    /// How far the changes of a catalog that servers share were heard.
+    /// The place in the feed of changes of a shared catalog up to which changes were read.
     var place: Catalog.Place?
-    var heard = ContinuousClock.now
+    var readAt = ContinuousClock.now
   }
   private let known = Mutex(Known())
-  /// Seconds that a cache keeps anything (`s-maxage`).
+  /// Seconds that a cache keeps a response at most (`s-maxage`).
   private static let longest = 86_400
-  /// How long changes surely are told.
-  private static let told = Duration.seconds(3000)
+  /// The time for which the feed certainly keeps a change.
+  private static let feedLifetime = Duration.seconds(3000)
 
   /// - Parameters:
-  ///   - addresses: where the caches are asked.
-  ///   - seed: of the keys that answers have.
-  init(_ addresses: [EdgeCache], _ seed: SurrogateKey.Seed, of library: Library) {
+  ///   - caches: the caches to purge.
+  ///   - seed: the seed of the surrogate keys in responses.
+  init(_ caches: [EdgeCache], _ seed: SurrogateKey.Seed, of library: Library) {
     self.seed = seed
-    queues = addresses.map { cache in
-      PurgeQueue(cache.forget) { isHeard in
+    queues = caches.map { cache in
+      PurgeQueue(cache.forget) { isReachable in
         Output.error(
-          isHeard
+          isReachable
             ? "\(cache) answers purge requests again" : "\(cache) cannot be purged; the server tries again")
       }
     }
     for queue in queues { queue.start() }
     look(at: library)
     guard !queues.isEmpty, !library.asksForImages else { return }
-    // What was deleted while no server ran, or the cache was away until this one ended.
+    // Images deleted while no server ran, or while the cache was unreachable until the server ended.
     let deletions = (try? Trash(library, keeps: Self.longest).deletions()) ?? []
-    forget(deletions.flatMap(\.images))
+    purge(deletions.flatMap(\.images))
   }
 
-  /// To be called whenever the library may have changed.
+  /// Purges images that were removed since the last call. Call it whenever the library may have changed.
   func look(at library: Library) {
     if queues.isEmpty { return }
     known.withLock { known in
       if library.asksForImages {
-        // A database that is away is asked for the same with the next look.
-        try? listen(to: library.catalog, &known)
+        // If the database is unreachable, the next look reads the same changes.
+        try? readChanges(of: library.catalog, &known)
         return
       }
       let before = known.ids
       known.ids = library.current.ids
-      // The same array has the same images without a look at them.
-      if before != known.ids { forget(Self.gone(from: before, in: known.ids)) }
+      // Arrays that share memory are equal without a comparison of elements.
+      if before != known.ids { purge(Self.gone(from: before, in: known.ids)) }
     }
   }
 
-  /// Has those forgotten of the images that have changed that are there no more.
-  private func listen(to catalog: Catalog, _ known: inout Known) throws(StorageError) {
-    // What was to be forgotten when the server ended, or is told no more since it was long ago, is forgotten once more.
-    if known.heard + Self.told < .now { known.place = nil }
-    guard let heard = known.place else {
+  /// Purges the images that changed and do not exist any more.
+  private func readChanges(of catalog: Catalog, _ known: inout Known) throws(StorageError) {
+    // The first look, and one after the feed has dropped changes, purges all images that were removed recently.
+    if known.readAt + Self.feedLifetime < .now { known.place = nil }
+    guard let last = known.place else {
       let place = try catalog.place()
-      try catalog.gone(since: catalog.now() - Self.longest) { forget($0) }
+      try catalog.gone(since: catalog.now() - Self.longest) { purge($0) }
       known.place = place
-      known.heard = .now
+      known.readAt = .now
       return
     }
-    let changes = try catalog.changes(behind: heard)
+    let changes = try catalog.changes(behind: last)
     if let images = changes.images {
       let ids = Array(images)
       for start in stride(from: 0, to: ids.count, by: 1000) {
-        forget(try catalog.gone(among: Array(ids[start..<min(start + 1000, ids.count)])))
+        purge(try catalog.gone(among: Array(ids[start..<min(start + 1000, ids.count)])))
       }
     } else {
-      try catalog.gone(between: heard, and: changes.place) { forget($0) }
+      try catalog.gone(between: last, and: changes.place) { purge($0) }
     }
     known.place = changes.place
-    known.heard = .now
+    known.readAt = .now
   }
 
-  func forget(_ ids: [ImageID]) {
+  /// Adds the surrogate keys of images to the queue of each cache.
+  private func purge(_ ids: [ImageID]) {
     guard !ids.isEmpty else { return }
     let keys = ids.map { SurrogateKey(of: $0.text, seed).text }
     for queue in queues { queue.add(keys) }
@@ -95,7 +96,7 @@ final class CachePurger: Sendable {
 
   func stop() { for queue in queues { queue.stop() } }
 
-  /// Of sorted ids those that the others, sorted too, do not have.
+  /// Returns the elements of sorted ids that other sorted ids do not have.
   static func gone(from before: [ImageID], in after: [ImageID]) -> [ImageID] {
     var rest = after[...]
     return before.filter { id in
