@@ -203,7 +203,11 @@ let package = Package(
       "TileExportTests",
       ["Files", "TileExport", "PyramidBuilding", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
     tests(
-      "ZigguratTests", ["Files", "Text", "ziggurat", "TileStorage", "TileGeometry", "TestSupport"]),
+      "ZigguratTests",
+      [
+        "Files", "HTTPListening", "Text", "TileServing", "ziggurat", "TileStorage", "TileGeometry",
+        "TestSupport",
+      ]),
     tests(
       "TileRenderingTests",
       [

@@ -6,7 +6,7 @@ import ZigguratTileServing
 /// One line per answer on stderr or in a file, gathered and written a few times a second.
 package final class AccessLog: Sendable {
   /// The form of a line.
-  package enum Style: String, Sendable, CaseIterable {
+  package enum Style: String, Codable, Sendable, CaseIterable {
     /// For people: the time, client, method, path with query, status, bytes, seconds, and in quotation marks, as nginx's
     /// `combined` has them, the Referer, the User-Agent, and the reason of a 5xx.
     case text

@@ -5,7 +5,7 @@ package import ZigguratTileServing
 /// A daemon of libmicrohttpd that gives requests to a site and sends its answers. It decides nothing.
 package final class HTTPServer {
   /// The daemon's limits; the defaults suit a public server behind a proxy or a private one alone.
-  package struct Limits: Sendable {
+  package struct Limits: Codable, Equatable, Sendable {
     package var connections = 4096
     /// From one address; behind a proxy all come from the proxy's.
     package var connectionsPerAddress = 1024

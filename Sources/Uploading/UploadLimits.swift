@@ -2,7 +2,7 @@ import Glibc
 package import TileStorage
 
 /// What uploads may take.
-package struct UploadLimits: Sendable {
+package struct UploadLimits: Codable, Equatable, Sendable {
   /// Of one file.
   package var bytes = 4 << 30
   /// Of one file for a private space, which is in memory while it is tiled: a quarter of the machine's.

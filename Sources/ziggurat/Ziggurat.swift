@@ -21,9 +21,9 @@ enum Ziggurat {
       Output.release()
       exit(code.number)
     } catch {
-      // One line says what is wrong, and nothing else.
+      // Warnings about former names are not errors.
       Output.discard()
-      Output.error(error.description)
+      for message in error.messages { Output.error(message) }
       exit(ExitCode.usage.number)
     }
   }

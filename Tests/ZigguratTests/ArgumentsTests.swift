@@ -150,6 +150,20 @@ import ZigguratText
     #expect(complaint([], ["ZIGGURAT_DEPTH": "3"]) == nil)
   }
 
+  @Test func `all errors that can be found are reported, one line for each`() {
+    let words = ["--jobs", "1", "--jobs", "2", "--uploads", "x", "--depth", "3"]
+    #expect(
+      complaint(words, ["ZIGGURAT_NO_UPLOADS": "maybe"])
+        == """
+        --jobs cannot be given twice
+        invalid value 'x' for --uploads (expected no or yes)
+        --depth requires --json
+        """)
+    // The meaning of later words depends on it.
+    #expect(
+      complaint(["--jobs", "1", "--jobs", "2", "--x"]) == "unknown option '--x' (see 'ziggurat help build')")
+  }
+
   @Test func `a missing option or operand is reported`() throws {
     let none = try parse([])
     #expect(try none.int("quality", in: 1...100) == nil)

@@ -17,10 +17,7 @@ import ZigguratTestSupport
   }
 
   private func complaint(_ text: String) throws -> String? {
-    do {
-      _ = try parse(text)
-      return nil
-    } catch let error as UsageError { return error.description.replacing(folder.path + "/", with: "") }
+    UsageError(try parse(text).errors)?.description.replacing(folder.path + "/", with: "")
   }
 
   @Test func `a file sets options, after the environment and the command line`() throws {
@@ -85,6 +82,13 @@ import ZigguratTestSupport
     ("writable please", "cannot read line 1 of options.conf: expected NAME = VALUE"),
     ("= 3", "cannot read line 1 of options.conf: expected NAME = VALUE"),
     ("port = 1\nport = 1", "port in line 2 of options.conf cannot be given twice"),
+    (
+      "port\nprot = 2\nno line\nport = 1\nuploads = x",
+      "cannot read line 3 of options.conf: expected NAME = VALUE\n"
+        + "unknown option 'prot' in line 2 of options.conf; did you mean 'port'?\n"
+        + "port in line 4 of options.conf cannot be given twice\n"
+        + "invalid value 'x' for uploads in line 5 of options.conf (expected no or yes)"
+    ),
   ])
   func `a line that cannot be used is reported with its number`(text: String, message: String) throws {
     #expect(try complaint(text) == message)
@@ -101,8 +105,10 @@ import ZigguratTestSupport
 
   @Test func `a file that cannot be read is reported`() throws {
     let path = folder.path + "/none"
+    let serve = try Arguments([], command: ServeCommand.self, environment: ["ZIGGURAT_CONFIG": path])
+    #expect(serve.errors.map(\.description) == ["cannot read \(path): no such file or directory"])
     let error = #expect(throws: UsageError.self) {
-      try Arguments([], command: ServeCommand.self, environment: ["ZIGGURAT_CONFIG": path])
+      try Arguments([], command: BuildCommand.self, environment: ["ZIGGURAT_CONFIG": path])
     }
     #expect(error?.description == "cannot read \(path): no such file or directory")
     #expect(throws: UsageError.self) {

@@ -18,6 +18,21 @@ package struct HostNames: Sendable {
     names.insert("localhost")
   }
 
+  /// Parses names with commas between, such as `images.example.org,*.example.org`; nil if the text is invalid.
+  package init?(_ text: String) {
+    guard let names = HostNames(own: []).adding(text) else { return nil }
+    self = names
+  }
+
+  /// Returns these names and those of `other`.
+  package func adding(_ other: HostNames) -> HostNames {
+    var result = self
+    result.names.formUnion(other.names)
+    result.endings += other.endings
+    result.hasAll = hasAll || other.hasAll
+    return result
+  }
+
   /// Names to be answered to besides, with commas between: `images.example.org`, `*.example.org`, or `*` for
   /// all; nil for anything else.
   package func adding(_ text: String) -> HostNames? {

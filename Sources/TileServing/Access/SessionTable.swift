@@ -21,7 +21,7 @@ struct Session: Sendable {
 /// The sessions, by the digests of their ids. Spaces that no session holds any more are locked at once.
 package final class SessionTable: Sendable {
   /// How long sessions last, seconds, and how many there may be.
-  package struct Limits: Sendable {
+  package struct Limits: Codable, Equatable, Sendable {
     package var idle = 30 * 60
     package var absolute = 12 * 3600
     package var count = 1000

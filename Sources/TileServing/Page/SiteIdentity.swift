@@ -1,7 +1,7 @@
 import ZigguratTileProtocols
 
 /// What the owner of a server calls it, and who that is.
-package struct SiteIdentity: Sendable {
+package struct SiteIdentity: Codable, Equatable, Sendable {
   /// Nil for the program's own name.
   package let name: String?
   package let provider: Provider?

@@ -3,7 +3,7 @@ import ZigguratHTTPMessages
 package import ZigguratText
 
 /// Who provides what a server has: an Agent as manifests and collections name it (IIIF Presentation 3.0, section 3.2).
-package struct Provider: Sendable {
+package struct Provider: Codable, Equatable, Sendable {
   package let json: JSONValue
 
   /// What of a file is none, in one line.

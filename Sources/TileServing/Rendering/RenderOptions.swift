@@ -2,7 +2,7 @@ import ZigguratTileProtocols
 import ZigguratTileRendering
 
 /// What rendering may take.
-package struct RenderOptions: Hashable, Sendable {
+package struct RenderOptions: Codable, Hashable, Sendable {
   /// Pixels of one picture, fewer in formats that take long (`PictureFormat.limit`).
   package var pixels = 50_000_000
   /// Threads that render, beside those that answer: so many for quick pictures, and as many for long ones.

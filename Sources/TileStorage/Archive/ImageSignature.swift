@@ -1,5 +1,5 @@
 /// A file's kind by its first bytes, whatever it is called.
-package enum ImageSignature: String, CaseIterable, Sendable {
+package enum ImageSignature: String, CaseIterable, Codable, Sendable {
   /// JPEG's start of image and the beginning of a marker (ITU-T T.81, annex B).
   case jpeg
   /// The PNG signature (PNG, section 5.2).

@@ -7,6 +7,8 @@ protocol Command {
   static var usage: String { get }
   static var summary: String { get }
   static var options: [Option] { get }
+  /// Whether the command reports the errors of its arguments itself, together with those that it finds.
+  static var reportsAllErrors: Bool { get }
 
   /// Runs to the end and gives the exit code; wrong usage is thrown.
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode
@@ -27,6 +29,12 @@ struct ExitCode: Equatable {
   static let interrupted = ExitCode(number: 130)
 }
 
+/// A failure that was reported, in one line.
+struct ReportedFailure: Error {
+  let exitCode: ExitCode
+}
+
 extension Command {
   static var formerName: String? { nil }
+  static var reportsAllErrors: Bool { false }
 }

@@ -28,7 +28,7 @@ enum ReindexCommand: Command {
     if shared != nil, !ObjectLibrary.isMeant(by: folder) {
       throw .requires("--catalog", "a library in an object store; a folder has a catalog of its own")
     }
-    if let shared { try ServedLibrary.check(catalog: shared) }
+    if let shared { try CatalogURL(shared).check() }
     let sweeps = try arguments.flag("gc")
     if sweeps, !ObjectLibrary.isMeant(by: folder) {
       throw .requires(arguments.spelled("gc"), "a library in an object store")
@@ -52,7 +52,7 @@ enum ReindexCommand: Command {
       try? MoveJournal.finish(in: folder)
       let library = try FolderRepository(root: folder)
       if library.count == 0, library.catalog.isInMemory {
-        Output.error(ServeStart.nothing(in: folder))
+        Output.error(StartupBanner.noArchive(in: folder))
         return .someFailed
       }
       if let reason = library.catalog.memoryReason {

@@ -53,16 +53,16 @@ enum SpaceCommand: Command {
       case .list: return try list(library, arguments, asJSON: asJSON)
       }
       return .success
-    } catch let told as SpaceDoor.Told {
-      return told.exitCode
+    } catch let failure as ReportedFailure {
+      return failure.exitCode
     } catch let usage as UsageError {
       throw usage
     } catch { preconditionFailure("nothing else is thrown") }
   }
 
-  private static func create(_ library: String, _ arguments: Arguments) throws(SpaceDoor.Told) {
+  private static func create(_ library: String, _ arguments: Arguments) throws(ReportedFailure) {
     let spaces = PrivateSpaces(library: library)
-    try SpaceDoor.telling { () throws(PasswordFailure) in
+    try SpaceUnlocker.reporting { () throws(PasswordFailure) in
       let password = try PasswordPrompt(file: arguments.string("password-file"))
         .password("Password of the new space", isNew: true)
       warn(password)
@@ -72,9 +72,9 @@ enum SpaceCommand: Command {
       "private space made; it cannot be opened without its password, and a lost password cannot be restored")
   }
 
-  private static func changePassword(_ library: String, _ arguments: Arguments) throws(SpaceDoor.Told) {
+  private static func changePassword(_ library: String, _ arguments: Arguments) throws(ReportedFailure) {
     let spaces = PrivateSpaces(library: library)
-    try SpaceDoor.telling { () throws(PasswordFailure) in
+    try SpaceUnlocker.reporting { () throws(PasswordFailure) in
       let file = arguments.string("password-file")
       let old = try PasswordPrompt(file: file).password("Password")
       let new = try PasswordPrompt(file: arguments.string("new-password-file"))
@@ -85,8 +85,8 @@ enum SpaceCommand: Command {
     Output.note("changed; copies of the old keyring still open with the old password")
   }
 
-  private static func lock(_ library: String) throws(SpaceDoor.Told) {
-    try SpaceDoor.telling { () throws(PasswordFailure) in
+  private static func lock(_ library: String) throws(ReportedFailure) {
+    try SpaceUnlocker.reporting { () throws(PasswordFailure) in
       do throws(SpaceError) { try PrivateSpaces(library: library).lock() } catch { throw .space(error) }
     }
     Output.note("locked; servers of this library remove all keys from memory within a few seconds")
@@ -99,8 +99,8 @@ enum SpaceCommand: Command {
 
   private static func list(
     _ library: String, _ arguments: Arguments, asJSON: Bool
-  ) throws(SpaceDoor.Told) -> ExitCode {
-    let space = try SpaceDoor.open(library, arguments)
+  ) throws(ReportedFailure) -> ExitCode {
+    let space = try SpaceUnlocker.open(library, passwordFile: arguments.string("password-file"))
     var isWhole = true
     do throws(StorageError) {
       for id in try space.ids() {

@@ -38,8 +38,8 @@ struct SpaceMove {
     self.ids = images
   }
 
-  func run() throws(SpaceDoor.Told) -> ExitCode {
-    let space = try SpaceDoor.open(library, arguments)
+  func run() throws(ReportedFailure) -> ExitCode {
+    let space = try SpaceUnlocker.open(library, passwordFile: arguments.string("password-file"))
     let other = target == .otherSpace ? try openOther() : nil
     let move = PictureMove(library: library)
     var (moved, failed): ([ImageID], Int) = ([], 0)
@@ -75,8 +75,8 @@ struct SpaceMove {
     return failed == 0 ? .success : .someFailed
   }
 
-  private func openOther() throws(SpaceDoor.Told) -> PrivateSpace {
-    try SpaceDoor.telling { () throws(PasswordFailure) in
+  private func openOther() throws(ReportedFailure) -> PrivateSpace {
+    try SpaceUnlocker.reporting { () throws(PasswordFailure) in
       let password = try PasswordPrompt(file: arguments.string("new-password-file"))
         .password("Password of the space to move to")
       do throws(SpaceError) { return try PrivateSpaces(library: library).open(password) } catch {

@@ -20,9 +20,9 @@ struct SpaceRekeying {
     }
   }
 
-  func run() throws(SpaceDoor.Told) -> ExitCode {
+  func run() throws(ReportedFailure) -> ExitCode {
     let spaces = PrivateSpaces(library: library)
-    return try SpaceDoor.telling { () throws(PasswordFailure) in
+    return try SpaceUnlocker.reporting { () throws(PasswordFailure) in
       let password = try PasswordPrompt(file: arguments.string("password-file")).password("Password")
       do throws(SpaceError) {
         let rekey = try spaces.rekey(password)

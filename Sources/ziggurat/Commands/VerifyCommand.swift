@@ -63,8 +63,9 @@ enum VerifyCommand: Command {
     var faults: Int
     var mended: Repair.Outcome?
     if isOfSpace {
-      do throws(SpaceDoor.Told) {
-        (read, faults) = try verify(SpaceDoor.open(path, arguments), jobs: jobs, report)
+      do throws(ReportedFailure) {
+        (read, faults) = try verify(
+          SpaceUnlocker.open(path, passwordFile: arguments.string("password-file")), jobs: jobs, report)
       } catch { return error.exitCode }
     } else if isBucket {
       do throws(StorageError) {
@@ -174,11 +175,11 @@ enum VerifyCommand: Command {
 
   private static func verify(
     _ space: PrivateSpace, jobs: Int, _ report: @escaping @Sendable (ArchiveVerifier.Fault) -> Void
-  ) throws(SpaceDoor.Told) -> (read: Int, faults: Int) {
+  ) throws(ReportedFailure) -> (read: Int, faults: Int) {
     let ids: [ImageID]
     do { ids = try space.ids() } catch {
       Output.error(error.description)
-      throw SpaceDoor.Told(exitCode: .someFailed)
+      throw ReportedFailure(exitCode: .someFailed)
     }
     let count = LibraryVerifier.verify(
       ids, jobs: jobs, faults: { faults(ofID: $0, in: space) }, report: report)

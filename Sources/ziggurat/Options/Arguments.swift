@@ -6,6 +6,8 @@ struct Arguments {
   private(set) var operands: [String] = []
   /// A line for each option of an earlier release that was given: by its former name, or without effect.
   private(set) var warnings: [String] = []
+  /// Errors, if the command reports them itself.
+  private(set) var errors: [UsageError] = []
   private var values: [String: String] = [:]
   /// The name by which each option was given, for messages.
   private var spellings: [String: String] = [:]
@@ -15,6 +17,8 @@ struct Arguments {
   /// - Parameters:
   ///   - words: the arguments after the command's name. `--name value`, `--name=value`; `--` ends the options.
   ///   - environment: the environment of the process.
+  /// - Throws: an error of the first word that cannot be parsed, since the meaning of later words depends on it; else
+  ///   all other errors together, unless the command reports them itself.
   init(
     _ words: [String], command: any Command.Type, environment: [String: String]
   ) throws(UsageError) {
@@ -45,28 +49,30 @@ struct Arguments {
       }
       let option = found.option
       let isFirst = given.insert(option.name).inserted
-      guard isFirst || option.isList else { throw .repeated(spelling) }
+      let isRepeated = !isFirst && !option.isList
+      if isRepeated { errors.append(.repeated(spelling)) }
       if let placeholder = Self.placeholder(of: found) {
         let bare = option.isValueOptional ? "true" : nil
         guard let value = parts.count == 2 ? String(parts[1]) : bare ?? rest.popFirst() else {
           throw .noValue(spelling, placeholder: placeholder)
         }
-        try set(found, value, spelling: spelling, isFirst: isFirst)
+        if !isRepeated { set(found, value, spelling: spelling, isFirst: isFirst) }
       } else {
         guard parts.count == 1 else { throw .needlessValue(spelling) }
-        try set(found, "true", spelling: spelling, isFirst: isFirst)
+        if !isRepeated { set(found, "true", spelling: spelling, isFirst: isFirst) }
       }
       warn(found, spelling, "--" + option.name)
     }
     self.operands = operands
-    try addEnvironment(environment, besides: given)
+    addEnvironment(environment, besides: given)
     if let path = values["config"], options.contains(where: { $0.name == "config" }) {
-      try addFile(ConfigFile(path: path))
+      do throws(UsageError) { addFile(try ConfigFile(path: path)) } catch { errors.append(error) }
     }
     for option in options where given.contains(option.name) {
       guard let other = option.required, values[other] == nil else { continue }
-      throw .requires(spelled(option.name), "--" + other)
+      errors.append(.requires(spelled(option.name), "--" + other))
     }
+    if !command.reportsAllErrors, let error = UsageError(errors) { throw error }
   }
 
   /// An option, and its former name if it was found by that.
@@ -86,21 +92,22 @@ struct Arguments {
     return found.former?.values?.keys.sorted().joined(separator: "|") ?? found.option.value
   }
 
-  private mutating func set(
-    _ found: Found, _ value: String, spelling: String, isFirst: Bool
-  ) throws(UsageError) {
+  private mutating func set(_ found: Found, _ value: String, spelling: String, isFirst: Bool) {
     guard found.option.removal == nil else { return }
     var value = value
     if let present = found.former?.flagValue {
       guard let isSet = Self.isSet(value) else {
-        throw .invalid(value, for: spelling, expected: "true or false")
+        errors.append(.invalid(value, for: spelling, expected: "true or false"))
+        return
       }
       guard isSet else { return }
       value = present
     }
     if let translations = found.former?.values {
       guard let present = translations[value] else {
-        throw .invalid(value, for: spelling, expected: translations.keys.sorted().joined(separator: " or "))
+        let expected = translations.keys.sorted().joined(separator: " or ")
+        errors.append(.invalid(value, for: spelling, expected: expected))
+        return
       }
       value = present
     }
@@ -126,22 +133,21 @@ struct Arguments {
     "\(former) is now called \(present) (the old name works until 2.0)"
   }
 
-  private mutating func addEnvironment(
-    _ environment: [String: String], besides given: Set<String>
-  ) throws(UsageError) {
+  private mutating func addEnvironment(_ environment: [String: String], besides given: Set<String>) {
     for option in options {
       var names: [(former: Option.FormerName?, variable: String)] = [(nil, option.environmentName)]
       names += option.former.map { ($0, Option.environmentName($0.name)) }
       guard let (former, spelling) = names.first(where: { environment[$0.variable] != nil }) else { continue }
       warn((option, former), spelling, option.environmentName)
       if !given.contains(option.name), let value = environment[spelling] {
-        try set((option, former), value, spelling: spelling, isFirst: true)
+        set((option, former), value, spelling: spelling, isFirst: true)
       }
     }
   }
 
   /// Options of other commands are ignored, as in the environment: one file serves all commands.
-  private mutating func addFile(_ file: ConfigFile) throws(UsageError) {
+  private mutating func addFile(_ file: ConfigFile) {
+    errors += file.errors
     let known = Ziggurat.commands.flatMap { $0.options }.filter {
       $0.name != "config" && (!$0.isHidden || $0.removal != nil)
     }
@@ -150,7 +156,9 @@ struct Arguments {
     for setting in file.settings {
       guard Self.find(setting.name, in: known) != nil else {
         let present = known.filter { $0.removal == nil }
-        throw .unknownKey(setting.name, at: setting.place, near: nearest(setting.name, present.map(\.name)))
+        let near = nearest(setting.name, present.map(\.name))
+        errors.append(.unknownKey(setting.name, at: setting.place, near: near))
+        continue
       }
       guard let found = Self.find(setting.name, in: options) else { continue }
       let name = found.option.name
@@ -162,10 +170,13 @@ struct Arguments {
         continue
       }
       let isFirst = seen.insert(name).inserted
-      guard isFirst || found.option.isList else { throw .repeated(spelling) }
+      guard isFirst || found.option.isList else {
+        errors.append(.repeated(spelling))
+        continue
+      }
       warn(found, spelling, name)
       if before.contains(name) { continue }
-      try set(found, setting.value, spelling: spelling, isFirst: isFirst)
+      set(found, setting.value, spelling: spelling, isFirst: isFirst)
     }
   }
 
@@ -222,6 +233,12 @@ extension Arguments {
     try value(name, expected: "a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
       Int(text).flatMap { range.contains($0) ? $0 : nil }
     }
+  }
+
+  /// Returns a whole number, or bytes, seconds or pixels if the option has a unit.
+  func number(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
+    let isQuantity = options.contains { $0.name == name && $0.unit != nil }
+    return isQuantity ? try quantity(name, in: range) : try int(name, in: range)
   }
 
   /// Returns bytes, seconds or pixels.

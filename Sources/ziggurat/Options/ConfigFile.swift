@@ -10,6 +10,8 @@ struct ConfigFile {
   }
 
   private(set) var settings: [Setting] = []
+  /// An error for each line that is not a setting.
+  private(set) var errors: [UsageError] = []
 
   static let option = Option(
     "config", "FILE", isCommon: true,
@@ -35,7 +37,8 @@ struct ConfigFile {
         $0.trimmingCharacters(in: .whitespaces)
       }
       guard !parts[0].isEmpty, parts.count == 2 || !parts[0].contains(" ") else {
-        throw .invalidLine(at: place)
+        errors.append(.invalidLine(at: place))
+        continue
       }
       // A name alone is a flag.
       settings.append(Setting(name: parts[0], value: parts.count == 2 ? parts[1] : "true", place: place))

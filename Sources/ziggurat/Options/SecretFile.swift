@@ -35,25 +35,35 @@ enum SecretFile {
     return password
   }
 
-  /// Returns the key that servers share with the caches in front of them.
-  ///
-  /// - Parameters:
-  ///   - path: the value of `--purge-key-file`; nil for the library's own file, made at first use, in which servers of one folder
-  ///     find the same key.
-  ///   - library: the library's folder.
-  static func edgeKey(_ path: String?, library: String) throws(UsageError) -> EdgeKey {
-    let file = path ?? "\(library)/.ziggurat-edge-key"
-    if path == nil, access(file, F_OK) != 0 {
+  /// Returns the key that servers share with the caches in front of them, from a file in the library's folder. The first
+  /// server makes the file.
+  static func edgeKey(library: String) throws(UsageError) -> EdgeKey {
+    let file = "\(library)/.ziggurat-edge-key"
+    if access(file, F_OK) != 0 {
       do throws(StorageError) { try makeEdgeKey(file, library: library) } catch {
         throw .outside("--purge-key-file is required", error.description)
       }
     }
+    return try edgeKey(file)
+  }
+
+  /// Returns the key of `--purge-key-file`.
+  static func edgeKey(_ file: String) throws(UsageError) -> EdgeKey {
     guard let key = EdgeKey(try line(file)) else {
       throw .cannot(
         "use \(file)",
         "invalid key (expected 64 lowercase hexadecimal digits, as 'openssl rand -hex 32' prints)")
     }
     return key
+  }
+
+  /// Returns the token of `--token-file`.
+  static func token(_ path: String) throws(UsageError) -> AccessToken {
+    guard let token = AccessToken(try line(path)) else {
+      throw .cannot(
+        "use \(path)", "invalid token in its first line (expected 16 to 256 characters without spaces)")
+    }
+    return token
   }
 
   private static func makeEdgeKey(_ file: String, library: String) throws(StorageError) {

@@ -32,11 +32,21 @@ enum UsageMessage: String, CaseIterable {
   }
 }
 
-/// An error on the command line, in the environment or in a file of options: one line. Exit code 2.
-struct UsageError: Error, CustomStringConvertible {
-  let description: String
+/// Errors on the command line, in the environment or in a file of options: one line for each. Exit code 2.
+struct UsageError: Error, Equatable, CustomStringConvertible {
+  let messages: [String]
 
-  private init(_ message: UsageMessage, _ parts: String...) { description = message.text(parts) }
+  var description: String { messages.joined(separator: "\n") }
+
+  private init(_ message: UsageMessage, _ parts: String...) { messages = [message.text(parts)] }
+
+  /// Creates an error with the different messages of others; nil if there are none.
+  init?(_ errors: [UsageError]) {
+    var messages: [String] = []
+    for message in errors.flatMap(\.messages) where !messages.contains(message) { messages.append(message) }
+    guard !messages.isEmpty else { return nil }
+    self.messages = messages
+  }
 
   /// - Parameters:
   ///   - name: the option as it was given, see ``Arguments/spelled(_:)``.

@@ -100,8 +100,10 @@ enum BuildCommand: Command {
     let pdfPassword = try SecretFile.pdfPassword(arguments)
     var store: any ArchiveStore = FolderStore(library: library)
     if isPrivate {
-      SpaceDoor.forbidTemporaryFiles()
-      do { store = try SpaceDoor.open(library, arguments) } catch { return error.exitCode }
+      SpaceUnlocker.forbidTemporaryFiles()
+      do { store = try SpaceUnlocker.open(library, passwordFile: arguments.string("password-file")) } catch {
+        return error.exitCode
+      }
     }
     var isElsewhere = false
     do {

@@ -8,40 +8,39 @@ import ZigguratObjectStore
 import ZigguratThreads
 import ZigguratTileServing
 
-/// What a server does for its library as long as it runs: takes in what has changed, has caches forget what is gone, and
-/// tells who runs it what of this does not go.
-final class LibraryUpkeep: Sendable {
+/// The maintenance of a server's library: it reads changes, purges removed images from caches, and reports errors.
+final class LibraryMaintenance: Sendable {
   private let library: any ImageRepository
   private let site: Site
-  private let purging: EdgePurging?
-  private let catalogued = WakeUps()
-  /// Why the catalog could not be brought up to date, as was told last.
-  private let fault = Mutex<String?>(nil)
-  /// What was told last of a catalog that servers share.
-  private let told: Mutex<(outage: String?, isWriter: Bool)>
-  /// Whether the log says that the images' source cannot be read.
+  private let purging: CachePurger?
+  private let isCatalogUpdated = WakeUps()
+  /// The reported reason why the catalog could not be updated.
+  private let updateError = Mutex<String?>(nil)
+  /// The reported state of a shared catalog.
+  private let reportedState: Mutex<(outage: String?, isWriter: Bool)>
+  /// Whether an outage of the images' source was reported.
   private let isSourceAway = Mutex(false)
-  /// What a database would not do, as was told last.
-  private let refused = Mutex<(words: String, at: ContinuousClock.Instant)?>(nil)
-  /// Why the library's folder could not be reached, as was told last.
+  /// The last reported error of the database, and its time.
+  private let refused = Mutex<(message: String, at: ContinuousClock.Instant)?>(nil)
+  /// The reported reason why the library's folder could not be reached.
   private let outage = Mutex<String?>(nil)
-  /// The library's folders on disks that are not mounted, as the log says.
+  /// The reported folders on disks that are not mounted.
   private let unmounted = Mutex<[String]>([])
-  /// The library's folders that cannot be read, as the log says.
-  private let closed = Mutex<[String]>([])
-  /// How many archives cannot be read, as of the last look; nil before the first.
+  /// The reported folders that cannot be read.
+  private let unreadableFolders = Mutex<[String]>([])
+  /// The number of archives that could not be read at the last look; nil before the first.
   private let unreadable = Mutex<Int?>(nil)
-  /// Whether the log says that private spaces cannot be read.
+  /// Whether it was reported that private spaces cannot be read.
   private let isSpaceRefused = Mutex(false)
-  /// The shortage of disk space that the log has, and since when.
+  /// The reported shortage of disk space, and the time of the report.
   private let shortage = Mutex<(found: DiskShortage?, at: ContinuousClock.Instant?)>((nil, nil))
   private let spaces: (any SpaceOpener)?
-  /// Of a private space no image is named.
+  /// Whether the names of images are not reported, as of a private space.
   private let isSilent: Bool
 
-  /// - Parameter spaces: those that visitors may open; nil if they may not.
+  /// - Parameter spaces: the private spaces that visitors may open; nil if they may not.
   init(
-    _ library: any ImageRepository, _ site: Site, _ purging: EdgePurging?, _ spaces: (any SpaceOpener)?,
+    _ library: any ImageRepository, _ site: Site, _ purging: CachePurger?, _ spaces: (any SpaceOpener)?,
     isSilent: Bool
   ) {
     self.library = library
@@ -49,20 +48,20 @@ final class LibraryUpkeep: Sendable {
     self.isSilent = isSilent
     self.purging = purging
     self.spaces = spaces
-    told = Mutex((nil, false))
+    reportedState = Mutex((nil, false))
   }
 
   func start() {
     StartedThread.needed { [self] in
       reportUnreadableFolders()
       update()
-      catalogued.signal()
+      isCatalogUpdated.signal()
       reportSpaces()
       while true {
         library.waitForChange()
         let start = ContinuousClock.now
         let needsUpdate = library.refresh()
-        tellOfOutage()
+        reportOutage()
         reportUnmounted()
         reportUnreadableFolders()
         reportSpaces()
@@ -72,32 +71,33 @@ final class LibraryUpkeep: Sendable {
         site.purgeDeleted()
         site.lookUpFreeSpace(library: library.folder)
         reportShortage()
-        // However much happens, most of the time is others'.
+        // Maintenance takes at most a tenth of the time.
         let cost = ContinuousClock.now - start
         Thread.sleep(forTimeInterval: max(0.05, min(1, 10 * (cost / .seconds(1)))))
       }
     }
     guard library.hasOneWriter else { return }
-    // What is gone does not wait for what is new.
+    // Removals are purged without a wait for updates.
     StartedThread.needed { [self] in
       while true {
         purging?.look(at: library)
-        tellOfDatabase()
+        reportDatabase()
         Thread.sleep(forTimeInterval: 0.4)
       }
     }
   }
 
-  /// A library of some size can be searched from the first request on; a vast one is not waited for.
-  func waitForCatalog() { catalogued.wait(upTo: 0.3) }
+  /// Waits up to 0.3 seconds for the first update of the catalog, so that most libraries can be searched from the first
+  /// request on.
+  func waitForCatalog() { isCatalogUpdated.wait(upTo: 0.3) }
 
-  /// Another server may write the catalog at once.
+  /// Ends the right to write a shared catalog, so that another server can write it at once.
   func stop() {
     purging?.stop()
     library.catalog.handOver()
   }
 
-  /// What fails now is tried again with the next round, and told once.
+  /// Updates the catalog. An error is reported once, and the next round tries again.
   private func update() {
     var reason: String?
     do throws(StorageError) {
@@ -107,9 +107,9 @@ final class LibraryUpkeep: Sendable {
       })
       reportUnreadableArchives()
     } catch { reason = error.reason }
-    let isNew = fault.withLock { fault in
-      defer { fault = reason }
-      return fault != reason
+    let isNew = updateError.withLock { error in
+      defer { error = reason }
+      return error != reason
     }
     guard isNew, !isSilent else { return }
     if let reason {
@@ -136,9 +136,9 @@ final class LibraryUpkeep: Sendable {
 
   private func reportUnreadableFolders() {
     let now = library.unreadableFolders
-    let before = closed.withLock { closed in
-      defer { closed = now }
-      return closed
+    let before = unreadableFolders.withLock { folders in
+      defer { folders = now }
+      return folders
     }
     for folder in now where !before.contains(folder) {
       Output.error("\(readRefusal(folder) ?? "cannot read \(folder)"); its images are not served")
@@ -200,13 +200,13 @@ final class LibraryUpkeep: Sendable {
     }
   }
 
-  private func tellOfOutage() {
+  private func reportOutage() {
     let now = library.outage
     let before = outage.withLock { outage in
       defer { outage = now }
       return outage
     }
-    // Reasons may change while it is away: it is one outage.
+    // One outage may have several reasons.
     guard (now == nil) != (before == nil) else { return }
     if let now {
       Output.error(
@@ -232,12 +232,12 @@ final class LibraryUpkeep: Sendable {
     }
   }
 
-  private func tellOfDatabase() {
+  private func reportDatabase() {
     let outage = library.catalog.outage
     let now = (outage: outage, isWriter: library.catalog.isWriter)
-    let before = told.withLock { told in
-      defer { told = now }
-      return told
+    let before = reportedState.withLock { state in
+      defer { state = now }
+      return state
     }
     if now.outage != before.outage {
       if let outage {
@@ -248,7 +248,7 @@ final class LibraryUpkeep: Sendable {
     }
     if let refusal = library.catalog.takeRefusal() {
       let isNew = refused.withLock { refused in
-        if let refused, refused.words == refusal, .now - refused.at < .seconds(60) { return false }
+        if let refused, refused.message == refusal, .now - refused.at < .seconds(60) { return false }
         refused = (refusal, .now)
         return true
       }

@@ -1,0 +1,39 @@
+import ZigguratTileServing
+
+/// A type whose values are written as text in an option.
+protocol TextParsable: Sendable {
+  /// Nil if the text is invalid.
+  init?(_ text: String)
+}
+
+extension TrustedProxies: TextParsable {}
+extension HostNames: TextParsable {}
+extension AllowedOrigins: TextParsable {}
+extension FrameAncestors: TextParsable {}
+
+/// The value of an option with the text that it was parsed from. It is encoded as the text.
+struct TextValue<Value: TextParsable>: Codable, Equatable, Sendable {
+  let text: String
+  let value: Value
+
+  init?(_ text: String) {
+    guard let value = Value(text) else { return nil }
+    self.text = text
+    self.value = value
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    guard let value = TextValue(try container.decode(String.self)) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a \(Value.self)")
+    }
+    self = value
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(text)
+  }
+
+  static func == (a: TextValue, b: TextValue) -> Bool { a.text == b.text }
+}
