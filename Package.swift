@@ -205,7 +205,7 @@ let package = Package(
     tests(
       "ZigguratTests",
       [
-        "Files", "HTTPListening", "Text", "TileServing", "ziggurat", "TileStorage", "TileGeometry",
+        "Files", "HTTPServer", "Text", "TileServing", "ziggurat", "TileStorage", "TileGeometry",
         "TestSupport",
       ]),
     tests(

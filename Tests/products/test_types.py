@@ -146,8 +146,8 @@ RESOLUTIONS = [{"moduleResolution": "node"}, {"module": "node16", "moduleResolut
 
 
 def documented(kind: str) -> str:
-    """The block of a kind in the reference."""
-    [block] = re.findall(rf"```{kind}\n(.*?)```", (ROOT / "docs/reference/viewer-element.md").read_text(), re.DOTALL)
+    """The block of a kind in the guide."""
+    [block] = re.findall(rf"```{kind}\n(.*?)```", (ROOT / "docs/how-to/typescript.md").read_text(), re.DOTALL)
     return block
 
 
@@ -198,7 +198,7 @@ class Types(unittest.TestCase):
                     "package.json": '{"type": "module"}',
                     "picture.tsx": COMPONENT % ("import type {} from './viewer/elements-react.js'",
                                                 " onidle={() => {}} onviewport={({ detail }) => detail.cause}"),
-                    # As docs/reference/viewer-element.md has it.
+                    # As docs/how-to/typescript.md has it.
                     "documented.tsx": documented("tsx")}
         for options in RESOLUTIONS:
             self.assertEqual(self.compile(react_18, jsx="preserve", **options), "", options)

@@ -24,9 +24,11 @@ from test_pixels import tiff  # noqa: E402
 DOCS = ROOT / "docs"
 # The catalogs of DocC are built by `make docs`.
 PAGES = sorted(page for page in DOCS.rglob("*.md") if not any(part.endswith(".docc") for part in page.parts))
-# `sh` and `python` blocks are run, and `ini UNIT` blocks are checked as drop-ins of that unit; the others are only shown.
+# `sh` and `python` blocks are run. `ini UNIT` blocks are checked as drop-ins of that unit, and `ini new UNIT` blocks as whole units.
+# The others are only shown.
 UNITS = {"ziggurat.service": ROOT / "packaging/ziggurat.service", "ziggurat-build.service": ROOT / "packaging/debian/ziggurat-build.service"}
 KINDS = {"sh", "sh as-root", "python", "html", "css", "tsx", "json", "swift", "text"} | {f"ini {unit}" for unit in UNITS}
+NEW_UNIT = "ini new "
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
@@ -87,7 +89,8 @@ class Docs(unittest.TestCase):
         self.assertGreater(len(PAGES), 5)
         for page in PAGES:
             for kind, _ in blocks(page):
-                self.assertIn(kind, KINDS, page.relative_to(DOCS))
+                if not kind.startswith(NEW_UNIT):
+                    self.assertIn(kind, KINDS, page.relative_to(DOCS))
             for kind, text in blocks(page):
                 if kind == "json":
                     json.loads(text)
@@ -104,7 +107,8 @@ class Docs(unittest.TestCase):
     def test_drop_ins_are_sound(self):
         """systemd reads each one together with the unit of the package; each option and variable is one of ours or of a library."""
         options = {option for command in ("serve", "build") for option in re.findall(r"^  (--[a-z-]+)", run("help", command, "--all").stdout, re.MULTILINE)}
-        drop_ins = [(kind.removeprefix("ini "), text) for page in PAGES for kind, text in blocks(page) if kind.startswith("ini ")]
+        drop_ins = [(kind.removeprefix("ini "), text) for page in PAGES for kind, text in blocks(page)
+                    if kind.startswith("ini ") and not kind.startswith(NEW_UNIT)]
         self.assertGreater(len(drop_ins), 3)
         for unit, text in drop_ins:
             place = folder("units")
@@ -121,6 +125,23 @@ class Docs(unittest.TestCase):
             (place / f"{unit}.d/override.conf").write_text(text + "Wrong=yes\n")
             verified = subprocess.run(["systemd-analyze", "verify", "--man=no", place / unit], capture_output=True, text=True)
             self.assertIn("Wrong", verified.stderr)
+
+    def test_new_units_are_sound(self):
+        """systemd reads the units of a page that readers create, and finds the options in the program."""
+        self.assertGreater(sum(kind.startswith(NEW_UNIT) for page in PAGES for kind, _ in blocks(page)), 2)
+        for page in PAGES:
+            units = {kind.removeprefix(NEW_UNIT): text for kind, text in blocks(page) if kind.startswith(NEW_UNIT)}
+            place = folder("new-units")
+            for unit, text in units.items():
+                (place / unit).write_text(text.replace("/usr/bin/ziggurat", str(BINARY)))
+                for command, line in re.findall(r"/usr/bin/ziggurat (\w+)(.*)", text):
+                    options = re.findall(r"^  (--[a-z-]+)", run("help", command, "--all").stdout, re.MULTILINE)
+                    self.assertLessEqual(set(re.findall(r" (--[a-z-]+)", line)), set(options), text)
+            for unit in units:
+                # An instance of a template.
+                path = place / unit.replace("@.", "@ziggurat-build.service.")
+                verified = subprocess.run(["systemd-analyze", "verify", "--man=no", path], capture_output=True, text=True)
+                self.assertEqual((verified.returncode, verified.stderr), (0, ""), units[unit])
 
     def test_metrics_have_a_port_that_no_exporter_has(self):
         """https://github.com/prometheus/prometheus/wiki/Default-port-allocations has 9090 to 10061 nearly full."""

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import subprocess
 import sys
 import unittest
 import urllib.error
@@ -80,7 +81,9 @@ class Recipes(unittest.TestCase):
         return inserted(text, "  location / {\n", changes)
 
     def below_a_path(self, everybody: str, changes: str) -> str:
-        shared = (PACKAGING / "nginx.conf").read_text().partition("\nserver {")[0]
+        # The command in the comment of the file.
+        shared = subprocess.run(["sed", "/^server/,$d", PACKAGING / "nginx.conf"], capture_output=True, text=True, check=True).stdout
+        self.assertIn("sed '/^server/,$d' ../nginx.conf >", (PACKAGING / "below-a-path/nginx.conf").read_text())
         shared = shared.replace("server 127.0.0.1:8080", f"server 127.0.0.1:{self.server.port}")
         below = inserted((PACKAGING / "below-a-path/nginx.conf").read_text(), "location /images/ {\n", everybody + changes)
         return f"{shared}\nserver {{ listen 127.0.0.1:{self.port};\n{below}\n}}"
@@ -132,13 +135,23 @@ class Recipes(unittest.TestCase):
         self.assertEqual(self.ask(f"{top}/api/session", "POST", {"token": TOKEN}), 200)
         self.assertEqual(self.ask(f"{top}/api/images/photo", "PATCH", {"title": name}, Authorization=f"Bearer {TOKEN}"), 200)
 
+    def check_editors(self, name: str) -> None:
+        rules = recipe("limit_except GET { auth_basic ").replace("/etc/nginx/editors", str(self.readers))
+        self.start(getattr(self, name)("", rules))
+        top, login = self.FILES[name], {"token": TOKEN}
+        password = {"Authorization": "Basic " + base64.b64encode(b"reader:open sesame").decode()}
+        self.assertEqual(self.ask(f"{top}/api/images"), 200)
+        self.assertEqual(self.ask(f"{top}/api/session", "POST", login), 401)
+        self.assertEqual(self.ask(f"{top}/api/images/photo", "PATCH", {"title": "x"}, Authorization=f"Bearer {TOKEN}"), 401)
+        self.assertEqual(self.ask(f"{top}/api/session", "POST", login, **password), 200)
+
 
 def check(name: str, rule: str):
     return lambda self: getattr(self, f"check_{rule}")(name)
 
 
 for each in Recipes.FILES:
-    for rule in ("passwords", "changes", "own_network"):
+    for rule in ("passwords", "changes", "own_network", "editors"):
         setattr(Recipes, f"test_{rule}_{each}", check(each, rule))
 
 

@@ -1,6 +1,6 @@
 """Tiles drawn as the API describes them make the picture that the server makes, in every scheme.
 
-The drawing here is numpy, written from docs/reference/http-api.md alone. Tiles are lossless, so that nothing but rounding
+The drawing here is numpy, written from docs/reference/viewport-query.md alone. Tiles are lossless, so that nothing but rounding
 differs.
 """
 

@@ -1,4 +1,4 @@
-"""Every combination of the viewport query's parameters, against a model written from docs/reference/http-api.md alone."""
+"""Every combination of the viewport query's parameters, against a model written from docs/reference/viewport-query.md alone."""
 
 import http.client
 import itertools
