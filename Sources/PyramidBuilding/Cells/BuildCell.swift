@@ -7,7 +7,7 @@ import ZigguratFiles
 import ZigguratImaging
 import ZigguratThreads
 
-/// A cell that builds pictures, one after the other, for a `CellBuilder`.
+/// A cell that builds pictures, one after the other, for a `SandboxedPictureBuilder`.
 package enum BuildCell {
   package static let kind = CellServer.Kind(rawValue: 1)
 
@@ -33,15 +33,14 @@ package enum BuildCell {
     PDFPassword.use(order.pdfPassword)
     do throws(BuildError) {
       let file = try SourceFile(path: path, name: order.name)
-      if order.page == nil, order.associated == nil {
-        let pages = try SourcePages(file: file, options: options)
-        if pages.count > 1 || order.countsOnly {
-          let message = BuildMessage.encode(PagesMessage(pages, book: SourcePages.book(path: path)))
-          guard BuildMessage.isTaken(pages: message) else {
-            throw BuildError(path, "has \(pages.count) pages, in no order that can be listed")
-          }
-          return session.send(BuildMessage.pages, message)
+      if order.page == nil, order.associated == nil,
+        let pages = try PagesMessage(of: file, options, countsOnly: order.countsOnly)
+      {
+        let message = BuildMessage.encode(pages)
+        guard BuildMessage.isTaken(pages: message) else {
+          throw BuildError(path, "has \(pages.count) pages, in no order that can be listed")
         }
+        return session.send(BuildMessage.pages, message)
       }
       let report = try PyramidBuilder(options: options, threads: 1)
         .build(

@@ -17,7 +17,7 @@ struct CarriedBuild {
     case builder(BuildError)
   }
 
-  private let work: CellBuilder.Work
+  private let work: PictureJob
   private let cell: Cell
   private let builder: LibraryBuilder
   private let pool: WorkPool
@@ -38,7 +38,7 @@ struct CarriedBuild {
 
   /// - Parameter isAlone: all the memory that there is for pictures is reserved for it.
   init(
-    _ work: CellBuilder.Work, _ cell: Cell, _ builder: LibraryBuilder, _ pool: WorkPool, isAlone: Bool
+    _ work: PictureJob, _ cell: Cell, _ builder: LibraryBuilder, _ pool: WorkPool, isAlone: Bool
   ) {
     self.work = work
     self.cell = cell
@@ -51,7 +51,7 @@ struct CarriedBuild {
   /// Until the cell has answered.
   ///
   /// - Parameter files: go with the order.
-  mutating func run(_ order: BuildOrder, _ files: [Int32]) throws(Stop) -> CellBuilder.Answer {
+  mutating func run(_ order: BuildOrder, _ files: [Int32]) throws(Stop) -> PictureResult {
     try send(BuildMessage.build, BuildMessage.encode(order), files)
     while true {
       if let answer = try take(try receive()) { return answer }
@@ -97,7 +97,7 @@ struct CarriedBuild {
   }
 
   /// - Returns: the last word on the picture; nil where there is more to come.
-  private mutating func take(_ message: CellMessage) throws(Stop) -> CellBuilder.Answer? {
+  private mutating func take(_ message: CellMessage) throws(Stop) -> PictureResult? {
     switch (message.kind, plan) {
     case (BuildMessage.pages, nil) where work.page == nil:
       let pages = try decode(PagesMessage.self, message)
@@ -172,7 +172,7 @@ struct CarriedBuild {
           replacing: builder.mayReplace(work.source.id, digest: work.digest))
       }
     }
-    cell.allow(memory: isAlone ? pool.memoryLimit : max(likely, CellBuilder.opening))
+    cell.allow(memory: isAlone ? pool.memoryLimit : max(likely, SandboxedPictureBuilder.opening))
     try send(BuildMessage.go, [], file.map { [$0.descriptor] } ?? [])
   }
 

@@ -115,7 +115,7 @@ final class WorkPool: @unchecked Sendable {
   }
 
   /// Has all parts of a source built: by the caller and by threads without a picture of their own.
-  func finish(_ queue: PartQueue, _ cells: CellBuilder) throws(BuildError) {
+  func finish(_ queue: PartQueue, _ pictures: any PictureBuilder) throws(BuildError) {
     monitor.lock()
     queues.append(queue)
     monitor.wakeAll()
@@ -125,18 +125,18 @@ final class WorkPool: @unchecked Sendable {
       queues.removeAll { $0 === queue }
       monitor.unlock()
     }
-    try queue.finish(cells)
+    try queue.finish(pictures)
   }
 
-  /// Helps whoever is still at work, until no picture is left.
+  /// Helps other threads until no picture is left.
   ///
-  /// - Parameter cells: builds the parts that are not begun; nil if the pictures are built in this process.
-  func assist(_ cells: CellBuilder?) {
+  /// - Parameter builder: builds the parts that are not begun.
+  func assist(with builder: any PictureBuilder) {
     monitor.lock()
     while unfinished > 0 {
-      if let cells, let queue = queues.first(where: \.hasMore) {
+      if let queue = queues.first(where: \.hasMore) {
         monitor.unlock()
-        queue.help(cells)
+        queue.help(builder)
         monitor.lock()
         continue
       }
