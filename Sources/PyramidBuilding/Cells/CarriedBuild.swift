@@ -122,6 +122,7 @@ struct CarriedBuild {
     case (BuildMessage.entry, .some): try takeEntry(message.bytes)
     case (BuildMessage.progress, .some):
       picture?.tell(progress: try decode([Double].self, message).first ?? 0)
+      if let picture { builder.onProgress?(picture.progress) }
     case (BuildMessage.built, .some(let plan)):
       return .outcome(.built(try finish(plan, try decode(ResultMessage.self, message))))
     case (BuildMessage.failed, _):

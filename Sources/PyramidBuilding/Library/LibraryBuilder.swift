@@ -41,6 +41,8 @@ package struct LibraryBuilder: Sendable {
   package var imageTimeout = 600
   /// Called with what is ignored of what stands beside a source, from any thread.
   package var onIgnored: @Sendable (BuildError) -> Void = { _ in }
+  /// Called with the fraction of a picture that is done, from any thread.
+  package var onProgress: (@Sendable (Double) -> Void)?
   let isCancelled: @Sendable () -> Bool
 
   package init(

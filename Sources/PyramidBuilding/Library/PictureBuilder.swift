@@ -68,15 +68,16 @@ final class InProcessPictureBuilder: PictureBuilder {
       {
         return .pages(pages)
       }
-      let report = try PyramidBuilder(options: options, threads: 1, isCancelled: builder.isCancelled)
-        .build(
-          job.file, page: job.page, folio: job.source.folio, associated: job.associated,
-          digest: job.digest, words: job.words, for: pool
-        ) { (pyramid, format) throws(StorageError) in
-          try builder.store.makeWriter(
-            id: job.source.id, pyramid: pyramid, format: format,
-            replacing: builder.mayReplace(job.source.id, digest: job.digest))
-        }
+      var pyramids = PyramidBuilder(options: options, threads: 1, isCancelled: builder.isCancelled)
+      pyramids.onProgress = builder.onProgress
+      let report = try pyramids.build(
+        job.file, page: job.page, folio: job.source.folio, associated: job.associated, digest: job.digest,
+        words: job.words, for: pool
+      ) { (pyramid, format) throws(StorageError) in
+        try builder.store.makeWriter(
+          id: job.source.id, pyramid: pyramid, format: format,
+          replacing: builder.mayReplace(job.source.id, digest: job.digest))
+      }
       return .outcome(.built(report))
     } catch { return .outcome(.failed(error)) }
   }
