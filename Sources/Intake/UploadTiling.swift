@@ -142,14 +142,17 @@ package final class UploadTiling: @unchecked Sendable {
 
   /// Before anything is decoded: a header may promise more pixels than any memory holds.
   func check(_ path: String, of upload: Upload) throws {
-    let (unread, signature) = try SourceInspection.kind(ofUploadAt: path, name: upload.name)
-    if let unread { throw UnreadKind(format: unread) }
-    if let signature, !uploads.limits.kinds.contains(signature) { throw UntakenKind(kind: signature) }
+    let (slide, format) = try SourceInspection.kind(ofUploadAt: path, name: upload.name)
+    if let slide { throw Refusal(fault: .slide, reason: slide.uploadRefusal) }
+    if let format, !uploads.limits.kinds.contains(format) {
+      throw Refusal(fault: .kind, reason: "images of the kind \(format.rawValue) are not accepted")
+    }
     let inspection = try SourceInspection(path: path, options: BuildOptions())
     let pixels = inspection.size.width.multipliedReportingOverflow(by: inspection.size.height)
     let all = pixels.partialValue.multipliedReportingOverflow(by: max(1, inspection.pages))
     guard !pixels.overflow, !all.overflow, all.partialValue <= uploads.limits.pixels else {
-      throw TooManyPixels(
+      throw Refusal(
+        fault: .pixels,
         reason: "it has more than \(uploads.limits.pixels / 1_000_000) megapixels, which is the limit here")
     }
   }

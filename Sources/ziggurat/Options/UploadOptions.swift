@@ -24,7 +24,7 @@ enum UploadOptions {
       help: "Keep uploaded files beside their archives; clients that may write can download them"),
   ].grouped(.changes)
 
-  private static var types: String { ImageSignature.allCases.map(\.rawValue).joined(separator: ",") }
+  private static var types: String { ImageFormat.uploads.map(\.rawValue).joined(separator: ",") }
 
   /// Returns the folder that receives uploads; nil if none can be received.
   static func folder(_ library: String, _ arguments: Arguments) -> String? {
@@ -40,10 +40,12 @@ enum UploadOptions {
     limits.keepsSources = try arguments.flag("keep-originals")
     limits.kinds =
       try arguments.value("upload-types", expected: "all, none, or some of \(types)") {
-        (text) -> Set<ImageSignature>? in
+        (text) -> Set<ImageFormat>? in
         if text == "all" { return limits.kinds }
         if text == "none" { return [] }
-        let kinds = text.split(separator: ",").map { ImageSignature(rawValue: String($0)) }
+        let kinds = text.split(separator: ",").map { type in
+          ImageFormat.uploads.first { $0.rawValue == type }
+        }
         return kinds.isEmpty || kinds.contains(nil) ? nil : Set(kinds.compactMap { $0 })
       } ?? limits.kinds
     return try arguments.flag("writable") && !limits.kinds.isEmpty ? limits : nil
