@@ -149,7 +149,7 @@ struct CarriedBuild {
 
   /// Waits for the picture's memory and lets the cell go on.
   private mutating func begin(_ plan: BuildPlan) throws(Stop) {
-    do throws(BuildError) { try pool.check(memory: plan.memory, work.source.path) } catch {
+    do throws(BuildError) { try pool.check(plan, work.source.path) } catch {
       throw .builder(error)
     }
     // What was reckoned is near, never exact.

@@ -128,9 +128,8 @@ package struct LibraryBuilder: Sendable {
         try file.digests(isCancelled)
       }
     let beside = try SourceSidecar(of: source)
+    var work = PictureJob(source: source, file: file, digest: digest, words: .none, contents: contents)
     if let refused = try refused(source, digest) {
-      var work = PictureJob(
-        source: source, file: file, digest: digest, words: .none, contents: contents)
       work.outcome = refused
       return work
     }
@@ -139,16 +138,13 @@ package struct LibraryBuilder: Sendable {
       guard mending.isOf(source.id, digest) else {
         throw BuildError(source.path, "has changed since its archive was built: a build takes the change in")
       }
-      // A page of it is, or what it holds beside itself.
-      var work = PictureJob(
-        source: source, file: file, digest: digest, words: try words(beside, pixelDigest, contents),
-        contents: contents)
+      work.words = try words(beside, pixelDigest, contents)
+      // Otherwise one of its pages or associated images is.
       if !mending.asksFor(source.id), record(of: source)?.sourceDigest == digest {
         work.outcome = .unchanged(nil)
       }
       return work
     }
-    var work = PictureJob(source: source, file: file, digest: digest, words: .none, contents: contents)
     if !force, gone?.former(of: source.id) == nil {
       if let record = record(of: source), record.sourceDigest == digest, record.sourceName == file.name,
         record.sidecarDigest == beside?.digest, record.folio == source.folio,

@@ -107,7 +107,9 @@ package final class LibraryRun: @unchecked Sendable {
         if let copy {
           self.build(copyOf: source, copy, pictures)
         } else {
-          self.build(source, pictures) { self.tell($0, $1, of: source) }
+          self.builder.build(source, with: pictures, before: self.upcoming, besides: self.taken) {
+            self.tell($0, $1, of: source)
+          }
         }
         if let journal = self.journal { self.end(source, journal) }
         self.pool.finishPicture()
@@ -125,13 +127,6 @@ package final class LibraryRun: @unchecked Sendable {
   }
 
   private func build(
-    _ source: SourceScan.Source, _ pictures: any PictureBuilder,
-    _ report: @escaping (SourceScan.Source, LibraryBuilder.Outcome) -> Void
-  ) {
-    builder.build(source, with: pictures, before: upcoming, besides: taken, report: report)
-  }
-
-  private func build(
     copyOf source: SourceScan.Source, _ copy: Result<SourceCopy, BuildError>, _ pictures: any PictureBuilder
   ) {
     switch copy {
@@ -139,7 +134,7 @@ package final class LibraryRun: @unchecked Sendable {
     case .success(.settled(let outcome)): tell(source, outcome, of: source)
     case .success(.copied(let copy, let files)):
       withExtendedLifetime(files) {
-        build(copy, pictures) { [self] image, outcome in
+        builder.build(copy, with: pictures, before: upcoming, besides: taken) { [self] image, outcome in
           var told = SourceScan.Source(path: source.path, id: image.id, folio: image.folio, root: image.root)
           told.remote = source.remote
           tell(told, outcome.told(of: source, copiedTo: copy.path), of: source)

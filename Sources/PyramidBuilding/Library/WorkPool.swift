@@ -14,7 +14,7 @@ extension StripScheduler: PictureInWork {}
 
 /// The pictures in work in one library build: what they take of the memory allowed, and where a thread
 /// without a picture of its own can help.
-final class WorkPool: @unchecked Sendable {
+final class WorkPool: BuildHost, @unchecked Sendable {
   // Sendable: every property is touched under `monitor` only.
   private let monitor = Monitor()
   private var pictures: [any PictureInWork] = []
@@ -39,11 +39,12 @@ final class WorkPool: @unchecked Sendable {
   }
 
   /// Refuses a picture that alone takes more than the limit.
-  func check(memory: Int, _ source: String) throws(BuildError) {
-    guard memory <= memoryLimit else {
+  func check(_ plan: BuildPlan, _ source: String) throws(BuildError) {
+    guard plan.memory <= memoryLimit else {
       throw BuildError(
         source,
-        "takes about \(memory >> 20) MB, more than --memory-limit allows, which is \(memoryLimit >> 20) MB")
+        "takes about \(plan.memory >> 20) MB, more than --memory-limit allows, which is \(memoryLimit >> 20) MB"
+      )
     }
   }
 
