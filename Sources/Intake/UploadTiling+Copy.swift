@@ -2,7 +2,6 @@ import PyramidBuilding
 import TileGeometry
 import TileStorage
 import ZigguratFiles
-import ZigguratThreads
 import ZigguratTileProtocols
 import ZigguratTileRendering
 import ZigguratUploading
@@ -67,20 +66,9 @@ extension UploadTiling {
     options.format = archive.format
     let side = archive.pyramid.tileSize
     if BuildOptions.tileSizes.contains(side), side % 2 == 0 { options.tileSize = side }
-    let cancellation = Cancellation()
-    let isDone = Flag()
-    defer {
-      isDone.set()
-      // A cell of a large part is not kept for the next picture, which is another's.
-      cutter.forget()
-    }
-    // Without a thread it is not heard until the end.
-    _ = StartedThread.detached {
-      while !isDone.isSet, !cancellation.isAsked {
-        isDone.wait(upTo: 0.2)
-        if isCancelled() { cancellation.ask() }
-      }
-    }
+    let cancellation = Cancellation(when: isCancelled)
+    // The sandboxed process of a large part is not kept for the next picture, which is of another image.
+    defer { cutter.forget() }
     var bytes: [UInt8]?
     if copy.straightening == 0, JoinedTiles.mayJoin(copy.part, rotated: copy.rotation, of: archive) {
       // Tiles that are not alike are drawn.

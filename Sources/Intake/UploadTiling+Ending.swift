@@ -104,11 +104,7 @@ extension UploadTiling {
     case is CatalogIsAway:
       let reason = "the catalog cannot be reached, so it is unknown whether the image exists already"
       fail(upload, .server, reason, isTemporary: true, isOurs: true)
-    case let error as UnreadKind:
-      fail(upload, Upload.Fault(error.format), error.format.uploadRefusal, isTemporary: false)
-    case let error as UntakenKind:
-      fail(upload, .kind, "images of the kind \(error.kind.rawValue) are not accepted", isTemporary: false)
-    case let error as TooManyPixels: fail(upload, .pixels, error.reason, isTemporary: false)
+    case let error as Refusal: fail(upload, error.fault, error.reason, isTemporary: false)
     case let error as StorageError:
       fail(upload, .storage, "it cannot be written", isTemporary: error.isTemporary, isOurs: true)
     default: fail(upload, .damaged, "it cannot be read", isTemporary: false)
@@ -171,15 +167,9 @@ extension UploadTiling {
 
   struct CatalogIsAway: Error {}
 
-  struct UnreadKind: Error {
-    let format: UnreadFormat
-  }
-
-  struct UntakenKind: Error {
-    let kind: ImageSignature
-  }
-
-  struct TooManyPixels: Error {
+  /// The refusal of a file before anything of it is decoded.
+  struct Refusal: Error {
+    let fault: Upload.Fault
     let reason: String
   }
 }

@@ -23,6 +23,10 @@ package final class UploadTiling: @unchecked Sendable {
   /// The unlocked private space of an identity.
   let space: @Sendable (String) -> SpaceLibrary?
   let stopping = Flag()
+  /// Signalled when an upload waits or has failed, and to stop.
+  private let changes = WakeUps()
+  /// Seconds between two looks for expired uploads.
+  private static let expirySeconds = 30
   private let ended = Flag()
   /// Cuts out what becomes an image of its own, for which there is time.
   let cutter = RenderCells(threads: 1, timeout: 120)
@@ -39,12 +43,21 @@ package final class UploadTiling: @unchecked Sendable {
     self.root = root
     self.space = space
     self.store = store ?? FolderStore(library: root)
-    // The server may have ended before it was told.
+    // The server may have ended before it released them.
     failed.withLock { $0 = uploads.failed }
-    uploads.observe { [weak self] upload in
-      guard upload.state.stage == .failed, upload.vault == nil else { return }
-      self?.failed.withLock { $0.append(upload.id) }
+    uploads.observe { [weak self] in self?.take(changed: $0) }
+  }
+
+  /// Wakes the thread if it has something to do for an upload.
+  private func take(changed upload: Upload) {
+    switch upload.state.stage {
+    case .waiting: break
+    case .failed:
+      guard upload.vault == nil else { return }
+      failed.withLock { $0.append(upload.id) }
+    case .receiving, .tiling, .done: return
     }
+    changes.signal()
   }
 
   package func start() { StartedThread.needed { self.run() } }
@@ -52,6 +65,7 @@ package final class UploadTiling: @unchecked Sendable {
   /// What is being tiled stays an upload.
   package func stop() {
     stopping.set()
+    changes.signal()
     uploads.excuse()
     // What takes longer than a strip of tiles is cut off, as by a crash.
     ended.wait(upTo: 5)
@@ -74,11 +88,13 @@ package final class UploadTiling: @unchecked Sendable {
         continue
       }
       let now = time(nil)
-      if now - lastLook > 30 {
+      if now - lastLook >= Self.expirySeconds {
         lastLook = now
         uploads.expire()
       }
-      stopping.wait(upTo: 0.1)
+      // A catalog that could not be reached is asked again, and a postponed upload is due, at their time.
+      let pause = failed.withLock { $0.isEmpty } ? uploads.secondsToNext ?? Self.expirySeconds : 1
+      changes.wait(upTo: Double(min(pause, Self.expirySeconds)), takesAll: true)
     }
   }
 
@@ -126,41 +142,31 @@ package final class UploadTiling: @unchecked Sendable {
 
   /// Before anything is decoded: a header may promise more pixels than any memory holds.
   func check(_ path: String, of upload: Upload) throws {
-    let (unread, signature) = try SourceInspection.kind(ofUploadAt: path, name: upload.name)
-    if let unread { throw UnreadKind(format: unread) }
-    if let signature, !uploads.limits.kinds.contains(signature) { throw UntakenKind(kind: signature) }
+    let (slide, format) = try SourceInspection.kind(ofUploadAt: path, name: upload.name)
+    if let slide { throw Refusal(fault: .slide, reason: slide.uploadRefusal) }
+    if let format, !uploads.limits.kinds.contains(format) {
+      throw Refusal(fault: .kind, reason: "images of the kind \(format.rawValue) are not accepted")
+    }
     let inspection = try SourceInspection(path: path, options: BuildOptions())
     let pixels = inspection.size.width.multipliedReportingOverflow(by: inspection.size.height)
     let all = pixels.partialValue.multipliedReportingOverflow(by: max(1, inspection.pages))
     guard !pixels.overflow, !all.overflow, all.partialValue <= uploads.limits.pixels else {
-      throw TooManyPixels(
+      throw Refusal(
+        fault: .pixels,
         reason: "it has more than \(uploads.limits.pixels / 1_000_000) megapixels, which is the limit here")
     }
   }
 
   func build(_ upload: Upload, _ source: SourceScan.Source, _ builder: LibraryBuilder) throws {
     let failure = Box()
-    let run = LibraryRun(
+    var builder = builder
+    builder.onProgress = { [uploads] in uploads.tell(upload, progress: $0) }
+    LibraryRun(
       builder, [source],
       memoryLimit: Int(ProcessInfo.processInfo.physicalMemory / 4)
     ) { _, outcome in
       if case .failed(let error) = outcome { failure.error = error }
-    }
-    let isDone = Flag()
-    let uploads = uploads
-    // Without a thread nothing is told until the end.
-    _ = StartedThread.detached {
-      var last = 0.0
-      while !isDone.isSet {
-        isDone.wait(upTo: 0.2)
-        // Of several pages the one in work.
-        guard let progress = run.progress.first?.done, progress > last + 0.01, !isDone.isSet else { continue }
-        last = progress
-        uploads.tell(upload, progress: progress)
-      }
-    }
-    run.run()
-    isDone.set()
+    }.run()
     if let error = failure.error { throw error }
   }
 

@@ -27,7 +27,7 @@ struct EmbeddedTexts {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return }
     let reader = PlacedReader(descriptor: descriptor, size: status.st_size)
-    switch ImageSignature(reader.bytes(0, min(reader.size, ImageSignature.byteCount)) ?? []) {
+    switch ImageFormat(start: reader.bytes(0, min(reader.size, ImageFormat.signatureBytes)) ?? []) {
     case .jpeg: readJPEG(reader)
     case .png: readPNG(reader)
     case .gif: readGIF(reader)

@@ -45,9 +45,9 @@ final class MetadataFile {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    var start = [UInt8](repeating: 0, count: ImageSignature.byteCount)
+    var start = [UInt8](repeating: 0, count: ImageFormat.signatureBytes)
     let count = pread(descriptor, &start, start.count, 0)
-    return [.heif, .avif].contains(ImageSignature(start.prefix(max(count, 0))))
+    return [.heif, .avif].contains(ImageFormat(start: start.prefix(max(count, 0))))
   }
 
   private func has(_ isThere: (UnsafeMutablePointer<GExiv2Metadata>) -> gboolean) -> Bool {

@@ -15,22 +15,8 @@ protocol BuildHost: AnyObject {
   func check(_ plan: BuildPlan, _ source: String) throws(BuildError)
 
   /// The work begins; may wait until there is memory for it.
-  func begin(_ scheduler: StripScheduler, memory: Int, _ source: String)
+  func begin(_ picture: any PictureInWork, memory: Int, _ source: String)
 
   /// The work is over. Also called where `begin` was not.
-  func end(_ scheduler: StripScheduler, memory: Int)
-}
-
-extension WorkPool: BuildHost {
-  func check(_ plan: BuildPlan, _ source: String) throws(BuildError) {
-    try check(memory: plan.memory, source)
-  }
-
-  func begin(_ scheduler: StripScheduler, memory: Int, _ source: String) {
-    begin(scheduler as any PictureInWork, memory: memory, source)
-  }
-
-  func end(_ scheduler: StripScheduler, memory: Int) {
-    end(scheduler as any PictureInWork, memory: memory)
-  }
+  func end(_ picture: any PictureInWork, memory: Int)
 }

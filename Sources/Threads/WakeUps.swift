@@ -22,13 +22,15 @@ package final class WakeUps: @unchecked Sendable {
   }
 
   /// The same; takes none where none came within so many seconds.
-  /// - Parameter seconds: for ever where nil.
-  package func wait(upTo seconds: Double?) {
+  /// - Parameters:
+  ///   - seconds: for ever where nil.
+  ///   - takesAll: whether all signals that have come are taken at once.
+  package func wait(upTo seconds: Double?, takesAll: Bool = false) {
     guard let seconds else { return wait() }
     let end = Monitor.time(after: seconds)
     monitor.lock()
     defer { monitor.unlock() }
     while count == 0 { guard monitor.wait(until: end) else { return } }
-    count -= 1
+    count = takesAll ? 0 : count - 1
   }
 }

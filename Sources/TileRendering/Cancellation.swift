@@ -3,12 +3,14 @@ import Synchronization
 /// A wish that a render end early: asked for by one thread, looked for by the one that renders.
 package final class Cancellation: Sendable {
   private let flag = Atomic(false)
+  private let condition: (@Sendable () -> Bool)?
 
-  package init() {}
+  /// - Parameter condition: returns true from when the render is to end; `nil` if only `ask` ends it.
+  package init(when condition: (@Sendable () -> Bool)? = nil) { self.condition = condition }
 
   package func ask() { flag.store(true, ordering: .relaxed) }
 
-  package var isAsked: Bool { flag.load(ordering: .relaxed) }
+  package var isAsked: Bool { flag.load(ordering: .relaxed) || condition?() == true }
 
   func check() throws(RenderError) { if isAsked { throw .cancelled } }
 }

@@ -1,6 +1,5 @@
 import Foundation
 import Synchronization
-package import TileStorage
 package import ZigguratFiles
 
 /// One file on its way into the library.
@@ -139,15 +138,5 @@ package final class Upload: Sendable {
           offset: state.stage == .receiving ? state.received : length,
           progress: (state.progress * 1000).rounded() / 1000, image: state.image, copyOf: copy?.image,
           duplicate: state.isDuplicate, message: state.reason, errorCode: state.fault)))
-  }
-}
-
-extension Upload.Fault {
-  /// Creates the fault of a file whose kind is not taken.
-  package init(_ format: UnreadFormat?) {
-    switch format {
-    case .slide?: self = .slide
-    case nil: self = .kind
-    }
   }
 }

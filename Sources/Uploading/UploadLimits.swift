@@ -9,8 +9,8 @@ package struct UploadLimits: Codable, Equatable, Sendable {
   package var privateBytes = sysconf(Int32(_SC_PHYS_PAGES)) / 4 * sysconf(Int32(_SC_PAGESIZE))
   /// Of one picture, all its pages together.
   package var pixels = 2_000_000_000
-  /// Kinds of files, told by their content.
-  package var kinds = Set(ImageSignature.allCases)
+  /// Formats of files, detected by their content.
+  package var kinds = Set(ImageFormat.uploads)
   /// Bytes of the disk that uploads leave free, for the archives that are made of them.
   package var reserve = 64 << 20
   /// Sources stay beside their archives.

@@ -63,7 +63,7 @@ package final class UploadWriter: @unchecked Sendable {
     guard upload.state.writer == ObjectIdentifier(self) else {
       return UploadError(.conflict, "another request goes on with this upload")
     }
-    if position == 0, buffer.count >= ImageSignature.byteCount,
+    if position == 0, buffer.count >= ImageFormat.signatureBytes,
       let error = Self.check(buffer, upload, uploads)
     {
       return error
@@ -106,9 +106,9 @@ package final class UploadWriter: @unchecked Sendable {
 
   /// Nil where the file may go on.
   private static func check(_ start: [UInt8], _ upload: Upload, _ uploads: Uploads) -> UploadError? {
-    guard let kind = ImageSignature(start) else {
-      if let unread = UnreadFormat(start, named: upload.name) {
-        return UploadError(.notAccepted, unread.uploadRefusal)
+    guard let kind = ImageFormat(start: start) else {
+      if let slide = SlideFormat(start, named: upload.name) {
+        return UploadError(.notAccepted, slide.uploadRefusal)
       }
       return UploadError(.notAccepted, "the content of the file is not an image of an accepted type")
     }
@@ -129,7 +129,8 @@ package final class UploadWriter: @unchecked Sendable {
     uploads.tell(upload)
     if case .failure(let error) = result, error.kind == .notAccepted {
       uploads.end(
-        upload, .failed, fault: Upload.Fault(UnreadFormat(start(), named: upload.name)), reason: error.reason)
+        upload, .failed, fault: SlideFormat(start(), named: upload.name) == nil ? .kind : .slide,
+        reason: error.reason)
     }
     let offset = try result.get()
     if let failure { throw failure }
@@ -156,10 +157,10 @@ package final class UploadWriter: @unchecked Sendable {
   }
 
   private func start() -> [UInt8] {
-    if let vault = upload.vault { return (try? vault.start(ImageSignature.byteCount)) ?? [] }
+    if let vault = upload.vault { return (try? vault.start(ImageFormat.signatureBytes)) ?? [] }
     let descriptor = open(uploads.file(of: upload), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: ImageSignature.byteCount)
+    var bytes = [UInt8](repeating: 0, count: ImageFormat.signatureBytes)
     let count = read(descriptor, &bytes, bytes.count)
     return Array(bytes.prefix(max(0, count)))
   }

@@ -237,6 +237,12 @@ package final class Uploads: Sendable {
     return nil
   }
 
+  /// Seconds until an upload that waits may be tiled; nil if none waits.
+  package var secondsToNext: Int? {
+    let times = table.withLock { $0.values.map(\.state) }.filter { $0.stage == .waiting }.map(\.notBefore)
+    return times.min().map { max(0, $0 - Self.now()) }
+  }
+
   /// The bytes of an upload that is whole.
   package func file(of upload: Upload) -> String { folder.file(of: upload) }
 
@@ -268,10 +274,15 @@ package final class Uploads: Sendable {
     upload.change { ($0.image, $0.attempts) = (image, attempts) }
   }
 
+  /// Reports the progress of tiling if it is at least 0.01 more than what was reported. Each page of a file has its own.
   /// - Parameter progress: 0 to 1.
   package func tell(_ upload: Upload, progress: Double) {
-    upload.change { $0.progress = progress }
-    tell(upload)
+    let isMore = upload.change { state in
+      guard progress > state.progress + 0.01 else { return false }
+      state.progress = progress
+      return true
+    }
+    if isMore { tell(upload) }
   }
 
   /// Whether the program has ended so often in the midst of what is taken next that it is not to be begun again.

@@ -45,7 +45,7 @@ import ZigguratTestSupport
     #expect(write(status[1], record, record.count) == record.count)
     close(status[1])
     let cell = Cell(channel: CellChannel(channel[0], isInCell: false), status: CellStatus(status[0]))
-    let work = CellBuilder.Work(
+    let work = PictureJob(
       source: SourceScan.Source(path: path, id: "photo"), file: try SourceFile(path: path), digest: "0",
       words: .none)
     var carried = CarriedBuild(work, cell, builder, WorkPool(memoryLimit: 1 << 30), isAlone: false)

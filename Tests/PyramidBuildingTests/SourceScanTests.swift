@@ -131,7 +131,7 @@ struct SourceScanTests {
   @Test("a folder's files of every format are found by their extensions")
   func formats() throws {
     let folder = try TemporaryFolder()
-    let endings = Set(SourceFormat.all.flatMap(\.endings))
+    let endings = Set(ImageFormat.allCases.flatMap(\.endings))
     for ending in endings { try folder.write("in/\(ending)/a.\(ending.uppercased())", [0]) }
     let scan = SourceScan([folder("in")], library: folder("out"))
     #expect(Set(scan.sources.map(\.id.text)) == Set(endings.map { "\($0)/a" }) && scan.passedOver == 0)

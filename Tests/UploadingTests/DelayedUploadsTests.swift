@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import ZigguratTestSupport
 
@@ -42,5 +43,20 @@ import ZigguratTestSupport
   @Test func `what the server itself lacks is waited for as long as it lasts`() throws {
     for _ in 0..<100 { #expect(try fail(isOurs: true) != nil) }
     #expect(upload.state.stage == .waiting)
+  }
+
+  @Test func `the next attempt is due at the time of the first upload that waits`() throws {
+    #expect(uploads.secondsToNext == 0)
+    let pause = try #require(try fail(isOurs: true))
+    #expect((pause - 1...pause).contains(try #require(uploads.secondsToNext)))
+    uploads.cancel(upload)
+    #expect(uploads.secondsToNext == nil)
+  }
+
+  @Test func `progress is reported in steps of more than one percent and never falls`() throws {
+    let reported = Mutex<[Double]>([])
+    uploads.observe { upload in reported.withLock { $0.append(upload.state.progress) } }
+    for progress in [0.005, 0.5, 0.505, 0.4, 0.52, 1] { uploads.tell(upload, progress: progress) }
+    #expect(reported.withLock { $0 } == [0.5, 0.52, 1])
   }
 }

@@ -37,7 +37,7 @@ extension FuzzInput {
 private final class Conversation {
   nonisolated(unsafe) static let shared = Conversation()  // libFuzzer calls from one thread.
 
-  private let work: CellBuilder.Work
+  private let work: PictureJob
   private let builder = LibraryBuilder(store: NoStore(), options: BuildOptions(), jobs: 1)
 
   private init() {
@@ -45,7 +45,7 @@ private final class Conversation {
     guard let file = try? SourceFile(path: path, name: "photo.jpg"), let id = ImageID("photo") else {
       preconditionFailure("a source")
     }
-    work = CellBuilder.Work(
+    work = PictureJob(
       source: SourceScan.Source(path: path, id: id), file: file, digest: "0", words: .none)
   }
 

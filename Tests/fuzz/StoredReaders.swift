@@ -102,7 +102,7 @@ extension FuzzInput {
     let codec = TurboJPEG()
     bytes.withUnsafeBytes { tile in
       // That of the first inputs is what its place wants.
-      guard let format = TileFormat.allCases.first(where: { $0.signature == ImageSignature(tile) }),
+      guard let format = TileFormat.allCases.first(where: { $0.imageFormat == ImageFormat(start: tile) }),
         let size = PixelSize(width: 64, height: 48)
       else { return }
       if let jpeg = Image.jpeg(inTile: tile, format, width: size.width, height: size.height) {

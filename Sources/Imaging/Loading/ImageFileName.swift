@@ -1,52 +1,9 @@
-import TileStorage
-
-/// A format of sources, by the name that documentation and messages use.
-package struct SourceFormat: Hashable, Sendable {
-  /// The name in docs/reference/formats.md, which Tests/scripts/reference generates from this file.
-  package let name: String
-  /// The endings of its files' names, in lower case.
-  package let endings: [String]
-
-  /// Every format that is read. Its files are taken from folders by these endings, and whatever they are called if they
-  /// are named.
-  ///
-  /// `rgb` and `bw` are missing, which are SGI's too: files of these names often are samples alone, or of other programs.
-  package static let all = [
-    SourceFormat("JPEG", .jpeg), SourceFormat("PNG", .png), tiff, SourceFormat("WebP", .webp),
-    SourceFormat("GIF", .gif), SourceFormat("HEIF", .heif), SourceFormat("AVIF", .avif),
-    SourceFormat("JPEG XL", .jxl), SourceFormat("JPEG 2000", .jp2),
-    SourceFormat("SVG", "svg", "svgz"), SourceFormat("PDF", "pdf"), openSlide, dicom,
-    raw, SourceFormat("OpenEXR", "exr"), SourceFormat("Radiance", "hdr"),
-    SourceFormat("FITS", "fits", "fit", "fts"),
-    SourceFormat("PNM", "ppm", "pgm", "pbm", "pfm", "pnm", "pam"), SourceFormat("Analyze", "img", "hdr"),
-    SourceFormat("Matlab", "mat"), SourceFormat("libvips", "v", "vips"),
-    SourceFormat("BMP", "bmp", "dib"), SourceFormat("ICO", "ico", "cur"), SourceFormat("PSD", "psd", "psb"),
-    SourceFormat("TGA", "tga"), SourceFormat("PCX", "pcx"), SourceFormat("SGI", "sgi", "rgba"),
-    SourceFormat("DPX", "dpx"), SourceFormat("Sun raster", "ras", "sun"),
-    SourceFormat("XCF", "xcf"), SourceFormat("DDS", "dds"),
-  ]
-
-  /// Zeiss' LSM and MetaMorph's stacks, too.
-  static let tiff = SourceFormat("TIFF", endings: ImageSignature.tiff.endings + ["lsm", "stk"])
-  /// Besides TIFF and DICOM, which most slides are.
-  static let openSlide = SourceFormat(
-    "OpenSlide", "svs", "ndpi", "mrxs", "scn", "vms", "vmu", "bif", "svslide")
-  static let dicom = SourceFormat("DICOM", "dcm", "dicom")
-
-  /// Cameras' own formats, most of which are TIFFs by their first bytes.
-  package static let raw = SourceFormat("RAW", .raw)
-
-  private init(_ name: String, _ endings: String...) { self.init(name, endings: endings) }
-
-  private init(_ name: String, endings: [String]) { (self.name, self.endings) = (name, endings) }
-
-  private init(_ name: String, _ kind: ImageSignature) { self.init(name, endings: kind.endings) }
-}
+package import TileStorage
 
 /// What a file's name says of its content; only a hint, for files nobody named one by one.
 package enum ImageFileName {
-  private static let formats: [String: SourceFormat] = Dictionary(
-    SourceFormat.all.flatMap { format in format.endings.map { ($0, format) } },
+  private static let formats: [String: ImageFormat] = Dictionary(
+    ImageFormat.allCases.flatMap { format in format.endings.map { ($0, format) } },
     uniquingKeysWith: { first, _ in first })
 
   /// Formats that are converted before they can be read, as noun phrases with what to do.
@@ -70,7 +27,7 @@ package enum ImageFileName {
   }
 
   /// Returns the format that the name says; nil if it says none that is read.
-  package static func format(of name: String) -> SourceFormat? { formats[ending(of: name)] }
+  package static func format(of name: String) -> ImageFormat? { formats[ending(of: name)] }
 
   /// Whether a folder's file of this name is an image.
   package static func isKnown(_ name: String) -> Bool { format(of: name) != nil }

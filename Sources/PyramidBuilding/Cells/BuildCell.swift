@@ -7,7 +7,7 @@ import ZigguratFiles
 import ZigguratImaging
 import ZigguratThreads
 
-/// A cell that builds pictures, one after the other, for a `CellBuilder`.
+/// A cell that builds pictures, one after the other, for a `SandboxedPictureBuilder`.
 package enum BuildCell {
   package static let kind = CellServer.Kind(rawValue: 1)
 
@@ -33,15 +33,14 @@ package enum BuildCell {
     PDFPassword.use(order.pdfPassword)
     do throws(BuildError) {
       let file = try SourceFile(path: path, name: order.name)
-      if order.page == nil, order.associated == nil {
-        let pages = try SourcePages(file: file, options: options)
-        if pages.count > 1 || order.countsOnly {
-          let message = BuildMessage.encode(PagesMessage(pages, book: SourcePages.book(path: path)))
-          guard BuildMessage.isTaken(pages: message) else {
-            throw BuildError(path, "has \(pages.count) pages, in no order that can be listed")
-          }
-          return session.send(BuildMessage.pages, message)
+      if order.page == nil, order.associated == nil,
+        let pages = try PagesMessage(of: file, options, countsOnly: order.countsOnly)
+      {
+        let message = BuildMessage.encode(pages)
+        guard BuildMessage.isTaken(pages: message) else {
+          throw BuildError(path, "has \(pages.count) pages, in no order that can be listed")
         }
+        return session.send(BuildMessage.pages, message)
       }
       let report = try PyramidBuilder(options: options, threads: 1)
         .build(
@@ -72,7 +71,7 @@ private final class CellHost: BuildHost, @unchecked Sendable {
   private let monitor = Monitor()
   private let session: CellSession
   private var messages: [CellMessage] = []
-  private var scheduler: StripScheduler?
+  private var picture: (any PictureInWork)?
   private var file: Int32?
   private var told = 0.0
   /// Threads that were asked for before there was work for them.
@@ -110,18 +109,18 @@ private final class CellHost: BuildHost, @unchecked Sendable {
     return file
   }
 
-  func begin(_ scheduler: StripScheduler, memory: Int, _ source: String) {
+  func begin(_ picture: any PictureInWork, memory: Int, _ source: String) {
     monitor.lock()
-    self.scheduler = scheduler
+    self.picture = picture
     told = 0
-    for _ in 0..<waiting { assist(scheduler) }
+    for _ in 0..<waiting { assist(picture) }
     waiting = 0
     monitor.unlock()
   }
 
-  func end(_ scheduler: StripScheduler, memory: Int) {
+  func end(_ picture: any PictureInWork, memory: Int) {
     monitor.lock()
-    self.scheduler = nil
+    self.picture = nil
     waiting = 0
     monitor.unlock()
   }
@@ -137,7 +136,7 @@ private final class CellHost: BuildHost, @unchecked Sendable {
     monitor.lock()
     defer { monitor.unlock() }
     if message.kind == BuildMessage.assist {
-      if let scheduler { assist(scheduler) } else { waiting += 1 }
+      if let picture { assist(picture) } else { waiting += 1 }
     } else {
       messages.append(message)
       monitor.wakeAll()
@@ -145,13 +144,13 @@ private final class CellHost: BuildHost, @unchecked Sendable {
   }
 
   /// Without one more thread the others do the work.
-  private func assist(_ scheduler: StripScheduler) { _ = StartedThread.detached { scheduler.assist() } }
+  private func assist(_ picture: any PictureInWork) { _ = StartedThread.detached { picture.assist() } }
 
   private func tellProgress() {
     monitor.lock()
-    let scheduler = scheduler
+    let picture = picture
     monitor.unlock()
-    guard let progress = scheduler?.progress, progress > told + 0.005 else { return }
+    guard let progress = picture?.progress, progress > told + 0.005 else { return }
     told = progress
     session.send(BuildMessage.progress, BuildMessage.encode([progress]))
   }

@@ -143,11 +143,15 @@ struct PagesMessage: Codable {
     return SourcePage(number: number, directory: directory, mask: masks?.all[directory])
   }
 
-  init(_ pages: SourcePages, book: BookDescription?) {
+  /// - Parameter countsOnly: whether a single picture is listed, too.
+  /// - Returns: nil if the source is a single picture to be built.
+  init?(of file: SourceFile, _ options: BuildOptions, countsOnly: Bool) throws(BuildError) {
+    let pages = try SourcePages(file: file, options: options)
+    guard pages.count > 1 || countsOnly else { return nil }
     self.init(
       count: pages.count,
       places: pages.directories == Array(0..<pages.count) ? nil : pages.directories,
-      leftOut: pages.leftOut, associated: pages.associated, book: book)
+      leftOut: pages.leftOut, associated: pages.associated, book: SourcePages.book(path: file.path))
     masks = pages.masks.isEmpty ? nil : MaskPlaces(pages.masks)
   }
 

@@ -17,7 +17,7 @@ struct CarriedBuild {
     case builder(BuildError)
   }
 
-  private let work: CellBuilder.Work
+  private let work: PictureJob
   private let cell: Cell
   private let builder: LibraryBuilder
   private let pool: WorkPool
@@ -38,7 +38,7 @@ struct CarriedBuild {
 
   /// - Parameter isAlone: all the memory that there is for pictures is reserved for it.
   init(
-    _ work: CellBuilder.Work, _ cell: Cell, _ builder: LibraryBuilder, _ pool: WorkPool, isAlone: Bool
+    _ work: PictureJob, _ cell: Cell, _ builder: LibraryBuilder, _ pool: WorkPool, isAlone: Bool
   ) {
     self.work = work
     self.cell = cell
@@ -51,7 +51,7 @@ struct CarriedBuild {
   /// Until the cell has answered.
   ///
   /// - Parameter files: go with the order.
-  mutating func run(_ order: BuildOrder, _ files: [Int32]) throws(Stop) -> CellBuilder.Answer {
+  mutating func run(_ order: BuildOrder, _ files: [Int32]) throws(Stop) -> PictureResult {
     try send(BuildMessage.build, BuildMessage.encode(order), files)
     while true {
       if let answer = try take(try receive()) { return answer }
@@ -97,7 +97,7 @@ struct CarriedBuild {
   }
 
   /// - Returns: the last word on the picture; nil where there is more to come.
-  private mutating func take(_ message: CellMessage) throws(Stop) -> CellBuilder.Answer? {
+  private mutating func take(_ message: CellMessage) throws(Stop) -> PictureResult? {
     switch (message.kind, plan) {
     case (BuildMessage.pages, nil) where work.page == nil:
       let pages = try decode(PagesMessage.self, message)
@@ -122,6 +122,7 @@ struct CarriedBuild {
     case (BuildMessage.entry, .some): try takeEntry(message.bytes)
     case (BuildMessage.progress, .some):
       picture?.tell(progress: try decode([Double].self, message).first ?? 0)
+      if let picture { builder.onProgress?(picture.progress) }
     case (BuildMessage.built, .some(let plan)):
       return .outcome(.built(try finish(plan, try decode(ResultMessage.self, message))))
     case (BuildMessage.failed, _):
@@ -148,7 +149,7 @@ struct CarriedBuild {
 
   /// Waits for the picture's memory and lets the cell go on.
   private mutating func begin(_ plan: BuildPlan) throws(Stop) {
-    do throws(BuildError) { try pool.check(memory: plan.memory, work.source.path) } catch {
+    do throws(BuildError) { try pool.check(plan, work.source.path) } catch {
       throw .builder(error)
     }
     // What was reckoned is near, never exact.
@@ -172,7 +173,7 @@ struct CarriedBuild {
           replacing: builder.mayReplace(work.source.id, digest: work.digest))
       }
     }
-    cell.allow(memory: isAlone ? pool.memoryLimit : max(likely, CellBuilder.opening))
+    cell.allow(memory: isAlone ? pool.memoryLimit : max(likely, SandboxedPictureBuilder.opening))
     try send(BuildMessage.go, [], file.map { [$0.descriptor] } ?? [])
   }
 

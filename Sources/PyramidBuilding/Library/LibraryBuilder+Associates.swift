@@ -8,8 +8,8 @@ extension LibraryBuilder {
   ///   - outcome: of the slide's picture.
   ///   - taken: the ids of all sources.
   func buildAssociates(
-    of work: CellBuilder.Work, _ outcome: Outcome, besides taken: Set<ImageID>,
-    report: (SourceScan.Source, Outcome) -> Void, _ build: (CellBuilder.Work) -> Outcome
+    of work: PictureJob, _ outcome: Outcome, besides taken: Set<ImageID>,
+    with pictures: any PictureBuilder, report: (SourceScan.Source, Outcome) -> Void
   ) {
     switch outcome {
     case .built, .outdated, .moved, .unchanged, .metadataUpdated: break
@@ -20,13 +20,13 @@ extension LibraryBuilder {
     }
     buildAssociates(
       AssociatedImage.allCases.filter { names.contains($0.rawValue) }, of: work, besides: taken,
-      report: report, build)
+      with: pictures, report: report)
   }
 
   /// Builds these as images of the ids `id/label`, `id/macro`, …
   func buildAssociates(
-    _ names: [AssociatedImage], of work: CellBuilder.Work, besides taken: Set<ImageID>,
-    report: (SourceScan.Source, Outcome) -> Void, _ build: (CellBuilder.Work) -> Outcome
+    _ names: [AssociatedImage], of work: PictureJob, besides taken: Set<ImageID>,
+    with pictures: any PictureBuilder, report: (SourceScan.Source, Outcome) -> Void
   ) {
     guard options.keepsAssociated, !isDryRun else { return }
     let source = work.source
@@ -48,10 +48,10 @@ extension LibraryBuilder {
         if !force, let known = failures?.failure(of: part, digest: work.digest) { throw known }
         var words = try SourceSidecar(of: source)?.words() ?? .none
         words.pixelDigest = work.words.pixelDigest ?? record(of: source)?.pixelDigest
-        var one = CellBuilder.Work(
+        var one = PictureJob(
           source: part, file: work.file, digest: work.digest, words: words, contents: work.contents)
         one.associated = name
-        report(part, settled(part, one) ?? build(one))
+        report(part, settled(part, one) ?? pictures.build(part: one))
       } catch { report(part, .failed(error)) }
     }
   }

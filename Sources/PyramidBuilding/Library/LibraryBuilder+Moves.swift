@@ -5,7 +5,7 @@ import ZigguratFiles
 extension LibraryBuilder {
   /// What the source's image was called before, which has the source's id now, or would have; nil for a source that is
   /// not new, or new to the library.
-  func moved(_ source: SourceScan.Source, _ work: CellBuilder.Work, page: Int?) throws(StorageError)
+  func moved(_ source: SourceScan.Source, _ work: PictureJob, page: Int?) throws(StorageError)
     -> ImageID?
   {
     if page == nil, work.associated == nil, let former = gone?.former(of: source.id) { return former }
@@ -18,7 +18,7 @@ extension LibraryBuilder {
 
   /// The archive that was `former`'s says what one says that was built under the new name.
   func settled(
-    _ source: SourceScan.Source, _ work: CellBuilder.Work, _ record: BuildRecord, _ former: ImageID
+    _ source: SourceScan.Source, _ work: PictureJob, _ record: BuildRecord, _ former: ImageID
   ) -> Outcome {
     let isNamed =
       former.name == source.id.name && record.sourceName == work.file.name && record.folio == source.folio

@@ -9,7 +9,7 @@ extension LibraryBuilder {
   ///   - pages: how many the source has; 0 for a single picture.
   ///   - outcome: of a single picture.
   func withdraw(
-    of work: CellBuilder.Work, pages: Int, _ outcome: Outcome?, report: (SourceScan.Source, Outcome) -> Void
+    of work: PictureJob, pages: Int, _ outcome: Outcome?, report: (SourceScan.Source, Outcome) -> Void
   ) {
     guard let contents = work.contents, !contents.leftOut.isEmpty, work.source.folio == nil, !isCancelled()
     else {

@@ -41,6 +41,8 @@ package struct LibraryBuilder: Sendable {
   package var imageTimeout = 600
   /// Called with what is ignored of what stands beside a source, from any thread.
   package var onIgnored: @Sendable (BuildError) -> Void = { _ in }
+  /// Called with the fraction of a picture that is done, from any thread.
+  package var onProgress: (@Sendable (Double) -> Void)?
   let isCancelled: @Sendable () -> Bool
 
   package init(
@@ -66,95 +68,40 @@ package struct LibraryBuilder: Sendable {
     if !isDryRun { try store.prepare() }
   }
 
-  /// Builds one source, each of its pages, in this process; every failure is in an outcome. The source's pages have
-  /// the ids `id/1`, `id/2`, …
+  /// Builds one source: each of its pages, and its associated images. The pages have the ids `id/1`, `id/2`, …
   ///
-  /// - Parameter taken: the ids of all sources, none of which a page may have.
+  /// - Parameters:
+  ///   - upcoming: the sources that follow in the queue.
+  ///   - taken: the ids of all sources, none of which a page may have.
+  ///   - report: called with every outcome; every error is in one.
   func build(
-    _ source: SourceScan.Source, threads: Int, besides taken: Set<ImageID>, offering pool: WorkPool? = nil,
-    report: (SourceScan.Source, Outcome) -> Void
+    _ source: SourceScan.Source, with pictures: any PictureBuilder,
+    before upcoming: () -> ArraySlice<SourceScan.Source>, besides taken: Set<ImageID>,
+    report: @escaping (SourceScan.Source, Outcome) -> Void
   ) {
     defer { failures?.end(source) }
     do throws(BuildError) {
       guard let work = try begin(source) else { return }
       func end(_ outcome: Outcome) {
         report(source, outcome)
-        buildAssociates(of: work, outcome, besides: taken, report: report) { part in
-          build(part.source, page: nil, part, threads, pool)
-        }
+        buildAssociates(of: work, outcome, besides: taken, with: pictures, report: report)
         withdraw(of: work, pages: 0, outcome, report: report)
       }
       if let outcome = work.outcome { return end(outcome) }
-      let found = try SourcePages(file: work.file, options: options)
-      if found.count == 1 { return end(build(source, page: nil, work, threads, pool)) }
-      let pages = PagesMessage(found, book: SourcePages.book(path: source.path))
-      try checkPages(pages, of: source)
-      let isRefused = try isRefused(pages, of: work)
-      let leftOut = NamesLeftOut(pages)
-      for page in 0..<pages.count {
-        let (part, outcome) = try build(page, of: pages, of: work, besides: taken) { part, page in
-          build(part, page: page, work, threads, pool)
-        }
-        report(part, leftOut.added(to: outcome))
-      }
-      if isRefused { return }
-      buildAssociates(pages.associated, of: work, besides: taken, report: report) { part in
-        build(part.source, page: nil, part, threads, pool)
-      }
-      try keep(pages.book, of: work)
-      withdraw(of: work, pages: pages.count, nil, report: report)
-    } catch {
-      report(source, .failed(error))
-    }
-  }
-
-  /// The same in a cell.
-  ///
-  /// - Parameter upcoming: what may be built in the same cell afterwards.
-  func build(
-    _ source: SourceScan.Source, in cells: CellBuilder, before upcoming: () -> ArraySlice<SourceScan.Source>,
-    besides taken: Set<ImageID>, report: @escaping (SourceScan.Source, Outcome) -> Void
-  ) {
-    defer { failures?.end(source) }
-    do throws(BuildError) {
-      guard let work = try begin(source) else { return }
-      func associate(_ part: CellBuilder.Work) -> Outcome {
-        guard case .outcome(let outcome) = cells.build(part, before: { [] }) else {
-          return .failed(BuildError(source.path, "its associated image has several pages"))
-        }
-        return outcome
-      }
-      func end(_ outcome: Outcome) {
-        report(source, outcome)
-        buildAssociates(of: work, outcome, besides: taken, report: report, associate)
-        withdraw(of: work, pages: 0, outcome, report: report)
-      }
-      if let outcome = work.outcome { return end(outcome) }
-      switch cells.build(work, before: upcoming) {
+      switch pictures.build(work, before: upcoming) {
       case .outcome(let outcome): end(outcome)
       case .pages(let pages) where pages.count == 1: end(.wouldBuild(work.contents?.damage))
       case .pages(let pages):
         try checkPages(pages, of: source)
         let isRefused = try isRefused(pages, of: work)
         let leftOut = NamesLeftOut(pages)
-        let queue = PartQueue(count: pages.count) { (page, cells) throws(BuildError) in
-          let (part, outcome) = try build(page, of: pages, of: work, besides: taken) { part, page in
-            if isCancelled() { return .failed(.interrupted) }
-            if let outcome = settled(part, work, page: page.number + 1) { return outcome }
-            if isDryRun { return .wouldBuild(page.number == 0 ? work.contents?.damage : nil) }
-            var one = work
-            one.source = part
-            one.page = page
-            guard case .outcome(let outcome) = cells.build(one, before: { [] }) else {
-              return .failed(BuildError(part.path, "a page of it is several pages"))
-            }
-            return outcome
-          }
+        let queue = PartQueue(count: pages.count) { (page, pictures) throws(BuildError) in
+          let (part, outcome) = try build(page, of: pages, of: work, besides: taken, with: pictures)
           return { report(part, leftOut.added(to: outcome)) }
         }
-        try cells.pool.finish(queue, cells)
+        try pictures.pool.finish(queue, pictures)
         if isRefused { return }
-        buildAssociates(pages.associated, of: work, besides: taken, report: report, associate)
+        buildAssociates(pages.associated, of: work, besides: taken, with: pictures, report: report)
         try keep(pages.book, of: work)
         withdraw(of: work, pages: pages.count, nil, report: report)
       }
@@ -164,7 +111,7 @@ package struct LibraryBuilder: Sendable {
   /// Opens and digests the source. The work has an outcome already if the source's archive is what would be built again,
   /// or if only its metadata has changed.
   /// - Returns: nil for a source that is looked at once more in this run.
-  private func begin(_ source: SourceScan.Source) throws(BuildError) -> CellBuilder.Work? {
+  private func begin(_ source: SourceScan.Source) throws(BuildError) -> PictureJob? {
     if isCancelled() { throw .interrupted }
     if !force, let known = failures?.failure(of: source) { throw known }
     let file = try SourceFile(path: source.path, name: source.name, within: source.enclosure)
@@ -181,9 +128,8 @@ package struct LibraryBuilder: Sendable {
         try file.digests(isCancelled)
       }
     let beside = try SourceSidecar(of: source)
+    var work = PictureJob(source: source, file: file, digest: digest, words: .none, contents: contents)
     if let refused = try refused(source, digest) {
-      var work = CellBuilder.Work(
-        source: source, file: file, digest: digest, words: .none, contents: contents)
       work.outcome = refused
       return work
     }
@@ -192,16 +138,13 @@ package struct LibraryBuilder: Sendable {
       guard mending.isOf(source.id, digest) else {
         throw BuildError(source.path, "has changed since its archive was built: a build takes the change in")
       }
-      // A page of it is, or what it holds beside itself.
-      var work = CellBuilder.Work(
-        source: source, file: file, digest: digest, words: try words(beside, pixelDigest, contents),
-        contents: contents)
+      work.words = try words(beside, pixelDigest, contents)
+      // Otherwise one of its pages or associated images is.
       if !mending.asksFor(source.id), record(of: source)?.sourceDigest == digest {
         work.outcome = .unchanged(nil)
       }
       return work
     }
-    var work = CellBuilder.Work(source: source, file: file, digest: digest, words: .none, contents: contents)
     if !force, gone?.former(of: source.id) == nil {
       if let record = record(of: source), record.sourceDigest == digest, record.sourceName == file.name,
         record.sidecarDigest == beside?.digest, record.folio == source.folio,
@@ -277,7 +220,7 @@ package struct LibraryBuilder: Sendable {
 
   /// How it came out without tiling; nil where it has to be tiled.
   /// - Parameter page: of a source of several pages, counted from 1.
-  func settled(_ source: SourceScan.Source, _ work: CellBuilder.Work, page: Int? = nil) -> Outcome? {
+  func settled(_ source: SourceScan.Source, _ work: PictureJob, page: Int? = nil) -> Outcome? {
     if let mending { return mending.asksFor(source.id) ? nil : .unchanged(nil) }
     var former: ImageID?
     do throws(StorageError) { former = try moved(source, work, page: page) } catch {
@@ -326,7 +269,7 @@ package struct LibraryBuilder: Sendable {
   }
 
   /// What stands beside a source of several pages is above what it says itself.
-  private func keep(_ book: BookDescription?, of work: CellBuilder.Work) throws(BuildError) {
+  private func keep(_ book: BookDescription?, of work: PictureJob) throws(BuildError) {
     if isDryRun || mending != nil { return }
     // A file that does not describe itself as a book is described by its sidecar.
     var book = book ?? BookDescription()
@@ -365,7 +308,7 @@ package struct LibraryBuilder: Sendable {
   }
 
   /// Whether the pages of a source belong to another one. If one does, all are refused.
-  private func isRefused(_ pages: PagesMessage, of work: CellBuilder.Work) throws(BuildError) -> Bool {
+  private func isRefused(_ pages: PagesMessage, of work: PictureJob) throws(BuildError) -> Bool {
     for page in 0..<pages.count
     where try refused(part(page, of: work.source), pageOf: work.source.id, work.digest) != nil {
       return true
@@ -373,44 +316,26 @@ package struct LibraryBuilder: Sendable {
     return false
   }
 
-  /// - Parameter page: counted from 0.
+  /// - Parameter number: the page's number, counted from 0.
   private func build(
-    _ page: Int, of pages: PagesMessage, of work: CellBuilder.Work, besides taken: Set<ImageID>,
-    _ build: (SourceScan.Source, SourcePage) -> Outcome
+    _ number: Int, of pages: PagesMessage, of work: PictureJob, besides taken: Set<ImageID>,
+    with pictures: any PictureBuilder
   ) throws(BuildError) -> (SourceScan.Source, Outcome) {
     let source = work.source
-    let part = part(page, of: source)
+    let part = part(number, of: source)
     guard !taken.contains(part.id) else {
-      let reason = "page \(page + 1) has the same id '\(part.id)' as another image"
+      let reason = "page \(number + 1) has the same id '\(part.id)' as another image"
       return (part, .refused(BuildError(source.path, reason)))
     }
     if let refused = try refused(part, pageOf: source.id, work.digest) { return (part, refused) }
     if !force, let known = failures?.failure(of: part, digest: work.digest) { return (part, .failed(known)) }
-    return (part, build(part, pages.page(page)))
-  }
-
-  private func build(
-    _ source: SourceScan.Source, page: SourcePage?, _ work: CellBuilder.Work, _ threads: Int,
-    _ pool: WorkPool?
-  ) -> Outcome {
-    do throws(BuildError) {
-      if isCancelled() { throw .interrupted }
-      if let page, let outcome = settled(source, work, page: page.number + 1) { return outcome }
-      if isDryRun { return .wouldBuild(page?.number ?? 0 == 0 ? work.contents?.damage : nil) }
-      return .built(
-        try PyramidBuilder(options: options(of: source), threads: threads, isCancelled: isCancelled)
-          .build(
-            work.file, page: page, folio: source.folio, associated: work.associated, digest: work.digest,
-            words: work.words, for: pool
-          ) {
-            (pyramid, format) throws(StorageError) in
-            try store.makeWriter(
-              id: source.id, pyramid: pyramid, format: format,
-              replacing: mayReplace(source.id, digest: work.digest))
-          })
-    } catch {
-      return .failed(error)
-    }
+    if isCancelled() { return (part, .failed(.interrupted)) }
+    if let outcome = settled(part, work, page: number + 1) { return (part, outcome) }
+    if isDryRun { return (part, .wouldBuild(number == 0 ? work.contents?.damage : nil)) }
+    var page = work
+    page.source = part
+    page.page = pages.page(number)
+    return (part, pictures.build(part: page))
   }
 
   /// Of an archive that is there, built with the same options.

@@ -99,45 +99,42 @@ package final class LibraryRun: @unchecked Sendable {
     let copies = elsewhere.isEmpty ? nil : SourceCopies(elsewhere, ahead: builder.jobs, builder.copy)
     defer { copies?.end() }
     StartedThread.several(builder.jobs) { _ in
-      let cells = CellServer.running.map { CellBuilder($0, self.builder, self.pool) }
+      let pictures = self.makePictureBuilder()
       while let source = self.takeSource() {
         // Who is killed while it waits for a store is none whose end the source was.
         let copy = source.remote == nil ? nil : copies?.take(source)
         self.journal?.start(source)
         if let copy {
-          self.build(copyOf: source, copy, cells)
+          self.build(copyOf: source, copy, pictures)
         } else {
-          self.build(source, cells) { self.tell($0, $1, of: source) }
+          self.builder.build(source, with: pictures, before: self.upcoming, besides: self.taken) {
+            self.tell($0, $1, of: source)
+          }
         }
         if let journal = self.journal { self.end(source, journal) }
         self.pool.finishPicture()
       }
-      cells?.end()
-      self.pool.assist(cells)
-      cells?.end()
+      pictures.end()
+      self.pool.assist(with: pictures)
+      pictures.end()
     }
   }
 
-  private func build(
-    _ source: SourceScan.Source, _ cells: CellBuilder?,
-    _ report: @escaping (SourceScan.Source, LibraryBuilder.Outcome) -> Void
-  ) {
-    if let cells {
-      builder.build(source, in: cells, before: upcoming, besides: taken, report: report)
-    } else {
-      builder.build(source, threads: 1, besides: taken, offering: pool, report: report)
-    }
+  /// Returns the builder of one thread.
+  private func makePictureBuilder() -> any PictureBuilder {
+    guard let server = CellServer.running else { return InProcessPictureBuilder(builder, pool) }
+    return SandboxedPictureBuilder(server, builder, pool)
   }
 
   private func build(
-    copyOf source: SourceScan.Source, _ copy: Result<SourceCopy, BuildError>, _ cells: CellBuilder?
+    copyOf source: SourceScan.Source, _ copy: Result<SourceCopy, BuildError>, _ pictures: any PictureBuilder
   ) {
     switch copy {
     case .failure(let error): tell(source, .failed(error), of: source)
     case .success(.settled(let outcome)): tell(source, outcome, of: source)
     case .success(.copied(let copy, let files)):
       withExtendedLifetime(files) {
-        build(copy, cells) { [self] image, outcome in
+        builder.build(copy, with: pictures, before: upcoming, besides: taken) { [self] image, outcome in
           var told = SourceScan.Source(path: source.path, id: image.id, folio: image.folio, root: image.root)
           told.remote = source.remote
           tell(told, outcome.told(of: source, copiedTo: copy.path), of: source)
@@ -165,6 +162,6 @@ package final class LibraryRun: @unchecked Sendable {
   private func upcoming() -> ArraySlice<SourceScan.Source> {
     monitor.lock()
     defer { monitor.unlock() }
-    return queue[next...].prefix(CellBuilder.mostPictures - 1)
+    return queue[next...].prefix(SandboxedPictureBuilder.mostPictures - 1)
   }
 }

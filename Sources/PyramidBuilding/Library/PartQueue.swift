@@ -6,7 +6,7 @@ final class PartQueue: @unchecked Sendable {
   // owner knows.
   private let monitor = Monitor()
   private let count: Int
-  private let build: (Int, CellBuilder) throws(BuildError) -> () -> Void
+  private let build: (Int, any PictureBuilder) throws(BuildError) -> () -> Void
   private var next = 0
   /// Reports of parts before which others are at work.
   private var reports: [Int: () -> Void] = [:]
@@ -17,7 +17,7 @@ final class PartQueue: @unchecked Sendable {
 
   /// - Parameter build: builds the part of a number, counted from 0, and returns what reports it; an error ends the work
   ///   on others.
-  init(count: Int, _ build: @escaping (Int, CellBuilder) throws(BuildError) -> () -> Void) {
+  init(count: Int, _ build: @escaping (Int, any PictureBuilder) throws(BuildError) -> () -> Void) {
     self.count = count
     self.build = build
   }
@@ -30,11 +30,11 @@ final class PartQueue: @unchecked Sendable {
   }
 
   /// Builds parts until none is left that no other thread has begun.
-  func help(_ cells: CellBuilder) {
+  func help(_ pictures: any PictureBuilder) {
     while let part = take() {
       var failed: BuildError?
       var report: (() -> Void)?
-      do throws(BuildError) { report = try build(part, cells) } catch { failed = error }
+      do throws(BuildError) { report = try build(part, pictures) } catch { failed = error }
       monitor.lock()
       if failure == nil { failure = failed }
       reports[part] = report
@@ -46,8 +46,8 @@ final class PartQueue: @unchecked Sendable {
   }
 
   /// Helps, and returns when all parts are built.
-  func finish(_ cells: CellBuilder) throws(BuildError) {
-    help(cells)
+  func finish(_ pictures: any PictureBuilder) throws(BuildError) {
+    help(pictures)
     monitor.lock()
     while atWork > 0 { monitor.wait() }
     let (failure, left) = (failure, reports)

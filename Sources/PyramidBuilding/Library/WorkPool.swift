@@ -14,7 +14,7 @@ extension StripScheduler: PictureInWork {}
 
 /// The pictures in work in one library build: what they take of the memory allowed, and where a thread
 /// without a picture of its own can help.
-final class WorkPool: @unchecked Sendable {
+final class WorkPool: BuildHost, @unchecked Sendable {
   // Sendable: every property is touched under `monitor` only.
   private let monitor = Monitor()
   private var pictures: [any PictureInWork] = []
@@ -39,11 +39,12 @@ final class WorkPool: @unchecked Sendable {
   }
 
   /// Refuses a picture that alone takes more than the limit.
-  func check(memory: Int, _ source: String) throws(BuildError) {
-    guard memory <= memoryLimit else {
+  func check(_ plan: BuildPlan, _ source: String) throws(BuildError) {
+    guard plan.memory <= memoryLimit else {
       throw BuildError(
         source,
-        "takes about \(memory >> 20) MB, more than --memory-limit allows, which is \(memoryLimit >> 20) MB")
+        "takes about \(plan.memory >> 20) MB, more than --memory-limit allows, which is \(memoryLimit >> 20) MB"
+      )
     }
   }
 
@@ -115,7 +116,7 @@ final class WorkPool: @unchecked Sendable {
   }
 
   /// Has all parts of a source built: by the caller and by threads without a picture of their own.
-  func finish(_ queue: PartQueue, _ cells: CellBuilder) throws(BuildError) {
+  func finish(_ queue: PartQueue, _ pictures: any PictureBuilder) throws(BuildError) {
     monitor.lock()
     queues.append(queue)
     monitor.wakeAll()
@@ -125,18 +126,18 @@ final class WorkPool: @unchecked Sendable {
       queues.removeAll { $0 === queue }
       monitor.unlock()
     }
-    try queue.finish(cells)
+    try queue.finish(pictures)
   }
 
-  /// Helps whoever is still at work, until no picture is left.
+  /// Helps other threads until no picture is left.
   ///
-  /// - Parameter cells: builds the parts that are not begun; nil if the pictures are built in this process.
-  func assist(_ cells: CellBuilder?) {
+  /// - Parameter builder: builds the parts that are not begun.
+  func assist(with builder: any PictureBuilder) {
     monitor.lock()
     while unfinished > 0 {
-      if let cells, let queue = queues.first(where: \.hasMore) {
+      if let queue = queues.first(where: \.hasMore) {
         monitor.unlock()
-        queue.help(cells)
+        queue.help(builder)
         monitor.lock()
         continue
       }

@@ -27,11 +27,11 @@ struct RawSigns {
   init?(_ file: SourceFile, tiff: TIFFDirectories?) {
     let start =
       PlacedReader(descriptor: file.handle.descriptor, size: file.identity.size)
-      .bytes(0, min(file.identity.size, ImageSignature.byteCount)) ?? []
+      .bytes(0, min(file.identity.size, ImageFormat.signatureBytes)) ?? []
     if let kind = RawFormat.kind(start) ?? tiff?.rawKind {
       self.kind = kind
       isCertain = true
-    } else if tiff != nil || ImageSignature(start) == nil, ImageFileName.format(of: file.name) == .raw {
+    } else if tiff != nil || ImageFormat(start: start) == nil, ImageFileName.format(of: file.name) == .raw {
       kind = "by its name"
       isCertain = false
     } else {

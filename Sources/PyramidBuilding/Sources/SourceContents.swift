@@ -360,11 +360,11 @@ extension TIFFDirectories.Directory {
 }
 
 extension SourceFile {
-  private var start: [UInt8] { bytes(0, min(identity.size, ImageSignature.byteCount)) ?? [] }
+  private var start: [UInt8] { bytes(0, min(identity.size, ImageFormat.signatureBytes)) ?? [] }
 
-  /// The slide that the file is, by its scanner's name for it; nil for any other.
-  func slide(contents: TIFFDirectories?) -> UnreadFormat? {
-    let named = UnreadFormat(start, named: name)
+  /// Returns the slide that the file is; nil for any other.
+  func slide(contents: TIFFDirectories?) -> SlideFormat? {
+    let named = SlideFormat(start, named: name)
     guard let contents else { return named }
     // One picture alone is one to every decoder of TIFF.
     guard contents.all.count > 1, let first = contents.all.first else { return nil }
@@ -374,9 +374,9 @@ extension SourceFile {
     ]
     for (mark, scanner) in scanners.sorted(by: { $0.key < $1.key })
     where mark == "Aperio" ? first.description.hasPrefix(mark) : first.description.contains(mark) {
-      return .slide(scanner)
+      return SlideFormat(scanner)
     }
-    return first.sourceLens != nil ? .slide("Hamamatsu NDPI") : named
+    return first.sourceLens != nil ? SlideFormat("Hamamatsu NDPI") : named
   }
 }
 

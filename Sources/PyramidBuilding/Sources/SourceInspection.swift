@@ -51,11 +51,11 @@ package struct SourceInspection: Sendable, Codable {
   /// process.
   ///
   /// - Parameter name: as the file was sent.
-  /// - Returns: the format of a slide, which is not built as an upload, since its decoders are not for untrusted files; and
-  ///   `raw` or `tiff`, which may begin alike. Each is nil for any other file.
+  /// - Returns: the slide, which is not built as an upload, since its decoders are not for untrusted files; and `raw` or
+  ///   `tiff`, which may begin alike. Each is nil for any other file.
   package static func kind(
     ofUploadAt path: String, name: String
-  ) throws(BuildError) -> (unread: UnreadFormat?, signature: ImageSignature?) {
+  ) throws(BuildError) -> (slide: SlideFormat?, format: ImageFormat?) {
     let file = try SourceFile(path: path, name: name)
     let tiff = TIFFDirectories(file)
     if RawSigns(file, tiff: tiff)?.isCertain == true { return (nil, .raw) }

@@ -126,7 +126,7 @@ struct IIPCommands {
   /// By what the format is called in names of files and in media types.
   private mutating func set(format name: IIPWord) {
     let format = PictureFormat.allCases.first {
-      name.isSame($0.ending) || name.isSame($0.facts.mediaType, from: PictureFormat.mediaTypeStart)
+      name.isSame($0.ending) || name.isSame($0.facts.format.mediaType, from: PictureFormat.mediaTypeStart)
     }
     if let format { view.format = format } else { fault = .format }
   }

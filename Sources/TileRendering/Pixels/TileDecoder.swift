@@ -92,7 +92,7 @@ final class TileDecoder: Sendable {
   static func decode(
     _ bytes: UnsafeRawBufferPointer, as format: TileFormat, size: PixelSize, planar: Bool, _ codec: TurboJPEG
   ) throws(RenderError) -> PixelBuffer {
-    if format == .jpeg, ImageSignature(bytes) == .jpeg, !carriesProfile(bytes),
+    if format == .jpeg, ImageFormat(start: bytes) == .jpeg, !carriesProfile(bytes),
       let pixels = try codec.decode(bytes, size: size, planar: planar)
     {
       return pixels

@@ -90,13 +90,17 @@ extension Router {
     guard let bytes = archive.entry(SealedOriginal.prefix + ending) else {
       return .problem(500, "Unreadable", "the file cannot be read from the space")
     }
-    let kind = ImageSignature(bytes.prefix(ImageSignature.byteCount))
+    let format = ImageFormat(start: bytes.prefix(ImageFormat.signatureBytes))
     return saved(id, ending: ending) {
       .now(
         Response(
-          200, [("Content-Type", OriginalFile.mediaType(kind))],
+          200, [("Content-Type", Self.mediaType(format))],
           .gathered(GatheredBytes(bytes, keeping: [archive]), 0..<bytes.count)))
     }
+  }
+
+  private static func mediaType(_ format: ImageFormat?) -> String {
+    format?.mediaType.description ?? "application/octet-stream"
   }
 
   private static let noOriginal = Response.problem(
@@ -110,9 +114,9 @@ extension Router {
       guard let ending = SealedOriginal.ending(in: archive), let record = archive.buildRecord else {
         return nil
       }
-      let kind = ImageSignature.allCases.first { $0.endings.contains(ending.lowercased()) }
+      let format = ImageFormat.uploads.first { $0.endings.contains(ending.lowercased()) }
       return ImageDescription.Original(
-        bytes: record.sourceBytes, type: OriginalFile.mediaType(kind), url: url)
+        bytes: record.sourceBytes, type: Self.mediaType(format), url: url)
     }
     return originalFile(id).map {
       ImageDescription.Original(bytes: $0.file.bytes.count, type: $0.mediaType, url: url)

@@ -9,7 +9,7 @@ package import ZigguratFiles
 package struct OriginalFile: Sendable {
   package let file: MappedFile
   package let path: String
-  package let kind: ImageSignature
+  package let kind: ImageFormat
   /// The ending of the file's name, without the dot.
   package let ending: String
 
@@ -22,7 +22,7 @@ package struct OriginalFile: Sendable {
     for (path, ending) in Self.places(ofArchive: archive, record) {
       guard let file = Self.file(path, record, enclosure),
         KnownDigests.digest(of: file) == record.sourceDigest,
-        let kind = ImageSignature(file.bytes.prefix(ImageSignature.byteCount))
+        let kind = ImageFormat(start: file.bytes.prefix(ImageFormat.signatureBytes))
       else { continue }
       self.file = file
       self.path = path
@@ -77,13 +77,7 @@ package struct OriginalFile: Sendable {
     return file
   }
 
-  package var mediaType: String { Self.mediaType(kind) }
-
-  package static func mediaType(_ kind: ImageSignature?) -> String {
-    // Cameras' formats have no registered type.
-    guard let kind, kind != .raw else { return "application/octet-stream" }
-    return "image/\(kind.rawValue)"
-  }
+  package var mediaType: String { kind.mediaType.description }
 
   /// Returns where the file belongs beside another archive of the same record; nil if a file with its content is there.
   package func place(besideArchive archive: String, _ record: BuildRecord) throws(StorageError) -> String? {
@@ -160,9 +154,10 @@ package struct NewOriginal {
 /// The names of originals.
 package enum OriginalName {
   /// The endings that originals get if they were sent with another.
-  static let usual = ImageSignature.allCases.compactMap(\.endings.first) + RawFormat.endings
+  static let usual = ImageFormat.uploads.compactMap(\.endings.first) + RawFormat.endings
 
-  private static let known = Set(ImageSignature.allCases.flatMap(\.endings))
+  /// LSM files and MetaMorph's stacks are kept as `tif`.
+  private static let known = Set(ImageFormat.uploads.flatMap(\.endings)).subtracting(["lsm", "stk"])
 
   /// Whether originals have such an ending.
   package static func isEnding(_ ending: some StringProtocol) -> Bool {
@@ -181,10 +176,10 @@ package enum OriginalName {
 
   /// Returns the ending that was sent if files of this format have it, and the format's usual ending otherwise.
   package static func ending(sentAs name: String, _ file: MappedFile) -> String {
-    let start = file.bytes.prefix(ImageSignature.byteCount)
-    let kind = ImageSignature(start)
+    let start = file.bytes.prefix(ImageFormat.signatureBytes)
+    let kind = ImageFormat(start: start)
     // Most RAW files begin as TIFF files do.
-    let endings = (kind?.endings ?? []) + (kind == .tiff ? ImageSignature.raw.endings : [])
+    let endings = (kind?.endings ?? []) + (kind == .tiff ? ImageFormat.raw.endings : [])
     if let ending = ending(sentAs: name), endings.contains(ending.lowercased()) { return ending }
     if let raw = RawFormat.ending(start) { return raw }
     return endings.first ?? fallback

@@ -8,8 +8,8 @@ package struct Animation: Codable, Hashable, Sendable {
     /// Animated WebP.
     case webp
 
-    /// What files of the format begin with.
-    package var signature: ImageSignature {
+    /// The format of its files.
+    package var imageFormat: ImageFormat {
       switch self {
       case .gif: .gif
       case .webp: .webp
@@ -28,13 +28,14 @@ package struct Animation: Codable, Hashable, Sendable {
   /// The name of its entry, below the archive's root folder.
   package var entryName: String { "vendor/ziggurat/animation.\(format.rawValue)" }
   /// Its media type.
-  package var mediaType: String { "image/\(format.rawValue)" }
+  package var mediaType: String { format.imageFormat.mediaType.description }
 }
 
 extension TileArchive {
   /// The animation's bytes, or nil where the archive has none that begin as its format does.
   package func bytes(of animation: Animation) -> UnsafeRawBufferPointer? {
-    guard let bytes = entry(animation.entryName), ImageSignature(bytes) == animation.format.signature else {
+    guard let bytes = entry(animation.entryName), ImageFormat(start: bytes) == animation.format.imageFormat
+    else {
       return nil
     }
     return bytes

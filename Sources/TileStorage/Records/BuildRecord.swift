@@ -130,7 +130,7 @@ extension BuildRecord {
   /// Whether everybody may have the source's file: it holds no slide's label or the like that the archive does not show.
   ///
   /// - Parameter kind: of the file. TIFF files may hold labels; archives of earlier versions do not record it.
-  package func maySourceBePublic(_ kind: ImageSignature) -> Bool {
+  package func maySourceBePublic(_ kind: ImageFormat) -> Bool {
     if let mayHoldLabel { return !mayHoldLabel }
     return kind != .tiff && kind != .raw && !route.contains("(openslide)")
       && !route.contains("being a slide's")

@@ -54,7 +54,7 @@ enum PictureEnd {
 
   /// Whether bytes begin as a picture, video, sound, document or archive does.
   private static func isKnown(_ bytes: ArraySlice<UInt8>) -> Bool {
-    if ImageSignature(bytes) != nil || bytes.dropFirst(4).starts(with: "ftyp".utf8) { return true }
+    if ImageFormat(start: bytes) != nil || bytes.dropFirst(4).starts(with: "ftyp".utf8) { return true }
     let starts = ["PK\u{3}\u{4}", "RIFF", "%PDF", "8BPS", "OggS", "ID3", "Rar!"].map { Array($0.utf8) }
     // Matroska and 7-Zip have no letters.
     return (starts + [[0x1a, 0x45, 0xdf, 0xa3], [0x37, 0x7a, 0xbc, 0xaf]]).contains { bytes.starts(with: $0) }

@@ -207,5 +207,5 @@ enum ServeOptions {
   ].grouped(.changes)
 
   /// The types of files that `--upload-types` can name, with commas between.
-  static var uploadTypes: String { ImageSignature.allCases.map(\.rawValue).joined(separator: ",") }
+  static var uploadTypes: String { ImageFormat.uploads.map(\.rawValue).joined(separator: ",") }
 }

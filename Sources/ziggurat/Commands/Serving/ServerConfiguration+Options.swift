@@ -176,10 +176,12 @@ extension ServerConfiguration.UploadSettings {
     let all = limits.kinds
     let expected = "all, none, or some of \(ServeOptions.uploadTypes)"
     limits.kinds =
-      reader.value("upload-types", expected: expected) { (text) -> Set<ImageSignature>? in
+      reader.value("upload-types", expected: expected) { (text) -> Set<ImageFormat>? in
         if text == "all" { return all }
         if text == "none" { return [] }
-        let kinds = text.split(separator: ",").map { ImageSignature(rawValue: String($0)) }
+        let kinds = text.split(separator: ",").map { type in
+          ImageFormat.uploads.first { $0.rawValue == type }
+        }
         return kinds.isEmpty || kinds.contains(nil) ? nil : Set(kinds.compactMap { $0 })
       } ?? all
   }

@@ -1,15 +1,15 @@
-/// A kind of file that people have and that is not taken as an upload, with what they can do instead.
-package enum UnreadFormat: Hashable, Sendable {
-  /// A microscope slide, by its scanner's name for it.
-  case slide(String)
+/// A microscope slide, which is not taken as an upload.
+package struct SlideFormat: Hashable, Sendable {
+  /// The scanner's name for it.
+  let name: String
 
-  /// Why an upload of the file is not taken.
+  /// - Parameter name: the scanner's name for it.
+  package init(_ name: String) { self.name = name }
+
+  /// Why an upload of the file is not taken, with what its owner can do instead.
   package var uploadRefusal: String {
-    switch self {
-    case .slide(let name):
-      "this is a microscope slide (\(name)), which is not taken as an upload: on the server "
-        + "'ziggurat build FILE --library DIR' builds it"
-    }
+    "this is a microscope slide (\(name)), which is not taken as an upload: on the server "
+      + "'ziggurat build FILE --library DIR' builds it"
   }
 
   /// Slides and images of microscopes by the endings of their names.
@@ -20,17 +20,14 @@ package enum UnreadFormat: Hashable, Sendable {
     "vsi": "Olympus VSI", "isyntax": "Philips iSyntax", "dcm": "DICOM", "dicom": "DICOM",
   ]
 
-  /// The kind of a file by its first bytes and its name; nil for any other.
+  /// Creates the format of a file by its first bytes and its name; nil if it is no slide.
   ///
-  /// - Parameter start: the file's first `ImageSignature.byteCount` bytes.
+  /// - Parameter start: the file's first `ImageFormat.signatureBytes` bytes.
   package init?(_ start: some Collection<UInt8>, named name: String) {
     // A JPEG stays one, whatever it is called.
-    switch ImageSignature(start) {
-    case nil, .tiff: break
-    default: return nil
-    }
+    guard [nil, .tiff].contains(ImageFormat(start: start)) else { return nil }
     let ending = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
     guard let slide = Self.slideEndings[ending] else { return nil }
-    self = .slide(slide)
+    self.init(slide)
   }
 }

@@ -7,7 +7,14 @@ extension TileArchive {
     else {
       return false
     }
-    return switch format {
+    return format.isGray(bytes)
+  }
+}
+
+extension TileFormat {
+  /// Whether a tile is gray by its header. False if the format does not state it.
+  fileprivate func isGray(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    switch self {
     case .jpeg: Self.jpegComponents(bytes) == 1
     // The colour type (PNG, section 11.2.1): gray, or gray with alpha.
     case .png: bytes.count > 25 && (bytes[25] == 0 || bytes[25] == 4)
@@ -15,7 +22,7 @@ extension TileArchive {
     }
   }
 
-  /// By the frame header (ITU-T T.81, section B.2.2); nil if there is none.
+  /// The number of components by the frame header (ITU-T T.81, section B.2.2); nil if there is none.
   private static func jpegComponents(_ bytes: UnsafeRawBufferPointer) -> Int? {
     var at = 2
     while at + 9 < bytes.count, bytes[at] == 0xff {

@@ -25,46 +25,46 @@ public enum TileFormat: String, CaseIterable, Sendable {
   public var fileExtension: String { rawValue }
 
   /// The endings that are read as the same format: `jpeg`.
-  package var otherExtensions: [String] { facts.otherExtension.map { ["\($0)"] } ?? [] }
+  package var otherExtensions: [String] { self == .jpeg ? ["jpeg"] : [] }
 
   /// All endings of its file names, without a dot, the one that is written first.
   package var extensions: [String] { [fileExtension] + otherExtensions }
 
-  /// What people call it, in lower case: `jpeg`. One of its endings.
+  /// The usual name in lower case, which is one of its endings: `jpeg`.
   package var name: String { otherExtensions.first ?? fileExtension }
 
   /// Whether a pixel can be transparent.
-  package var keepsAlpha: Bool { facts.keepsAlpha }
+  package var keepsAlpha: Bool {
+    switch self {
+    case .jpeg: false
+    case .png, .webp, .avif, .jxl: true
+    }
+  }
 
   /// Whether a tile can be gray. WebP has RGB alone, and so has AVIF as libheif writes it.
-  package var keepsGray: Bool { facts.keepsGray }
+  package var keepsGray: Bool {
+    switch self {
+    case .webp, .avif: false
+    case .jpeg, .png, .jxl: true
+    }
+  }
 
-  /// The signature that files of this format begin with.
-  package var signature: ImageSignature { facts.signature }
+  /// The format of its files.
+  package var imageFormat: ImageFormat {
+    switch self {
+    case .jpeg: .jpeg
+    case .png: .png
+    case .webp: .webp
+    case .avif: .avif
+    case .jxl: .jxl
+    }
+  }
 
   /// The media type, such as `image/jpeg`.
-  public var mediaType: String { facts.mediaType.description }
+  public var mediaType: String { imageFormat.mediaType.description }
 
   /// The media type as a C string that lives as long as the process.
   package var mediaTypeCharacters: UnsafePointer<CChar> {
-    UnsafeRawPointer(facts.mediaType.utf8Start).assumingMemoryBound(to: CChar.self)
-  }
-
-  private struct Facts {
-    let mediaType: StaticString
-    let signature: ImageSignature
-    var otherExtension: StaticString?
-    var keepsAlpha = true
-    var keepsGray = true
-  }
-
-  private var facts: Facts {
-    switch self {
-    case .jpeg: Facts(mediaType: "image/jpeg", signature: .jpeg, otherExtension: "jpeg", keepsAlpha: false)
-    case .png: Facts(mediaType: "image/png", signature: .png)
-    case .webp: Facts(mediaType: "image/webp", signature: .webp, keepsGray: false)
-    case .avif: Facts(mediaType: "image/avif", signature: .avif, keepsGray: false)
-    case .jxl: Facts(mediaType: "image/jxl", signature: .jxl)
-    }
+    UnsafeRawPointer(imageFormat.mediaType.utf8Start).assumingMemoryBound(to: CChar.self)
   }
 }

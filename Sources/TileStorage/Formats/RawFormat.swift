@@ -1,6 +1,6 @@
 /// Cameras' RAW formats that are no plain TIFF, by their first bytes.
 package enum RawFormat {
-  private static let starts: [(offset: Int, bytes: [UInt8], name: String)] = [
+  static let starts: [(offset: Int, bytes: [UInt8], name: String)] = [
     (8, Array("CR".utf8) + [2, 0], "Canon CR2"), (4, Array("ftypcrx ".utf8), "Canon CR3"),
     (6, Array("HEAPCCDR".utf8), "Canon CRW"), (0, Array("FUJIFILMCCD-RAW".utf8), "Fujifilm RAF"),
     (0, Array("IIRO".utf8), "Olympus ORF"), (0, Array("IIRS".utf8), "Olympus ORF"),
@@ -21,7 +21,7 @@ package enum RawFormat {
 
   /// Returns the name of a file's format; nil for any other, as for those that are TIFFs by their first bytes.
   ///
-  /// - Parameter start: the file's first `ImageSignature.byteCount` bytes.
+  /// - Parameter start: the file's first `ImageFormat.signatureBytes` bytes.
   package static func kind(_ start: some Collection<UInt8>) -> String? {
     starts.first { start.dropFirst($0.offset).starts(with: $0.bytes) }?.name
   }

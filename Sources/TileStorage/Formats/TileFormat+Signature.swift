@@ -3,7 +3,7 @@ extension TileFormat {
   /// image/jpeg`); nil where they may be one. Asked before they are given to the format's decoder, which then tells
   /// the size from its header; but of AVIF from a box, whatever the picture itself says.
   package func fault(ofTile bytes: UnsafeRawBufferPointer, width: Int, height: Int) -> String? {
-    guard ImageSignature(bytes) == signature else { return "is no \(mediaType)" }
+    guard ImageFormat(start: bytes) == imageFormat else { return "is no \(mediaType)" }
     switch self {
     case .jpeg, .png, .webp: return nil
     case .avif:

@@ -6,30 +6,8 @@ import ZigguratCells
 import ZigguratImaging
 import ZigguratMetadata
 
-/// Builds pictures of one thread of a run, each in a cell: small ones share one, until one of them ends it.
-final class CellBuilder {
-  /// A source that has to be built, or a page of it.
-  struct Work {
-    var source: SourceScan.Source
-    let file: SourceFile
-    let digest: String
-    var words: SourceWords
-    /// The contents of a TIFF file; nil for any other.
-    var contents: SourceContents?
-    /// The page, in a source of several.
-    var page: SourcePage?
-    /// What of a slide is meant; nil for the slide itself, and of any other source.
-    var associated: AssociatedImage?
-    /// The outcome, if no build is needed; nil if it has to be built.
-    var outcome: LibraryBuilder.Outcome?
-  }
-
-  /// How a source came out: built or not, or more than one picture.
-  enum Answer {
-    case outcome(LibraryBuilder.Outcome)
-    case pages(PagesMessage)
-  }
-
+/// Builds pictures in sandboxed processes. Small pictures share a process until one of them ends it.
+final class SandboxedPictureBuilder: PictureBuilder {
   private let server: CellServer
   private let builder: LibraryBuilder
   let pool: WorkPool
@@ -53,18 +31,18 @@ final class CellBuilder {
     self.pool = pool
   }
 
-  /// - Parameter upcoming: what may be built in the same cell afterwards.
-  func build(_ work: Work, before upcoming: () -> ArraySlice<SourceScan.Source>) -> Answer {
+  /// - Parameter upcoming: sources that may be built in the same process afterwards.
+  func build(_ job: PictureJob, before upcoming: () -> ArraySlice<SourceScan.Source>) -> PictureResult {
     var isAlone = false
     while true {
-      let wasFresh = cell == nil || asked == 0 || !readable.contains(work.source.path)
+      let wasFresh = cell == nil || asked == 0 || !readable.contains(job.source.path)
       do throws(CarriedBuild.Stop) {
         if isAlone { pool.reserve(pool.memoryLimit) }
         defer { if isAlone { pool.release(pool.memoryLimit) } }
-        if wasFresh || isAlone { try begin(work, isAlone ? [] : upcoming()) }
-        let answer = try ask(work, isAlone: isAlone)
+        if wasFresh || isAlone { try begin(job, isAlone ? [] : upcoming()) }
+        let answer = try ask(job, isAlone: isAlone)
         // Whose cell has nothing else to do; what has pages is asked for again.
-        if isAlone || isLast(work), case .outcome = answer { end() }
+        if isAlone || isLast(job), case .outcome = answer { end() }
         return answer
       } catch {
         end()
@@ -75,7 +53,7 @@ final class CellBuilder {
           isAlone = true
         case .cell(let end):
           if !wasFresh, !isAlone, end.mayBeOfEarlier { continue }
-          return failed(work, end)
+          return failed(job, end)
         }
       }
     }
@@ -89,18 +67,18 @@ final class CellBuilder {
     readable = []
   }
 
-  private func failed(_ work: Work, _ end: CellEnd) -> Answer {
+  private func failed(_ job: PictureJob, _ end: CellEnd) -> PictureResult {
     server.count(end)
     if case .cancelled = end { return .outcome(.failed(.interrupted)) }
-    return .outcome(.failed(BuildError(work.source.path, end)))
+    return .outcome(.failed(BuildError(job.source.path, end)))
   }
 
   private func begin(
-    _ work: Work, _ upcoming: ArraySlice<SourceScan.Source>
+    _ job: PictureJob, _ upcoming: ArraySlice<SourceScan.Source>
   ) throws(CarriedBuild.Stop) {
     end()
-    let source = work.source
-    let needs = SourceNeeds(work.file)
+    let source = job.source
+    let needs = SourceNeeds(job.file)
     var files = needs.openFiles()
     defer { for file in files { close(file) } }
     readable = [source.path]
@@ -131,26 +109,26 @@ final class CellBuilder {
   }
 
   /// Whether the cell has nothing to do after this picture.
-  private func isLast(_ work: Work) -> Bool { work.page == nil && readable.count == 1 }
+  private func isLast(_ job: PictureJob) -> Bool { job.page == nil && readable.count == 1 }
 
-  private func ask(_ work: Work, isAlone: Bool) throws(CarriedBuild.Stop) -> Answer {
+  private func ask(_ job: PictureJob, isAlone: Bool) throws(CarriedBuild.Stop) -> PictureResult {
     guard let cell else { throw .cell(.unavailable(ECHILD)) }
     asked += 1
     var order = BuildOrder(
-      path: work.source.path, name: work.file.name,
-      root: work.source.id.name, page: work.page, folio: work.source.folio, associated: work.associated,
-      digest: work.digest,
-      words: work.words, countsOnly: builder.isDryRun)
-    let options = builder.options(of: work.source)
+      path: job.source.path, name: job.file.name,
+      root: job.source.id.name, page: job.page, folio: job.source.folio, associated: job.associated,
+      digest: job.digest,
+      words: job.words, countsOnly: builder.isDryRun)
+    let options = builder.options(of: job.source)
     if builder.hasOwnOptions || options != builder.options { order.options = OrderedOptions(options) }
-    if let password = builder.pdfPassword, SourceNeeds(work.file).isPDF { order.pdfPassword = password }
+    if let password = builder.pdfPassword, SourceNeeds(job.file).isPDF { order.pdfPassword = password }
     if isAlone { cell.allow(memory: pool.memoryLimit) }
-    var carried = CarriedBuild(work, cell, builder, pool, isAlone: isAlone)
+    var carried = CarriedBuild(job, cell, builder, pool, isAlone: isAlone)
     defer {
       carried.end()
       if carried.hasEndedCell { end() }
     }
-    let nameless = SourceNeeds.openNameless(work.source.path)
+    let nameless = SourceNeeds.openNameless(job.source.path)
     defer { if let nameless { close(nameless) } }
     return try carried.run(order, nameless.map { [$0] } ?? [])
   }
