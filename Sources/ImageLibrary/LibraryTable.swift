@@ -44,6 +44,12 @@ package struct LibraryTable: Sendable {
   /// `nil` of a source.
   private(set) var rootFolder: Root?
 
+  /// Whether the path leads to the folder that was read.
+  func isRoot(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && Root(status) == rootFolder
+  }
+
   /// The version of the source that was read; nil for a folder.
   private(set) var version: Int?
 

@@ -74,10 +74,11 @@ package final class FolderRepository: TableRepository {
 
   package func takeChanges() -> [ImageID]? {
     // No state of the table is held meanwhile: it would be copied for the sake of one image.
-    let watch = images.table.withLock { $0.watch }
-    if let watch, let images = changedImages(watch) { return take(images) }
+    // A folder that took the place of the one that is watched reports nothing.
+    let (watch, isReplaced) = images.table.withLock { ($0.watch, !$0.isRoot(root)) }
+    if !isReplaced, let watch, let images = changedImages(watch) { return take(images) }
     let current = current
-    guard watch != nil || current.haveFoldersChanged, let fresh = try? read(current) else { return [] }
+    guard isReplaced || watch != nil || current.haveFoldersChanged, let fresh = try? read(current) else { return [] }
     replace(by: fresh)
     return nil
   }
