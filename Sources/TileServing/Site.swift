@@ -132,6 +132,7 @@ package final class Site: Sendable {
     if let token = access.token {
       list.append(TokenAttempts(token: token, attempts: attempts, audit: access.audit))
     }
+    if access.sendsTimings { list.append(ServerTiming()) }
     return MiddlewareList(list + [crossOrigin])
   }
 

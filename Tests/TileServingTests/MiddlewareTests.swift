@@ -72,6 +72,17 @@ import ZigguratTestSupport
     #expect(seen.withLock { $0 }?["X-Content-Type-Options"] == "nosniff")
   }
 
+  @Test("the times of an answer are sent in order, in milliseconds, the total last")
+  func timings() {
+    var response = Self.page
+    response.timings = [
+      ResponseTiming("queue", .microseconds(1_249)), ResponseTiming("render", .milliseconds(20)),
+      ResponseTiming("fetch", .nanoseconds(-5)),
+    ]
+    let text = Self.answer(ServerTiming(), to: Self.request(), response)?["Server-Timing"] ?? ""
+    #expect(text.hasPrefix("queue;dur=1.2, render;dur=20.0, fetch;dur=0.0, total;dur="))
+  }
+
   @Test("security headers are added where the answer has none of its own")
   func caution() {
     var own = Self.page

@@ -64,7 +64,7 @@ import ZigguratTestSupport
       "--trusted-proxy", "10.0.0.0/8", "--allow-host", "a.example", "--allow-origin", "https://b.example",
       "--frame-ancestors", "self", "--public-originals", "--writable", "--token-file", "token",
       "--keep-deleted", "19", "--max-upload-size", "20", "--max-upload-megapixels", "21",
-      "--upload-types", "png,jpeg", "--keep-originals",
+      "--upload-types", "png,jpeg", "--keep-originals", "--server-timing",
     ])
     #expect(found.network.hosts == ["::1", "127.0.0.2"])
     #expect(found.network.port == 1)
@@ -79,7 +79,7 @@ import ZigguratTestSupport
     #expect(found.network.frameAncestors?.value == .own)
     #expect(found.pages.webroot == "pages")
     #expect(found.pages.identity.name == "Maps")
-    #expect(found.logs == .init(style: .json, file: "log", auditFile: "audit"))
+    #expect(found.logs == .init(style: .json, file: "log", auditFile: "audit", sendsTimings: true))
     #expect(found.rendering.threads == 3)
     #expect(found.rendering.queue == 4)
     #expect(found.rendering.timeout == 5)

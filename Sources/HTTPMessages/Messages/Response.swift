@@ -7,6 +7,8 @@ package struct Response: Sendable {
   package var body: Body
   /// Why it is a 5xx, for the log.
   package var reason: String?
+  /// Parts of the time that the answer took.
+  package var timings: [ResponseTiming] = []
 
   /// The content behind the headers.
   package enum Body: Sendable {

@@ -33,6 +33,8 @@ package struct Access: Sendable {
   var isBehindEdge: Bool { surrogateSeed != nil }
   /// Whether `/metrics` is answered by listeners for monitors alone.
   package var hidesMetrics = false
+  /// Whether answers tell how long they took.
+  package var sendsTimings = false
 
   /// Where it is written down who changed what; nil where it is not.
   package var audit: AuditLog?

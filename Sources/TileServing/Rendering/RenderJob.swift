@@ -1,3 +1,4 @@
+import Synchronization
 package import ZigguratHTTPMessages
 import ZigguratTileRendering
 
@@ -18,6 +19,8 @@ package final class RenderJob: Sendable {
   let failure: Response
   /// Asked for when nobody waits any more.
   let cancellation = Cancellation()
+  /// When a thread began with it; nil before, and if an equal job is rendered in its place.
+  private let began = Mutex<ContinuousClock.Instant?>(nil)
 
   init(
     key: String, cost: RenderCost, failure: Response, mayBeKept: @escaping @Sendable () -> Bool,
@@ -28,6 +31,17 @@ package final class RenderJob: Sendable {
     self.failure = failure
     self.work = work
     self.mayBeKept = mayBeKept
+  }
+
+  func begin() { began.withLock { $0 = .now } }
+
+  /// How long a waiter has waited for its turn and for the render.
+  func timings(since asked: ContinuousClock.Instant) -> [ResponseTiming] {
+    let now = ContinuousClock.now
+    guard let began = began.withLock({ $0 }), began > asked else {
+      return [ResponseTiming("queue", now - asked)]
+    }
+    return [ResponseTiming("queue", began - asked), ResponseTiming("render", now - began)]
   }
 
   /// About what a photograph has: a format that writes more to a pixel takes longer for it, too.

@@ -146,9 +146,13 @@ package final class RenderQueue: Sendable {
     return Later(
       promised: promised, kept: { [self] in finished(job, for: client).map(response) },
       make: { [self] waiter in
-        let isTaken = submit(
-          job,
-          Waiter(client: client, isThere: waiter.isThere, take: { waiter.take(response($0)) }))
+        let asked = ContinuousClock.now
+        let take: @Sendable (RenderOutcome) -> Void = { outcome in
+          var response = response(outcome)
+          response.timings += job.timings(since: asked)
+          waiter.take(response)
+        }
+        let isTaken = submit(job, Waiter(client: client, isThere: waiter.isThere, take: take))
         if !isTaken { waiter.take(.busy) }
       })
   }
@@ -259,6 +263,7 @@ package final class RenderQueue: Sendable {
       guard !state.isStopping else { return (nil, []) }
       let (job, clients, told) = state.waiting.begin(lane, at: Self.now) { mayHave($0, lane) }
       if let job {
+        job.begin()
         state.making[ObjectIdentifier(job)] = clients.map { making.hold(job, of: job.likelyBytes, by: $0) }
       }
       return (job, told)

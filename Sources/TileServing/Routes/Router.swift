@@ -202,8 +202,15 @@ struct Router {
     next.request = request.detached
     let later = Later(promised: promised) { [next] waiter in
       if isFound, let askAgain = waiter.askAgain { return arrival.whenHere(isQuick: true, askAgain) }
+      let asked = ContinuousClock.now
       arrival.whenHere {
-        if waiter.isThere() { answer(next).give(to: waiter) } else { waiter.take(next.heldUp) }
+        guard waiter.isThere() else { return waiter.take(next.heldUp) }
+        let fetch = ResponseTiming("fetch", .now - asked)
+        answer(next).map { response in
+          var response = response
+          response.timings.append(fetch)
+          return response
+        }.give(to: waiter)
       }
     }
     return .later(later)

@@ -42,7 +42,10 @@ enum ServeOptions {
   private static let logsOptions = [
     Option(
       "log", "FORMAT", default: "none", isCommon: true,
-      help: "Access log on stderr, a line per response: text, json or none")
+      help: "Access log on stderr, a line per response: text, json or none"),
+    Option(
+      "server-timing",
+      help: "Send the header Server-Timing: how long an answer waited, was rendered and was fetched"),
   ].grouped(.logs)
 
   private static let renderingOptions = [

@@ -219,5 +219,6 @@ extension ServerConfiguration.LogSettings {
       reader.value("log", expected: "text, json or none", AccessLog.Style.init(rawValue:)) ?? style
     file = reader.string("log-file")
     auditFile = reader.string("audit-log")
+    sendsTimings = reader.flag("server-timing")
   }
 }

@@ -136,6 +136,7 @@ struct ServerConfiguration: Codable, Equatable, Sendable {
     /// The file of the access log; nil for stderr.
     var file: String?
     var auditFile: String?
+    var sendsTimings = false
   }
 }
 
@@ -191,6 +192,7 @@ extension ServerConfiguration {
     access.frames = network.frameAncestors?.value
     access.tileMaxAge = caches.tileMaxAge
     access.hidesMetrics = network.metrics != nil
+    access.sendsTimings = logs.sendsTimings
     return access
   }
 
