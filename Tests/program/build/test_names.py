@@ -105,8 +105,10 @@ class NamesChangeHands(MovedTest):
         # What stood at c is nowhere now.
         (self.photos / "c.jpg").unlink()
         self.rename(a="b", b="c")
-        self.assertEqual(self.build(), {"b": "built", "c": "built"})
-        self.assertEqual([(self.library / f"{name}.xmp").read_text() for name in "bc"], ["b", "c"])
+        self.assertEqual(self.build(), {"b": "moved a", "c": "moved b"})
+        self.assertEqual([(self.library / f"{name}.xmp").read_text() for name in "bc"], ["a", "b"])
+        [gone] = (self.library / ".ziggurat-trash").rglob("c.xmp")
+        self.assertEqual((gone.read_text(), gone.with_suffix(".szi").exists()), ("c", True))
 
     def test_addresses_from_before_follow_the_pictures(self):
         self.rename(a="x", b="y")
