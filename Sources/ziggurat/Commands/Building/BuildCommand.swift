@@ -130,6 +130,7 @@ enum BuildCommand: Command {
     Interruption.listen()
     var opened: PlannedBuild.Opened?
     do {
+      if let file = arguments.string("metrics-file") { try BuildMetrics.requireReplaceable(file) }
       opened = try planned?.open()
       if isFromStore || !isPrivate && opened?.plan.isFromElsewhere == true {
         builder.remote = BucketSources(try StoredFiles())
