@@ -11,22 +11,31 @@ package final class Catalog: Sendable {
   package static let fileName = CatalogFile.name
 
   let database: any CatalogDatabase
+  /// Whether the library's file was damaged, and opening it put an empty one in its place.
+  package let replacesDamaged: Bool
   /// How much is listed, as a connection last counted it.
   let listed = Mutex(LeastRecentlyUsed<CountedScope, ListedCount>(limit: 200))
 
   /// Opens the catalog of a library's folder, or makes one.
   /// - Parameter isReadOnly: keeps the listing in memory and leaves the folder alone.
   package init(library: String, isReadOnly: Bool = false) throws(StorageError) {
-    database = try SQLiteDatabase(path: "\(library)/\(Self.fileName)", isReadOnly: isReadOnly)
+    for name in CatalogFile.names { try Enclosure.requireOwn(name, in: library) }
+    let file = try SQLiteDatabase(path: "\(library)/\(Self.fileName)", isReadOnly: isReadOnly)
+    replacesDamaged = file.replacesDamaged
+    database = file
   }
 
   /// A listing that never touches the disk.
   /// - Parameter name: what errors call it.
   package init(inMemoryOf name: String) throws(StorageError) {
     database = try SQLiteDatabase(inMemoryOf: name)
+    replacesDamaged = false
   }
 
-  init(_ database: any CatalogDatabase) { self.database = database }
+  init(_ database: any CatalogDatabase) {
+    self.database = database
+    replacesDamaged = false
+  }
 
   package static func exists(in library: String) -> Bool { access("\(library)/\(fileName)", F_OK) == 0 }
 

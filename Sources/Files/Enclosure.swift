@@ -78,6 +78,22 @@ package struct Enclosure: Sendable {
     guard current >= 0 else { throw StorageError(action, errno: errno) }
   }
 
+  /// Throws if a file or folder that a library keeps for itself is a link that leads out of the library, or nowhere: what
+  /// the program writes or removes there would be somebody else's.
+  /// - Parameter name: in the library's folder.
+  package static func requireOwn(_ name: String, in library: String) throws(StorageError) {
+    let path = "\(library)/\(name)"
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return }
+    let enclosure = try Enclosure(library)
+    if let target = realpath(path, nil) {
+      defer { free(target) }
+      if enclosure.holds(path: String(cString: target)) { return }
+    }
+    throw StorageError(
+      "use \(path)", "it is a link that leads out of the library: remove it, or move its target there")
+  }
+
   private static func place(_ folder: String) -> [UInt8]? {
     guard let resolved = realpath(folder, nil) else { return nil }
     defer { free(resolved) }

@@ -10,13 +10,21 @@ struct SpaceFolder: Sendable {
   static let coverName = "cover"
 
   let path: String
+  private let library: String
 
-  init(library: String) { path = "\(library)/\(Self.name)" }
+  init(library: String) {
+    self.library = library
+    path = "\(library)/\(Self.name)"
+  }
+
+  /// Throws if the folder is a link that leads out of the library.
+  private func requireOwn() throws(StorageError) { try Enclosure.requireOwn(Self.name, in: library) }
 
   func path(_ file: String) -> String { "\(path)/\(file)" }
 
   func make() throws(StorageError) {
     try FolderTree.make(parentFolder(path))
+    try requireOwn()
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
       throw StorageError("make the folder \(path)", errno: errno)
     }
@@ -25,6 +33,7 @@ struct SpaceFolder: Sendable {
   /// Runs `body` while no other thread or process changes the folder. Readers need no lock: every file is
   /// replaced by rename.
   func locked<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+    try requireOwn()
     let lock = try LockedFolder(path)
     defer { withExtendedLifetime(lock) {} }
     return try body()
@@ -83,6 +92,7 @@ struct SpaceFolder: Sendable {
 
   /// Nil where there is no such file.
   func read(_ name: String) throws(StorageError) -> [UInt8]? {
+    try requireOwn()
     do {
       let file = try MappedFile(path: path(name))
       return withExtendedLifetime(file) { Array(file.bytes) }

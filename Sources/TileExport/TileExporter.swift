@@ -86,6 +86,7 @@ package struct TileExporter: Sendable {
     } else {
       try FolderTree.make(parentFolder(destination))
     }
+    if options.replaces { try Self.requireExport(at: destination) }
     let folder = try PartialFolder(destination: destination, replacing: options.replaces)
     do throws(StorageError) {
       for document in layout.documents { try folder.write(document.name, Array(document.text.utf8)) }
@@ -96,6 +97,24 @@ package struct TileExporter: Sendable {
     } catch {
       folder.abandon()
       throw error
+    }
+  }
+
+  /// Throws unless a destination is free, an empty folder or an export.
+  private static func requireExport(at destination: String) throws(StorageError) {
+    var status = stat()
+    guard stat(destination, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw StorageError(
+        "write \(destination)", "it is a file, and --force replaces only folders that an export wrote")
+    }
+    if let archive = try? FolderTree.archives(at: destination).first {
+      throw StorageError("write \(destination)", "an archive is in it: \(archive)")
+    }
+    if let file = ExportedFolder.foreignFile(in: destination) {
+      throw StorageError(
+        "write \(destination)",
+        "--force replaces only folders that an export wrote, and no export wrote \(file)")
     }
   }
 

@@ -23,6 +23,7 @@ package final class UploadFolder: Sendable {
   }
 
   private static func locked(_ path: String) throws(StorageError) -> LockedFolder {
+    try Enclosure.requireOwn(name, in: parentFolder(path))
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
       throw StorageError("make the folder \(path)", errno: errno)
     }

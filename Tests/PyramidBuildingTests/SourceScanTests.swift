@@ -209,7 +209,8 @@ struct SourceScanTests {
     close(descriptor)
     let scan = SourceScan([folder("in")], library: folder("out"))
     #expect(scan.sources.map(\.id) == ["a"])
-    #expect(scan.failures.map(\.description) == ["\(folder("in")): holds a file whose name is not UTF-8"])
+    #expect(
+      scan.failures.map(\.description) == ["\(folder("in")): holds a file whose name is not UTF-8: \\xE9"])
     unlink(name)
   }
 

@@ -12,6 +12,8 @@ struct SQLiteConnections {
   var searcher: SQLiteConnection
   /// Why the listing is in memory alone; nil where it has its file.
   var memoryReason: String?
+  /// Whether a damaged file was replaced by an empty one.
+  var replacesDamaged = false
 
   static func open(_ path: String) throws(SQLError) -> SQLiteConnections {
     do throws(SQLError) {
@@ -19,7 +21,10 @@ struct SQLiteConnections {
     } catch {
       if error.kind == .damaged {
         removeFiles(path)
-        if let connections = try? openFile(path) { return connections }
+        if var connections = try? openFile(path) {
+          connections.replacesDamaged = true
+          return connections
+        }
       }
       // A read-only folder, a full disk, a file system without locks.
       return try openMemory(startingFrom: error.kind == .damaged ? nil : path, since: error.message)

@@ -42,6 +42,8 @@ final class SQLiteDatabase: CatalogDatabase {
 
   var memoryReason: String? { connections.withLock { $0.memoryReason } }
 
+  var replacesDamaged: Bool { connections.withLock { $0.replacesDamaged } }
+
   var needsUpdate: Bool { completed.load(ordering: .acquiring) != made.load(ordering: .acquiring) }
 
   var making: Int { made.load(ordering: .acquiring) }

@@ -33,6 +33,8 @@ extension FolderRepository: DeletionPlace {
   package func restore(_ name: String, since oldest: Int) throws(StorageError) -> Deletion.Restoration? {
     try alone { () throws(StorageError) in
       guard let (restored, conflicts) = try bin.restore(name, since: oldest) else { return nil }
+      // With a page, the description of its book.
+      hasNewsOfBooks.withLock { $0 = true }
       // Also those whose words came back and whose place another has.
       try renew((restored + conflicts).map { ($0.id, $0.path) })
       return Deletion.Restoration(restored: restored.map(\.id), conflicts: conflicts.map(\.id))

@@ -33,6 +33,8 @@ package final class GoneImages: Sendable {
     var former: [ImageID: ImageID] = [:]
     /// Them, whom nobody else can have been.
     var taken: Set<ImageID> = []
+    /// Images that went to the trash because another got their id.
+    var replaced: [ImageID] = []
   }
 
   private let ids: @Sendable () -> [ImageID]
@@ -83,6 +85,14 @@ package final class GoneImages: Sendable {
   /// What the image was called that has the id now by `exchange`.
   func former(of id: ImageID) -> ImageID? { state.withLock { $0.former[id] } }
 
+  /// Returns the images that `exchange` moved to the trash, sorted, once.
+  func takeReplaced() -> [ImageID] {
+    state.withLock { state in
+      defer { state.replaced = [] }
+      return state.replaced.sorted()
+    }
+  }
+
   /// From here on, until `exchange`, sources that have an archive are looked at.
   func beginLooking() { state.withLock { $0.isLooking = true } }
 
@@ -103,6 +113,9 @@ package final class GoneImages: Sendable {
   /// - Parameters:
   ///   - others: sources without an archive, read where one that has changed had their size.
   /// - Returns: the sources that waited.
+  ///
+  /// An archive whose source got another one's content, and whose own content no source has, goes to the trash with its
+  /// words: they would describe another picture.
   func exchange(
     among others: [SourceScan.Source], isDryRun: Bool, _ isCancelled: () -> Bool
   ) -> [SourceScan.Source] {
@@ -131,6 +144,11 @@ package final class GoneImages: Sendable {
           state.taken.insert(former)
         }
         circle?.made.append(MoveJournal.Move(old, to: new))
+        return true
+      },
+      discard: { id in
+        guard !isCancelled(), isDryRun || (try? store.trash([id]))?.ids.isEmpty == true else { return false }
+        state.withLock { $0.replaced.append(id) }
         return true
       },
       aside: { moves in

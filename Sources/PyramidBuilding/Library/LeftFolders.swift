@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 package import TileStorage
 package import ZigguratFiles
 import ZigguratMetadata
@@ -30,6 +31,35 @@ package enum LeftFolders {
     return rmdir(path) == 0
   }
 
+  /// Throws if an image is the last one of a book that a person has described: a private space keeps no descriptions, and
+  /// the file would stay in the library for everybody to read.
+  package static func requireSealable(_ id: ImageID, in library: String) throws(StorageError) {
+    let store = FolderStore(library: library)
+    var next = id.folder
+    while let book = next, store.pages(below: book).allSatisfy({ $0 == id }) {
+      let path = FolderStore.bookFile(of: book, in: library)
+      if isNameTaken(path), !isUntouched(book, store) {
+        throw StorageError(
+          "move \(id)",
+          "it is the last page of '\(book)', and a private space cannot keep the book's edited description: "
+            + "move \(path) out of the library first",
+          code: EOPNOTSUPP)
+      }
+      next = book.folder
+    }
+  }
+
+  /// Removes what a build wrote of books whose last page was moved to a private space.
+  package static func removeAfterSealing(_ id: ImageID, in library: String) throws(StorageError) {
+    let store = FolderStore(library: library)
+    var next = id.folder
+    while let book = next, store.pages(below: book).isEmpty {
+      if isUntouched(book, store) { try store.keep(bookFile: nil, of: book) }
+      next = book.folder
+    }
+    remove(after: [id], in: store)
+  }
+
   /// Returns whether a build wrote the description of a book and nobody has edited it since.
   private static func isUntouched(_ book: ImageID, _ store: any ArchiveStore) -> Bool {
     store.bookFile(of: book).flatMap { try? BookDescription(json: $0) }?.isUntouched == true
@@ -40,9 +70,11 @@ package enum LeftFolders {
   private static func moveDescription(
     of book: ImageID, in library: String, _ store: any ArchiveStore
   ) -> Bool {
-    let new = MovedImages(library: library).id(book) { !store.pages(below: $0).isEmpty }
-    guard let new else { return false }
-    let (from, to) = (FolderStore.bookFile(of: book, in: library), FolderStore.bookFile(of: new, in: library))
+    let from = FolderStore.bookFile(of: book, in: library)
+    guard let new = MovedImages(library: library).newName(ofBook: book, describedBy: from) else {
+      return false
+    }
+    let to = FolderStore.bookFile(of: new, in: library)
     guard !isNameTaken(to) || isUntouched(new, store), let enclosure = try? Enclosure(library),
       (try? enclosure.make(parentFolder(to))) != nil
     else { return false }

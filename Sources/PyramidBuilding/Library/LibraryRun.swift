@@ -55,6 +55,12 @@ package final class LibraryRun: @unchecked Sendable {
     gone.beginLooking()
     run(known.sorted().map { sources[$0] })
     let changed = gone.exchange(among: others, isDryRun: builder.isDryRun, builder.isCancelled)
+    if !builder.isDryRun {
+      for id in gone.takeReplaced() {
+        let what = "was replaced by a renamed image: its archive and its metadata are in the trash"
+        builder.onIgnored(BuildError(id.text, what))
+      }
+    }
     // What waited may be told by a copy of it, which is gone.
     let again = Set(changed.map(\.id))
     run(others + sources.filter { again.contains($0.id) })

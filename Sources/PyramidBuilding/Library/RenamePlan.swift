@@ -1,44 +1,50 @@
 import ZigguratFiles
 
-/// In which order archives get each other's ids: along chains from the end that is free, round circles by way of a name
-/// that nobody has.
+/// The order in which archives get each other's ids: along chains from the end that is free, round circles by way of a name
+/// that nobody has. If the source at the end of a chain does not exist any more, its archive is discarded first.
 struct RenamePlan {
   /// What is to have an id, by that id, and is somewhere else.
   private var wanted: [ImageID: ImageID]
-  /// Ids that are to become free and are not yet.
+  /// Ids whose archives are of other content than their sources, and have not given way.
   private var occupied: Set<ImageID>
 
   /// - Parameters:
   ///   - wanted: by the new ids the old ones, none of them twice.
-  ///   - occupied: ids whose archives are to give way. One that goes nowhere itself stays, and so does what wants its
-  ///     place: words beside it are about that place as much as about what was there.
+  ///   - occupied: ids whose archives are to give way. One that goes nowhere itself is discarded if another wants its
+  ///     place: the words beside it are about a picture that no source shows any more.
   init(wanted: [ImageID: ImageID], occupied: Set<ImageID>) {
     self.wanted = wanted
     self.occupied = occupied
-    dropBlocked(wanted.keys)
   }
 
   var isEmpty: Bool { wanted.isEmpty }
 
   /// - Parameters:
   ///   - move: of the old id to the new one; false where it is where it was.
+  ///   - discard: removes an archive and its words to where they can be restored; false where it is where it was.
   ///   - aside: moves the archive of the last of a circle's moves out of the way. The circle's moves follow, from old to
   ///     new ids. Returns the id that the archive has meanwhile; nil if it is where it was.
   mutating func run(
-    _ move: (ImageID, ImageID) -> Bool, aside: ([(old: ImageID, new: ImageID)]) -> ImageID?
+    _ move: (ImageID, ImageID) -> Bool, discard: (ImageID) -> Bool,
+    aside: ([(old: ImageID, new: ImageID)]) -> ImageID?
   ) {
-    var free = wanted.keys.filter { !occupied.contains($0) }.sorted()
+    let leaving = Set(wanted.values)
+    var free = wanted.keys.filter { !occupied.contains($0) || !leaving.contains($0) }.sorted()
+    var isInCircle = false
     while true {
       while let new = free.popLast() {
         guard let old = wanted.removeValue(forKey: new) else { continue }
-        guard move(old, new) else {
-          dropBlocked([old])
+        guard !occupied.contains(new) || discard(new), move(old, new) else {
+          // A circle that fails is undone, so that nothing of it is discarded.
+          if isInCircle { dropBlocked([old]) } else if wanted[old] != nil { free.append(old) }
           continue
         }
+        occupied.remove(new)
         occupied.remove(old)
         if wanted[old] != nil { free.append(old) }
       }
       // Circles are left.
+      isInCircle = true
       guard let first = wanted.keys.min(), let new = wanted.first(where: { $0.value == first })?.key else {
         return
       }

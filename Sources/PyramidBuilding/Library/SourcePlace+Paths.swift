@@ -1,6 +1,7 @@
 import Glibc
 package import TileStorage
 package import ZigguratFiles
+import ZigguratImaging
 
 extension SourcePlace {
   /// Returns the paths at which the source of an image may lie in this place, the likeliest first.
@@ -77,6 +78,86 @@ extension SourcePlace {
       if let folder = Self.nearestFolder(aboveMissing: path), Self.isEmpty(folder) { return folder }
     }
     return nil
+  }
+
+  /// The state of a source that a build of its place did not report.
+  package enum Absence: Hashable, Sendable {
+    /// The source does not exist for sure.
+    case gone
+    /// The folder or file of the place, the source's folder or a link to it leads nowhere or is empty: perhaps the mount
+    /// point of a disk that is not mounted.
+    case unmounted(String)
+    /// A link on the source's path leads out of the place.
+    case linked(String)
+    /// A file of the source's name exists, or an unreadable folder may hold it.
+    case exists(String)
+  }
+
+  /// Returns the state of the source of an image, by the image's id alone: a missing archive has no record.
+  package func absence(of id: ImageID) -> Absence {
+    guard isLocal else { return .exists(path) }
+    let roots = isPattern ? SourceScan.glob(path) : [path]
+    guard !roots.isEmpty else { return isGone ? .gone : .unmounted(path) }
+    // Without a record, the id of a page looks like that of a picture in a folder.
+    let below = ImageID(
+      prefix.map { String(id.text.utf8.dropFirst($0.text.utf8.count + 1)) ?? "" } ?? id.text)
+    var names = [below, below?.folder].compactMap(\.self).map(\.text)
+    if isBook {
+      // A book is named after the root or a folder below it.
+      names += names.map { $0.split(separator: "/").dropFirst().joined(separator: "/") }.filter {
+        !$0.isEmpty
+      }
+    }
+    var absence = Absence.gone
+    for root in roots {
+      var status = stat()
+      guard stat(root, &status) == 0 else { return .unmounted(root) }
+      guard status.st_mode & S_IFMT == S_IFDIR else {
+        absence = .exists(root)
+        continue
+      }
+      for name in names {
+        let found = Self.absence(of: name.split(separator: "/").map(String.init), in: root)
+        if case .unmounted = found { return found }
+        if found != .gone { absence = found }
+      }
+    }
+    return absence
+  }
+
+  /// - Parameter parts: the names of the folders below the root, and of the image.
+  private static func absence(of parts: [String], in root: String) -> Absence {
+    guard let enclosure = try? Enclosure(root), let name = parts.last else { return .exists(root) }
+    func leadsOut(_ path: String) -> Bool {
+      guard let target = realpath(path, nil) else { return false }
+      defer { free(target) }
+      return !enclosure.holds(path: String(cString: target))
+    }
+    var (folder, link): (String, String?) = (root, nil)
+    for part in parts.dropLast() {
+      let next = "\(folder)/\(part)"
+      guard access(next, F_OK) == 0 else {
+        var status = stat()
+        if lstat(next, &status) == 0 { return .unmounted(next) }
+        break
+      }
+      if link == nil, leadsOut(next) { link = next }
+      folder = next
+    }
+    if isEmpty(folder) { return .unmounted(folder) }
+    guard let directory = opendir(folder) else { return .exists(folder) }
+    defer { closedir(directory) }
+    while let entry = readdir(directory) {
+      guard let file = entry.pointee.name, file == name || ImageFileName.stem(file) == name else { continue }
+      let path = "\(folder)/\(file)"
+      var status = stat()
+      guard stat(path, &status) == 0 else { return .unmounted(path) }
+      // A folder of that name is the folder of other images.
+      if status.st_mode & S_IFMT == S_IFDIR { continue }
+      if let link = link ?? (leadsOut(path) ? path : nil) { return .linked(link) }
+      return .exists(path)
+    }
+    return .gone
   }
 
   /// Whether a path does not exist, and not because a disk is not mounted: the nearest folder above it that exists is

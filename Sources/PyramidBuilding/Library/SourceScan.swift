@@ -256,7 +256,8 @@ package struct SourceScan: Sendable {
     var hidden: [String] = []
     while let entry = readdir(directory) {
       guard let name = entry.pointee.name else {
-        failures.append(BuildError(folder, "holds a file whose name is not UTF-8"))
+        failures.append(
+          BuildError(folder, "holds a file whose name is not UTF-8: \(entry.pointee.shownName)"))
         continue
       }
       if name.utf8.first != UInt8(ascii: ".") { names.append(name) } else { hidden.append(name) }

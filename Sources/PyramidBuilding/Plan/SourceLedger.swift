@@ -48,12 +48,16 @@ package final class SourceLedger: Sendable {
     var met: [String: Entry] = [:]
   }
 
+  /// The first bytes of every file of entries: the first key in their order.
+  private static let beginning = "{\"content\":\""
+
   private let path: String
   private let state: Mutex<State>
 
   /// - Parameter path: of the file, which is made when it is saved.
   package init(path: String) throws(StorageError) {
     self.path = path
+    try ReplacedFile.require(path, beginsWith: Self.beginning, "a digest cache")
     var known: [String: Entry] = [:]
     if access(path, F_OK) == 0 {
       let lines = try TextLines(path: path)

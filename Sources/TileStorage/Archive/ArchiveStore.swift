@@ -174,6 +174,9 @@ package struct FolderStore: ArchiveStore {
 
   package func prepare() throws(StorageError) {
     try FolderTree.make(library)
+    for name in CatalogFile.names + [MovedImages.name] {
+      try Enclosure.requireOwn(name, in: library)
+    }
     FolderTree.removeLeftovers(below: library)
     try MoveJournal.finish(in: library)
   }

@@ -83,6 +83,16 @@ package struct MovedImages: Sendable {
     return nil
   }
 
+  /// Returns the name of a book whose pages were moved; `nil` if it was not renamed, or another book got the name since.
+  /// - Parameter file: the description that is left in the book's folder.
+  package func newName(ofBook book: ImageID, describedBy file: String) -> ImageID? {
+    // A description that is newer than the move is another book's.
+    guard let moved = FileIdentity(path: path(book, .to)), let written = FileIdentity(path: file),
+      moved.modifiedNanoseconds >= written.modifiedNanoseconds
+    else { return nil }
+    return id(book) { hasArchives(below: $0) }
+  }
+
   /// Removes what a move that was cut short left beside the id, which no image has.
   func removeLeftWords(of id: ImageID) {
     guard let new = self.id(id, isThere: { access($0.archive(in: library), F_OK) == 0 }) else { return }

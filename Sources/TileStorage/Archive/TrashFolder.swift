@@ -4,7 +4,7 @@ package import ZigguratFiles
 
 /// The images that were deleted from a library, in its `.ziggurat-trash`: a folder for each deletion, with the archives,
 /// their sidecars and the originals of uploads under the paths that they had. The original of a book goes with the last of
-/// its pages. A symbolic link of that name is refused: files would leave the library, or be removed elsewhere.
+/// its pages, and so does the description of a book. A symbolic link of that name is refused: files would leave the library, or be removed elsewhere.
 ///
 /// There is no journal: an archive is moved before its sidecar and its original and comes back after them, each by one
 /// `rename`, so that whenever the program ends an image is whole, with its words, or whole in the trash. A sidecar
@@ -79,9 +79,53 @@ package struct TrashFolder: Sendable {
         try move(book.file.path, trashed(book.file.path, name))
         touched.formUnion([parentFolder(folder), parentFolder(trashed(folder, name))])
       }
+      for book in Set(taken.compactMap(\.folder)) {
+        touched.formUnion(try takeDescription(of: book, name))
+      }
       try synchronize(touched)
     } catch { failures.errors.append(error) }
     return (taken.isEmpty ? nil : Deletion(name: name, images: taken, time: time), failures)
+  }
+
+  /// Moves the description of a book without pages into a deletion, so that the next book of that name does not have it.
+  /// That of a book that was renamed goes along with its pages.
+  ///
+  /// - Returns: the folders that changed.
+  private func takeDescription(of book: ImageID, _ name: String) throws(StorageError) -> Set<String> {
+    let path = FolderStore.bookFile(of: book, in: library)
+    guard isFile(path), !hasImages(book),
+      MovedImages(library: library).newName(ofBook: book, describedBy: path) == nil
+    else { return [] }
+    let target = trashed(path, name)
+    try Enclosure(library).make(parentFolder(target))
+    let lock = try LockedFolder(parentFolder(path))
+    defer { withExtendedLifetime(lock) {} }
+    try move(path, target)
+    return [parentFolder(path), parentFolder(target)]
+  }
+
+  /// Brings the description of a book back that had no pages. It went with the last page, perhaps in a later deletion.
+  private func restoreDescription(of book: ImageID, from name: String, _ time: Int) throws(StorageError) {
+    let path = FolderStore.bookFile(of: book, in: library)
+    guard !isFile(path) else { return }
+    let later = names.compactMap { other in
+      Self.time(ofDeletion: other).flatMap { $0 >= time && other != name ? (time: $0, name: other) : nil }
+    }
+    let deletions = [name] + later.sorted { $0 < $1 }.map(\.name)
+    guard let source = deletions.map({ trashed(path, $0) }).first(where: isFile) else { return }
+    try move(source, path)
+    try synchronize([parentFolder(path), parentFolder(source)])
+  }
+
+  /// Whether a folder of the library has images below it.
+  private func hasImages(_ folder: ImageID) -> Bool {
+    let endings = [".szi", ".zip", ".dzi"]
+    return (try? FolderTree.archives(at: "\(library)/\(folder)", endings: endings))?.isEmpty == false
+  }
+
+  private func isFile(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
   /// Moves what belonged to an image that another source has replaced, as a deletion without images: the metadata that was
@@ -212,6 +256,8 @@ package struct TrashFolder: Sendable {
     guard !archives.isEmpty else { return nil }
     var (restored, taken): ([Place], [Place]) = ([], [])
     var touched: Set<String> = [root]
+    let books = Set(archives.compactMap { ImageID(archive: $0, below: "\(root)/\(name)")?.folder })
+    var emptyBooks = books.filter { !hasImages($0) }
     for archive in archives {
       guard let id = ImageID(archive: archive, below: "\(root)/\(name)") else { continue }
       let place = Place(id: id, path: "\(library)/\(id)" + archive.suffix(4))
@@ -230,6 +276,9 @@ package struct TrashFolder: Sendable {
         taken.append(place)
         continue
       }
+      if let book = id.folder, emptyBooks.remove(book) != nil {
+        try restoreDescription(of: book, from: name, time)
+      }
       if there == nil { for (source, target) in sidecars { try move(source, target) } }
       try restoreOriginal(of: archive, from: name, to: path)
       if isTaken {
@@ -241,7 +290,11 @@ package struct TrashFolder: Sendable {
       restored.append(place)
     }
     try synchronize(touched)
-    if taken.isEmpty { discard(name) }
+    // A description whose place another book has stays as long as any deletion.
+    let hasDescription = books.contains {
+      isFile(trashed(FolderStore.bookFile(of: $0, in: library), name))
+    }
+    if taken.isEmpty, !hasDescription { discard(name) }
     return (restored, taken)
   }
 

@@ -18,7 +18,7 @@ enum ExportCommand: Command {
     Option(
       "background", "R,G,B", default: "255,255,255", help: "Colour behind transparency and beyond the image"),
     Option("base-url", "URL", help: "Public URL of DIR, for info.json and tilejson.json"),
-    Option("force", help: "Replace an existing output"),
+    Option("force", help: "Replace the output of an earlier export"),
     Option("quiet", help: "Report failures only"),
   ]
 
@@ -51,6 +51,9 @@ enum ExportCommand: Command {
         // What this run has written is not replaced by an image whose id begins with another's.
         if list.isWithinAnother(number) { options.replaces = false }
         if let part = item.part { options.baseURL = options.baseURL.map { "\($0)/\(part)" } }
+        if options.replaces, let source = list.source(in: item.output) {
+          throw StorageError("write \(item.output)", "the archive that is exported is in it: \(source)")
+        }
         let report = try item.withArchive { (archive) throws(StorageError) in
           try TileExporter(archive, options: options, isCancelled: { Interruption.isAsked })
             .export(to: item.output, within: list.isOne ? nil : list.root)

@@ -35,6 +35,7 @@ struct ExportList {
   let isOne: Bool
   /// The folder that all output is in, unless that is one.
   let root: String
+  private var sources: [(archive: String, path: [UInt8])] = []
 
   init(_ operands: [String], output: String) {
     var output = output
@@ -43,6 +44,7 @@ struct ExportList {
     isOne = operands.count == 1 && !Self.isFolder(operands[0]) && !ObjectLibrary.isMeant(by: operands[0])
     if isOne {
       items = [Item(archive: operands[0], enclosure: nil, output: output, part: nil)]
+      sources = Self.sources(items)
       return
     }
     var owners: [ImageID: String] = [:]
@@ -66,6 +68,7 @@ struct ExportList {
     }
     // Folders before what is within them.
     items.sort { $0.output.utf8.lexicographicallyPrecedes($1.output.utf8) }
+    sources = Self.sources(items)
   }
 
   /// Whether an item's folder is in that of one before it.
@@ -73,6 +76,29 @@ struct ExportList {
     let parts = items[number].output.utf8
     return items[..<number].contains {
       parts.starts(with: $0.output.utf8) && parts.dropFirst($0.output.utf8.count).first == UInt8(ascii: "/")
+    }
+  }
+
+  /// Returns the archive of this list that a folder holds, or is: it is read, not replaced. Archives that are one file are
+  /// not looked for, which no export writes.
+  func source(in folder: String) -> String? {
+    guard let place = realpath(folder, nil) else { return nil }
+    defer { free(place) }
+    let bytes = String(cString: place).utf8
+    return sources.first {
+      $0.path.starts(with: bytes)
+        && ($0.path.count == bytes.count || $0.path.dropFirst(bytes.count).first == UInt8(ascii: "/"))
+    }?.archive
+  }
+
+  /// The archives that are folders of files, with their paths without links.
+  private static func sources(_ items: [Item]) -> [(archive: String, path: [UInt8])] {
+    items.compactMap { item in
+      guard item.bucket == nil, item.archive.hasSuffix(".dzi"), let path = realpath(item.archive, nil) else {
+        return nil
+      }
+      defer { free(path) }
+      return (item.archive, Array(String(cString: path).utf8))
     }
   }
 

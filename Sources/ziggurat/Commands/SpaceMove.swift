@@ -50,9 +50,9 @@ struct SpaceMove {
         switch target {
         case .space:
           let record = FolderStore(library: library).buildRecord(ofID: id)
+          try LeftFolders.requireSealable(id, in: library)
           try move.seal(id, into: space)
-          // With the last page of a book, what a build wrote of the book.
-          LeftFolders.remove(after: [id], in: FolderStore(library: library))
+          try LeftFolders.removeAfterSealing(id, in: library)
           if let record {
             if record.isUploaded == true { hasUploaded = true } else { hasBuilt = true }
           }

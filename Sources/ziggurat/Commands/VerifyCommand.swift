@@ -18,6 +18,9 @@ enum VerifyCommand: Command {
     Option(
       "repair",
       help: "Rebuild damaged or missing archives from their sources; missing ones without source are removed"),
+    Option(
+      "follow-links", help: "With --repair: follow links that lead out of a source folder, as the build did"),
+    SecretFile.pdfPasswordOption,
     Option("space", help: "Verify the private space that a password opens, instead of the library"),
     PasswordPrompt.optionOfSpace,
     Option("jobs", "N", default: "all cores", help: "Number of threads"),
@@ -32,6 +35,10 @@ enum VerifyCommand: Command {
     let isQuiet = try arguments.flag("quiet")
     let repairs = try arguments.flag("repair")
     let isOfSpace = try arguments.flag("space")
+    let followsLinks = try arguments.flag("follow-links")
+    let passwordFile = arguments.string("pdf-password-file")
+    if followsLinks, !repairs { throw .requires("--follow-links", "--repair") }
+    if passwordFile != nil, !repairs { throw .requires("--pdf-password-file", "--repair") }
     if repairs, isOfSpace { throw .conflict("--repair", "--space") }
     let isBucket = ObjectLibrary.isMeant(by: path)
     if isBucket, repairs || isOfSpace {
@@ -103,7 +110,11 @@ enum VerifyCommand: Command {
             Output.error("\(path): --repair takes the library's folder, which knows the sources")
             return .someFailed
           }
-          let repair = Repair(library: path, jobs: jobs, asJSON: asJSON, missing: Set(missing))
+          let repair = Repair(
+            library: path, jobs: jobs, asJSON: asJSON,
+            buildOptions: (followsLinks ? ["--follow-links"] : [])
+              + (passwordFile.map { ["--pdf-password-file", $0] } ?? []),
+            missing: Set(missing))
           mended = try repair.run(
             damaged.withLock { $0.map { String(decoding: $0, as: UTF8.self) } }.sorted())
         }

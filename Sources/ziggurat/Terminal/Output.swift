@@ -65,12 +65,21 @@ enum Output {
   /// Forgets the lines that are held back.
   static func discard() { held.withLock { $0 = [] } }
 
-  /// Names of files and entries may hold line feeds and what moves a terminal's cursor.
+  /// Names of files and entries may hold line feeds, what moves a terminal's cursor, and what reverses the order in which
+  /// a line is shown.
   static func oneLine(_ text: String) -> String {
-    String(
-      String.UnicodeScalarView(
-        // The category Cc, for which the standard library looks far longer.
-        text.unicodeScalars.map { $0.value < 0x20 || (0x7f...0x9f).contains($0.value) ? " " : $0 }))
+    var line = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar.value {
+      // The category Cc, for which the standard library looks far longer.
+      case ..<0x20, 0x7f...0x9f: line.append(" ")
+      // Unicode Standard Annex #9, section 2.
+      case 0x200e...0x200f, 0x202a...0x202e, 0x2066...0x2069:
+        line.append(contentsOf: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}".unicodeScalars)
+      default: line.append(scalar)
+      }
+    }
+    return String(line)
   }
 
   private static func write(_ text: String, to descriptor: Int32) -> Bool {

@@ -1,5 +1,6 @@
 """`build --metrics-file`, as node_exporter's textfile collector and Prometheus' own tools read it."""
 
+import shutil
 import stat
 import subprocess
 import time
@@ -51,6 +52,23 @@ class BuildMetrics(CommandTest):
         self.assertEqual(result.returncode, 0)
         self.assertIn(str(self.base / "none"), result.stderr)
         self.assertTrue((self.base / "library/one.szi").exists())
+
+    def test_another_file_is_not_replaced(self):
+        for option, own in (("--metrics-file", "# HELP ziggurat_last_build_"), ("--digest-cache", '{"content":')):
+            for content in (b"somebody's only copy", b"# HELP node_x y\n", b'{"a":1}\n', b"\0"):
+                self.file.write_bytes(content)
+                result = run("build", self.base / "photos", "--library", self.base / "library", option, self.file)
+                self.assertEqual(result.returncode, 1)
+                self.assertOneLine(result, f"cannot replace {self.file}: it is not a", "delete this one")
+                self.assertEqual(self.file.read_bytes(), content)
+                self.assertFalse((self.base / "library").exists())
+            self.file.write_bytes(b"")
+            for _ in range(2):
+                result = run("build", self.base / "photos", "--library", self.base / "library", option, self.file)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                # Files as fresh as these are not in the cache yet.
+                self.assertIn(self.file.read_text()[:len(own)], (own, "") if option == "--digest-cache" else (own,))
+            shutil.rmtree(self.base / "library")
 
     def test_a_dry_run_has_none(self):
         result = run("build", self.base / "photos", "--library", self.base / "library", "--metrics-file", self.file, "--dry-run")

@@ -230,16 +230,56 @@ class Renamed(MovedTest):
         for number, name in enumerate("abc"):
             photo(self.photos / f"{name}.jpg", 90, 60 + number)
         self.build()
-        # One that takes another's place: words beside that are about the place, too.
+        # One that takes another's place: the words are about the picture that was there.
         (self.library / "b.xmp").write_text("of b")
         (self.photos / "a.jpg").rename(self.photos / "b.jpg")
         # Renamed and edited.
         (self.photos / "c.jpg").unlink()
         photo(self.photos / "d.jpg", 70, 71)
-        self.assertEqual(self.build("--prune"), {"b": "built", "d": "built", "a": "pruned", "c": "pruned"})
-        self.assertEqual((self.library / "b.xmp").read_text(), "of b")
+        self.assertEqual(self.build("--prune"), {"b": "moved a", "d": "built", "c": "pruned"})
+        self.assertFalse((self.library / "b.xmp").exists())
+        self.assertEqual(self.trashed(), ["b.szi", "b.xmp", "c.szi"])
         self.assertAsBuiltAnew()
-        self.assertFalse((self.library / ".moved").exists())
+
+    def trashed(self):
+        return sorted("/".join(path.parts[-(len(path.relative_to(self.library).parts) - 2):])
+                      for path in (self.library / ".ziggurat-trash").rglob("*") if path.is_file())
+
+    def test_numbers_that_close_up_behind_a_deleted_file(self):
+        for options in ((), ("--prune",)):
+            with self.subTest(options):
+                self.setUp()
+                for number in range(1, 5):
+                    photo(self.photos / f"{number}.png", 20 + number, 10)
+                self.build()
+                for number in range(1, 5):
+                    (self.library / f"{number}.xmp").write_text(f"of {number}")
+                first = (self.library / "1.szi").read_bytes()
+                (self.photos / "1.png").unlink()
+                for number in range(2, 5):
+                    (self.photos / f"{number}.png").rename(self.photos / f"{number - 1}.png")
+                wanted = {str(number - 1): f"moved {number}" for number in range(2, 5)}
+                would = {id: status.replace("moved", "would move") for id, status in wanted.items()}
+                self.assertEqual(self.build("--dry-run", *options), would)
+                self.assertFalse((self.library / ".ziggurat-trash").exists())
+                self.assertEqual(self.build(*options), wanted)
+                self.assertEqual([(self.library / f"{number}.xmp").read_text() for number in range(1, 4)], ["of 2", "of 3", "of 4"])
+                self.assertEqual(self.ids(), ["1", "2", "3"])
+                self.assertEqual(self.trashed(), ["1.szi", "1.xmp"])
+                [old] = (self.library / ".ziggurat-trash").rglob("1.szi")
+                self.assertEqual((old.read_bytes(), old.with_suffix(".xmp").read_text()), (first, "of 1"))
+                self.assertAsBuiltAnew()
+                with Server(self.library) as server:
+                    self.assertEqual(self.get(server, "/dzi/4.dzi"), (301, "/dzi/3.dzi"))
+                    self.assertEqual([json.loads(server.get(f"/api/images/{number}").body)["width"] for number in range(1, 4)], [22, 23, 24])
+
+    def test_an_edited_file_keeps_its_words(self):
+        photo(self.photos / "a.png", 20, 10)
+        self.build()
+        (self.library / "a.xmp").write_text("of a")
+        photo(self.photos / "a.png", 21, 10)
+        self.assertEqual(self.build(), {"a": "built"})
+        self.assertEqual((self.library / "a.xmp").read_text(), "of a")
 
     def test_other_sources_and_those_that_are_away_lose_nothing(self):
         photo(self.base / "other/a.jpg", 90, 60)

@@ -105,8 +105,10 @@ class NamesChangeHands(MovedTest):
         # What stood at c is nowhere now.
         (self.photos / "c.jpg").unlink()
         self.rename(a="b", b="c")
-        self.assertEqual(self.build(), {"b": "built", "c": "built"})
-        self.assertEqual([(self.library / f"{name}.xmp").read_text() for name in "bc"], ["b", "c"])
+        self.assertEqual(self.build(), {"b": "moved a", "c": "moved b"})
+        self.assertEqual([(self.library / f"{name}.xmp").read_text() for name in "bc"], ["a", "b"])
+        [gone] = (self.library / ".ziggurat-trash").rglob("c.xmp")
+        self.assertEqual((gone.read_text(), gone.with_suffix(".szi").exists()), ("c", True))
 
     def test_addresses_from_before_follow_the_pictures(self):
         self.rename(a="x", b="y")
@@ -264,9 +266,18 @@ class Prefixes(MovedTest):
         self.build("--book", "--prefix", "library")
         self.assertTrue(all(id.startswith("library/codex/") for id in self.ids()), self.ids())
 
+    def test_marks_of_direction_are_shown_as_numbers(self):
+        photo(self.photos / "x\u202egnp.jpg", 60, 40)
+        photo(self.photos / "y\u2066\u200f.jpg", 61, 40)
+        result = run("build", self.photos, "--library", self.library)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("built x\\u{202E}gnp: ", result.stderr)
+        self.assertIn("built y\\u{2066}\\u{200F}: ", result.stderr)
+        self.assertTrue((self.library / "x\u202egnp.szi").exists())
+
     def test_what_is_no_prefix(self):
         photo(self.photos / "a.jpg", 90, 60)
-        for name in ("", "/", "..", "a//b", ".hidden", "~/x", "a/../b"):
+        for name in ("", "/", "..", "a//b", ".hidden", "~", "~/x", "a/../b"):
             result = run("build", self.photos, "--library", self.library, "--prefix", name)
             self.assertUsageError(result, "expected a name")
 

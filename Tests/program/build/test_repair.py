@@ -5,7 +5,10 @@ import shutil
 import subprocess
 import unittest
 
+import numpy
 from harness import CommandTest, folder, photo, run
+from pdf import labelled_pdf
+from slides import plane, write
 from szi import archives
 
 
@@ -144,7 +147,108 @@ class Repairs(CommandTest):
         self.assertFalse(whole, "the other's source is away")
         self.assertIn("left as it is", result.stderr)
 
+    def test_every_recorded_option_is_given_again(self):
+        base = folder("options")
+        (base / "page.pdf").write_bytes(labelled_pdf(1))
+        (base / "drawing.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><circle cx="20" cy="15" r="9"/></svg>')
+        photo(base / "photo.jpg", 200, 130)
+        ome = ('<OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06"><Image ID="Image:0"><Pixels ID="Pixels:0" '
+               'DimensionOrder="XYCZT" Type="uint16" SizeX="40" SizeY="30" SizeZ="1" SizeC="2" SizeT="1">'
+               '<Channel ID="Channel:0:0" Name="red, 50 % &quot;a&quot;"/><Channel ID="Channel:0:1" Name="DAPI"/></Pixels></Image></OME>')
+        write(base / "stack.ome.tif", [plane(numpy.full((30, 40), value, numpy.uint16), text) for value, text in ((500, ome), (900, ""))])
+        wanted = [("photo.jpg", f"--{name}={value}") for name, values in {
+            "tile-size": ["128"], "format": ["auto", "jpeg", "png", "webp", "avif", "jxl"], "quality": ["55"],
+            "fidelity": ["exact", "fast", "lossless", "auto"], "intent": ["perceptual", "relative", "saturation", "absolute"],
+            "profile": ["srgb", "keep"], "downsample": ["auto", "mean", "linear", "nearest", "mode"],
+            "background": ["1,2,3"], "window": ["0,255", "p0.5,p99.5", "auto", "full"], "bands": ["3,2,1", "2"]}.items() for value in values]
+        wanted += [(name, f"--dpi={value}") for name in ("page.pdf", "drawing.svg") for value in ("auto", "60")]
+        wanted += [("stack.ome.tif", option) for option in (
+            '--channels="red, 50 % ""a"""', "--channels=2,DAPI", "--scene=1", "--depth=1", "--time=1", "--associated")]
+        wanted += [("page.pdf", "--associated")]
+        library = base / "library"
+        built = []
+        for number, (name, option) in enumerate(wanted):
+            result = run("build", base / name, "--library", library, "--prefix", f"o{number}", "--quiet", option)
+            # An option may not apply to the source.
+            if result.returncode == 0:
+                built.append(option)
+        self.assertGreater(len(built), len(wanted) - 6, set(option for _, option in wanted) - set(built))
+        before = {path: path.read_bytes() for path in archives(library)}
+        self.assertGreaterEqual(len(before), len(built))
+        for path in before:
+            path.unlink()
+        result = run("verify", library, "--repair", timeout=300)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual({path: path.read_bytes() for path in archives(library)}, before)
+
+    def test_a_repair_that_fails_by_its_own_arguments_removes_nothing(self):
+        for options in ("5 dpi=nonsense", "5 nonsense=1", "nonsense"):
+            with self.subTest(options):
+                self.sql(f"UPDATE source SET options = '{options}' WHERE id = 'a'")
+                (self.library / "a.szi").unlink(missing_ok=True)
+                result = self.verify(1, "--repair")
+                self.assertIn(f"{self.library}/a.szi: left as it is", result.stderr)
+                self.assertEqual(self.sql("SELECT id FROM image WHERE id = 'a'"), "a")
+
+    def test_a_missing_archive_whose_disk_is_perhaps_not_mounted_is_left(self):
+        photos, away = self.base / "photos", self.base / "away"
+        for emptied in (photos, photos / "deep"):
+            for remains in (False, True):
+                if emptied != photos and not remains:
+                    # A folder that does not exist in one that has files was removed.
+                    continue
+                with self.subTest(emptied=emptied.name, remains=remains):
+                    (self.library / "deep/b.szi").unlink(missing_ok=True)
+                    emptied.rename(away)
+                    if remains:
+                        emptied.mkdir()
+                    result = self.verify(1, "--repair")
+                    self.assertIn("is its disk mounted?", result.stderr)
+                    self.assertEqual(self.sql("SELECT id FROM image WHERE id = 'deep/b'"), "deep/b")
+                    if remains:
+                        emptied.rmdir()
+                    away.rename(emptied)
+                    self.verify(0, "--repair")
+                    self.assertEqual(self.content(), self.before)
+
+    def test_sources_behind_links(self):
+        other = folder("elsewhere")
+        photo(other / "x.png", 70, 50)
+        photo(other / "sub/y.png", 71, 50)
+        (self.base / "photos/x.png").symlink_to(other / "x.png")
+        (self.base / "photos/sub").symlink_to(other / "sub")
+        self.options += ("--follow-links",)
+        self.build()
+        before = self.content()
+        (self.library / "x.szi").unlink()
+        (self.library / "sub/y.szi").unlink()
+        result = self.verify(1, "--repair")
+        self.assertEqual(sum("use --follow-links" in line for line in result.stderr.splitlines()), 2, result.stderr)
+        # The link leads to a disk that is not mounted.
+        other.rename(f"{other}-away")
+        self.assertEqual(self.verify(1, "--repair", "--follow-links").stderr.count("is its disk mounted?"), 2)
+        other.with_name(other.name + "-away").rename(other)
+        self.verify(0, "--repair", "--follow-links")
+        self.assertEqual(self.content(), before)
+
+    def test_encrypted_documents(self):
+        plain, password = self.base / "plain.pdf", self.base / "password"
+        plain.write_bytes(labelled_pdf(1))
+        password.write_text("a password\n")
+        subprocess.run(["qpdf", "--encrypt", "a password", "owner", "256", "--", plain, self.base / "photos/locked.pdf"], check=True)
+        self.options += ("--pdf-password-file", password)
+        self.build()
+        before = self.content()
+        (self.library / "locked.szi").unlink()
+        result = self.verify(1, "--repair")
+        self.assertIn("locked.szi: left as it is: its source cannot be built: ", result.stderr)
+        self.assertIn("--pdf-password-file", result.stderr)
+        self.verify(0, "--repair", "--pdf-password-file", password)
+        self.assertEqual(self.content(), before)
+
     def test_usage(self):
+        for option in (("--follow-links",), ("--pdf-password-file", self.base / "password")):
+            self.assertUsageError(run("verify", self.library, *option), f"{option[0]} requires --repair")
         self.assertUsageError(run("verify", self.library, "--repair", "--space"), "--repair cannot be used with --space")
         flip(self.library / "a.szi")
         self.assertIn("takes the library's folder", run("verify", self.library / "a.szi", "--repair").stderr)

@@ -72,8 +72,55 @@ class Places(Exports):
                     self.assertEqual(result.returncode, 1)
                     self.assertOneLine(result, "something of that name is there", str(output))
                 self.assertEqual(tree(place), [name])
-        self.assertEqual(self.export(base / "hidden", "--force").returncode, 0)
-        self.assertEqual(sorted(os.listdir(base / "hidden")), ["picture.dzi", "picture_files"])
+        for name in ("mine.txt", ".hidden"):
+            place = base / name.strip(".")
+            result = self.export(place, "--force")
+            self.assertEqual(result.returncode, 1)
+            self.assertOneLine(result, f"no export wrote {place / name}")
+            self.assertEqual(tree(place), [name])
+
+    def test_force_replaces_only_what_an_export_wrote(self):
+        base = folder("force")
+        for layout in LAYOUTS:
+            with self.subTest(layout):
+                place = base / layout
+                self.assertEqual(self.export(place, layout=layout).returncode, 0)
+                before = tree(place)
+                for other in LAYOUTS:
+                    self.assertEqual(self.export(place, "--force", layout=other).returncode, 0)
+                    self.assertEqual(self.export(place, "--force", layout=layout).returncode, 0)
+                self.assertEqual(tree(place), before)
+                # A file of somebody's anywhere in it.
+                folders = [place, *(path for path in place.rglob("*") if path.is_dir())]
+                for where in folders[:4] + folders[-2:]:
+                    for name in ("notes.txt", "photo.jpg"):
+                        (where / name).write_text("mine")
+                        result = self.export(place, "--force", layout=layout)
+                        self.assertEqual(result.returncode, 1, where)
+                        self.assertOneLine(result, f"no export wrote {where / name}")
+                        self.assertEqual((where / name).read_text(), "mine")
+                        (where / name).unlink()
+                self.assertEqual(tree(place), before)
+
+    def test_force_replaces_no_file_and_no_source(self):
+        base = folder("force")
+        copy = base / "copy.szi"
+        shutil.copyfile(self.archive, copy)
+        (base / "letter.txt").write_text("mine")
+        for output in (copy, base / "letter.txt"):
+            content = output.read_bytes()
+            result = self.export(output, "--force", archive=copy)
+            self.assertEqual(result.returncode, 1)
+            self.assertOneLine(result, "it is a file", str(output))
+            self.assertEqual(output.read_bytes(), content)
+        # A Deep Zoom folder is an archive, too, and an export at the same time.
+        place = base / "loose"
+        self.assertEqual(self.export(place).returncode, 0)
+        before = tree(place)
+        result = self.export(place, "--force", archive=place / "picture.dzi", layout="xyz")
+        self.assertEqual(result.returncode, 1)
+        self.assertOneLine(result, "the archive that is exported is in it", str(place / "picture.dzi"))
+        self.assertEqual(tree(place), before)
 
 
 class Several(Exports):
@@ -119,6 +166,10 @@ class Several(Exports):
         self.assertEqual(result.stderr.splitlines()[-1], "1 image exported, 1 failed")
         self.assertEqual(tree(output / "c"), ["mine"])
         self.assertIn("picture.dzi", tree(output / "picture"))
+        result = run(*words, "--force", "--quiet")
+        self.assertEqual(result.returncode, 1)
+        self.assertOneLine(result, f"no export wrote {output / 'c/mine'}")
+        (output / "c/mine").unlink()
         result = run(*words, "--force", "--quiet")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertIn("c.dzi", tree(output / "c"))

@@ -278,7 +278,7 @@ class Ledgers(PlanTest):
             self.assertEqual(self.build(), {"a": "unchanged", "b": "built", "c": "unchanged"})
             self.assertEqual(opened.read(".ppm"), {"b.ppm"})
             # A damaged ledger is none, and what is gone is not in it.
-            (self.base / "ledger").write_bytes(b"\xff" * 100 + b"\n{}\n")
+            (self.base / "ledger").write_bytes(b'{"content":"' + b"\xff" * 100 + b"\n{}\n")
             (self.photos / "c.ppm").unlink()
             self.assertEqual(set(self.build().values()), {"unchanged"})
             self.assertEqual(opened.read(".ppm"), {"a.ppm", "b.ppm"})

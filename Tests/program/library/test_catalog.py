@@ -96,6 +96,26 @@ class Catalog(CommandTest):
                     self.assertEqual(listed(server, q="samburu"), (NAMES[4:], 1, None))
                     self.assertEqual(listed(server, q="wrong"), ([], 0, None))
 
+    def test_a_damaged_catalog_is_reported(self):
+        base = folder("damaged")
+        photo(base / "photos/a.jpg", 60, 40)
+        for _ in range(2):
+            result = run("build", base / "photos", "--library", base / "library", "--quiet")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+        file = base / "library/catalog.sqlite"
+        for beside in base.glob("library/catalog.sqlite-*"):
+            beside.unlink()
+        file.write_bytes(b"garbage" * 999)
+        result = run("build", base / "photos", "--library", base / "library", "--quiet")
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stderr, rf"\A{file} was damaged and is made again: [^\n]*\n\Z")
+        for beside in base.glob("library/catalog.sqlite-*"):
+            beside.unlink()
+        file.write_bytes(b"garbage" * 999)
+        with Server(base / "library") as server:
+            self.assertEqual(json.loads(server.get("/api/images").body)["total"], 1)
+            self.assertIn(f"{file} was damaged and is made again from the archives\n", server.errors())
+
     def test_damage_while_serving_is_mended(self):
         place = library()
         with Server(place) as server:

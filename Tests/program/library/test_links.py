@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 from harness import SECRET, CommandTest, Server, folder, photo, run
-from upload_client import Client, TOKEN, serve
+from upload_client import Client, TOKEN, serve, token_file
 
 
 class Links(CommandTest):
@@ -30,6 +30,41 @@ class Links(CommandTest):
         self.assertEqual(answer.status, status, path)
         self.assertNotIn(SECRET.encode(), answer.body)
         self.assertNotIn(str(self.base).encode(), answer.body)
+
+    def test_the_librarys_own_files_are_no_links_that_lead_out(self):
+        victim = self.outside / "victim"
+        victim.write_text(SECRET)
+        store = self.outside / "store"
+        store.mkdir()
+        (store / "keep.txt").write_text(SECRET)
+        (self.base / "password").write_text("a password for this test\n")
+        commands = {
+            "build": ("build", self.base / "photo.jpg", "--library", self.library, "--quiet"),
+            "reindex": ("reindex", self.library), "serve": ("serve", self.library, "--port", "0"),
+            "uploads": ("serve", self.library, "--port", "0", "--writable", "--token-file", token_file()),
+            "space": ("space", "create", self.library, "--password-file", self.base / "password")}
+        for name, users in (("catalog.sqlite", ("build", "reindex", "serve")), ("catalog.sqlite-wal", ("build", "reindex", "serve")),
+                            (".ziggurat-uploads", ("uploads",)), (".spaces", ("space",))):
+            for path in self.library.glob("catalog.sqlite*"):
+                path.unlink()
+            for target in (victim, self.outside / "nothing", "../outside/victim") if name.startswith("catalog") else (store, self.outside / "nothing"):
+                (self.library / name).symlink_to(target)
+                for user in users:
+                    with self.subTest(name, user=user, target=target):
+                        result = run(*commands[user], timeout=20)
+                        self.assertEqual(result.returncode, 1, result)
+                        lines = [line for line in result.stderr.splitlines() if "leads out of the library" in line]
+                        self.assertEqual(len(lines), 1, result.stderr)
+                        self.assertIn(f"{self.library}/{name}", lines[0])
+                (self.library / name).unlink()
+            self.assertEqual(sorted(path.name for path in self.outside.iterdir() if "catalog" not in path.name),
+                             ["photo.szi", "secret.txt", "store", "victim"])
+            self.assertEqual((victim.read_text(), [path.name for path in store.iterdir()]), (SECRET, ["keep.txt"]))
+        # Within the library it leads where it likes.
+        (self.library / "disk").mkdir()
+        (self.library / ".spaces").symlink_to("disk")
+        self.assertEqual(run(*commands["space"]).returncode, 0)
+        self.assertIn("keyring", [path.name for path in (self.library / "disk").iterdir()])
 
     def test_tiles_that_are_links(self):
         files = self.pyramid()

@@ -208,7 +208,8 @@ class MissingArchives(unittest.TestCase):
         result = run("verify", library)
         self.assertEqual((result.returncode, result.stdout.splitlines()), (1, [
             f"{library}/a.szi: is missing, and the catalog lists it", f"{library}/deep/c.szi: is missing, and the catalog lists it"]))
-        # One source is there, the other is gone, too.
+        # One source is there, the other is gone from its folder, which is still there with others.
+        photo(base / "photos/deep/d.jpg", 20, 20)
         (base / "photos/deep/c.jpg").unlink()
         result = run("verify", library, "--repair")
         self.assertEqual(result.returncode, 0, result)

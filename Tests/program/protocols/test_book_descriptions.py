@@ -157,6 +157,61 @@ class Descriptions(CommandTest):
         self.file.symlink_to("/dev/zero")
         self.assertIn("book.json is a link that leads out of its folder", self.build().stderr)
 
+    def test_a_description_goes_to_the_trash_with_the_last_page(self):
+        headers = {"Authorization": "Bearer a-token-for-these-tests", "Content_Length": "0"}
+        for how in ("prune", "DELETE"):
+            for is_edited in (True, False):
+                with self.subTest(how, is_edited=is_edited):
+                    self.setUp()
+                    self.pages("f1", "f2")
+                    self.file.write_text('{"title": "Diary"}')
+                    self.build("--quiet")
+                    kept = self.library / "hours/book.json"
+                    if is_edited:
+                        kept.write_text(kept.read_text().replace("Diary", "Edited diary"))
+                    before = kept.read_bytes()
+                    (self.base / "scans/other").mkdir()
+                    photo(self.base / "scans/other/p.jpg", 20, 20)
+                    (self.base / "token").write_text("a-token-for-these-tests\n")
+                    (self.base / "token").chmod(0o600)
+                    with Server(self.library, "--writable", "--token-file", self.base / "token") as server:
+                        if how == "prune":
+                            for path in (*self.scans.glob("*.jpg"), self.file):
+                                path.unlink()
+                            self.build("--prune=all", "--quiet")
+                        else:
+                            self.assertEqual(server.get("/api/images/hours%2Ff1", "DELETE", **headers).status, 200)
+                            self.assertEqual(kept.read_bytes(), before, "there is a page yet")
+                            self.assertEqual(server.get("/api/images/hours%2Ff2", "DELETE", **headers).status, 200)
+                        self.assertFalse(kept.exists())
+                        [trashed] = (self.library / ".ziggurat-trash").rglob("book.json")
+                        self.assertEqual(trashed.read_bytes(), before)
+                        # The first page comes back with the description that went with the last one.
+                        items = json.loads(server.get("/api/trash", **headers).body)["items"]
+                        for item in reversed(items):
+                            self.assertEqual(server.get(f"/api/trash/{item['id']}/restore", "POST", **headers).status, 200)
+                            self.assertEqual(kept.read_bytes(), before)
+                        self.assertEqual(list((self.library / ".ziggurat-trash").rglob("book.json")), [])
+                    self.pages("f1", "f2")
+                    self.file.write_text('{"title": "Diary"}')
+                    self.build("--quiet")
+                    self.assertEqual(kept.read_bytes(), before)
+                    # The next book of that name has its own description, also if the old one is restored.
+                    for path in (*self.scans.glob("*.jpg"), self.file):
+                        path.unlink()
+                    self.build("--prune=all", "--quiet")
+                    self.assertFalse(kept.exists())
+                    self.pages("g1")
+                    self.file.write_text('{"title": "Cookery book"}')
+                    self.build("--quiet")
+                    self.assertEqual(json.loads(kept.read_text())["title"], "Cookery book")
+                    with Server(self.library, "--writable", "--token-file", self.base / "token") as server:
+                        [item] = json.loads(server.get("/api/trash", **headers).body)["items"]
+                        self.assertEqual(server.get(f"/api/trash/{item['id']}/restore", "POST", **headers).status, 200)
+                        self.assertEqual(json.loads(server.get("/api/images/hours").body)["title"], "Cookery book")
+                    self.assertEqual(json.loads(kept.read_text())["title"], "Cookery book")
+                    self.assertEqual([path.read_bytes() for path in (self.library / ".ziggurat-trash").rglob("book.json")], [before])
+
     def test_markup_and_odd_characters_are_words(self):
         self.pages("<b>", "\u202ef1\u0301")
         self.file.write_text(json.dumps({"title": "<script>alert(1)</script>", "chapters": [{"title": "a\u0000b\nc", "page": "<b>"}]}))
@@ -171,6 +226,7 @@ class Outlines(Descriptions):
     """Of PDFs (ISO 32000-1, section 12.3.3)."""
 
     test_book_json = test_what_a_person_wrote_into_the_library_stays = test_book_xmp = None
+    test_a_description_goes_to_the_trash_with_the_last_page = None
     test_folders_of_a_described_book_are_its_parts = test_markup_and_odd_characters_are_words = None
     test_what_is_no_description_is_told_in_one_line_and_stops_nothing = None
 

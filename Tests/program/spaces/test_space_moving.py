@@ -14,7 +14,7 @@ from harness import BINARY, CRASH, folder, photo, run, seed
 from PIL import Image
 from quick_keys import setUpModule, tearDownModule  # noqa: F401
 from space_client import SpaceTest, plain_text
-from upload_client import Client, serve
+from upload_client import TOKEN, Client, serve
 
 KILLS = int(os.environ.get("KILLS", 4))
 
@@ -124,6 +124,38 @@ class Moving(SpaceTest):
             sidecar = self.library / "family/grandmother.xmp"
             self.assertEqual(sidecar.read_bytes() if sidecar.exists() else b"", second or b"")
             sidecar.unlink(missing_ok=True)
+
+    def test_a_description_that_a_person_wrote_does_not_stay_when_its_book_goes(self):
+        scans = folder("scans")
+        for name in ("f1", "f2"):
+            photo(scans / f"diary/{name}.jpg", 60, 80)
+        (scans / "diary/book.json").write_text('{"title": "Diary"}')
+        kept = self.library / "diary/book.json"
+        for wrote, by_server in ((True, False), (True, True), (False, False), (False, True)):
+            with self.subTest(wrote=wrote, by_server=by_server):
+                self.assertEqual(run("build", scans, "--library", self.library, "--book", "--quiet").returncode, 0)
+                # What is no image hides nothing.
+                (self.library / "diary/notes.txt").write_text("notes")
+                if wrote:
+                    kept.write_text(kept.read_text().replace("Diary", "Secrets of Anna"))
+                if by_server:
+                    with serve(self.library) as server:
+                        owner = self.owner(server, "the first one")
+                        self.assertEqual(owner.log_in({"token": TOKEN}).status, 200)
+                        answers = [owner.send_json(f"api/images/diary%2F{name}/move", {"to": "space"}) for name in ("f1", "f2")]
+                    self.assertEqual([answer.status for answer in answers], [200, 409 if wrote else 200])
+                    text = answers[1].body.decode()
+                else:
+                    text = self.move("diary/f1", "diary/f2", code=int(wrote))
+                self.assertEqual((self.library / "diary/f2.szi").exists(), wrote)
+                if wrote:
+                    self.assertIn("a private space cannot keep the book's edited description", text)
+                    self.assertIn(f"{kept} out of the library first", text.replace("\\/", "/"))
+                    kept.rename(folder("safe") / "book.json")
+                    self.move("diary/f2")
+                self.assertFalse(kept.exists())
+                self.assertEqual([path for path in self.library.rglob("*") if path.is_file() and b"Anna" in path.read_bytes()], [])
+                self.assertEqual(self.listed("the first one"), ["diary/f1", "diary/f2"])
 
     def test_a_sidecar_that_leads_out_of_the_library_is_not_sealed(self):
         words = folder("elsewhere") / "words.xmp"

@@ -132,6 +132,7 @@ enum BuildCommand: Command {
     Interruption.listen()
     var opened: PlannedBuild.Opened?
     do {
+      if let file = arguments.string("metrics-file") { try BuildMetrics.requireReplaceable(file) }
       opened = try planned?.open()
       if isFromStore || !isPrivate && opened?.plan.isFromElsewhere == true {
         builder.remote = BucketSources(try StoredFiles())
@@ -162,7 +163,8 @@ enum BuildCommand: Command {
   static func prefix(_ arguments: Arguments) throws(UsageError) -> ImageID? {
     try arguments.value("prefix", expected: "a name, or several with slashes between") { text in
       let id = ImageID(text.hasSuffix("/") ? String(text.dropLast()) : text)
-      return id?.isHidden == false ? id : nil
+      // `~` alone is no image of a private space, but each image below it would be.
+      return id.flatMap { $0.isHidden || $0.page(1).isHidden ? nil : $0 }
     }
   }
 

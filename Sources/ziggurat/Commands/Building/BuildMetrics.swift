@@ -26,6 +26,11 @@ struct BuildMetrics {
     self.text = text
   }
 
+  /// Throws if `write(to:)` would replace a file that is no such text.
+  static func requireReplaceable(_ path: String) throws(StorageError) {
+    try ReplacedFile.require(path, beginsWith: "# HELP ziggurat_last_build_", "a metrics file of a build")
+  }
+
   /// Replaces the file at once. All users may read it, as the collector is another one.
   func write(to path: String) throws(StorageError) {
     let file = try PartialFile(destination: path)

@@ -264,6 +264,11 @@ extension BuildRound {
     if let space = builder.store as? any OriginStore { return space }
     if let known = libraryOrigins { return known }
     let catalog = try Catalog(library: library, isReadOnly: part != nil)
+    if catalog.replacesDamaged {
+      Output.note(
+        "\(library)/\(Catalog.fileName) was damaged and is made again: until their sources are built again, "
+          + "--prune spares the images")
+    }
     if catalog.isInMemory, prunes != .nothing {
       Output.note(
         "\(library)/\(Catalog.fileName) cannot be written: it is not known what came from these sources, "

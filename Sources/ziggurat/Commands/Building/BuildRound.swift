@@ -226,6 +226,7 @@ struct BuildRound {
     let knownFailures = knownFailures()
     builder.failures = knownFailures
     var claims = EarlyClaims(claimsEarly ? libraryOrigins : nil, places(of: scan))
+    var rebuilt: [ImageID] = []
     let run = LibraryRun(
       builder, sources, besides: scan.sources, memoryLimit: memoryLimit, journal: planned?.journal
     ) {
@@ -236,6 +237,10 @@ struct BuildRound {
       knownFailures?.add(image, outcome)
       if case .moved(let former) = outcome { vacated.insert(former) }
       if case .withdrawn = outcome { vacated.insert(image.id) }
+      switch outcome {
+      case .built, .withdrawn: rebuilt.append(image.id)
+      default: break
+      }
       guard case .failed(let failure) = outcome else { return tally.add(image, outcome, of: source) }
       let wasFull = Self.isDiskFull.load(ordering: .relaxed)
       if failure.hasNoInodes { lacksInodes = true }
@@ -283,7 +288,13 @@ struct BuildRound {
     trashRest(&tally)
     prune(scan, met, &tally, isFirst)
     if !builder.isDryRun { LeftFolders.remove(after: self.vacated, in: builder.store) }
-    if !builder.isDryRun, hasCatalog, part == nil, isFirst || !tally.isEmpty { CatalogUpdate.run(library) }
+    if !builder.isDryRun, hasCatalog, part == nil, isFirst || !tally.isEmpty {
+      if builder.mending != nil {
+        CatalogUpdate.run(library, of: rebuilt)
+      } else {
+        CatalogUpdate.run(library)
+      }
+    }
     save(&tally)
     if isFirst || !tally.isEmpty { tally.finish(isFirst ? scan : nil) }
     return (tally.exitCode, tally)

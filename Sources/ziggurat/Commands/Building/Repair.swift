@@ -12,6 +12,8 @@ struct Repair {
   let library: String
   let jobs: Int
   let asJSON: Bool
+  /// Options that no record has: which links are followed, and the password of encrypted PDFs.
+  var buildOptions: [String] = []
   /// Paths of archives that the catalog lists and that are not there.
   var missing: Set<String> = []
 
@@ -20,7 +22,7 @@ struct Repair {
     var repaired = 0
     /// Those that are as they were.
     var left = 0
-    /// Missing archives that could not be rebuilt: the catalog lists them no more.
+    /// Missing archives without a source: the catalog lists them no more.
     var removed: [ImageID] = []
     /// A retry may mend one of them.
     var isTemporary = false
@@ -45,7 +47,7 @@ struct Repair {
       guard let source = known[id] else {
         tell(
           path, "its source is unknown: build the source again, or restore the archive from a backup",
-          &outcome)
+          isGone: true, &outcome)
         continue
       }
       let record = FolderStore(library: library).buildRecord(ofID: id)
@@ -71,15 +73,16 @@ struct Repair {
     _ group: Group, _ images: [ImageID: String], _ archives: [ImageID: String], _ outcome: inout Outcome
   ) throws(StorageError) {
     let prefix = group.place.prefix.map { ["--prefix", $0.text] } ?? []
-    let told = try lines(
-      of: ["build", "--library", library, "--only", "-", "--json", "--quiet", "--jobs", String(jobs)]
+    let build = try build(
+      ["build", "--library", library, "--only", "-", "--json", "--quiet", "--jobs", String(jobs)]
+        + buildOptions
         + (group.place.isBook ? ["--book"] : []) + prefix + group.options + ["--", group.place.path],
       // Ids that differ in how their accents are composed are one text: the other is left, and told.
-      input: Dictionary(images.map { ($0.key.text, $0.value) }, uniquingKeysWith: { first, _ in first }),
-      &outcome)
+      input: Dictionary(images.map { ($0.key.text, $0.value) }, uniquingKeysWith: { first, _ in first }))
+    if build.exit == .temporary { outcome.isTemporary = true }
     for id in images.keys.sorted() {
       let path = archives[id]!
-      switch told[id] {
+      switch build.reports[id]?.status {
       case "built":
         // Not by what was meant, but by what can be read.
         let faults = ArchiveVerifier.faults(ofArchive: path)
@@ -100,15 +103,44 @@ struct Repair {
         } else {
           Output.result(Output.oneLine("\(path): moved to the trash") + "\n")
         }
-      // The build has told why.
-      case "failed": tell(path, "its source cannot be built", &outcome)
-      default: tell(path, "its source is not in \(group.place.path), or is another file now", &outcome)
+      case "failed":
+        let cause = build.reports[id]?.reason.map { ": \($0)" } ?? ""
+        tell(path, "its source cannot be built\(cause)", &outcome)
+      default:
+        if build.exit == .success || build.exit == .someFailed {
+          tellAbsence(of: id, path, group.place, &outcome)
+        } else {
+          tell(path, "the build of \(group.place.path) failed with code \(build.status)", &outcome)
+        }
       }
     }
   }
 
-  private func tell(_ path: String, _ reason: String, _ outcome: inout Outcome) {
-    if missing.contains(path), access(path, F_OK) != 0, let id = ImageID(archive: path, below: library) {
+  /// Reports an image that the build of its source's place did not report.
+  private func tellAbsence(
+    of id: ImageID, _ path: String, _ place: SourcePlace, _ outcome: inout Outcome
+  ) {
+    switch place.absence(of: id) {
+    case .gone: tell(path, "its source is not in \(place.path)", isGone: true, &outcome)
+    case .unmounted(let folder):
+      tell(
+        path,
+        "\(folder) is empty or does not exist: is its disk mounted? "
+          + "(if its files are gone for good, delete the archive and run 'ziggurat reindex \(library)')",
+        &outcome)
+    case .linked(let link):
+      tell(path, "\(link) is a link that leads out of its folder: use --follow-links", &outcome)
+    case .exists:
+      tell(
+        path, "its source is not in \(place.path), or is another file now: build the source again", &outcome)
+    }
+  }
+
+  /// - Parameter isGone: whether nothing is left from which a missing archive could be rebuilt.
+  private func tell(_ path: String, _ reason: String, isGone: Bool = false, _ outcome: inout Outcome) {
+    if isGone, missing.contains(path), access(path, F_OK) != 0,
+      let id = ImageID(archive: path, below: library)
+    {
       outcome.removed.append(id)
       if asJSON {
         Output.json(["archive": .text(path), "removed": .flag(true), "reason": .text(reason)])
@@ -124,14 +156,19 @@ struct Repair {
     Output.error("\(path): left as it is: \(reason)")
   }
 
-  /// What the program tells of each image as it runs with these words.
-  private func lines(
-    of words: [String], input: [String: String], _ outcome: inout Outcome
-  ) throws(StorageError) -> [ImageID: String] {
-    struct Line: Decodable {
-      let id: ImageID?
-      let status: String
-    }
+  /// A line of a build about an image.
+  private struct Report: Decodable {
+    let id: ImageID?
+    let status: String
+    let reason: String?
+  }
+
+  /// Runs the program with these arguments.
+  ///
+  /// - Returns: its reports by image; its exit code, `nil` if a signal ended it; the number of the code or signal.
+  private func build(
+    _ words: [String], input: [String: String]
+  ) throws(StorageError) -> (reports: [ImageID: Report], exit: ExitCode?, status: Int32) {
     let (process, output) = (Process(), Pipe())
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe")
     process.arguments = words
@@ -152,13 +189,15 @@ struct Repair {
     }
     let text = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
-    if process.terminationStatus == ExitCode.temporary.number { outcome.isTemporary = true }
-    var told: [ImageID: String] = [:]
+    var reports: [ImageID: Report] = [:]
     for line in text.split(separator: UInt8(ascii: "\n")) {
-      guard let line = try? JSONDecoder().decode(Line.self, from: line), let id = line.id else { continue }
-      told[id] = line.status
+      guard let report = try? JSONDecoder().decode(Report.self, from: line), let id = report.id else {
+        continue
+      }
+      reports[id] = report
     }
-    return told
+    let isOver = process.terminationReason == .exit
+    return (reports, isOver ? ExitCode(number: process.terminationStatus) : nil, process.terminationStatus)
   }
 
   /// The options of a build whose record has them in this line; nil where it is none of ours.
@@ -181,7 +220,12 @@ struct Repair {
       } else if parts.count == 2, let name = names[String(parts[0])] {
         // Names of channels have spaces, which separate options here.
         let value =
-          name == "channels" ? parts[1].removingPercentEncoding ?? String(parts[1]) : String(parts[1])
+          switch name {
+          case "channels": parts[1].removingPercentEncoding ?? String(parts[1])
+          // `auto` with the number of its rule.
+          case "dpi" where parts[1].hasPrefix("auto"): "auto"
+          default: String(parts[1])
+          }
         arguments.append("--\(name)=\(value)")
       } else {
         return nil

@@ -42,6 +42,10 @@ enum LibraryOpener {
     }
     // A folder that cannot be written keeps its journal.
     try? MoveJournal.finish(in: place)
-    return (try FolderRepository(root: place, openLimit: openLimit, watches: true), nil)
+    let library = try FolderRepository(root: place, openLimit: openLimit, watches: true)
+    if library.catalog.replacesDamaged {
+      Output.note("\(place)/\(Catalog.fileName) was damaged and is made again from the archives")
+    }
+    return (library, nil)
   }
 }
