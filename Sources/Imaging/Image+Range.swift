@@ -103,6 +103,51 @@ extension Image {
     }
   }
 
+  /// Returns the mean values of the cells of a grid over the image, band by band within each cell. Pixels that lie in
+  /// several cells count in each by their share of it.
+  ///
+  /// - Parameters:
+  ///   - columns: at most the width.
+  ///   - rows: at most the height.
+  package func means(columns: Int, rows: Int) throws(ImagingError) -> [Double] {
+    precondition(1...width ~= columns && 1...height ~= rows, "cells of a pixel or more")
+    let numbers = try Operation.run("cast", subject, ["in": .image(self), "format": .name("float")])
+    let (shares, lines) = (Self.shares(columns, of: width), Self.shares(rows, of: height))
+    var sums = [Double](repeating: 0, count: columns * rows * bands)
+    var line = [Double](repeating: 0, count: columns * bands)
+    var y = 0
+    try numbers.forEachRow { row in
+      let samples = UnsafeRawPointer(row)
+      for place in line.indices { line[place] = 0 }
+      for x in 0..<width {
+        let share = shares[x]
+        for band in 0..<bands {
+          let value = Double(samples.loadUnaligned(fromByteOffset: (x * bands + band) * 4, as: Float.self))
+          guard value.isFinite else { continue }
+          line[share.cell * bands + band] += value * share.first
+          if share.second > 0 { line[(share.cell + 1) * bands + band] += value * share.second }
+        }
+      }
+      for (offset, part) in [(0, lines[y].first), (1, lines[y].second)] where part > 0 {
+        let start = (lines[y].cell + offset) * line.count
+        for place in line.indices { sums[start + place] += line[place] * part }
+      }
+      y += 1
+      return true
+    }
+    return sums
+  }
+
+  /// Returns for each of `count` pixels the first cell in which it lies, and its shares of that cell and the next one.
+  private static func shares(_ cells: Int, of count: Int) -> [(cell: Int, first: Double, second: Double)] {
+    (0..<count).map { pixel in
+      let (start, end) = (pixel * cells, (pixel + 1) * cells)
+      let cell = start / count
+      let first = min(end, (cell + 1) * count) - start
+      return (cell, Double(first) / Double(count), Double(end - start - first) / Double(count))
+    }
+  }
+
   /// Calls `body` for every row, until it returns false.
   ///
   /// - Returns: whether it was called for all.

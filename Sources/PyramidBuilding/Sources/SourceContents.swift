@@ -216,15 +216,16 @@ struct SourceContents {
     directories.indices.contains(number) ? directories[number] : nil
   }
 
-  /// Whether pages are one picture and its copies, each half of the one before, within a pixel of rounding.
-  var isPyramid: Bool {
+  /// Whether pages may be one picture and its copies: each is half of the one before, within a pixel of rounding, and no
+  /// tag or text says that they are pages. Whether they are, `ReducedPages` finds in their pixels.
+  var mayBePyramid: Bool {
     guard pages.count > 1, pages.allSatisfy(directories.indices.contains) else { return false }
-    return zip(pages, pages.dropFirst()).allSatisfy { larger, smaller in
-      let (larger, smaller) = (directories[larger], directories[smaller])
-      // There is nothing smaller: whole directories of such pages are no pyramid.
-      return max(larger.width, larger.height) > 1 && abs(smaller.width - larger.width / 2) <= 1
-        && abs(smaller.height - larger.height / 2) <= 1
-    }
+    let names = pages.flatMap { directories[$0].pageNames }
+    return !pages.contains { directories[$0].isCalledPage } && Set(names).count < 2
+      && zip(pages, pages.dropFirst()).allSatisfy { larger, smaller in
+        directories[smaller].mayBeReduced(from: directories[larger])
+          && ["", directories[pages[0]].descriptions].contains(directories[smaller].descriptions)
+      }
   }
 
   /// The first picture of each role that `--associated` builds.
@@ -347,6 +348,14 @@ extension TIFFDirectories.Directory {
     return (hasLayers ? ["layers"] : [])
       + (others == 0 ? [] : ["\(others) further \(others == 1 ? "picture" : "pictures")"])
   }
+  /// Whether the picture has half the sides of another one, within a pixel of rounding, and the same samples.
+  fileprivate func mayBeReduced(from larger: Self) -> Bool {
+    // There is nothing smaller than one pixel: whole directories of such pages are no pyramid.
+    max(larger.width, larger.height) > 1 && abs(width - larger.width / 2) <= 1
+      && abs(height - larger.height / 2) <= 1 && samples == larger.samples && bits == larger.bits
+      && photometric == larger.photometric
+  }
+
 
   /// Whether a part is the picture in a lower resolution, or its mask. Some programs do not mark the levels of a pyramid.
   private func isCopy(_ part: Self) -> Bool {

@@ -16,6 +16,8 @@ struct TIFFDirectories: Sendable {
     fileprivate(set) var height = 0
     /// `NewSubfileType`: 1 a reduced copy, 2 a page, 4 a mask.
     fileprivate(set) var subfileType = 0
+    /// Whether `PageNumber` says that it is a page of a document.
+    fileprivate(set) var hasPageNumber = false
     fileprivate(set) var photometric: Int?
     fileprivate(set) var samples = 1
     /// Bits of the first sample.
@@ -69,6 +71,8 @@ struct TIFFDirectories: Sendable {
     var isMask: Bool { subfileType & 4 != 0 }
     /// Its rank among others of which none is a page: a mask comes last.
     var rank: (Int, Int) { (isMask ? 0 : 1, area) }
+    /// Whether its tags call it a page of a document.
+    var isCalledPage: Bool { subfileType & 2 != 0 || hasPageNumber }
   }
 
   /// In the file's order; those behind a damaged one are missing.
@@ -206,6 +210,7 @@ struct TIFFDirectories: Sendable {
       case 296: directory.resolutionUnit = numbers(entry).first
       case 330: parts = numbers(entry, most: Self.mostParts)
       case 513: interchange.start = numbers(entry).first
+      case 297: directory.hasPageNumber = true
       case 514: interchange.count = numbers(entry).first
       case 700 where all.count < 3 && depth == 0:
         directory.isVentanas = self.bytes(entry, most: 1 << 16)?.firstRange(of: Array("<iScan".utf8)) != nil
