@@ -51,10 +51,28 @@ def gif(frame: tuple[int, int, int, int], background: int, transparent: int | No
     return data + b"\0;"
 
 
-def psd(mode: int, planes: list[numpy.ndarray]) -> bytes:
+def packed(row: bytes) -> bytes:
+    """PackBits of repeated and of other bytes."""
+    out, at = b"", 0
+    while at < len(row):
+        count = 1
+        while at + count < len(row) and count < 128 and row[at + count] == row[at]:
+            count += 1
+        out += bytes([257 - count, row[at]]) if count > 1 else bytes([0, row[at]])
+        at += count
+    return out
+
+
+def psd(mode: int, planes: list[numpy.ndarray], *, runs: bool = False, alpha: bool = False) -> bytes:
+    """Of 8 or 16 bits. With `alpha` the last plane is the transparency of the composite: the number of layers is negative."""
     height, width = planes[0].shape
-    header = b"8BPS" + struct.pack(">H6xHIIHH", 1, len(planes), height, width, 8, mode) + bytes(12)
-    return header + bytes(2) + b"".join(plane.tobytes() for plane in planes)
+    header = b"8BPS" + struct.pack(">H6xHIIHH", 1, len(planes), height, width, 8 * planes[0].dtype.itemsize, mode) + bytes(8)
+    header += struct.pack(">IIhI", 10, 2, -1, 0) if alpha else bytes(4)
+    rows = [row.tobytes() for plane in planes for row in plane.astype(plane.dtype.newbyteorder(">"))]
+    if not runs:
+        return header + bytes(2) + b"".join(rows)
+    rows = [packed(row) for row in rows]
+    return header + b"\0\1" + b"".join(struct.pack(">H", len(row)) for row in rows) + b"".join(rows)
 
 
 def exr(channels: dict[str, numpy.ndarray], *attributes: bytes) -> bytes:
@@ -470,10 +488,42 @@ class FormatPixels(OneSource):
         _, found = self.shown(psd(1, [gray]), "a.psd")
         self.assertNear(found, numpy.array(Image.open(io.BytesIO(psd(1, [gray])))), 0)
 
-    def test_psd_in_cmyk_with_alpha_is_refused(self):
-        gray = picture()[..., 0]
-        self.assertRegex(self.refusal(psd(4, [gray] * 5), "a.psd"), "PSD file in CMYK with alpha .*: flatten it, .*convert")
-        self.shown(psd(4, [gray] * 4), "a.psd")
+    def test_psd_in_cmyk(self):
+        """As Pillow reads it: by the same route, a TIFF of the inks."""
+        inks = numpy.dstack([picture(), picture()[::-1, ::-1, 0]])
+        # White, black ink alone, and half of it.
+        inks[:8, :8], inks[:8, 8:16], inks[:8, 16:24] = 0, (0, 0, 0, 255), (0, 0, 0, 128)
+        planes = [255 - inks[..., ink] for ink in range(4)]
+        read = Image.open(io.BytesIO(psd(4, planes)))
+        self.assertEqual(read.mode, "CMYK")
+        self.assertTrue((numpy.array(read) == inks).all())
+        _, wanted = self.shown(encoded("TIFF", read), "a.tif")
+        deep = [plane.astype(numpy.uint16) * 257 for plane in planes]
+        for data in (psd(4, planes), psd(4, planes, runs=True), psd(4, deep), psd(4, deep, runs=True),
+                     psd(4, [*planes, planes[0]])):
+            _, found = self.shown(data, "a.psd")
+            self.assertEqual(found.shape, wanted.shape)
+            self.assertNear(found, wanted, 1)
+            self.assertGreater(int(found[4, 4].min()), 250)
+            self.assertLess(int(found[4, 12].max()), 50)
+            self.assertGreater(int(found[4, 20].min()), 100)
+        alpha = picture()[..., 2]
+        _, found = self.shown(psd(4, [*planes, alpha], alpha=True), "a.psd")
+        self.assertEqual(found.shape[2], 4)
+        self.assertNear(found[..., :3], wanted, 1)
+        self.assertNear(found[..., 3], alpha, 0)
+
+    def test_psd_in_cmyk_that_is_damaged(self):
+        planes = [picture()[..., band % 3] for band in range(4)]
+        data = psd(4, planes, runs=True)
+        told = self.damage(data[:-500], "a.psd")
+        self.assertEqual((told["status"], told["damage"]), ("built", "truncated"))
+        # A row whose first run says more than the row has.
+        rows = [len(packed(row.tobytes())) for plane in planes for row in plane]
+        last = len(data) - rows[-1]
+        told = self.damage(data[:last] + b"\x81" + data[last + 1:], "a.psd")
+        self.assertEqual((told["status"], told["damage"]), ("built", "error"))
+        self.assertIn("the PSD file is damaged: row 72 of channel 4 cannot be decoded", told["reason"])
 
     def test_psd_in_modes_that_are_not_read(self):
         gray = picture()[..., 0]

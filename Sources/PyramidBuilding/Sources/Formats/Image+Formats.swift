@@ -29,7 +29,7 @@ extension Image {
       if let file = try? SourceFile(path: path), let refusal = magickRefusal(file) {
         throw ImagingError("magickload", path, message: refusal)
       }
-      return nil
+      return try (try? SourceFile(path: path)).flatMap(PhotoshopFile.init)?.separatedPicture()
     default: return nil
     }
   }
@@ -38,16 +38,14 @@ extension Image {
   private static func magickRefusal(_ file: SourceFile) -> String? {
     if let header = XCFHeader(file), !header.isFlat { return header.refusal }
     guard let start = file.bytes(0, 26), start.starts(with: "8BPS".utf8) else { return nil }
-    switch (mode: start[25], channels: Int(start[12]) << 8 | Int(start[13])) {
-    case (2, _):
+    switch start[25] {
+    case 2:
       return "is a PSD file in indexed colours, which is not read here: save it in RGB, or convert it with "
         + "Pillow, as Image.open(FILE).convert('RGB').save('FILE.png')"
     // libvips ends the process at five channels.
-    case (4, 5...):
-      return
-        "is a PSD file in CMYK with alpha or spot colours, which is not read here: flatten it, for example "
-        + "with 'convert FILE[0] -alpha off -colorspace sRGB FILE.png'"
-    case (9, _):
+    case 4 where PhotoshopFile(file) == nil:
+      return "is a PSD file that is cut off or damaged before its composite picture: save it again"
+    case 9:
       return "is a PSD file in CIELab, which is not read here: convert it, for example with "
         + "'convert FILE[0] -colorspace sRGB FILE.png'"
     default: return nil
