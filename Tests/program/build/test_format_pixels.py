@@ -488,6 +488,13 @@ class FormatPixels(OneSource):
         _, found = self.shown(psd(1, [gray]), "a.psd")
         self.assertNear(found, numpy.array(Image.open(io.BytesIO(psd(1, [gray])))), 0)
 
+    def test_psd_of_16_bit_gray_is_opaque(self):
+        gray = numpy.linspace(0, 65535, WIDTH * HEIGHT).reshape(HEIGHT, WIDTH).round().astype(numpy.uint16)
+        for mode in (1, 8):
+            _, found = self.shown(psd(mode, [gray]), "a.psd")
+            self.assertEqual(found.shape[2], 3)
+            self.assertNear(found, converted(self.source), 1)
+
     def test_psd_in_cmyk(self):
         """As Pillow reads it: by the same route, a TIFF of the inks."""
         inks = numpy.dstack([picture(), picture()[::-1, ::-1, 0]])

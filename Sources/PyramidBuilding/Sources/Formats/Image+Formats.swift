@@ -74,8 +74,10 @@ extension Image {
     case "openexrload": try EXRHeader(path: path).map(corrected) ?? self
     case "magickload" where hasAlpha && Self.isBitmapWithoutAlpha(path: path):
       try bands(from: 0, count: bands - 1).said(toBe: interpretation)
-    // Gray colours of a palette: libvips says gray of three equal bands, of which it takes the last two for alpha.
+    // Gray of 16 bits, and gray colours of a palette: libvips says gray of three equal bands, and takes the further ones
+    // for alpha.
     case "magickload" where interpretation == "b-w" && bands > 2: try said(toBe: "srgb")
+    case "magickload" where interpretation == "grey16" && bands > 2: try said(toBe: "rgb16")
     case "gifload":
       if let file = try? SourceFile(path: path), let header = GIFHeader(file), header.isPartial {
         try filled(header)
