@@ -189,6 +189,34 @@ extension Image {
       "boolean", subject, ["left": .image(self), "right": .image(mask), "boolean": .name("and")])
   }
 
+  /// Returns the image with samples that are no numbers in place of those of one value. Bytes become 0 instead, as their
+  /// range is known. Other integers become floats that stand for them.
+  package func withoutNumbers(where value: Double) throws(ImagingError) -> Image {
+    let mask = try Operation.run(
+      "relational_const", subject,
+      [
+        "in": .image(self), "relational": .name("equal"),
+        "c": .doubles([floatingPoint == .single ? Double(Float(value)) : value]),
+      ])
+    var numbers = self
+    let bits = [.signed8: -8, .unsigned16: 16, .signed16: -16, .unsigned32: 32, .signed32: -32][sampleType]
+    if let bits {
+      numbers = try Operation.run(
+        "cast", subject, ["in": .image(self), "format": .name(abs(bits) > 16 ? "double" : "float")])
+    }
+    let undefined = try Operation.run(
+      "linear", subject,
+      [
+        "in": .image(numbers), "a": .doubles([0]), "b": .doubles([isBytes ? 0 : .nan]),
+        "uchar": .bool(isBytes),
+      ])
+    let result = try Operation.run(
+      "ifthenelse", subject, ["cond": .image(mask), "in1": .image(undefined), "in2": .image(numbers)]
+    ).said(toBe: interpretation)
+    if let bits { result.declareBits(bits) }
+    return result
+  }
+
   /// The values of the first `colours` bands moved so that `low` becomes 0 and `high` 65535, clipped, as 16-bit
   /// samples of gray or RGB; a band behind them is alpha and keeps its share of white.
   /// - Parameter alpha: the factor for alpha; `nil` for that of the samples' type.

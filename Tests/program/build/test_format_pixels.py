@@ -397,6 +397,28 @@ class FormatPixels(OneSource):
                 self.assertEqual(found.shape[:2], (45, 61))
                 self.assertNear(found, wanted.round(), 2)
 
+    def test_fits_pixels_without_a_value(self):
+        """BLANK (FITS Standard 4.0, section 4.4.2.5): black, and not in the range."""
+        values = numpy.arange(WIDTH * HEIGHT).reshape(HEIGHT, WIDTH) // 28
+        hole = numpy.zeros((HEIGHT, WIDTH), bool)
+        hole[10:20, 30:50] = True
+        for bits, blank, zero, scale in ((16, -32768, 0, 1), (16, 32767, 32768, 1), (16, -1, 0, 0.5), (32, -9, 0, 1)):
+            with self.subTest(bits=bits, zero=zero, scale=scale):
+                samples = numpy.where(hole, blank, values - zero).astype(f">i{bits // 8}")
+                cards = ["SIMPLE  =                    T", f"BITPIX  = {bits:20}", "NAXIS   =                    2",
+                         f"NAXIS1  = {WIDTH:20}", f"NAXIS2  = {HEIGHT:20}", f"BLANK   = {blank:20}",
+                         f"BSCALE  = {scale:20}", f"BZERO   = {zero:20}", "END"]
+                data = "".join(card.ljust(80) for card in cards).encode().ljust(2880) + samples.tobytes()
+                _, found = self.shown(data.ljust(-(-len(data) // 2880) * 2880, b"\0"), "a.fits")
+                # The first row of the file is the lowest (section 5.1). Fractions within 0 to 255 are taken at their word.
+                top = 255 / values.max() if scale == 1 else scale
+                wanted = numpy.where(hole, 0, values * top)[::-1]
+                self.assertNear(found, wanted.round(), 1)
+        gray = numpy.where(hole, 200, values % 150).astype(numpy.uint8)
+        data = fits(gray).replace(b"END" + b" " * 77, b"BLANK   =                  200".ljust(80) + b"END" + b" " * 77, 1)
+        _, found = self.shown(data[:2880] + data[-(len(data) - 2880 - 80) // 2880 * 2880:], "a.fits")
+        self.assertNear(found, numpy.where(hole, 0, gray)[::-1], 0)
+
     def test_monochrome_avif_of_limited_range(self):
         gray = numpy.broadcast_to((numpy.arange(96) * 2.6).clip(0, 255), (64, 96)).astype(numpy.uint8)
         for limits in ("full", "limited"):

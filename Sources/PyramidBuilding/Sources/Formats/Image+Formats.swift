@@ -78,6 +78,7 @@ extension Image {
     // for alpha.
     case "magickload" where interpretation == "b-w" && bands > 2: try said(toBe: "srgb")
     case "magickload" where interpretation == "grey16" && bands > 2: try said(toBe: "rgb16")
+    case "fitsload": try FITSHeader(path: path).map(corrected) ?? self
     case "gifload":
       if let file = try? SourceFile(path: path), let header = GIFHeader(file), header.isPartial {
         try filled(header)
@@ -116,6 +117,12 @@ extension Image {
     case 3: return little(start[14..<18]) < 56 || file.bytes(66, 4).map(little) == 0
     default: return false
     }
+  }
+
+  /// The picture with samples that are no numbers in place of those that the file calls undefined.
+  private func corrected(_ header: FITSHeader) throws(ImagingError) -> Image {
+    guard let blank = header.blankValue else { return self }
+    return try withoutNumbers(where: blank)
   }
 
   private func corrected(_ header: PNMHeader) throws(ImagingError) -> Image {
