@@ -397,6 +397,19 @@ class FormatPixels(OneSource):
                 self.assertEqual(found.shape[:2], (45, 61))
                 self.assertNear(found, wanted.round(), 2)
 
+    def test_radiance_in_xyz(self):
+        y, x = numpy.mgrid[0:45, 0:61]
+        stored = numpy.stack([x + 60, y + 90, (x + y) // 2 + 40, 128 + 0 * x], -1).astype(numpy.uint8)
+        # IEC 61966-2-1.
+        matrix = numpy.array([[3.2406, -1.5372, -0.4986], [-0.9689, 1.8758, 0.0415], [0.0557, -0.2040, 1.0570]])
+        wanted = linear_to_srgb((stored[..., :3] + 0.5) / 256 @ matrix.T)
+        told, found = self.shown(b"#?RADIANCE\nFORMAT=32-bit_rle_xyze\n\n-Y 45 +X 61\n" + stored.tobytes(), "a.hdr")
+        self.assertNear(found, wanted.round(), 2)
+        self.assertLess(numpy.abs(found.astype(int) - converted(self.source)).mean(), 3)
+        self.assertIn("converted from CIE XYZ", told["steps"])
+        _, turned = self.shown(b"#?RADIANCE\nFORMAT=32-bit_rle_xyze\n\n+Y 45 +X 61\n" + stored.tobytes(), "a.hdr")
+        self.assertTrue((turned == found[::-1]).all())
+
     def test_fits_pixels_without_a_value(self):
         """BLANK (FITS Standard 4.0, section 4.4.2.5): black, and not in the range."""
         values = numpy.arange(WIDTH * HEIGHT).reshape(HEIGHT, WIDTH) // 28

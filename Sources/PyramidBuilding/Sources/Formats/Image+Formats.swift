@@ -90,11 +90,20 @@ extension Image {
   }
 
   private func corrected(_ header: RadianceHeader) throws(ImagingError) -> Image {
-    guard header.orientation != 1 else { return self }
-    let image = try said(toBe: interpretation)
-    image.setInt("orientation", header.orientation)
+    guard header.orientation != 1 || header.isXYZ else { return self }
+    var image = try said(toBe: interpretation)
+    if header.isXYZ {
+      image = try image.unpackedRadiance().recombined(Self.linearRGBOfXYZ).said(toBe: "scrgb")
+      image.setColourNote("converted from CIE XYZ")
+    }
+    if header.orientation != 1 { image.setInt("orientation", header.orientation) }
     return image
   }
+
+  /// Red, green and blue of XYZ under D65 (IEC 61966-2-1).
+  private static let linearRGBOfXYZ = [
+    [3.2406, -1.5372, -0.4986], [-0.9689, 1.8758, 0.0415], [0.0557, -0.2040, 1.0570],
+  ]
 
   private func corrected(_ header: EXRHeader) throws(ImagingError) -> Image {
     guard let matrix = header.standardRGBMatrix, interpretation == "scrgb", bands > 2 else { return self }
