@@ -609,6 +609,35 @@ class FormatPixels(OneSource):
                     if name in ("adam7.png", "a.gif"):
                         self.assertTrue((part == whole).all())
 
+    def test_runs_that_do_not_fill_the_picture(self):
+        """Nothing else in Targa and PCX files says that bytes are wrong."""
+        image = Image.fromarray(picture())
+        gray = image.convert("L")
+        files = {"rgb.tga": encoded("TGA", image, compression="tga_rle"), "gray.tga": encoded("TGA", gray, compression="tga_rle"),
+                 "palette.tga": encoded("TGA", image.quantize(64), compression="tga_rle"),
+                 "alpha.tga": encoded("TGA", image.convert("RGBA"), compression="tga_rle"),
+                 "plain.tga": encoded("TGA", image), "rgb.pcx": encoded("PCX", image), "gray.pcx": encoded("PCX", gray),
+                 "palette.pcx": encoded("PCX", image.quantize(64))}
+        for name, data in files.items():
+            with self.subTest(name):
+                told, _ = self.shown(data, name)
+                self.assertNotIn("damage", told)
+        for name in ("rgb.tga", "gray.tga", "rgb.pcx", "gray.pcx"):
+            with self.subTest(name):
+                data = bytearray(files[name])
+                if name.endswith("tga"):
+                    # The first packet, which has the pixels of a row, says that it has three less.
+                    data[18] -= 3
+                else:
+                    middle = len(data) // 2
+                    data[middle:middle + 40] = b"\xc9" * 40
+                told = self.damage(bytes(data), name)
+                self.assertIn(told["damage"], ("error", "truncated"))
+                self.assertRegex(told["reason"], r"the (TGA|PCX) file is (damaged: its run lengths|cut off: )")
+                source = folder("damaged") / name
+                source.write_bytes(data)
+                self.assertEqual(run("build", source, "--library", folder("library"), "--fail-on", "error").returncode, 1)
+
     # SVG
 
     def test_svg_whose_first_bytes_do_not_say_so(self):
