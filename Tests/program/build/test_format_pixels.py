@@ -638,6 +638,27 @@ class FormatPixels(OneSource):
                 source.write_bytes(data)
                 self.assertEqual(run("build", source, "--library", folder("library"), "--fail-on", "error").returncode, 1)
 
+    # Analyze
+
+    def test_an_analyze_pair_is_one_source(self):
+        """Analyze 7.5, of which the header is big-endian: 16 bits, 96 × 72 × 1."""
+        place = folder("pair")
+        header = bytearray(348)
+        header[0:4] = struct.pack(">i", 348)
+        header[40:56] = struct.pack(">8h", 3, WIDTH, HEIGHT, 1, 1, 0, 0, 0)
+        header[70:74] = struct.pack(">hh", 4, 16)
+        samples = (numpy.arange(WIDTH * HEIGHT) * 4).astype(">i2").tobytes()
+        (place / "an.hdr").write_bytes(header)
+        (place / "an.img").write_bytes(samples)
+        for arguments in ([place], [place / "an.hdr"], [place / "an.img"], [place / "an.hdr", place / "an.img"]):
+            result = run("build", *arguments, "--library", folder("library"), "--json", "--quiet")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            (told,) = map(json.loads, result.stdout.splitlines())
+            self.assertEqual((told["id"], told["width"], told["height"]), ("an", WIDTH, HEIGHT))
+        # Samples without a header are still reported.
+        (place / "an.hdr").unlink()
+        self.assertEqual(run("build", place, "--library", folder("library")).returncode, 1)
+
     # SVG
 
     def test_svg_whose_first_bytes_do_not_say_so(self):
