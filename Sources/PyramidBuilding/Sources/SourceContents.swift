@@ -191,15 +191,21 @@ struct SourceContents {
     return directory.isMask ? .mask : nil
   }
 
-  /// The first mask of each page's size that comes before the next page.
+  /// The first mask of each page's size that comes before the next page, or the last one that comes between it and the page
+  /// before, and is not that page's.
   private static func masks(_ all: [TIFFDirectories.Directory], pages: [Int]) -> [Int: Int] {
     var masks: [Int: Int] = [:]
     for (place, page) in pages.enumerated() where !all[page].isMask {
       let end = place + 1 < pages.count ? pages[place + 1] : all.count
-      masks[page] = (page..<max(page, end)).first { number in
+      func isMask(_ number: Int) -> Bool {
         all[number].isMask && !all[number].isReduced && all[number].width == all[page].width
           && all[number].height == all[page].height
       }
+      let start = place == 0 ? 0 : pages[place - 1] + 1
+      let taken = place == 0 ? nil : masks[pages[place - 1]]
+      masks[page] =
+        (page..<max(page, end)).first(where: isMask)
+        ?? (min(start, page)..<page).last { isMask($0) && $0 != taken }
     }
     return masks
   }
@@ -342,12 +348,6 @@ struct SourceContents {
 }
 
 extension TIFFDirectories.Directory {
-  /// Names of data beside the picture that no copy of it shows.
-  var unshown: [String] {
-    let others = parts.count { !isCopy($0) }
-    return (hasLayers ? ["layers"] : [])
-      + (others == 0 ? [] : ["\(others) further \(others == 1 ? "picture" : "pictures")"])
-  }
   /// Whether the picture has half the sides of another one, within a pixel of rounding, and the same samples.
   fileprivate func mayBeReduced(from larger: Self) -> Bool {
     // There is nothing smaller than one pixel: whole directories of such pages are no pyramid.
@@ -356,6 +356,13 @@ extension TIFFDirectories.Directory {
       && photometric == larger.photometric
   }
 
+  /// Names of data beside the picture that no copy of it shows.
+  var unshown: [String] {
+    let others = parts.count { !isCopy($0) }
+    let hasMask = parts.contains { $0.isMask && !$0.isReduced && $0.width == width && $0.height == height }
+    return (hasLayers ? ["layers"] : []) + (hasMask ? ["a transparency mask in SubIFDs"] : [])
+      + (others == 0 ? [] : ["\(others) further \(others == 1 ? "picture" : "pictures")"])
+  }
 
   /// Whether a part is the picture in a lower resolution, or its mask. Some programs do not mark the levels of a pyramid.
   private func isCopy(_ part: Self) -> Bool {
