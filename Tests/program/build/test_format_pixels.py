@@ -661,6 +661,14 @@ class FormatPixels(OneSource):
 
     # SVG
 
+    def test_svg_in_units_of_length_has_72_pixels_to_the_inch(self):
+        for width, height, size in (("1in", "2in", (72, 144)), ("72pt", "36pt", (72, 36)), ("40", "30px", (40, 30))):
+            with self.subTest(width):
+                text = (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 40 30">'
+                        '<rect width="20" height="10" fill="red"/></svg>').encode()
+                _, found = self.shown(text, "a.svg")
+                self.assertEqual(found.shape[1::-1], size)
+
     def test_svg_whose_first_bytes_do_not_say_so(self):
         drawing = ('<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10">'
                    '<rect width="10" height="10" fill="#4080c0"/></svg>')
