@@ -34,6 +34,9 @@ package enum DecoderMessage {
     Known(
       "holds JPEG data of a kind that is not read, such as lossless ones: \(anotherProgram)",
       "unsupported jpeg process", "unsupported jpeg data precision"),
+    Known(cutOff, "premature end of jpeg"),
+    // A marker amid the data; of files that end there libjpeg says the former first.
+    Known("has image data that are damaged: \(anotherProgram)", "premature end of data segment"),
     Known(
       cutOff,
       "bad seek to", "past end of file", "premature end", "unexpected end of", "memory area too small",

@@ -103,6 +103,51 @@ extension Image {
     }
   }
 
+  /// Returns the mean values of the cells of a grid over the image, band by band within each cell. Pixels that lie in
+  /// several cells count in each by their share of it.
+  ///
+  /// - Parameters:
+  ///   - columns: at most the width.
+  ///   - rows: at most the height.
+  package func means(columns: Int, rows: Int) throws(ImagingError) -> [Double] {
+    precondition(1...width ~= columns && 1...height ~= rows, "cells of a pixel or more")
+    let numbers = try Operation.run("cast", subject, ["in": .image(self), "format": .name("float")])
+    let (shares, lines) = (Self.shares(columns, of: width), Self.shares(rows, of: height))
+    var sums = [Double](repeating: 0, count: columns * rows * bands)
+    var line = [Double](repeating: 0, count: columns * bands)
+    var y = 0
+    try numbers.forEachRow { row in
+      let samples = UnsafeRawPointer(row)
+      for place in line.indices { line[place] = 0 }
+      for x in 0..<width {
+        let share = shares[x]
+        for band in 0..<bands {
+          let value = Double(samples.loadUnaligned(fromByteOffset: (x * bands + band) * 4, as: Float.self))
+          guard value.isFinite else { continue }
+          line[share.cell * bands + band] += value * share.first
+          if share.second > 0 { line[(share.cell + 1) * bands + band] += value * share.second }
+        }
+      }
+      for (offset, part) in [(0, lines[y].first), (1, lines[y].second)] where part > 0 {
+        let start = (lines[y].cell + offset) * line.count
+        for place in line.indices { sums[start + place] += line[place] * part }
+      }
+      y += 1
+      return true
+    }
+    return sums
+  }
+
+  /// Returns for each of `count` pixels the first cell in which it lies, and its shares of that cell and the next one.
+  private static func shares(_ cells: Int, of count: Int) -> [(cell: Int, first: Double, second: Double)] {
+    (0..<count).map { pixel in
+      let (start, end) = (pixel * cells, (pixel + 1) * cells)
+      let cell = start / count
+      let first = min(end, (cell + 1) * count) - start
+      return (cell, Double(first) / Double(count), Double(end - start - first) / Double(count))
+    }
+  }
+
   /// Calls `body` for every row, until it returns false.
   ///
   /// - Returns: whether it was called for all.
@@ -142,6 +187,34 @@ extension Image {
     }
     return try Operation.run(
       "boolean", subject, ["left": .image(self), "right": .image(mask), "boolean": .name("and")])
+  }
+
+  /// Returns the image with samples that are no numbers in place of those of one value. Bytes become 0 instead, as their
+  /// range is known. Other integers become floats that stand for them.
+  package func withoutNumbers(where value: Double) throws(ImagingError) -> Image {
+    let mask = try Operation.run(
+      "relational_const", subject,
+      [
+        "in": .image(self), "relational": .name("equal"),
+        "c": .doubles([floatingPoint == .single ? Double(Float(value)) : value]),
+      ])
+    var numbers = self
+    let bits = [.signed8: -8, .unsigned16: 16, .signed16: -16, .unsigned32: 32, .signed32: -32][sampleType]
+    if let bits {
+      numbers = try Operation.run(
+        "cast", subject, ["in": .image(self), "format": .name(abs(bits) > 16 ? "double" : "float")])
+    }
+    let undefined = try Operation.run(
+      "linear", subject,
+      [
+        "in": .image(numbers), "a": .doubles([0]), "b": .doubles([isBytes ? 0 : .nan]),
+        "uchar": .bool(isBytes),
+      ])
+    let result = try Operation.run(
+      "ifthenelse", subject, ["cond": .image(mask), "in1": .image(undefined), "in2": .image(numbers)]
+    ).said(toBe: interpretation)
+    if let bits { result.declareBits(bits) }
+    return result
   }
 
   /// The values of the first `colours` bands moved so that `low` becomes 0 and `high` 65535, clipped, as 16-bit

@@ -6,7 +6,7 @@ import Glibc
 enum FuzzTarget: String, CaseIterable {
   /// The native readers of source pictures, to the last pixel, by each way that the file allows.
   case jpeg, png, tiff
-  /// The place where a picture ends, of every format that has one, and what lies behind it.
+  /// The place where a picture ends, of every format that has one, and what lies behind it; run lengths; a PSD's composite.
   case end
   /// A camera's RAW file, developed and as its preview.
   case raw

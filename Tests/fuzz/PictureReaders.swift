@@ -40,6 +40,14 @@ extension FuzzInput {
         precondition(!isData || bytes.count > 8, "data need a picture before them")
         _ = PictureEnd.isBeforeData(file, loader, known: ranges)
       }
+      _ = FITSHeader(file)
+      _ = RunLengths.targa(Array(bytes.prefix(64)), file)
+      _ = RunLengths.pcx(file)
+      if let picture = PhotoshopFile(file), picture.width <= largest / picture.height,
+        let image = try? picture.separatedPicture()
+      {
+        _ = try? image.means(columns: 1, rows: 1)
+      }
     } catch {
       precondition(!error.reason.isEmpty, "a refusal has a reason")
     }

@@ -117,6 +117,9 @@ def ends(place: Path) -> None:
         picture = (place / f"alone.{ending}").read_bytes()
         (place / f"before.{ending}").write_bytes(picture + (place / "alone.jpg").read_bytes())
         (place / f"padded.{ending}").write_bytes(picture + bytes(1500) + b"PK\3\4")
+    for name, options in (("a.psd", ("-colorspace", "CMYK")), ("deep.psd", ("-colorspace", "CMYK", "-depth", "16")),
+                          ("a.tga", ("-compress", "RLE")), ("a.pcx", ()), ("a.fits", ())):
+        call("convert", place / "alone.png", *options, place / name)
 
 
 def raw(place: Path) -> None:

@@ -68,12 +68,46 @@ DcmItem *group(DcmDataset *data, int32_t frame, const DcmTagKey &name) {
   return nullptr;
 }
 
-// Finds the window of a frame. A linear window has a width of at least 1 (PS3.3, C.11.2.1.2); without one there is no
-// window.
+// Whether the window of an item is DICOM's usual one, whose width counts both of its ends (PS3.3, C.11.2.1.2.1). The other
+// functions have none of its halves and ones.
+bool is_linear(DcmItem *data) {
+  OFString name;
+  return data->findAndGetOFString(DCM_VOILUTFunction, name).bad() || (name != "LINEAR_EXACT" && name != "SIGMOID");
+}
+
+// Finds the window of a frame. A linear window has a width of at least 1, and the others of more than 0 (PS3.3,
+// C.11.2.1.2 and C.11.2.1.3); without one there is no window.
 bool find_window(DcmItem *data, double &center, double &width) {
   return data->findAndGetFloat64(DCM_WindowCenter, center).good() &&
          data->findAndGetFloat64(DCM_WindowWidth, width).good() && std::isfinite(center) && std::isfinite(width) &&
-         width >= 1;
+         (is_linear(data) ? width >= 1 : width > 0);
+}
+
+// The modality's rescaling where DCMTK is not to do it: value = slope × sample + intercept. DCMTK rounds each value to an
+// integer, so windows are computed back to samples instead.
+struct Rescaling {
+  double slope = 1, intercept = 0;
+
+  double sample(double value) const { return (value - intercept) / slope; }
+  double value(double sample) const { return slope * sample + intercept; }
+};
+
+// Takes the rescaling out of a data set if its values are no integers. Tables of values stay: they are for integers.
+Rescaling take_fractions(DcmDataset *data, const dicom_image &header) {
+  Rescaling rescaling;
+  double slope = 1, intercept = 0;
+  if (header.bands != 1 || (header.has_table && !header.has_window) ||
+      data->tagExistsWithValue(DCM_ModalityLUTSequence) ||
+      data->findAndGetFloat64(DCM_RescaleSlope, slope).bad() ||
+      data->findAndGetFloat64(DCM_RescaleIntercept, intercept).bad() || !std::isfinite(slope) ||
+      !std::isfinite(intercept) || slope == 0 || (slope == std::floor(slope) && intercept == std::floor(intercept))) {
+    return rescaling;
+  }
+  rescaling.slope = slope, rescaling.intercept = intercept;
+  for (const DcmTagKey &name : {DCM_RescaleIntercept, DCM_RescaleSlope, DCM_RescaleType}) {
+    data->findAndDeleteElement(name);
+  }
+  return rescaling;
 }
 
 // Whether there is a table of values that can be used.
@@ -196,16 +230,21 @@ bool set_whole_range(DicomImage &image, const dicom_image &header) {
 }
 
 // Whether the image has the window.
-bool set_window(DicomImage &image, const dicom_image &header, const dicom_window &window) {
+bool set_window(DicomImage &image, const dicom_image &header, const dicom_window &window, const Rescaling &rescaling,
+                bool is_linear) {
   switch (window.kind) {
     case DICOM_WINDOW_OF_VALUES: return image.setMinMaxWindow(), true;
     case DICOM_WINDOW_OF_SAMPLES: return set_whole_range(image, header);
     case DICOM_WINDOW_GIVEN: {
-      double low = window.low, high = window.high;
       const DiPixel *values = image.getInterData();
       if (values == nullptr) return false;
-      if (window.low_is_share) low = percentile(*values, low);
-      if (window.high_is_share) high = percentile(*values, high);
+      // Where the greatest value is the least sample, its share counts from the other end.
+      const auto end = [&](double number, bool is_share) {
+        if (!is_share) return rescaling.sample(number);
+        return percentile(*values, rescaling.slope < 0 ? 100 - number : number);
+      };
+      double low = end(window.low, window.low_is_share), high = end(window.high, window.high_is_share);
+      if (rescaling.slope < 0) std::swap(low, high);
       // An empty window has no gray: what is above it is white.
       if (high <= low) high = low + 1;
       // PS3.3, C.11.2.1.2.1: the first value that is black, and the first that is white.
@@ -214,7 +253,13 @@ bool set_window(DicomImage &image, const dicom_image &header, const dicom_window
     }
     default: break;
   }
-  if (header.has_window) return image.setWindow(header.window_center, header.window_width) != 0;
+  if (header.has_window) {
+    const double half = is_linear ? 0.5 : 0;
+    const double center = rescaling.sample(header.window_center - half) + half;
+    const double width = (header.window_width - 2 * half) / std::fabs(rescaling.slope) + 2 * half;
+    // DCMTK has no narrower ones.
+    return image.setWindow(center, std::max(width, 1.0)) != 0;
+  }
   if (header.has_table) return image.setVoiLut(0) != 0;
   if (header.bits > 8) image.setMinMaxWindow();
   return header.bits >= 8 || set_whole_range(image, header);
@@ -243,6 +288,7 @@ int32_t render(const char *path, const dicom_image *header, int32_t frame, const
   if (!load(file, path)) return DICOM_IS_UNREADABLE;
   DcmDataset *data = file.getDataset();
   settle(data, header, frame);
+  const Rescaling rescaling = take_fractions(data, *header);
   // One frame is decoded, and the others stay in the file.
   DicomImage image(data, data->getOriginalXfer(), flags, frame, 1);
   if (image.getStatus() != EIS_Normal) return DICOM_IS_DAMAGED;
@@ -254,7 +300,8 @@ int32_t render(const char *path, const dicom_image *header, int32_t frame, const
   if (image.isMonochrome()) {
     // Drawings over the picture may name a patient.
     image.removeAllOverlays();
-    if (!set_window(image, *header, window)) return DICOM_IS_DAMAGED;
+    if (!set_window(image, *header, window, rescaling, is_linear(data))) return DICOM_IS_DAMAGED;
+    if (rescaling.slope < 0) image.setPolarity(EPP_Reverse);
   }
   return image.getOutputData(pixels, count, 8, 0, 0) ? 0 : DICOM_IS_DAMAGED;
 }
@@ -267,10 +314,13 @@ int32_t find_range(const char *path, const dicom_image *header, dicom_range *ran
   for (int32_t frame = 0; frame < header->frames; ++frame) {
     // Each by itself, with the rescaling of its own functional group.
     settle(data, header, frame);
+    const Rescaling rescaling = take_fractions(data, *header);
     DicomImage image(data, data->getOriginalXfer(), flags, frame, 1);
     double least = 0, greatest = 0;
     // A frame that cannot be decoded is reported when it is rendered.
     if (image.getStatus() != EIS_Normal || !image.getMinMaxValues(least, greatest)) continue;
+    least = rescaling.value(least), greatest = rescaling.value(greatest);
+    if (least > greatest) std::swap(least, greatest);
     range->least = std::min(range->least, least), range->greatest = std::max(range->greatest, greatest);
   }
   return range->least <= range->greatest ? 0 : DICOM_IS_DAMAGED;

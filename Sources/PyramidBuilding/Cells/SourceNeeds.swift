@@ -77,9 +77,12 @@ struct SourceNeeds {
     return ["\(parentFolder(path))/\(folder)"]
   }
 
+  /// The files beside the source that it needs. Analyze keeps samples in one.
+  private var listedFiles: [String] { AnalyzePair.companion(of: path).map { [$0] } ?? slideFiles }
+
   /// Hamamatsu keeps a slide in files beside a short text that lists them. Nothing else in that folder is anybody's
   /// business: it may be a home.
-  private var listedFiles: [String] {
+  private var slideFiles: [String] {
     guard [".vms", ".vmu"].contains(where: name.lowercased().hasSuffix),
       let file = FileHandle(forReadingAtPath: path), let text = try? file.read(upToCount: Self.longestList)
     else { return [] }

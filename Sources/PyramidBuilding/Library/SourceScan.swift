@@ -224,8 +224,10 @@ package struct SourceScan: Sendable {
       search(root, below: "", of: Self.name(ofFolder: root), [], library)
     } else {
       folders.append(parentFolder(argument))
-      let name = argument.split(separator: "/").last.map(String.init) ?? argument
-      addFile(argument, relative: name, of: nil, status)
+      var file = argument
+      if let header = AnalyzePair.header(ofSamplesAt: argument), stat(header, &status) == 0 { file = header }
+      let name = file.split(separator: "/").last.map(String.init) ?? file
+      addFile(file, relative: name, of: nil, status)
     }
   }
 
@@ -294,6 +296,9 @@ package struct SourceScan: Sendable {
       }
       if status.st_mode & S_IFMT == S_IFDIR {
         search(path, below: inner, of: root, above.union([key]), library)
+      } else if AnalyzePair.header(ofSamplesAt: path) != nil {
+        // The header beside it is the source.
+        continue
       } else if ImageFileName.isKnown(name) {
         addFile(path, relative: inner, of: root, status)
       } else if !name.lowercased().hasSuffix(SidecarFile.ending), !(isDescribed && name == BookFile.name) {

@@ -54,18 +54,22 @@ struct RawPicture {
   init(_ file: SourceFile, _ signs: RawSigns, _ choice: RawChoice) throws(BuildError) {
     path = file.path
     let photo = RawPhoto(path: file.path)
-    if let photo, photo.isKnown, choice == .camera {
+    // LibRaw takes such samples for integers, or for damage.
+    let isKnown = photo?.isKnown == true && !signs.isFloatingPoint
+    if let photo, isKnown, choice == .camera {
       way = .developed(photo)
       steps = Self.steps(photo)
       return
     }
     let largest = Self.largest(signs, photo, file)
     let camera = photo?.camera.map { "the camera \($0)" } ?? "such files"
-    let unknown = "LibRaw \(RawPhoto.version) does not know \(camera)"
+    let unknown =
+      signs.isFloatingPoint
+      ? "floating-point DNG is not read" : "LibRaw \(RawPhoto.version) does not know \(camera)"
     let size = photo.map { ($0.width, $0.height) } ?? signs.sensor
     guard let largest, let size, Self.isFull(largest.image, size) else {
       let kind = signs.isCertain ? " (\(signs.kind))" : ""
-      let why = photo?.isKnown == true ? "" : unknown + ", and "
+      let why = isKnown ? "" : unknown + ", and "
       let preview = largest.map { "a preview of \($0.image.width)×\($0.image.height) pixels only" }
       throw BuildError(
         path,
@@ -77,7 +81,7 @@ struct RawPicture {
       jpeg: largest.jpeg, orientation: largest.orientation, pixels: image.width * image.height * image.bands)
     steps =
       ["the camera's preview of \(largest.image.width)×\(largest.image.height) pixels taken"]
-      + (choice == .preview && photo?.isKnown == true ? [] : ["not developed: \(unknown)"])
+      + (choice == .preview && isKnown ? [] : ["not developed: \(unknown)"])
   }
 
   private static func steps(_ photo: RawPhoto) -> [String] {

@@ -18,6 +18,8 @@ struct RawSigns {
   let isCertain: Bool
   /// Pixels of the sensor, as a TIFF's directories have them.
   private(set) var sensor: (width: Int, height: Int)?
+  /// Whether the sensor's samples are floating-point numbers, as in DNG files of several exposures.
+  private(set) var isFloatingPoint = false
   /// JPEGs of a TIFF's directories.
   private(set) var previews: [Preview] = []
 
@@ -41,6 +43,7 @@ struct RawSigns {
     let all = tiff.everything
     let largest = all.filter(\.isSensors).max { $0.area < $1.area }
     sensor = largest.map { ($0.width, $0.height) }
+    isFloatingPoint = largest?.isFloatingPoint == true
     let upright = tiff.all.first?.orientation ?? 1
     previews = all.filter { !$0.isSensors }.compactMap { directory in
       directory.jpeg.map {

@@ -191,15 +191,21 @@ struct SourceContents {
     return directory.isMask ? .mask : nil
   }
 
-  /// The first mask of each page's size that comes before the next page.
+  /// The first mask of each page's size that comes before the next page, or the last one that comes between it and the page
+  /// before, and is not that page's.
   private static func masks(_ all: [TIFFDirectories.Directory], pages: [Int]) -> [Int: Int] {
     var masks: [Int: Int] = [:]
     for (place, page) in pages.enumerated() where !all[page].isMask {
       let end = place + 1 < pages.count ? pages[place + 1] : all.count
-      masks[page] = (page..<max(page, end)).first { number in
+      func isMask(_ number: Int) -> Bool {
         all[number].isMask && !all[number].isReduced && all[number].width == all[page].width
           && all[number].height == all[page].height
       }
+      let start = place == 0 ? 0 : pages[place - 1] + 1
+      let taken = place == 0 ? nil : masks[pages[place - 1]]
+      masks[page] =
+        (page..<max(page, end)).first(where: isMask)
+        ?? (min(start, page)..<page).last { isMask($0) && $0 != taken }
     }
     return masks
   }
@@ -216,15 +222,16 @@ struct SourceContents {
     directories.indices.contains(number) ? directories[number] : nil
   }
 
-  /// Whether pages are one picture and its copies, each half of the one before, within a pixel of rounding.
-  var isPyramid: Bool {
+  /// Whether pages may be one picture and its copies: each is half of the one before, within a pixel of rounding, and no
+  /// tag or text says that they are pages. Whether they are, `ReducedPages` finds in their pixels.
+  var mayBePyramid: Bool {
     guard pages.count > 1, pages.allSatisfy(directories.indices.contains) else { return false }
-    return zip(pages, pages.dropFirst()).allSatisfy { larger, smaller in
-      let (larger, smaller) = (directories[larger], directories[smaller])
-      // There is nothing smaller: whole directories of such pages are no pyramid.
-      return max(larger.width, larger.height) > 1 && abs(smaller.width - larger.width / 2) <= 1
-        && abs(smaller.height - larger.height / 2) <= 1
-    }
+    let names = pages.flatMap { directories[$0].pageNames }
+    return !pages.contains { directories[$0].isCalledPage } && Set(names).count < 2
+      && zip(pages, pages.dropFirst()).allSatisfy { larger, smaller in
+        directories[smaller].mayBeReduced(from: directories[larger])
+          && ["", directories[pages[0]].descriptions].contains(directories[smaller].descriptions)
+      }
   }
 
   /// The first picture of each role that `--associated` builds.
@@ -341,10 +348,19 @@ struct SourceContents {
 }
 
 extension TIFFDirectories.Directory {
+  /// Whether the picture has half the sides of another one, within a pixel of rounding, and the same samples.
+  fileprivate func mayBeReduced(from larger: Self) -> Bool {
+    // There is nothing smaller than one pixel: whole directories of such pages are no pyramid.
+    max(larger.width, larger.height) > 1 && abs(width - larger.width / 2) <= 1
+      && abs(height - larger.height / 2) <= 1 && samples == larger.samples && bits == larger.bits
+      && photometric == larger.photometric
+  }
+
   /// Names of data beside the picture that no copy of it shows.
   var unshown: [String] {
     let others = parts.count { !isCopy($0) }
-    return (hasLayers ? ["layers"] : [])
+    let hasMask = parts.contains { $0.isMask && !$0.isReduced && $0.width == width && $0.height == height }
+    return (hasLayers ? ["layers"] : []) + (hasMask ? ["a transparency mask in SubIFDs"] : [])
       + (others == 0 ? [] : ["\(others) further \(others == 1 ? "picture" : "pictures")"])
   }
 

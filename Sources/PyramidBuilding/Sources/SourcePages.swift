@@ -102,7 +102,7 @@ struct SourcePages: Sendable {
         let stack = try contents.planes(options).flatMap { (planes) throws(ImagingError) in
           try ImageStack(planes, pages: contents.directoryCount, path: path, options)
         }
-        if stack != nil || contents.isPyramid {
+        if stack != nil || contents.mayBePyramid && ReducedPages.areCopies(pages, path: path) {
           self = Self(single: self)
           return
         }

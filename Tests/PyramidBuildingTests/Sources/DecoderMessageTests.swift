@@ -27,6 +27,11 @@ struct DecoderMessageTests {
         "source input: Compression scheme 34712 tile decoding is not implemented", "tiffload",
         "the TIFF file has a compression that is not read"
       ),
+      ("VipsJpeg: Premature end of JPEG file", "jpegload", "the JPEG file is cut off"),
+      (
+        "VipsJpeg: Corrupt JPEG data: premature end of data segment", "jpegload",
+        "the JPEG file has image data that are damaged"
+      ),
       ("a.tif: bad seek to 1348", "heifload", "the HEIF file is cut off"),
       ("gifload: Unexpected end of GIF source data", "read", "the GIF file is cut off"),
       ("fits: tried to move past end of file", "read", "the FITS file is cut off"),

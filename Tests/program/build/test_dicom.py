@@ -109,6 +109,30 @@ class DICOM(OneSource):
             with self.subTest(source.name):
                 self.compare(self.built(source, "--format", "png")[1], shown(source))
 
+    def test_values_that_a_rescaling_makes_fractions(self):
+        place = folder("dicom")
+        exact = {"VOILUTFunction": "LINEAR_EXACT"}
+        for slope, intercept, center, width, further in (
+                ("0.1", "0.5", 200, 100, {}), ("0.001", "0", 2, 3.5, {}), ("2.5", "-0.25", 4000, 3000, {}),
+                ("0.000001", "0", "0.0015", "0.003", exact), ("0.01", "-3", 10, 30, exact)):
+            with self.subTest(slope):
+                source = write(place / "scaled.dcm", GRAY, RescaleSlope=slope, RescaleIntercept=intercept, WindowCenter=center,
+                               WindowWidth=width, **further)
+                self.compare(self.built(source, "--format", "png")[1], shown(source), 1.1)
+        falling = write(place / "falling.dcm", GRAY, RescaleSlope="-0.05", RescaleIntercept="100.5", WindowCenter=40,
+                        WindowWidth=60)
+        # PS3.3, C.11.2.1.2.1.
+        values = ((GRAY * -0.05 + 100.5 - 39.5) / 59 + 0.5).clip(0, 1) * 255
+        self.compare(self.built(falling, "--format", "png")[1], values, 1.1)
+        source = write(place / "plain.dcm", GRAY, RescaleSlope="0.001", RescaleIntercept="0")
+        self.compare(self.built(source, "--format", "png")[1], shown(source), 1.1)
+        self.compare(self.built(source, "--format", "png", "--window", "1.5,2.5")[1],
+                     (GRAY * 0.001 - 1.5).clip(0, 1) * 255, 1.1)
+        frames = numpy.stack([GRAY, GRAY // 2])
+        several = write(place / "several.dcm", frames, RescaleSlope="0.37", RescaleIntercept="0", NumberOfFrames=2)
+        result = run("build", several, "--library", folder("library"), "--format", "png", "--json", "--quiet")
+        self.assertEqual(result.returncode, 0, result.stderr)
+
     def test_white_of_fewer_than_8_bits(self):
         place = folder("dicom")
         for bits in (1, 2, 4, 7):

@@ -51,10 +51,28 @@ def gif(frame: tuple[int, int, int, int], background: int, transparent: int | No
     return data + b"\0;"
 
 
-def psd(mode: int, planes: list[numpy.ndarray]) -> bytes:
+def packed(row: bytes) -> bytes:
+    """PackBits of repeated and of other bytes."""
+    out, at = b"", 0
+    while at < len(row):
+        count = 1
+        while at + count < len(row) and count < 128 and row[at + count] == row[at]:
+            count += 1
+        out += bytes([257 - count, row[at]]) if count > 1 else bytes([0, row[at]])
+        at += count
+    return out
+
+
+def psd(mode: int, planes: list[numpy.ndarray], *, runs: bool = False, alpha: bool = False) -> bytes:
+    """Of 8 or 16 bits. With `alpha` the last plane is the transparency of the composite: the number of layers is negative."""
     height, width = planes[0].shape
-    header = b"8BPS" + struct.pack(">H6xHIIHH", 1, len(planes), height, width, 8, mode) + bytes(12)
-    return header + bytes(2) + b"".join(plane.tobytes() for plane in planes)
+    header = b"8BPS" + struct.pack(">H6xHIIHH", 1, len(planes), height, width, 8 * planes[0].dtype.itemsize, mode) + bytes(8)
+    header += struct.pack(">IIhI", 10, 2, -1, 0) if alpha else bytes(4)
+    rows = [row.tobytes() for plane in planes for row in plane.astype(plane.dtype.newbyteorder(">"))]
+    if not runs:
+        return header + bytes(2) + b"".join(rows)
+    rows = [packed(row) for row in rows]
+    return header + b"\0\1" + b"".join(struct.pack(">H", len(row)) for row in rows) + b"".join(rows)
 
 
 def exr(channels: dict[str, numpy.ndarray], *attributes: bytes) -> bytes:
@@ -379,6 +397,41 @@ class FormatPixels(OneSource):
                 self.assertEqual(found.shape[:2], (45, 61))
                 self.assertNear(found, wanted.round(), 2)
 
+    def test_radiance_in_xyz(self):
+        y, x = numpy.mgrid[0:45, 0:61]
+        stored = numpy.stack([x + 60, y + 90, (x + y) // 2 + 40, 128 + 0 * x], -1).astype(numpy.uint8)
+        # IEC 61966-2-1.
+        matrix = numpy.array([[3.2406, -1.5372, -0.4986], [-0.9689, 1.8758, 0.0415], [0.0557, -0.2040, 1.0570]])
+        wanted = linear_to_srgb((stored[..., :3] + 0.5) / 256 @ matrix.T)
+        told, found = self.shown(b"#?RADIANCE\nFORMAT=32-bit_rle_xyze\n\n-Y 45 +X 61\n" + stored.tobytes(), "a.hdr")
+        self.assertNear(found, wanted.round(), 2)
+        self.assertLess(numpy.abs(found.astype(int) - converted(self.source)).mean(), 3)
+        self.assertIn("converted from CIE XYZ", told["steps"])
+        _, turned = self.shown(b"#?RADIANCE\nFORMAT=32-bit_rle_xyze\n\n+Y 45 +X 61\n" + stored.tobytes(), "a.hdr")
+        self.assertTrue((turned == found[::-1]).all())
+
+    def test_fits_pixels_without_a_value(self):
+        """BLANK (FITS Standard 4.0, section 4.4.2.5): black, and not in the range."""
+        values = numpy.arange(WIDTH * HEIGHT).reshape(HEIGHT, WIDTH) // 28
+        hole = numpy.zeros((HEIGHT, WIDTH), bool)
+        hole[10:20, 30:50] = True
+        for bits, blank, zero, scale in ((16, -32768, 0, 1), (16, 32767, 32768, 1), (16, -1, 0, 0.5), (32, -9, 0, 1)):
+            with self.subTest(bits=bits, zero=zero, scale=scale):
+                samples = numpy.where(hole, blank, values - zero).astype(f">i{bits // 8}")
+                cards = ["SIMPLE  =                    T", f"BITPIX  = {bits:20}", "NAXIS   =                    2",
+                         f"NAXIS1  = {WIDTH:20}", f"NAXIS2  = {HEIGHT:20}", f"BLANK   = {blank:20}",
+                         f"BSCALE  = {scale:20}", f"BZERO   = {zero:20}", "END"]
+                data = "".join(card.ljust(80) for card in cards).encode().ljust(2880) + samples.tobytes()
+                _, found = self.shown(data.ljust(-(-len(data) // 2880) * 2880, b"\0"), "a.fits")
+                # The first row of the file is the lowest (section 5.1). Fractions within 0 to 255 are taken at their word.
+                top = 255 / values.max() if scale == 1 else scale
+                wanted = numpy.where(hole, 0, values * top)[::-1]
+                self.assertNear(found, wanted.round(), 1)
+        gray = numpy.where(hole, 200, values % 150).astype(numpy.uint8)
+        data = fits(gray).replace(b"END" + b" " * 77, b"BLANK   =                  200".ljust(80) + b"END" + b" " * 77, 1)
+        _, found = self.shown(data[:2880] + data[-(len(data) - 2880 - 80) // 2880 * 2880:], "a.fits")
+        self.assertNear(found, numpy.where(hole, 0, gray)[::-1], 0)
+
     def test_monochrome_avif_of_limited_range(self):
         gray = numpy.broadcast_to((numpy.arange(96) * 2.6).clip(0, 255), (64, 96)).astype(numpy.uint8)
         for limits in ("full", "limited"):
@@ -470,10 +523,49 @@ class FormatPixels(OneSource):
         _, found = self.shown(psd(1, [gray]), "a.psd")
         self.assertNear(found, numpy.array(Image.open(io.BytesIO(psd(1, [gray])))), 0)
 
-    def test_psd_in_cmyk_with_alpha_is_refused(self):
-        gray = picture()[..., 0]
-        self.assertRegex(self.refusal(psd(4, [gray] * 5), "a.psd"), "PSD file in CMYK with alpha .*: flatten it, .*convert")
-        self.shown(psd(4, [gray] * 4), "a.psd")
+    def test_psd_of_16_bit_gray_is_opaque(self):
+        gray = numpy.linspace(0, 65535, WIDTH * HEIGHT).reshape(HEIGHT, WIDTH).round().astype(numpy.uint16)
+        for mode in (1, 8):
+            _, found = self.shown(psd(mode, [gray]), "a.psd")
+            self.assertEqual(found.shape[2], 3)
+            self.assertNear(found, converted(self.source), 1)
+
+    def test_psd_in_cmyk(self):
+        """As Pillow reads it: by the same route, a TIFF of the inks."""
+        inks = numpy.dstack([picture(), picture()[::-1, ::-1, 0]])
+        # White, black ink alone, and half of it.
+        inks[:8, :8], inks[:8, 8:16], inks[:8, 16:24] = 0, (0, 0, 0, 255), (0, 0, 0, 128)
+        planes = [255 - inks[..., ink] for ink in range(4)]
+        read = Image.open(io.BytesIO(psd(4, planes)))
+        self.assertEqual(read.mode, "CMYK")
+        self.assertTrue((numpy.array(read) == inks).all())
+        _, wanted = self.shown(encoded("TIFF", read), "a.tif")
+        deep = [plane.astype(numpy.uint16) * 257 for plane in planes]
+        for data in (psd(4, planes), psd(4, planes, runs=True), psd(4, deep), psd(4, deep, runs=True),
+                     psd(4, [*planes, planes[0]])):
+            _, found = self.shown(data, "a.psd")
+            self.assertEqual(found.shape, wanted.shape)
+            self.assertNear(found, wanted, 1)
+            self.assertGreater(int(found[4, 4].min()), 250)
+            self.assertLess(int(found[4, 12].max()), 50)
+            self.assertGreater(int(found[4, 20].min()), 100)
+        alpha = picture()[..., 2]
+        _, found = self.shown(psd(4, [*planes, alpha], alpha=True), "a.psd")
+        self.assertEqual(found.shape[2], 4)
+        self.assertNear(found[..., :3], wanted, 1)
+        self.assertNear(found[..., 3], alpha, 0)
+
+    def test_psd_in_cmyk_that_is_damaged(self):
+        planes = [picture()[..., band % 3] for band in range(4)]
+        data = psd(4, planes, runs=True)
+        told = self.damage(data[:-500], "a.psd")
+        self.assertEqual((told["status"], told["damage"]), ("built", "truncated"))
+        # A row whose first run says more than the row has.
+        rows = [len(packed(row.tobytes())) for plane in planes for row in plane]
+        last = len(data) - rows[-1]
+        told = self.damage(data[:last] + b"\x81" + data[last + 1:], "a.psd")
+        self.assertEqual((told["status"], told["damage"]), ("built", "error"))
+        self.assertIn("the PSD file is damaged: row 72 of channel 4 cannot be decoded", told["reason"])
 
     def test_psd_in_modes_that_are_not_read(self):
         gray = picture()[..., 0]
@@ -517,7 +609,65 @@ class FormatPixels(OneSource):
                     if name in ("adam7.png", "a.gif"):
                         self.assertTrue((part == whole).all())
 
+    def test_runs_that_do_not_fill_the_picture(self):
+        """Nothing else in Targa and PCX files says that bytes are wrong."""
+        image = Image.fromarray(picture())
+        gray = image.convert("L")
+        files = {"rgb.tga": encoded("TGA", image, compression="tga_rle"), "gray.tga": encoded("TGA", gray, compression="tga_rle"),
+                 "palette.tga": encoded("TGA", image.quantize(64), compression="tga_rle"),
+                 "alpha.tga": encoded("TGA", image.convert("RGBA"), compression="tga_rle"),
+                 "plain.tga": encoded("TGA", image), "rgb.pcx": encoded("PCX", image), "gray.pcx": encoded("PCX", gray),
+                 "palette.pcx": encoded("PCX", image.quantize(64))}
+        for name, data in files.items():
+            with self.subTest(name):
+                told, _ = self.shown(data, name)
+                self.assertNotIn("damage", told)
+        for name in ("rgb.tga", "gray.tga", "rgb.pcx", "gray.pcx"):
+            with self.subTest(name):
+                data = bytearray(files[name])
+                if name.endswith("tga"):
+                    # The first packet, which has the pixels of a row, says that it has three less.
+                    data[18] -= 3
+                else:
+                    middle = len(data) // 2
+                    data[middle:middle + 40] = b"\xc9" * 40
+                told = self.damage(bytes(data), name)
+                self.assertIn(told["damage"], ("error", "truncated"))
+                self.assertRegex(told["reason"], r"the (TGA|PCX) file is (damaged: its run lengths|cut off: )")
+                source = folder("damaged") / name
+                source.write_bytes(data)
+                self.assertEqual(run("build", source, "--library", folder("library"), "--fail-on", "error").returncode, 1)
+
+    # Analyze
+
+    def test_an_analyze_pair_is_one_source(self):
+        """Analyze 7.5, of which the header is big-endian: 16 bits, 96 × 72 × 1."""
+        place = folder("pair")
+        header = bytearray(348)
+        header[0:4] = struct.pack(">i", 348)
+        header[40:56] = struct.pack(">8h", 3, WIDTH, HEIGHT, 1, 1, 0, 0, 0)
+        header[70:74] = struct.pack(">hh", 4, 16)
+        samples = (numpy.arange(WIDTH * HEIGHT) * 4).astype(">i2").tobytes()
+        (place / "an.hdr").write_bytes(header)
+        (place / "an.img").write_bytes(samples)
+        for arguments in ([place], [place / "an.hdr"], [place / "an.img"], [place / "an.hdr", place / "an.img"]):
+            result = run("build", *arguments, "--library", folder("library"), "--json", "--quiet")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            (told,) = map(json.loads, result.stdout.splitlines())
+            self.assertEqual((told["id"], told["width"], told["height"]), ("an", WIDTH, HEIGHT))
+        # Samples without a header are still reported.
+        (place / "an.hdr").unlink()
+        self.assertEqual(run("build", place, "--library", folder("library")).returncode, 1)
+
     # SVG
+
+    def test_svg_in_units_of_length_has_72_pixels_to_the_inch(self):
+        for width, height, size in (("1in", "2in", (72, 144)), ("72pt", "36pt", (72, 36)), ("40", "30px", (40, 30))):
+            with self.subTest(width):
+                text = (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 40 30">'
+                        '<rect width="20" height="10" fill="red"/></svg>').encode()
+                _, found = self.shown(text, "a.svg")
+                self.assertEqual(found.shape[1::-1], size)
 
     def test_svg_whose_first_bytes_do_not_say_so(self):
         drawing = ('<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10">'

@@ -100,6 +100,23 @@ class RawFiles(OneSource):
         turned, _ = self.built(of_camera(place / "d.nef", SCENE.width, orientation=6))
         self.assertEqual((turned["width"], turned["height"]), (SCENE.height, SCENE.width))
 
+    def test_floating_point_dng_is_refused_by_name(self):
+        """LibRaw 0.20 takes such samples for integers, or for damage."""
+        place = folder("raw")
+        first = raw_photos.sensor(SCENE) | raw_photos.dng()
+        light = (numpy.asarray(SCENE) / 255.0).astype("<f2")
+        linear = first | {"data": light.tobytes(), 262: (3, [34892]), 277: (3, [3]), 258: (3, [16] * 3), 339: (3, [3] * 3)}
+        for tag in (33421, 33422):
+            linear.pop(tag)
+        deep = first | {"data": light[..., 0].astype("<f4").tobytes(), 258: (3, [32]), 339: (3, [3])}
+        for name, directory in (("linear", linear), ("mosaic", deep)):
+            source = raw_photos.write(place / f"{name}.dng", directory)
+            self.assertRegex(self.refused(source), "is a RAW photograph .DNG. that cannot be built: floating-point DNG is not read, "
+                             "and it has no preview; develop it first")
+        source = of_camera(place / "preview.dng", SCENE.width, t50706=(1, [1, 4, 0, 0]), t339=(3, [3]))
+        told, _ = self.built(source)
+        self.assertRegex(" ".join(told["steps"]), "preview of 320×210 .*not developed: floating-point DNG is not read")
+
     def test_a_small_preview_is_never_the_photograph(self):
         place = folder("raw")
         for source in (of_camera(place / "a.nef", 160), of_camera(place / "b.nef", 160, t259=(3, [50000]))):

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy
+import tifffile
 from harness import CRASH, Server, folder, run, seed
 from one_source import OneSource
 from PIL import Image
@@ -104,6 +105,19 @@ class Stacks(OneSource):
         for channels in (("", "", ""), ('Color="-1"',) * 3):
             _, archive = self.built(stack(folder("stack") / "cells.tif", channels=channels), *OPTIONS)
             self.assertShows(archive, shown([RED, GREEN, BLUE]))
+
+    def test_inverted_tables_of_imagej(self):
+        """A table from a colour to black shows the least value in that colour."""
+        ramp, none = numpy.arange(256, dtype=numpy.uint8), numpy.zeros(256, numpy.uint8)
+        tables = [numpy.stack([ramp[::-1], none, none]), numpy.stack([none, ramp, none])]
+        y, x = numpy.mgrid[0:HEIGHT, 0:WIDTH]
+        channels = numpy.stack([x * 2, y * 3]).astype(numpy.uint8)
+        source = folder("imagej") / "a.tif"
+        tifffile.imwrite(source, channels, imagej=True, metadata={"axes": "CYX", "mode": "composite", "LUTs": tables})
+        told, archive = self.built(source, "--format", "png", "--fidelity", "exact")
+        self.assertIn("channel 1 is black where its values are high", told["steps"])
+        wanted = numpy.dstack([255 - channels[0], channels[1], 0 * channels[0]])
+        self.assertTrue((self.pixels(archive) == wanted).all())
 
     def test_one_channel_is_gray(self):
         _, archive = self.built(stack(folder("stack") / "cells.tif", sizes=(1, 4, 1), channels=("",)), *OPTIONS)

@@ -541,6 +541,18 @@ class Masks(CommandTest):
                 self.assertIn("its mask taken as alpha", reports[0]["steps"])
                 self.assertNotIn("leftOut", reports[0])
 
+    def test_a_mask_before_its_page(self):
+        page, mask = self.page(), self.mask()
+        found, reports = self.built([mask, page])
+        self.assertEqual(list(found), ["a"])
+        self.check(found["a"], page, mask)
+        self.assertNotIn("leftOut", reports[0])
+        # One behind a page belongs to it, and not to the next one.
+        pages = [self.page(kind=2, seed_=number) for number in range(2)]
+        found, _ = self.built([pages[0], mask, pages[1]])
+        self.check(found["a/1"], pages[0], mask)
+        self.check(found["a/2"], pages[1], None)
+
     def test_reduced_copies_and_their_masks_are_left_out(self):
         page, mask = self.page(), self.mask()
         small, small_mask = self.page(rows=19, kind=1), self.mask(rows=19, kind=5)

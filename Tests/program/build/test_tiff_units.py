@@ -336,3 +336,29 @@ class Damage(Units):
         # Of the rows that the second channel lost the first one is there.
         self.assertTrue((found[64:96, :, 0] == whole[64:96, :, 0]).all())
         self.assertGreater(int(found[64:96, :, 0].max()), 200)
+
+
+class FullLastStrips(CommandTest):
+    """The last strip is encoded with as many rows as the others."""
+
+    def test_rows_beyond_the_image_are_left_out(self):
+        y, x = numpy.mgrid[0:64, 0:83]
+        picture = numpy.stack([x * 3, y * 4, x + y], -1).astype(numpy.uint8)
+        place = folder("strips")
+        for name, how in (("jpeg", {"compression": "jpeg"}),
+                          ("webp", {"compression": "webp"}), ("jxl", {"compression": "jpegxl"}),
+                          ("j2k", {"compression": "jpeg2000"}), ("zip", {"compression": "zlib"}), ("lzw", {"compression": "lzw"})):
+            with self.subTest(name):
+                source, library = place / f"{name}.tif", folder("library")
+                tifffile.imwrite(source, picture, rowsperstrip=16, metadata=None, **{"photometric": "rgb"} | how)
+                wanted = tifffile.imread(source)[:61]
+                with tifffile.TiffFile(source, mode="r+b") as file:
+                    file.pages[0].tags["ImageLength"].overwrite(61)
+                result = run("build", source, "--library", library, "--format", "png", "--fidelity", "exact", "--json", "--quiet")
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                self.assertNotIn("damage", json.loads(result.stdout))
+                with zipfile.ZipFile(library / f"{name}.szi") as szi:
+                    tile = max((each for each in szi.namelist() if each.endswith("/0_0.png")), key=lambda each: int(each.split("/")[-2]))
+                    found = numpy.array(Image.open(io.BytesIO(szi.read(tile))))
+                self.assertEqual(found.shape, wanted.shape)
+                self.assertLessEqual(int(numpy.abs(found.astype(int) - wanted).max()), 3)

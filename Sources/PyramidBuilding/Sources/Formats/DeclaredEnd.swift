@@ -63,6 +63,7 @@ enum DeclaredEnd {
 
   private static func magick(_ file: SourceFile) -> SourceDamage? {
     guard let start = file.bytes(0, min(file.identity.size, 64)), start.count > 30 else { return nil }
+    if start.starts(with: [0x0a, 5, 1]) { return RunLengths.pcx(file) }
     let (format, end): (String, Int?) =
       if start.starts(with: [0x01, 0xda]) {
         ("SGI", sgi(start, file))
@@ -73,6 +74,8 @@ enum DeclaredEnd {
       } else {
         ("", nil)
       }
+    // Targa has no signature: nothing else that ImageMagick is let in for begins so.
+    if format.isEmpty { return RunLengths.targa(start, file) }
     guard let end, end > file.identity.size else { return nil }
     return cutOff(format, "\(end - file.identity.size) of \(end) bytes are missing")
   }

@@ -4,6 +4,9 @@ import ZigguratFiles
 struct FITSHeader {
   /// Units with data.
   let unitsWithData: Int
+  /// The value, after scaling, of pixels without one, if the samples of the first unit with data are integers (section
+  /// 4.4.2.5).
+  let blankValue: Double?
 
   private static let blockSize = 2880
   /// Units and blocks of a header that are looked at.
@@ -13,18 +16,28 @@ struct FITSHeader {
   init?(_ file: SourceFile) {
     guard file.bytes(0, 6)?.elementsEqual("SIMPLE".utf8) == true else { return nil }
     var (at, count) = (0, 0)
+    var blank: Double?
     for _ in 0..<Self.mostUnits {
       guard let unit = Self.unit(file, at) else { break }
       if unit.dataSize > 0 { count += 1 }
+      if count == 1, unit.dataSize > 0 { blank = unit.blank }
       guard case (let next, false) = unit.end.addingReportingOverflow(unit.dataSize), next > at else { break }
       at = next
     }
     unitsWithData = count
+    blankValue = blank
   }
 
-  /// Returns the place behind a unit's header, and the size of its data in whole blocks.
-  private static func unit(_ file: SourceFile, _ start: Int) -> (end: Int, dataSize: Int)? {
+  /// `nil` if the file is no FITS.
+  init?(path: String) {
+    guard let file = try? SourceFile(path: path) else { return nil }
+    self.init(file)
+  }
+
+  /// Returns the place behind a unit's header, the size of its data in whole blocks, and the value of pixels without one.
+  private static func unit(_ file: SourceFile, _ start: Int) -> (end: Int, dataSize: Int, blank: Double?)? {
     var values: [String: Int] = [:]
+    var numbers: [String: Double] = [:]
     for block in 0..<mostBlocks {
       guard let bytes = file.bytes(start + block * blockSize, blockSize) else { return nil }
       if block == 0, !bytes.starts(with: "SIMPLE".utf8), !bytes.starts(with: "XTENSION".utf8) { return nil }
@@ -32,11 +45,18 @@ struct FITSHeader {
         let text = String(decoding: bytes[card..<card + 80], as: UTF8.self)
         let name = text.prefix(8).split(separator: " ").first.map(String.init) ?? ""
         if name == "END" {
-          return (start + (block + 1) * blockSize, dataSize(values))
+          let blank = values["BITPIX"].flatMap { $0 > 0 ? values["BLANK"] : nil }.map {
+            Double($0) * (numbers["BSCALE"] ?? 1) + (numbers["BZERO"] ?? 0)
+          }
+          return (start + (block + 1) * blockSize, dataSize(values), blank)
         }
         guard text.dropFirst(8).hasPrefix("=") else { continue }
-        let value = text.dropFirst(9).prefix { $0 != "/" }.split(separator: " ").first.flatMap { Int($0) }
-        if let value { values[name] = value }
+        guard let value = text.dropFirst(9).prefix(while: { $0 != "/" }).split(separator: " ").first else {
+          continue
+        }
+        if let whole = Int(value) { values[name] = whole }
+        // Fortran's exponents of doubles.
+        if let number = Double(value.replacing("D", with: "E")) { numbers[name] = number }
       }
     }
     return nil

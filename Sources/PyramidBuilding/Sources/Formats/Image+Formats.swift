@@ -29,7 +29,7 @@ extension Image {
       if let file = try? SourceFile(path: path), let refusal = magickRefusal(file) {
         throw ImagingError("magickload", path, message: refusal)
       }
-      return nil
+      return try (try? SourceFile(path: path)).flatMap(PhotoshopFile.init)?.separatedPicture()
     default: return nil
     }
   }
@@ -38,16 +38,14 @@ extension Image {
   private static func magickRefusal(_ file: SourceFile) -> String? {
     if let header = XCFHeader(file), !header.isFlat { return header.refusal }
     guard let start = file.bytes(0, 26), start.starts(with: "8BPS".utf8) else { return nil }
-    switch (mode: start[25], channels: Int(start[12]) << 8 | Int(start[13])) {
-    case (2, _):
+    switch start[25] {
+    case 2:
       return "is a PSD file in indexed colours, which is not read here: save it in RGB, or convert it with "
         + "Pillow, as Image.open(FILE).convert('RGB').save('FILE.png')"
     // libvips ends the process at five channels.
-    case (4, 5...):
-      return
-        "is a PSD file in CMYK with alpha or spot colours, which is not read here: flatten it, for example "
-        + "with 'convert FILE[0] -alpha off -colorspace sRGB FILE.png'"
-    case (9, _):
+    case 4 where PhotoshopFile(file) == nil:
+      return "is a PSD file that is cut off or damaged before its composite picture: save it again"
+    case 9:
       return "is a PSD file in CIELab, which is not read here: convert it, for example with "
         + "'convert FILE[0] -colorspace sRGB FILE.png'"
     default: return nil
@@ -76,8 +74,11 @@ extension Image {
     case "openexrload": try EXRHeader(path: path).map(corrected) ?? self
     case "magickload" where hasAlpha && Self.isBitmapWithoutAlpha(path: path):
       try bands(from: 0, count: bands - 1).said(toBe: interpretation)
-    // Gray colours of a palette: libvips says gray of three equal bands, of which it takes the last two for alpha.
+    // Gray of 16 bits, and gray colours of a palette: libvips says gray of three equal bands, and takes the further ones
+    // for alpha.
     case "magickload" where interpretation == "b-w" && bands > 2: try said(toBe: "srgb")
+    case "magickload" where interpretation == "grey16" && bands > 2: try said(toBe: "rgb16")
+    case "fitsload": try FITSHeader(path: path).map(corrected) ?? self
     case "gifload":
       if let file = try? SourceFile(path: path), let header = GIFHeader(file), header.isPartial {
         try filled(header)
@@ -89,11 +90,20 @@ extension Image {
   }
 
   private func corrected(_ header: RadianceHeader) throws(ImagingError) -> Image {
-    guard header.orientation != 1 else { return self }
-    let image = try said(toBe: interpretation)
-    image.setInt("orientation", header.orientation)
+    guard header.orientation != 1 || header.isXYZ else { return self }
+    var image = try said(toBe: interpretation)
+    if header.isXYZ {
+      image = try image.unpackedRadiance().recombined(Self.linearRGBOfXYZ).said(toBe: "scrgb")
+      image.setColourNote("converted from CIE XYZ")
+    }
+    if header.orientation != 1 { image.setInt("orientation", header.orientation) }
     return image
   }
+
+  /// Red, green and blue of XYZ under D65 (IEC 61966-2-1).
+  private static let linearRGBOfXYZ = [
+    [3.2406, -1.5372, -0.4986], [-0.9689, 1.8758, 0.0415], [0.0557, -0.2040, 1.0570],
+  ]
 
   private func corrected(_ header: EXRHeader) throws(ImagingError) -> Image {
     guard let matrix = header.standardRGBMatrix, interpretation == "scrgb", bands > 2 else { return self }
@@ -116,6 +126,12 @@ extension Image {
     case 3: return little(start[14..<18]) < 56 || file.bytes(66, 4).map(little) == 0
     default: return false
     }
+  }
+
+  /// The picture with samples that are no numbers in place of those that the file calls undefined.
+  private func corrected(_ header: FITSHeader) throws(ImagingError) -> Image {
+    guard let blank = header.blankValue else { return self }
+    return try withoutNumbers(where: blank)
   }
 
   private func corrected(_ header: PNMHeader) throws(ImagingError) -> Image {

@@ -1,11 +1,14 @@
 import ZigguratFiles
 
-/// The order of rows and pixels of a Radiance picture (RADIANCE file formats, "Pictures"), which libvips ignores.
+/// The order of rows and pixels of a Radiance picture, and its colours (RADIANCE file formats, "Pictures"), which libvips
+/// ignores.
 struct RadianceHeader {
   /// EXIF's number of that order, 1…8.
   let orientation: Int
   /// The order as the file writes it: "+Y +X".
   let order: String
+  /// Whether the samples are CIE XYZ instead of red, green and blue.
+  let isXYZ: Bool
 
   /// Bytes in which the resolution is looked for.
   private static let longest = 1 << 16
@@ -18,6 +21,9 @@ struct RadianceHeader {
     // An empty line ends the header; the resolution follows it.
     let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)
     guard let empty = lines.firstIndex(where: \.isEmpty), empty + 1 < lines.count else { return nil }
+    isXYZ = lines[..<empty].contains { line in
+      String(decoding: line.prefix(80), as: UTF8.self).filter { !$0.isWhitespace } == "FORMAT=32-bit_rle_xyze"
+    }
     let parts = String(decoding: lines[empty + 1].prefix(80), as: UTF8.self).split(separator: " ")
     guard parts.count == 4 else { return nil }
     order = "\(parts[0]) \(parts[2])"

@@ -55,7 +55,7 @@ struct ImageJPlanes: StackPlanes {
       c * z * t == pages
     else { return nil }
     let colours = Self.colours(first.imageJData, first.imageJCounts)
-    channels = (0..<c).map { StackChannel(colour: colours.indices.contains($0) ? colours[$0] : nil) }
+    channels = (0..<c).map { colours.indices.contains($0) ? colours[$0] : StackChannel() }
     sizeZ = z
     sizeT = t
     self.pages = pages
@@ -70,8 +70,8 @@ struct ImageJPlanes: StackPlanes {
   func otherFile(channel: Int, z: Int, t: Int) -> String? { nil }
 
   /// Returns the colours of the channels, by the tables that ImageJ keeps in a tag of its own (`ij/io/TiffEncoder`,
-  /// `writeMetaData`): nil for one that is no ramp from black.
-  private static func colours(_ data: [UInt8], _ counts: [Int]) -> [[Int]?] {
+  /// `writeMetaData`): none for one that is no ramp from or to black.
+  private static func colours(_ data: [UInt8], _ counts: [Int]) -> [StackChannel] {
     guard data.count >= 4, let header = counts.first, header <= data.count else { return [] }
     // The bytes of its marks are in the order of the file.
     let isReversed = data.prefix(4).elementsEqual("JIJI".utf8)
@@ -91,8 +91,8 @@ struct ImageJPlanes: StackPlanes {
       if data[entry..<entry + 4].elementsEqual(tables) {
         return sizes.map { size in
           defer { place += size }
-          guard size == 768 else { return nil }
-          return colour(data[place..<place + size])
+          guard size == 768 else { return StackChannel() }
+          return channel(data[place..<place + size])
         }
       }
       place += total
@@ -102,11 +102,15 @@ struct ImageJPlanes: StackPlanes {
   }
 
   /// - Parameter table: the red, then the green and the blue of 256 values.
-  private static func colour(_ table: ArraySlice<UInt8>) -> [Int]? {
+  private static func channel(_ table: ArraySlice<UInt8>) -> StackChannel {
     let bands = (0..<3).map { Array(table.dropFirst(256 * $0).prefix(256)).map(Int.init) }
-    let isRamp = bands.allSatisfy { band in
-      band.indices.allSatisfy { abs(band[$0] * 255 - band[255] * $0) <= 2 * 255 }
+    func isRamp(_ bands: [[Int]]) -> Bool {
+      bands.allSatisfy { band in
+        band.indices.allSatisfy { abs(band[$0] * 255 - band[255] * $0) <= 2 * 255 }
+      }
     }
-    return isRamp ? bands.map { $0[255] } : nil
+    if isRamp(bands) { return StackChannel(colour: bands.map { $0[255] }) }
+    guard isRamp(bands.map { $0.reversed() }) else { return StackChannel() }
+    return StackChannel(colour: bands.map { $0[0] }, isInverted: true)
   }
 }

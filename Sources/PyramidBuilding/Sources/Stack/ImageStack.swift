@@ -7,6 +7,8 @@ struct ImageStack {
     let name: String
     /// Red, green and blue, each 0…255.
     let colour: [Int]
+    /// Whether its least value has that colour, and its greatest is black.
+    let isInverted: Bool
     /// Counted from 0.
     let page: Int
   }
@@ -78,13 +80,17 @@ struct ImageStack {
     }
     kind = planes is OMEPixels ? "an OME-TIFF" : "an ImageJ hyperstack"
     channels = chosen.compactMap { channel in
-      pages[channel].map { Channel(name: names[channel], colour: colours[channel], page: $0) }
+      pages[channel].map {
+        Channel(
+          name: names[channel], colour: colours[channel], isInverted: planes.channels[channel].isInverted,
+          page: $0)
+      }
     }
     dimensions = ImageDimensions(
       channels: names.indices.map {
         .init(name: names[$0], colour: Self.hexadecimal(colours[$0]), isShown: chosen.contains($0))
       }, sizeZ: planes.sizeZ, sizeT: planes.sizeT, z: z, t: t)
-    var steps: [String] = []
+    var steps = channels.filter(\.isInverted).map { "\($0.name) is black where its values are high" }
     if names.count > 1 {
       let words = channels.map { "\($0.name) in \(Self.hexadecimal($0.colour))" }.joined(separator: ", ")
       steps.append("\(chosen.count) of \(names.count) channels: \(words)")
@@ -109,7 +115,9 @@ struct ImageStack {
   }
 
   /// Whether its one page is the picture as it is: gray, or red, green and blue.
-  var isPage: Bool { channels.count == 1 && channels[0].colour == [255, 255, 255] }
+  var isPage: Bool {
+    channels.count == 1 && channels[0].colour == [255, 255, 255] && !channels[0].isInverted
+  }
 
   private static func check(
     _ wanted: Int?, _ count: Int, _ what: String, _ path: String
@@ -194,7 +202,8 @@ extension VipsSource {
         throw ImagingError(
           "open", path, message: "'\(channel.name)' has \(page.bands) bands, and no one colour")
       }
-      let image = try eightBits(page, options, isChannel: true, &own, open)
+      var image = try eightBits(page, options, isChannel: true, &own, open)
+      if channel.isInverted { image = try image.inverted(first: 1, top: 255) }
       steps += own.map { "\(channel.name): \($0)" }
       let coloured = try image.coloured(channel.colour.map { Double($0) / 255 })
       if let below = sum, below.width != coloured.width || below.height != coloured.height {

@@ -24,6 +24,8 @@ struct StackChannel: Hashable {
   var name: String?
   /// Red, green and blue, each 0…255.
   var colour: [Int]?
+  /// Whether its least value has that colour, and its greatest is black.
+  var isInverted = false
   /// Bands of its planes: 3 if it is red, green and blue.
   var samples = 1
 }

@@ -175,7 +175,7 @@ extension TIFFTags {
     if missingCount > 0 || hasShortUnits || isYCbCrUnderRGB || hasCroppedTiles || isCodedApart {
       return false
     }
-    if lacksPhotometric || isLuminance { return false }
+    if lacksPhotometric || isLuminance || mayHaveFullLastStrip { return false }
     // It cuts the fractions off of colours that it divides by alpha.
     if format != SAMPLEFORMAT_IEEEFP, extra.contains(Int(EXTRASAMPLE_ASSOCALPHA)) { return false }
     // It takes the tiles of planes for one plane's, and does not read planes of gray.

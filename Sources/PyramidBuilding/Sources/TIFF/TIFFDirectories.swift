@@ -16,10 +16,14 @@ struct TIFFDirectories: Sendable {
     fileprivate(set) var height = 0
     /// `NewSubfileType`: 1 a reduced copy, 2 a page, 4 a mask.
     fileprivate(set) var subfileType = 0
+    /// Whether `PageNumber` says that it is a page of a document.
+    fileprivate(set) var hasPageNumber = false
     fileprivate(set) var photometric: Int?
     fileprivate(set) var samples = 1
     /// Bits of the first sample.
     fileprivate(set) var bits = 1
+    /// Whether the first sample is a floating-point number.
+    fileprivate(set) var isFloatingPoint = false
     /// The first string of the description.
     fileprivate(set) var description = ""
     /// All strings of descriptions, a line each: a field may hold several (TIFF 6.0, section 2), and programs that append
@@ -67,6 +71,8 @@ struct TIFFDirectories: Sendable {
     /// A smaller copy of another picture, or the mask of one.
     var isReduced: Bool { subfileType & 1 != 0 }
     var isMask: Bool { subfileType & 4 != 0 }
+    /// Whether its tags call it a page of a document.
+    var isCalledPage: Bool { subfileType & 2 != 0 || hasPageNumber }
     /// Its rank among others of which none is a page: a mask comes last.
     var rank: (Int, Int) { (isMask ? 0 : 1, area) }
   }
@@ -204,7 +210,9 @@ struct TIFFDirectories: Sendable {
       case 283: y = real(entry)
       case 285: directory.pageNames += texts(entry, &directory.hasUnreadText)
       case 296: directory.resolutionUnit = numbers(entry).first
+      case 297: directory.hasPageNumber = true
       case 330: parts = numbers(entry, most: Self.mostParts)
+      case 339: directory.isFloatingPoint = numbers(entry).first == 3
       case 513: interchange.start = numbers(entry).first
       case 514: interchange.count = numbers(entry).first
       case 700 where all.count < 3 && depth == 0:

@@ -255,6 +255,9 @@ struct TIFFTags {
   /// Whether units hold files of another format, which libtiff does not decode.
   var isCodedApart: Bool { isJPEG2000 || isJPEGXL }
 
+  /// Whether the last strip may be encoded with as many rows as the others, which libtiff refuses of WebP.
+  var mayHaveFullLastStrip: Bool { compression == COMPRESSION_WEBP && !isTiled && height % unitHeight != 0 }
+
   /// The compression tag with its name and value.
   var compressionName: String {
     let names = [

@@ -1,5 +1,6 @@
 import ZigguratCTIFF
 import ZigguratCTurboJPEG
+import ZigguratCWebP
 import ZigguratImaging
 
 /// Decodes tiles and strips of a TIFF image to rows of samples: by libtiff, or by the decoders of JPEG 2000 and JPEG XL.
@@ -63,8 +64,31 @@ final class TIFFUnitDecoder {
         ? TIFFReadEncodedTile(handle.pointer, UInt32(unit), $0.baseAddress, tmsize_t(size))
         : TIFFReadEncodedStrip(handle.pointer, UInt32(unit), $0.baseAddress, tmsize_t(size))
     }
-    guard count == size else { throw handle.refused("\(name(unit)) is damaged") }
+    guard count == size else {
+      let refusal = handle.refused("\(name(unit)) is damaged")
+      guard tags.mayHaveFullLastStrip, rows(ofUnit: unit) < tags.unitHeight, try decodeFullWebP(unit, size)
+      else { throw refusal }
+      return size
+    }
     return size
+  }
+
+  /// Decodes WebP data of a last strip that has as many rows as the others, which libtiff refuses.
+  ///
+  /// - Returns: whether they are such data.
+  private func decodeFullWebP(_ unit: Int, _ size: Int) throws(BuildError) -> Bool {
+    let count = try read(unit)
+    let stride = tags.unitWidth * tags.samplesInPlane
+    var (width, height): (Int32, Int32) = (0, 0)
+    guard 3...4 ~= tags.samplesInPlane, WebPGetInfo(stored, count, &width, &height) != 0,
+      (Int(width), Int(height)) == (tags.unitWidth, tags.unitHeight),
+      stride * tags.unitHeight <= Self.largestUnit, size <= stride * tags.unitHeight
+    else { return false }
+    var whole = [UInt8](repeating: 0, count: stride * tags.unitHeight)
+    let decode = tags.samplesInPlane == 3 ? WebPDecodeRGBInto : WebPDecodeRGBAInto
+    guard decode(stored, count, &whole, whole.count, Int32(stride)) != nil else { return false }
+    for index in 0..<size { samples[index] = whole[index] }
+    return true
   }
 
   /// Rows that a unit has, of those that are stored.
@@ -99,11 +123,12 @@ final class TIFFUnitDecoder {
     return Int(count)
   }
 
-  /// Throws unless the data have all pixels that are the image's, and no more than the unit has.
+  /// Throws unless the data have all pixels that are the image's, and no more than a unit has. Some writers fill up the
+  /// last strip.
   private func check(_ width: Int, _ height: Int, of unit: Int) throws(BuildError) {
     let visible = visible(unit)
     guard width >= visible.width, height >= visible.height, width <= tags.unitWidth,
-      height <= rows(ofUnit: unit)
+      height <= tags.unitHeight
     else {
       throw BuildError(
         path,
@@ -175,7 +200,7 @@ final class TIFFUnitDecoder {
 
   private func decoded(_ unit: Int, _ count: Int) throws(BuildError) -> CodedSamples {
     let (path, tags, name) = (path, tags, name(unit))
-    let rows = rows(ofUnit: unit)
+    let rows = tags.unitHeight
     let result = stored.withUnsafeBytes { stored -> Result<CodedSamples, ImagingError> in
       let data = UnsafeRawBufferPointer(rebasing: stored[..<count])
       return Result { () throws(ImagingError) in

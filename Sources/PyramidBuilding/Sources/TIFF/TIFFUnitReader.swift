@@ -35,7 +35,7 @@ final class TIFFUnitReader {
   /// Whether pixels were all there; damage inside a JPEG is mended as libjpeg can.
   enum Soundness { case sound, mended }
 
-  /// Gray or RGB pixels of a unit, all its columns and rows.
+  /// Gray or RGB pixels of a unit, all its columns and rows. A last strip may have as many rows as the others.
   func decode(
     _ unit: Int, to base: UnsafeMutablePointer<UInt8>, stride: Int
   ) throws(BuildError) {
@@ -213,7 +213,8 @@ final class TIFFUnitReader {
     try sizedJPEG(unit).data
   }
 
-  /// The same with its size, which is the unit's, or that of the image's part of a tile at the edge.
+  /// The same with its size, which is the unit's, or that of the image's part of a tile at the edge. Some writers fill up
+  /// the last strip.
   private func sizedJPEG(
     _ unit: Int
   ) throws(BuildError) -> (
@@ -223,7 +224,7 @@ final class TIFFUnitReader {
     let found = try header(of: data, unit)
     let inside = file.visible(unit)
     guard inside.width...file.unitWidth ~= found.width,
-      inside.height...file.height(ofUnit: unit) ~= found.height
+      inside.height...file.unitHeight ~= found.height
     else {
       throw handle.refused(
         "\(name(unit)) is \(found.width) × \(found.height) pixels instead of \(file.unitWidth) × "
