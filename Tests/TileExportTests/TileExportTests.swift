@@ -196,8 +196,16 @@ import ZigguratTileExport
     #expect(error?.reason == "something of that name is there")
     #expect(folder.files(below: "out") == ["mine.txt"])
     options.replaces = true
+    let refusal = #expect(throws: StorageError.self) {
+      try TileExporter(archive, options: options).export(to: folder("out"))
+    }
+    #expect(refusal?.reason.hasSuffix("no export wrote \(folder("out/mine.txt"))") == true)
+    #expect(folder.files(below: "out") == ["mine.txt"])
+    // What an export wrote is replaced.
+    try FileManager.default.removeItem(atPath: folder("out/mine.txt"))
+    _ = try TileExporter(archive, options: ExportOptions(layout: .zoomify)).export(to: folder("out"))
     _ = try TileExporter(archive, options: options).export(to: folder("out"))
-    #expect(!folder.files(below: "out").contains("mine.txt"))
+    #expect(!folder.files(below: "out").contains("ImageProperties.xml"))
     #expect(folder.files(below: "out").contains("tilejson.json"))
     #expect(folder.files().allSatisfy { !$0.contains(".ziggurat-") })
   }

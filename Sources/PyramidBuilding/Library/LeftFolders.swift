@@ -42,7 +42,7 @@ package enum LeftFolders {
         throw StorageError(
           "move \(id)",
           "it is the last page of '\(book)', and a private space cannot keep the book's edited description: "
-            + "move \(path) out of the library first",
+            + "move \(book)/\(BookDescription.fileName) out of the library first",
           code: EOPNOTSUPP)
       }
       next = book.folder

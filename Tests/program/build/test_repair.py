@@ -231,6 +231,15 @@ class Repairs(CommandTest):
         self.verify(0, "--repair", "--follow-links")
         self.assertEqual(self.content(), before)
 
+    def test_a_damaged_source_is_built_again_as_it_was(self):
+        whole = photo(self.base / "whole.jpg", 300, 200).read_bytes()
+        (self.base / "photos/cut.jpg").write_bytes(whole[:len(whole) * 6 // 10])
+        self.build()
+        before = self.content()
+        (self.library / "cut.szi").unlink()
+        self.assertIn("cut.szi: rebuilt from", self.verify(0, "--repair").stdout)
+        self.assertEqual(self.content(), before)
+
     def test_encrypted_documents(self):
         plain, password = self.base / "plain.pdf", self.base / "password"
         plain.write_bytes(labelled_pdf(1))

@@ -86,7 +86,7 @@ struct Repair {
       case "built":
         // Not by what was meant, but by what can be read.
         let faults = ArchiveVerifier.faults(ofArchive: path)
-        if let fault = faults.first {
+        if let fault = faults.first(where: { !$0.isOfSource }) {
           tell(path, "still damaged after it was rebuilt: \(fault.what)", &outcome)
         } else {
           outcome.repaired += 1
