@@ -1,5 +1,7 @@
 """Variants of formats that libvips reads otherwise than their specifications have them: the pixels are those of Pillow,
-ImageMagick and librsvg, or the file is refused in one line that says what to do."""
+ImageMagick and librsvg, or the file is refused in one line that says what to do.
+
+Longer than 600 lines because the functions that write such files stand beside the tests that use them."""
 
 import io
 import json

@@ -58,8 +58,14 @@ struct PhotoshopFile {
     } else {
       for row in 1...channels * height { rows.append(at + row * rowSize) }
     }
-    (self.width, self.height, self.channels, self.depth) = (width, height, channels, depth)
-    (self.mode, self.compression, self.file, self.rows) = (mode, compression, file, rows)
+    self.width = width
+    self.height = height
+    self.channels = channels
+    self.depth = depth
+    self.mode = mode
+    self.compression = compression
+    self.file = file
+    self.rows = rows
     profile = Self.resource(1039, from: resources + 4, size: resourceSize, file) ?? []
     // A negative number of layers says so (section "Layer info"), or a block where they have other samples.
     let end = layers + lengthSize + layerSize
