@@ -12,7 +12,7 @@ export class ViewControl {
    * @param {() => boolean} isComing whether another image is about to be shown
    */
   constructor(stage, tell, isComing) {
-    Object.assign(this, { stage, tell, isComing, cause: 'program', isResized: false, reported: null, isPressed: false, waiting: [] })
+    Object.assign(this, { stage, tell, isComing, cause: 'program', reported: null, isPressed: false, waiting: [] })
   }
 
   get camera() { return this.stage.camera }
@@ -28,7 +28,6 @@ export class ViewControl {
     if (!this.camera) return
     if (change(this.camera, performance.now()) === false) return
     this.cause = cause
-    this.isResized = false
     this.stage.disturb()
     if (cause === 'program') this.moved()
   }
@@ -75,13 +74,13 @@ export class ViewControl {
     const { viewport } = this
     if (!viewport || viewport.equals(this.reported)) return
     this.reported = viewport
-    // A motion that goes on after the resize keeps its cause.
-    this.tell(this.isResized ? 'resize' : this.cause)
-    this.isResized = false
+    this.tell(this.cause)
   }
 
   resize(window, device, ratio) {
-    if (this.viewport?.width !== window.width || this.viewport?.height !== window.height) this.isResized = true
+    const isResized = this.viewport?.width !== window.width || this.viewport?.height !== window.height
+    // A motion that goes on after the resize keeps its cause.
+    if (isResized && !this.camera?.motion) this.cause = 'resize'
     this.stage.resize(window, device, ratio)
   }
 
@@ -89,7 +88,6 @@ export class ViewControl {
   forget() {
     this.reported = null
     this.cause = 'program'
-    this.isResized = false
   }
 
   /** Shows a view at once. */

@@ -121,7 +121,7 @@ export interface ZigguratViewerEventMap {
   page: Event
   /** The image is described: `source` and `viewport` are set, and nothing is drawn yet. */
   open: Event
-  /** The view has changed. A change by a program fires it before the next line runs. */
+  /** The view has changed. Moves without an animation fire it before the next line runs, animated ones for each frame. */
   viewport: CustomEvent<{ cause: ViewportCause }>
   /** A gesture, a click or a move by the program has ended, and the view is at rest. Does not fire for the first view. A viewer that follows another fires it after each step. */
   idle: Event
