@@ -78,7 +78,9 @@ package final class FolderRepository: TableRepository {
     let (watch, isReplaced) = images.table.withLock { ($0.watch, !$0.isRoot(root)) }
     if !isReplaced, let watch, let images = changedImages(watch) { return take(images) }
     let current = current
-    guard isReplaced || watch != nil || current.haveFoldersChanged, let fresh = try? read(current) else { return [] }
+    guard isReplaced || watch != nil || current.haveFoldersChanged, let fresh = try? read(current) else {
+      return []
+    }
     replace(by: fresh)
     return nil
   }

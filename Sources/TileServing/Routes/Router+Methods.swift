@@ -25,7 +25,8 @@ extension Router {
     case .upload where site.uploads != nil: return ["PATCH", "DELETE"]
     case .image(let image) where site.access.isWritable: return methods(for: image)
     case .trash where site.access.isWritable, .restore where site.access.isWritable: return ["POST"]
-    case .images, .image, .trash, .restore, .uploads, .upload, .events, .pairing, .version, .nothing: return []
+    case .images, .image, .trash, .restore, .uploads, .upload, .events, .pairing, .version, .nothing:
+      return []
     }
   }
 

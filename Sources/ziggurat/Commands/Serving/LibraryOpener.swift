@@ -34,7 +34,10 @@ enum LibraryOpener {
       let catalog = try Catalog(
         postgreSQL: address, library: name, ownURL: ownURL.hasSuffix("/") ? String(ownURL.dropLast()) : ownURL
       )
-      return (try SharedCatalogRepository(ObjectRows(bucket), name: name, openLimit: openLimit, catalog: catalog), bucket)
+      return (
+        try SharedCatalogRepository(ObjectRows(bucket), name: name, openLimit: openLimit, catalog: catalog),
+        bucket
+      )
     }
     if let archive = SingleArchive(path: place) {
       _ = try archive.images().first?.open()

@@ -18,7 +18,8 @@ struct RunningServer {
   let endpoints: [ServerConfiguration.Endpoint]
 
   /// - Throws: a ``UsageError`` about the key of caches, a `StorageError`, or a `StartError` of the listener.
-  init(_ configuration: ServerConfiguration, _ process: ServerProcess, _ library: any ImageRepository) throws {
+  init(_ configuration: ServerConfiguration, _ process: ServerProcess, _ library: any ImageRepository) throws
+  {
     let network = configuration.network
     let base = network.baseURL ?? ""
     cacheKey = try Self.cacheKey(configuration, process, library)
