@@ -15,8 +15,10 @@ struct PhotoshopFile {
   let hasAlpha: Bool
   let profile: [UInt8]
   fileprivate let file: SourceFile
-  /// The place of each row of each plane, and behind them the end of the last one.
-  fileprivate let rows: [Int]
+  /// The place of the first row.
+  private let start: Int
+  /// The place of each compressed row of each plane, and behind them the end of the last one; otherwise empty.
+  private let rows: [Int]
 
   /// Rows of all planes whose lengths are read.
   private static let mostRows = 16 << 20
@@ -42,22 +44,20 @@ struct PhotoshopFile {
     guard let layerSize = number(layers, lengthSize) else { return nil }
     let composite = layers + lengthSize + layerSize
     guard let compression = number(composite, 2) else { return nil }
-    let rowSize = (width * depth + 7) / 8
     var at = composite + 2
-    var rows = [at]
-    rows.reserveCapacity(channels * height + 1)
+    var rows: [Int] = []
     if compression == 1 {
       let size = isLarge ? 4 : 2
       guard let table = file.bytes(at, channels * height * size) else { return nil }
       at += table.count
-      rows[0] = at
+      rows.reserveCapacity(channels * height + 1)
+      rows.append(at)
       for row in 0..<channels * height {
         at += table[row * size..<(row + 1) * size].reduce(0) { $0 << 8 | Int($1) }
         rows.append(at)
       }
-    } else {
-      for row in 1...channels * height { rows.append(at + row * rowSize) }
     }
+    self.start = composite + 2
     self.width = width
     self.height = height
     self.channels = channels
@@ -111,15 +111,17 @@ struct PhotoshopFile {
   /// Decodes a row of a plane.
   fileprivate func decode(_ plane: Int, _ row: Int) throws(ImagingError) -> [UInt8] {
     let place = plane * height + row
-    guard let stored = file.bytes(rows[place], rows[place + 1] - rows[place]) else {
+    let first = rows.isEmpty ? start + place * rowSize : rows[place]
+    let size = rows.isEmpty ? rowSize : rows[place + 1] - first
+    let undecodable = damage("is damaged: row \(row + 1) of channel \(plane + 1) cannot be decoded")
+    // Runs of one byte take two. No memory is reserved for a length that cannot be true.
+    guard size <= 2 * rowSize + 128 else { throw undecodable }
+    guard let stored = file.bytes(first, size) else {
       throw damage(
         "is cut off: it ends before its image does, as a copy or download that was interrupted")
     }
     if compression == 0 { return stored }
-    // Runs of one byte take two.
-    guard stored.count <= 2 * rowSize + 128, let bytes = Self.unpacked(stored, count: rowSize) else {
-      throw damage("is damaged: row \(row + 1) of channel \(plane + 1) cannot be decoded")
-    }
+    guard let bytes = Self.unpacked(stored, count: rowSize) else { throw undecodable }
     return bytes
   }
 
