@@ -2,7 +2,7 @@ import Testing
 import TileStorage
 
 @Suite struct ImageFormatTests {
-  @Test("a kind is told by the first bytes alone")
+  @Test("a format is recognized by the first bytes alone")
   func signatures() {
     #expect(ImageFormat(start: [0xff, 0xd8, 0xff, 0xe0]) == .jpeg)
     #expect(ImageFormat(start: Array("GIF89a".utf8)) == .gif)

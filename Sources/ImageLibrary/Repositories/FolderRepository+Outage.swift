@@ -24,7 +24,7 @@ extension FolderRepository {
     return reason != nil
   }
 
-  /// What was read while a share came or went does not count.
+  /// Ignores folders that were read while a share was mounted or unmounted.
   package func read(_ previous: LibraryTable) throws(StorageError) -> LibraryTable {
     let fresh = try LibraryTable(root: root, previous: previous, watches: watches)
     if note(outage: previous.outage(of: root, seenAs: fresh)) { throw .libraryIsAway }

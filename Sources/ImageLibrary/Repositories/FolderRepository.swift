@@ -8,7 +8,7 @@ import ZigguratMetadata
 /// The archives below one folder, by image id. They are opened when they are asked for, and the least recently used are
 /// closed again.
 ///
-/// What the kernel reports of single files is taken in alone; otherwise the folders are read again when one of them has
+/// Single files that the kernel reports are taken in alone. Otherwise the folders are read again when one of them has
 /// changed.
 package final class FolderRepository: TableRepository {
   package let root: String
@@ -86,11 +86,8 @@ package final class FolderRepository: TableRepository {
   }
 
   package func readAgain() {
-    images.reading.withLock { _ in
-      if let fresh = try? read(current) { replace(by: fresh) }
-    }
     hasCheckedPermissions.store(false, ordering: .relaxed)
-    _ = try? updateCatalog()
+    readTableAgain()
   }
 
   /// The images whose files the kernel has reported; nil if the folders must be read.

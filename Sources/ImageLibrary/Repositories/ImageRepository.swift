@@ -5,7 +5,7 @@ package import ZigguratMetadata
 
 /// The images that a server serves, by id.
 ///
-/// Where they are stored, who may change them and how changes are noticed is the business of each implementation. Errors
+/// Each implementation has its own storage, rules for changes and ways to notice them. Errors
 /// keep three cases apart: an image that does not exist (nil), one that cannot be reached now
 /// (`StorageError.Kind.unreachable`), and one whose archive is damaged (`.unreadable`). Methods that may block on a disk or
 /// a database say so; all others return at once.
@@ -77,7 +77,7 @@ package protocol ImageRepository: AnyObject, Sendable {
     _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(WordsUnavailable) -> Bool
   ) throws(StorageError) -> LibraryEditor.Outcome
 
-  /// Where deleted images are kept.
+  /// The trash, which keeps deleted images for a while.
   var trash: any DeletionPlace { get }
 
   /// Updates what is known of images whose files were changed by this process.
@@ -93,7 +93,7 @@ package protocol ImageRepository: AnyObject, Sendable {
   /// Releases what was reserved for these uploads.
   func release(uploads: [String]) throws(StorageError)
 
-  /// How long it can take until an image that another process has added is listed.
+  /// The longest time until an image that another process has added is listed.
   var settlingTime: Duration { get }
 
   // MARK: Keeping up with changes. These block.

@@ -19,7 +19,7 @@ extension TableRepository {
     }
   }
 
-  /// What the catalog knows as it is now: without what is gone since, which may be in the catalog still.
+  /// Returns the catalog's entries as they are now, without those of images that have gone since.
   private func present(_ entries: [CatalogEntry]) -> [CatalogEntry] {
     let table = current
     var patience = WordPatience(failures: 1)
@@ -40,7 +40,7 @@ extension TableRepository {
     let table = current
     let cursor = cursor.flatMap(ListCursor.init)
     var at = cursor.map { cursor in table.ids.partitioningIndex { $0.follows(cursor.id) } } ?? 0
-    // Of the books that were met the covers are told already.
+    // The covers of these books are listed already.
     var books: Set<ImageID> = []
     if at > 0, cursor != nil, let book = try known(at - 1..<at, of: table).first?.book { books.insert(book) }
     var items: [CatalogEntry] = []
@@ -48,7 +48,7 @@ extension TableRepository {
       for var entry in try known(at..<min(at + max(limit, 50), table.ids.count), of: table)
       where items.count < limit {
         at += 1
-        // An archive that cannot be read is told of where it is asked for; it must not hide the others.
+        // An archive that cannot be read is reported when it is requested; it must not hide the others.
         if entry.pyramid == nil { continue }
         if let book = entry.book {
           guard books.insert(book).inserted else { continue }

@@ -10,7 +10,7 @@ package import ZigguratFiles
 package protocol TableRepository: ImageRepository {
   var images: ImageTable { get }
 
-  /// Reads all images anew. Called while no other thread reads.
+  /// Reads all images again. Called while no other thread reads.
   func read(_ previous: LibraryTable) throws(StorageError) -> LibraryTable
 
   /// Takes in what has changed since the last look. Called while no other thread reads.
@@ -30,7 +30,7 @@ package protocol TableRepository: ImageRepository {
   func updateBooks() throws(StorageError)
 }
 
-/// What a repository that lists its images in memory knows of them.
+/// The images of a repository that lists them in memory, and how far its catalog follows.
 package final class ImageTable: Sendable {
   let table: Mutex<LibraryTable>
   /// Held while the images are read, so that a change is not overwritten by what was read before it.
@@ -39,7 +39,7 @@ package final class ImageTable: Sendable {
   let refreshing = Mutex<Void>(())
   /// Held while the catalog is updated.
   let updating = Mutex<Void>(())
-  /// How often the catalog fell behind as a whole, and up to which of these times an update has made it good.
+  /// The number of times that the catalog fell behind as a whole, and the last of them that an update has made good.
   let delays = Mutex((fallen: 0, madeGood: 0))
   /// Images in the catalog without their sidecars' metadata, which could not be read.
   let wordless = Mutex<Set<ImageID>>([])
@@ -129,7 +129,10 @@ extension TableRepository {
     images.delays.withLock { $0.fallen += 1 }
   }
 
-  package func readAgain() {
+  package func readAgain() { readTableAgain() }
+
+  /// Reads all images again, and updates the catalog.
+  func readTableAgain() {
     images.reading.withLock { _ in
       if let fresh = try? read(current) { replace(by: fresh) }
     }

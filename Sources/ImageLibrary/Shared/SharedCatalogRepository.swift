@@ -11,13 +11,13 @@ package protocol RowSource: Sendable {
   func image(_ row: ArchiveRow) -> SourceImage
 
   /// Brings the catalog to what builders have written since; called by the one server that writes it.
-  /// - Parameter unreadable: told of each image that cannot be taken in, whenever it is tried.
+  /// - Parameter unreadable: called for each image that cannot be taken in, at each attempt.
   /// - Returns: how many images were new.
   func update(
     _ catalog: Catalog, isCancelled: () -> Bool, unreadable: (StorageError) -> Void
   ) throws(StorageError) -> Int
 
-  /// What a monitor is told of it.
+  /// Metrics of the storage.
   var figures: [SourceFigure] { get }
 
   /// Since when changes are not seen; nil while they are.

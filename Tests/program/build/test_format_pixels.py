@@ -256,7 +256,7 @@ class FormatPixels(OneSource):
         for name, data in files.items():
             with self.subTest(name):
                 told, whole = self.shown(data, name)
-                self.assertNotIn("damage", told)
+                self.assertNotIn("damage", report)
                 told, part = self.shown(data[:len(data) * 2 // 3], name)
                 self.assertEqual(told["damage"], "truncated")
                 self.assertRegex(told["reason"], r"the PNM file is cut off: 2[45] of 72 rows are missing")
@@ -405,10 +405,10 @@ class FormatPixels(OneSource):
         # IEC 61966-2-1.
         matrix = numpy.array([[3.2406, -1.5372, -0.4986], [-0.9689, 1.8758, 0.0415], [0.0557, -0.2040, 1.0570]])
         wanted = linear_to_srgb((stored[..., :3] + 0.5) / 256 @ matrix.T)
-        told, found = self.shown(b"#?RADIANCE\nFORMAT=32-bit_rle_xyze\n\n-Y 45 +X 61\n" + stored.tobytes(), "a.hdr")
+        report, found = self.shown(b"#?RADIANCE\nFORMAT=32-bit_rle_xyze\n\n-Y 45 +X 61\n" + stored.tobytes(), "a.hdr")
         self.assertNear(found, wanted.round(), 2)
         self.assertLess(numpy.abs(found.astype(int) - converted(self.source)).mean(), 3)
-        self.assertIn("converted from CIE XYZ", told["steps"])
+        self.assertIn("converted from CIE XYZ", report["steps"])
         _, turned = self.shown(b"#?RADIANCE\nFORMAT=32-bit_rle_xyze\n\n+Y 45 +X 61\n" + stored.tobytes(), "a.hdr")
         self.assertTrue((turned == found[::-1]).all())
 
@@ -560,14 +560,14 @@ class FormatPixels(OneSource):
     def test_psd_in_cmyk_that_is_damaged(self):
         planes = [picture()[..., band % 3] for band in range(4)]
         data = psd(4, planes, runs=True)
-        told = self.damage(data[:-500], "a.psd")
-        self.assertEqual((told["status"], told["damage"]), ("built", "truncated"))
+        report = self.damage(data[:-500], "a.psd")
+        self.assertEqual((report["status"], report["damage"]), ("built", "truncated"))
         # A row whose first run says more than the row has.
         rows = [len(packed(row.tobytes())) for plane in planes for row in plane]
         last = len(data) - rows[-1]
-        told = self.damage(data[:last] + b"\x81" + data[last + 1:], "a.psd")
-        self.assertEqual((told["status"], told["damage"]), ("built", "error"))
-        self.assertIn("the PSD file is damaged: row 72 of channel 4 cannot be decoded", told["reason"])
+        report = self.damage(data[:last] + b"\x81" + data[last + 1:], "a.psd")
+        self.assertEqual((report["status"], report["damage"]), ("built", "error"))
+        self.assertIn("the PSD file is damaged: row 72 of channel 4 cannot be decoded", report["reason"])
 
     def test_psd_in_modes_that_are_not_read(self):
         gray = picture()[..., 0]
@@ -622,8 +622,8 @@ class FormatPixels(OneSource):
                  "palette.pcx": encoded("PCX", image.quantize(64))}
         for name, data in files.items():
             with self.subTest(name):
-                told, _ = self.shown(data, name)
-                self.assertNotIn("damage", told)
+                report, _ = self.shown(data, name)
+                self.assertNotIn("damage", report)
         for name in ("rgb.tga", "gray.tga", "rgb.pcx", "gray.pcx"):
             with self.subTest(name):
                 data = bytearray(files[name])
@@ -633,9 +633,9 @@ class FormatPixels(OneSource):
                 else:
                     middle = len(data) // 2
                     data[middle:middle + 40] = b"\xc9" * 40
-                told = self.damage(bytes(data), name)
-                self.assertIn(told["damage"], ("error", "truncated"))
-                self.assertRegex(told["reason"], r"the (TGA|PCX) file is (damaged: its run lengths|cut off: )")
+                report = self.damage(bytes(data), name)
+                self.assertIn(report["damage"], ("error", "truncated"))
+                self.assertRegex(report["reason"], r"the (TGA|PCX) file is (damaged: its run lengths|cut off: )")
                 source = folder("damaged") / name
                 source.write_bytes(data)
                 self.assertEqual(run("build", source, "--library", folder("library"), "--fail-on", "error").returncode, 1)
@@ -655,8 +655,8 @@ class FormatPixels(OneSource):
         for arguments in ([place], [place / "an.hdr"], [place / "an.img"], [place / "an.hdr", place / "an.img"]):
             result = run("build", *arguments, "--library", folder("library"), "--json", "--quiet")
             self.assertEqual((result.returncode, result.stderr), (0, ""))
-            (told,) = map(json.loads, result.stdout.splitlines())
-            self.assertEqual((told["id"], told["width"], told["height"]), ("an", WIDTH, HEIGHT))
+            (report,) = map(json.loads, result.stdout.splitlines())
+            self.assertEqual((report["id"], report["width"], report["height"]), ("an", WIDTH, HEIGHT))
         # Samples without a header are still reported.
         (place / "an.hdr").unlink()
         self.assertEqual(run("build", place, "--library", folder("library")).returncode, 1)

@@ -114,8 +114,8 @@ class RawFiles(OneSource):
             self.assertRegex(self.refused(source), "is a RAW photograph .DNG. that cannot be built: floating-point DNG is not read, "
                              "and it has no preview; develop it first")
         source = of_camera(place / "preview.dng", SCENE.width, t50706=(1, [1, 4, 0, 0]), t339=(3, [3]))
-        told, _ = self.built(source)
-        self.assertRegex(" ".join(told["steps"]), "preview of 320×210 .*not developed: floating-point DNG is not read")
+        report, _ = self.built(source)
+        self.assertRegex(" ".join(report["steps"]), "preview of 320×210 .*not developed: floating-point DNG is not read")
 
     def test_a_small_preview_is_never_the_photograph(self):
         place = folder("raw")

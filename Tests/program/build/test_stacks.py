@@ -114,8 +114,8 @@ class Stacks(OneSource):
         channels = numpy.stack([x * 2, y * 3]).astype(numpy.uint8)
         source = folder("imagej") / "a.tif"
         tifffile.imwrite(source, channels, imagej=True, metadata={"axes": "CYX", "mode": "composite", "LUTs": tables})
-        told, archive = self.built(source, "--format", "png", "--fidelity", "exact")
-        self.assertIn("channel 1 is black where its values are high", told["steps"])
+        report, archive = self.built(source, "--format", "png", "--fidelity", "exact")
+        self.assertIn("channel 1 is black where its values are high", report["steps"])
         wanted = numpy.dstack([255 - channels[0], channels[1], 0 * channels[0]])
         self.assertTrue((self.pixels(archive) == wanted).all())
 
