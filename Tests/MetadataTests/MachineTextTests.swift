@@ -58,7 +58,7 @@ import TileStorage
 
   /// Each would take many minutes by an expression that tries every start or every length.
   @Test(
-    .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(5)),
     arguments: [
       ("y", ""), ("<", ""), ("<a", ""), ("<a ", ""), ("<a>", ""), (" ", "x"), ("[", ""), ("[ ", ""),
       ("{\"", ""),

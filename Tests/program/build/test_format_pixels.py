@@ -256,7 +256,7 @@ class FormatPixels(OneSource):
         for name, data in files.items():
             with self.subTest(name):
                 told, whole = self.shown(data, name)
-                self.assertNotIn("damage", report)
+                self.assertNotIn("damage", told)
                 told, part = self.shown(data[:len(data) * 2 // 3], name)
                 self.assertEqual(told["damage"], "truncated")
                 self.assertRegex(told["reason"], r"the PNM file is cut off: 2[45] of 72 rows are missing")
