@@ -81,13 +81,14 @@ package final class HTTPServer {
     self.sockets = sockets
     self.paths = paths
     self.handed = handed.map(\.descriptor)
-    context = ServerContext(site: site, limits: limits, log: log, monitorPort: monitorPort)
+    context = ServerContext(site: site, limits: limits, log: log, monitorPort: monitorPort, threads: threads)
     acceptor = ConnectionAcceptor(context, sockets, shared: self.handed, threads: threads)
     guard acceptor.start() else {
       for socket in sockets { close(socket) }
       throw StartError(description: "cannot start the HTTP daemon on port \(port)")
     }
     context.connections.start()
+    context.suspended.start()
     DescriptorRelief.shared.add { [connections = context.connections] in connections.cutIdle() }
     context.log?.start()
   }
@@ -101,8 +102,9 @@ package final class HTTPServer {
       usleep(10_000)
       waited += 0.01
     }
-    // No connection may be suspended from here on.
     context.site.stop()
+    // No connection may be suspended when its loop ends.
+    context.suspended.stop()
     context.connections.stop()
     acceptor.stopLoops()
     context.lingering.stop()

@@ -1,11 +1,14 @@
 import Synchronization
 import ZigguratHTTPMessages
+import ZigguratThreads
 import ZigguratTileServing
 
 /// The state that the connections of a server share.
 final class ServerContext: Sendable {
   let site: Site
   let connections = OpenConnections()
+  let suspended = SuspendedRequests()
+  let taskThreads: TaskThreads
   let lingering = LingeringSockets()
   let log: AccessLog?
   let limits: HTTPServer.Limits
@@ -17,7 +20,10 @@ final class ServerContext: Sendable {
   let proxied: AddressCounts
   let requestsInFlight = Atomic<Int>(0)
 
-  init(site: Site, limits: HTTPServer.Limits, log: AccessLog?, monitorPort: Int? = nil) {
+  init(
+    site: Site, limits: HTTPServer.Limits, log: AccessLog?, monitorPort: Int? = nil, threads: Int = 1
+  ) {
+    taskThreads = TaskThreads(threads: threads)
     self.log = log
     self.monitorPort = monitorPort
     self.site = site

@@ -15,7 +15,7 @@ extension UploadTiling {
     let path = uploads.file(of: upload)
     do {
       // Nobody may have asked for it here.
-      library.arrival(of: [copy.image])?.wait()
+      library.lookup(of: [copy.image])?.wait()
       guard let original = try library.catalogEntry(copy.image) else {
         throw BuildError(path, "the image that it was to be a part of is not there any more")
       }

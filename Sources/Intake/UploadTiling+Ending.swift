@@ -119,7 +119,7 @@ extension UploadTiling {
     var pages: Int?
     for image in try images(madeFrom: digest, in: library) {
       // A server that shares a catalog may not have asked for it yet.
-      library.arrival(of: [image.first])?.wait()
+      library.lookup(of: [image.first])?.wait()
       let record: BuildRecord?
       do throws(StorageError) { record = try library.archive(image.first)?.buildRecord } catch {
         if error.isTemporary { throw error }

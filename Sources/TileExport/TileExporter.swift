@@ -198,7 +198,7 @@ package struct TileExporter: Sendable {
     case .here(let bytes, _) where !bytes.isEmpty: return bytes
     // Not written by whoever made the archive, but all layouts have it.
     case .notThere: return nil
-    case .notHereYet, .unreachable: throw error("is not available at present", .unreachable)
+    case .pending, .unreachable: throw error("is not available at present", .unreachable)
     case .here, .unreadable: throw error("cannot be read", .unreadable)
     }
   }

@@ -7,15 +7,15 @@ import ZigguratImageLibrary
 
 /// `/api/session`: who a visitor is, by a password or the token, and no more.
 extension Site {
-  func sessionAnswer(_ request: Request) -> Answer {
-    let answer: Answer =
+  func sessionAnswer(_ request: Request) -> Reply {
+    let answer: Reply =
       switch request.method {
       // A page that looks whether its session lasts must not make it last.
-      case "GET", "HEAD": .now(sessionState(request))
-      case "OPTIONS": .now(Response(204, [("Allow", Self.sessionMethods)], .bytes([])))
+      case "GET", "HEAD": .response(sessionState(request))
+      case "OPTIONS": .response(Response(204, [("Allow", Self.sessionMethods)], .bytes([])))
       case "POST": login(request)
-      case "DELETE": .now(logout(request))
-      default: .now(.methodNotAllowed(besides: ["POST", "DELETE"], isProblem: true))
+      case "DELETE": .response(logout(request))
+      default: .response(.methodNotAllowed(besides: ["POST", "DELETE"], isProblem: true))
       }
     // For no cache and no other site's page.
     return answer.map(\.madePrivate)
@@ -56,9 +56,9 @@ extension Site {
       204, [("Set-Cookie", sessions.cookie.unsetting), ("Clear-Site-Data", "\"cache\"")], .bytes([]))
   }
 
-  private func login(_ request: Request) -> Answer {
+  private func login(_ request: Request) -> Reply {
     // Another site must not make its visitors' browsers log in where it likes.
-    guard !request.isCrossSite(scheme) else { return .now(.crossSite) }
+    guard !request.isCrossSite(scheme) else { return .response(.crossSite) }
     let type = request.header("Content-Type")?.split(separator: ";").first?.lowercased()
     guard type?.filter({ $0 != " " }) == "application/json" else {
       return .problem(415, "Not JSON", "Content-Type must be application/json")
@@ -76,22 +76,21 @@ extension Site {
       // Before any limit: nobody guesses 256 bits, and whoever tries keeps nobody out.
       let isToken = access.token?.isSame(text.utf8) ?? false
       guard isToken || pairing.take(text, now: access.clock(), isOpen: sessions.isOpen(label:)) else {
-        if let refusal = attempts.refusal(of: request.client) { return .now(refusal) }
+        if let refusal = attempts.refusal(of: request.client) { return .response(refusal) }
         note(.login(.token, isRight: false), request)
-        return .now(.refused("the token is not the token of the server"))
+        return .response(.refused("the token is not the token of the server"))
       }
-      return .now(begin(request, isToken ? .token : .pairing) { $0.hasToken = true })
+      return .response(begin(request, isToken ? .token : .pairing) { $0.hasToken = true })
     case .password(let password):
       let address = request.client
-      if let refusal = attempts.refusal(of: address) { return .now(refusal) }
+      if let refusal = attempts.refusal(of: address) { return .response(refusal) }
       let (cookies, origin) = (request.header("Cookie"), request.origin)
-      return .later(
-        unlocking.later(for: address, refused: { [attempts] in attempts.withdraw(address) }) { [self] in
-          let request = Request(method: "POST", rawPath: [], origin: origin) {
-            $0 == "Cookie" ? cookies : nil
-          }
-          return .now(unlock(password, address, request))
-        })
+      return unlocking.reply(for: address, refused: { [attempts] in attempts.withdraw(address) }) { [self] in
+        let request = Request(method: "POST", rawPath: [], origin: origin) {
+          $0 == "Cookie" ? cookies : nil
+        }
+        return .response(unlock(password, address, request))
+      }
     }
   }
 

@@ -35,11 +35,11 @@ package final class Site: Sendable {
   /// Where requests that change something are obeyed.
   package let writes = WorkQueue(threads: 4, capacity: 256)
   /// What only the catalog knows.
-  let reading = AnswerQueue(capacity: 256)
+  let reading = BlockingQueue(capacity: 256)
   /// What sidecars say of images, where that is not in memory yet: a cell reads it, or does not.
-  let words = AnswerQueue(capacity: 256)
+  let words = BlockingQueue(capacity: 256)
   /// Answers for which an original must be read to its end, one at a time: those after it find its digest.
-  let originals = AnswerQueue(capacity: 256)
+  let originals = BlockingQueue(capacity: 256)
   /// `/openapi.json` by the addresses at which clients reached the server lately.
   private let knownDescriptions = Mutex<[String: [UInt8]]>([:])
   /// Of the program.
@@ -67,7 +67,7 @@ package final class Site: Sendable {
   /// When a change was last refused for want of disk space, by `Access.clock`, and the bytes that were free; nil if never.
   let lastRefusal = Mutex<(time: Int, free: Int)?>(nil)
   /// One password at a time: each takes a quarter of a gigabyte.
-  let unlocking = AnswerQueue(capacity: 8)
+  let unlocking = BlockingQueue(capacity: 8)
 
   package init(
     library: any ImageRepository, publicFolder: String?, baseURL: String = "",
@@ -138,7 +138,7 @@ package final class Site: Sendable {
 
   private static func admission(
     _ library: any ImageRepository, _ access: Access, _ gate: Gate?, base: String, _ principals: Principals,
-    _ reading: AnswerQueue
+    _ reading: BlockingQueue
   ) -> MiddlewareList {
     let key: [any Middleware] = gate.map { [LaunchKey(gate: $0, base: base)] } ?? []
     return MiddlewareList(
@@ -152,14 +152,13 @@ package final class Site: Sendable {
   }
 
   /// Answers what is no stored tile, and says why a tile could not be had.
-  package func respond(to request: RoutedRequest) -> Answer {
+  package func respond(to request: RoutedRequest) -> Reply {
     everyAnswer.respond(to: request) { [self] in admission.respond(to: $0) { [self] in resource($0) } }
-      .settled
   }
 
   /// The answer to a request as it is sent, where the listener or the reader of its body has made it.
-  package func finished(_ answer: Answer, for request: RoutedRequest) -> Answer {
-    everyAnswer.respond(to: request) { _ in answer }.settled
+  package func finished(_ reply: Reply, for request: RoutedRequest) -> Reply {
+    everyAnswer.respond(to: request) { _ in reply }
   }
 
   /// Returns `/openapi.json` for clients that reach the server by an address. It is made once for each of a few addresses:
@@ -242,26 +241,25 @@ package final class Site: Sendable {
   }
 
   /// The answer of the resource that a request names.
-  private func resource(_ request: RoutedRequest) -> Answer {
+  private func resource(_ request: RoutedRequest) -> Reply {
     if request.isOfSession { return sessionAnswer(request.request) }
     let path: PlainPath
     do throws(PlainPath.Refusal) { path = try request.path.get() } catch {
       switch request.method {
       case "OPTIONS":
         let preflight = crossOrigin.preflight(request.request, ["GET", "HEAD", "OPTIONS"])
-        return .now(preflight ?? .options)
+        return .response(preflight ?? .options)
       case "GET", "HEAD": return .text(error.status, error.text)
-      default: return .now(.methodNotAllowed)
+      default: return .response(.methodNotAllowed)
       }
     }
     let router = Router(
-      site: self, request: request.request, path: path, visitor: request.visitor ?? .anyone,
-      mayWait: request.mayWait)
+      site: self, request: request.request, path: path, visitor: request.visitor ?? .anyone)
     return switch request.method {
     case "OPTIONS":
-      .now(crossOrigin.preflight(request.request, router.allowedMethods) ?? router.options)
-    case "GET", "HEAD": router.answer()
-    default: .now(router.methodNotAllowed)
+      .response(crossOrigin.preflight(request.request, router.allowedMethods) ?? router.options)
+    case "GET", "HEAD": router.reply()
+    default: .response(router.methodNotAllowed)
     }
   }
 }

@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import ZigguratHTTPMessages
 
@@ -79,54 +78,35 @@ struct ResponseConditionsTests {
     }
   }
 
-  // MARK: What is not made yet
+  // MARK: Pending responses
 
-  private static func promised(kept: Response? = nil) -> Answer {
-    var promise = whole
-    promise.body = .omitted
-    return .later(
-      Later(promised: promise, kept: { kept }, make: { waiter in waiter.take(whole) }))
+  private static func pending() -> Reply {
+    var head = whole
+    head.body = .omitted
+    return .task(head: head) { whole }
   }
 
   @Test(
-    "nothing is made for who has it already, or wants another version",
+    "no task is begun for a client that has the response, or wants another version",
     arguments: [("If-None-Match", "\"a\"", 304), ("If-None-Match", "*", 304), ("If-Match", "\"b\"", 412)])
   func unmade(name: String, value: String, status: Int) {
-    guard case .now(let response) = Self.promised().answering(Self.conditions([name: value])) else {
-      Issue.record("it is to be made")
+    guard case .response(let response) = Self.pending().answering(Self.conditions([name: value])) else {
+      Issue.record("a task is begun")
       return
     }
     #expect(response.status == status)
     if status == 304 { #expect(response.length == nil && response["ETag"] == "\"a\"") }
   }
 
-  private final class Told: Sendable {
-    let responses = Mutex<[Response]>([])
-  }
-
-  @Test("what is made is answered under the conditions of who asked")
-  func made() throws {
+  @Test func `a pending response is changed and held against the conditions when it is there`() async {
     let conditions = Self.conditions(["Range": "bytes=1-2", "If-None-Match": "\"b\""])
-    let answer = Self.promised().map(\.withCaution).answering(conditions)
-    guard case .later(let later) = answer.settled else {
-      Issue.record("it was not to be made")
+    let reply = Self.pending().map(\.withCaution).answering(conditions)
+    guard case .task = reply else {
+      Issue.record("no task is begun")
       return
     }
-    let told = Told()
-    later.begin(Later.Waiter { response in told.responses.withLock { $0.append(response) } })
-    let responses = told.responses.withLock { $0 }
-    let response = try #require(responses.first)
-    #expect(responses.count == 1 && response.status == 206 && Self.bytes(response) == [1, 2])
+    let response = await reply.response()
+    #expect(response.status == 206 && Self.bytes(response) == [1, 2])
     #expect(response["X-Content-Type-Options"] == "nosniff")
-  }
-
-  @Test("what is kept is answered now")
-  func kept() {
-    let answer = Self.promised(kept: Self.whole).answering(Self.conditions(["Range": "bytes=9-"])).settled
-    guard case .now(let response) = answer else {
-      Issue.record("it is there")
-      return
-    }
-    #expect(response.status == 206 && Self.bytes(response) == [9])
   }
 }

@@ -133,7 +133,7 @@ import ZigguratTestSupport
 
   /// Waits as a request does.
   private func archive(_ id: ImageID, in repository: any ImageRepository) throws -> TileArchive? {
-    repository.arrival(of: [id])?.wait()
+    repository.lookup(of: [id])?.wait()
     return try repository.archive(id)
   }
 

@@ -120,8 +120,8 @@ struct RealStoreTests {
     let (cold, came) = (archive.pyramid.tileCount - 1, WakeUps())
     StartedThread.several(8) { _ in
       for _ in 0..<125 {
-        if case .notHereYet(let arrival) = archive.stored(cold) {
-          arrival.whenHere { came.signal() }
+        if case .pending(let tile) = archive.stored(cold) {
+          tile.whenLanded { came.signal() }
         } else {
           came.signal()
         }

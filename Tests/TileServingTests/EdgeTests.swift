@@ -59,7 +59,7 @@ import ZigguratTestSupport
 
   private func ask(_ site: Site, _ path: String, query: String = "") -> Response? {
     let request = Request(method: "GET", rawPath: Array(path.utf8), query: Array(query.utf8)) { _ in nil }
-    guard case .now(let response) = site.respond(to: RoutedRequest(request)) else { return nil }
+    guard case .response(let response) = site.respond(to: RoutedRequest(request)) else { return nil }
     return response
   }
 

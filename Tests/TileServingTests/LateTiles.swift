@@ -1,6 +1,7 @@
 import Synchronization
 import TileGeometry
 import TileStorage
+import ZigguratThreads
 
 /// Tiles of a storage that takes its time: each comes when the test says so.
 final class LateTiles: TileBacking {
@@ -28,7 +29,14 @@ final class LateTiles: TileBacking {
 
   func tile(_ number: Int) -> StoredTile {
     state.withLock { _ = $0.asked.insert(number) }
-    return tileHere(number) ?? .notHereYet(TileArrival { [self] in observe(number, $0.tell) })
+    return tileHere(number) ?? .pending(Late(tiles: self, number: number))
+  }
+
+  private struct Late: Pending {
+    let tiles: LateTiles
+    let number: Int
+
+    func whenLanded(_ body: @escaping @Sendable () -> Void) { tiles.observe(number, body) }
   }
 
   func tileHere(_ number: Int) -> StoredTile? {

@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import Testing
 import TileGeometry
@@ -6,6 +7,7 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
 import ZigguratTestSupport
+import ZigguratThreads
 
 @testable import ZigguratTileServing
 
@@ -25,14 +27,6 @@ import ZigguratTestSupport
     }
   }
 
-  private final class Told: Sendable {
-    let responses = Mutex<[Response]>([])
-
-    var waiter: Later.Waiter { Later.Waiter { response in self.responses.withLock { $0.append(response) } } }
-    var response: Response? { responses.withLock { $0.first } }
-    var count: Int { responses.withLock { $0.count } }
-  }
-
   private let late = LateTiles(TileArchive(inMemory: pyramid) { tiles[$0] })
   private let library: ListRepository
   private let site: Site
@@ -49,7 +43,7 @@ import ZigguratTestSupport
     Self.pyramid.index(of: TileAddress(level: level, column: column, row: row))!
   }
 
-  private func ask(_ path: String, query: String = "", _ headers: [String: String] = [:]) -> Answer {
+  private func ask(_ path: String, query: String = "", _ headers: [String: String] = [:]) -> Reply {
     site.respond(
       to: RoutedRequest(
         Request(method: "GET", rawPath: Array(path.utf8), query: Array(query.utf8)) { headers[$0] }))
@@ -58,14 +52,14 @@ import ZigguratTestSupport
   private func isHit(_ path: String) -> Bool { lookup(path).isHit }
 
   /// Whether the tile is found without words, or how it comes.
-  private func lookup(_ path: String) -> (isHit: Bool, arrival: TileArrival?) {
+  private func lookup(_ path: String) -> (isHit: Bool, pending: (any Pending)?) {
     Array(path.utf8).withUnsafeBytes { path in
       let query = UnsafeRawBufferPointer(start: nil, count: 0)
       switch site.tile(Route(path, query: query), path, query: query, cookies: { nil }) {
       case .found(let tile):
         tile.archive.release()
         return (true, nil)
-      case .late(let arrival): return (false, arrival)
+      case .pending(let tile): return (false, tile)
       case .other: return (false, nil)
       }
     }
@@ -81,96 +75,94 @@ import ZigguratTestSupport
 
   private static let path = "/dzi/late_files/6/1_0.jpg"
 
-  @Test func `an answer is there when its tile is, and from then on it is a hit`() throws {
+  /// Starts the task of a reply, and returns when it waits for a tile; nil if the reply has no task.
+  private func start(_ reply: Reply, waiting count: Int = 1) async -> Task<Response, Never>? {
+    guard case .task(let pending) = reply else { return nil }
+    let task = Task.detached { await pending.make() }
+    while late.waiting < count { try? await Task.sleep(for: .milliseconds(1)) }
+    return task
+  }
+
+  @Test func `a reply is there when its tile is, and from then on it is a hit`() async throws {
     #expect(!isHit(Self.path))
-    guard case .later(let later) = ask(Self.path) else { return #expect(Bool(false), "it has to wait") }
-    let promised = try #require(later.promised)
-    #expect(promised.status == 200 && promised["Content-Type"] == "image/jpeg")
-    let told = Told()
-    later.begin(told.waiter)
-    #expect(told.response == nil)
+    let reply = ask(Self.path)
+    guard case .task(let pending) = reply else { return #expect(Bool(false), "it has to wait") }
+    let head = try #require(pending.head)
+    #expect(head.status == 200 && head["Content-Type"] == "image/jpeg")
+    let task = try #require(await start(reply))
     late.come(number(6, 1, 0))
-    #expect(told.count == 1 && told.response?.status == 200)
-    #expect(Self.bytes(told.response) == Self.tiles[number(6, 1, 0)])
-    #expect(told.response?["ETag"] != nil && told.response?["ETag"] == promised["ETag"])
-    #expect(told.response?["Cache-Control"] == promised["Cache-Control"])
+    let response = await task.value
+    #expect(response.status == 200 && Self.bytes(response) == Self.tiles[number(6, 1, 0)])
+    #expect(response["ETag"] != nil && response["ETag"] == head["ETag"])
+    #expect(response["Cache-Control"] == head["Cache-Control"])
     #expect(isHit(Self.path))
-    guard case .now(let again) = ask(Self.path) else { return #expect(Bool(false), "it is here") }
-    #expect(again["ETag"] == promised["ETag"])
+    guard case .response(let again) = ask(Self.path) else { return #expect(Bool(false), "it is here") }
+    #expect(again["ETag"] == head["ETag"])
   }
 
-  @Test func `who can ask again for a tile does, and it is a hit`() {
-    let told = Told()
-    let asked = Mutex(0)
-    func waiter() -> Later.Waiter {
-      Later.Waiter(askAgain: { asked.withLock { $0 += 1 } }, take: told.waiter.take)
-    }
-    ask(Self.path).give(to: waiter())
-    ask("/api/images/late/viewport.tiles", query: "width=40&height=24&scale=1").give(to: waiter())
-    for number in 0..<Self.pyramid.tileCount { late.come(number) }
-    #expect(asked.withLock { $0 } == 1 && isHit(Self.path))
-    #expect(told.count == 1 && told.response?.status == 200)
-  }
-
-  @Test func `a late tile is fetched without words, once it is waited for, and is then a hit`() throws {
-    let arrival = try #require(lookup(Self.path).arrival)
+  @Test func `a late tile is fetched once it is waited for, and is then a hit`() throws {
+    let tile = try #require(lookup(Self.path).pending)
     #expect(
-      lookup("/dzi/late_files/6/9_0.jpg").arrival == nil && lookup("/dzi/none_files/6/1_0.jpg").arrival == nil
+      lookup("/dzi/late_files/6/9_0.jpg").pending == nil && lookup("/dzi/none_files/6/1_0.jpg").pending == nil
     )
     #expect(late.asked.isEmpty)
     let came = Mutex(0)
-    arrival.whenHere(isQuick: true) { came.withLock { $0 += 1 } }
+    tile.whenLanded { came.withLock { $0 += 1 } }
     #expect(late.asked == [number(6, 1, 0)])
-    #expect(came.withLock { $0 } == 0 && lookup(Self.path).arrival != nil)
+    #expect(came.withLock { $0 } == 0 && lookup(Self.path).pending != nil)
     late.come(number(6, 1, 0))
     #expect(came.withLock { $0 } == 1 && isHit(Self.path))
   }
 
-  @Test func `who has the tile already waits for nothing`() throws {
-    guard case .later(let later) = ask(Self.path) else { return #expect(Bool(false), "it has to wait") }
-    let tag = try #require(later.promised?["ETag"])
-    guard case .now(let kept) = ask(Self.path, ["If-None-Match": tag]) else {
+  @Test func `a client that has the tile already waits for nothing`() throws {
+    guard case .task(let pending) = ask(Self.path) else { return #expect(Bool(false), "it has to wait") }
+    let tag = try #require(pending.head?["ETag"])
+    guard case .response(let known) = ask(Self.path, ["If-None-Match": tag]) else {
       return #expect(Bool(false), "nothing is to be waited for")
     }
-    #expect(kept.status == 304)
-    guard case .now(let other) = ask(Self.path, ["If-Match": "\"other\""]) else {
+    #expect(known.status == 304)
+    guard case .response(let other) = ask(Self.path, ["If-Match": "\"other\""]) else {
       return #expect(Bool(false), "nothing is to be waited for")
     }
     #expect(other.status == 412)
   }
 
-  @Test func `a part is cut of the tile that came`() throws {
-    let told = Told()
-    ask(Self.path, ["Range": "bytes=1-3"]).give(to: told.waiter)
+  @Test func `a part is cut of the tile that came`() async throws {
+    let task = try #require(await start(ask(Self.path, ["Range": "bytes=1-3"])))
     late.come(number(6, 1, 0))
-    #expect(told.response?.status == 206)
-    #expect(Self.bytes(told.response) == Array(Self.tiles[number(6, 1, 0)][1...3]))
+    let response = await task.value
+    #expect(response.status == 206)
+    #expect(Self.bytes(response) == Array(Self.tiles[number(6, 1, 0)][1...3]))
   }
 
   @Test(
     "what cannot be reached is 503 and no fault, what cannot be read 500 and a fault, and nobody waits for ever",
     arguments: [(LateTiles.Outcome.unreachable, 503, 0), (.unreadable, 500, 1), (.stillNotHere, 503, 0)])
-  func failures(_ outcome: LateTiles.Outcome, _ status: Int, _ faults: Int) {
-    let told = Told()
-    ask(Self.path).give(to: told.waiter)
+  func failures(_ outcome: LateTiles.Outcome, _ status: Int, _ faults: Int) async throws {
+    let task = try #require(await start(ask(Self.path)))
     late.come(number(6, 1, 0), outcome)
-    #expect(told.count == 1 && told.response?.status == status)
-    #expect((told.response?["Retry-After"] != nil) == (status == 503))
+    let response = await task.value
+    #expect(response.status == status)
+    #expect((response["Retry-After"] != nil) == (status == 503))
     #expect(library.faults.count == faults)
   }
 
-  @Test func `a viewport's tiles are sent once the last has come, which are fetched together`() throws {
-    let told = Told()
+  @Test func `the task of a client that is gone does not go on when the tile has come`() async throws {
+    let task = try #require(await start(ask(Self.path)))
+    task.cancel()
+    late.come(number(6, 1, 0))
+    #expect(await task.value.status == 503)
+  }
+
+  @Test func `a viewport's tiles are sent once the last has come, which are fetched together`() async throws {
     let query = "width=40&height=24&scale=1&x=0&y=0"
-    ask("/api/images/late/viewport.tiles", query: query).give(to: told.waiter)
+    let task = try #require(await start(ask("/api/images/late/viewport.tiles", query: query)))
     let wanted = late.asked.sorted()
     #expect(wanted == (0..<2).flatMap { row in (0..<3).map { number(6, $0, row) } }.sorted())
-    for number in wanted.reversed() {
-      #expect(told.response == nil)
-      late.come(number)
-    }
-    #expect(told.count == 1 && told.response?.status == 200)
-    let bytes = try #require(Self.bytes(told.response))
+    for number in wanted.reversed() { late.come(number) }
+    let response = await task.value
+    #expect(response.status == 200)
+    let bytes = try #require(Self.bytes(response))
     for number in wanted {
       #expect(bytes.contains(Self.tiles[number]))
     }

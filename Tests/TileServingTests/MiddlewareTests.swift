@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import Testing
 import TileGeometry
@@ -32,7 +33,8 @@ import ZigguratTestSupport
   private static func answer(
     _ middleware: any Middleware, to request: RoutedRequest, _ response: Response = page
   ) -> Response? {
-    guard case .now(let response) = middleware.respond(to: request, next: { _ in .now(response) }) else {
+    guard case .response(let response) = middleware.respond(to: request, next: { _ in .response(response) })
+    else {
       return nil
     }
     return response
@@ -43,7 +45,7 @@ import ZigguratTestSupport
     struct Marked: Middleware {
       let name: String
 
-      func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
+      func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
         next(request).map { response in
           var response = response
           response["Order"] = (response["Order"] ?? "") + name
@@ -54,8 +56,8 @@ import ZigguratTestSupport
       func refusal(of request: RoutedRequest) -> Response? { name == "b" ? .text(403, name) : nil }
     }
     let list = MiddlewareList(["a", "b", "c"].map(Marked.init))
-    let answer = list.respond(to: Self.request()) { _ in .now(Self.page) }
-    guard case .now(let response) = answer else {
+    let answer = list.respond(to: Self.request()) { _ in .response(Self.page) }
+    guard case .response(let response) = answer else {
       Issue.record("nothing is to be waited for")
       return
     }
@@ -63,13 +65,9 @@ import ZigguratTestSupport
     #expect(list.refusal(of: Self.request(method: "POST"))?.status == 403)
   }
 
-  @Test("an answer that comes later is changed, too")
-  func later() {
-    let later = Later { waiter in waiter.take(Self.page) }
-    let answer = SecurityHeaders().respond(to: Self.request()) { _ in .later(later) }
-    let seen = Mutex<Response?>(nil)
-    answer.give(to: Later.Waiter { response in seen.withLock { $0 = response } })
-    #expect(seen.withLock { $0 }?["X-Content-Type-Options"] == "nosniff")
+  @Test func `a pending response is changed, too`() async {
+    let reply = SecurityHeaders().respond(to: Self.request()) { _ in .task { Self.page } }
+    #expect(await reply.response()["X-Content-Type-Options"] == "nosniff")
   }
 
   @Test("the times of an answer are sent in order, in milliseconds, the total last")
@@ -219,7 +217,7 @@ import ZigguratTestSupport
     let request = Self.request(path, method: method, ["Authorization": "Bearer \(Self.token)"])
     _ = middleware.respond(to: request) { request in
       seen.withLock { $0 = request.visitor }
-      return .now(Self.page)
+      return .response(Self.page)
     }
     #expect(seen.withLock { $0?.mayWrite } == (isFound ? true : nil))
   }
@@ -247,24 +245,22 @@ import ZigguratTestSupport
     }
   }
 
-  @Test("what only the catalog knows is answered by a thread that may wait")
-  func catalogQueue() async {
-    let queue = AnswerQueue(capacity: 4)
+  @Test func `a query of the catalog runs on the thread of the queue`() async {
+    let queue = BlockingQueue(capacity: 4)
     let middleware = CatalogQueue(queue: queue)
-    let direct = middleware.respond(to: Self.request()) { .text(200, "\($0.mayWait)") }
-    guard case .now = direct else {
+    guard case .response = middleware.respond(to: Self.request(), next: { _ in .text(200, "direct") }) else {
       Issue.record("an image needs no catalog")
       return
     }
-    let answer = middleware.respond(to: Self.request("/api/images")) { .text(200, "\($0.mayWait)") }
-    let response = await withCheckedContinuation { continuation in
-      answer.give(to: Later.Waiter { continuation.resume(returning: $0) })
+    let caller = pthread_self()
+    let reply = middleware.respond(to: Self.request("/api/images")) { _ in
+      .text(pthread_equal(pthread_self(), caller) == 0 ? 200 : 500, "")
     }
-    guard case .bytes(let bytes) = response.body else {
-      Issue.record("the answer has bytes")
+    guard case .task = reply else {
+      Issue.record("the catalog may block")
       return
     }
-    #expect(String(decoding: bytes, as: UTF8.self).hasPrefix("true"))
+    #expect(await reply.response().status == 200)
     queue.stop()
   }
 
@@ -273,7 +269,7 @@ import ZigguratTestSupport
     arguments: ["/api/session", "/api/%73ession"], ["GET", "HEAD", "OPTIONS", "DELETE"])
   func session(path: String, method: String) throws {
     let site = try Site(library: InMemoryRepository(), publicFolder: nil)
-    guard case .now(let response) = site.respond(to: Self.request(path, method: method)) else {
+    guard case .response(let response) = site.respond(to: Self.request(path, method: method)) else {
       Issue.record("nothing is to be waited for")
       return
     }
@@ -288,7 +284,9 @@ import ZigguratTestSupport
   func lists() throws {
     let site = try Site(library: InMemoryRepository(), publicFolder: nil, gate: Gate())
     // A list would come later, from a thread that may wait.
-    guard case .now(let response) = site.respond(to: Self.request("/api/images", ["Accept-Encoding": "gzip"]))
+    guard
+      case .response(let response) = site.respond(
+        to: Self.request("/api/images", ["Accept-Encoding": "gzip"]))
     else {
       Issue.record("a client without the key waits for the catalog")
       return

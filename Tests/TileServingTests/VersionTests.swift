@@ -8,7 +8,7 @@ import ZigguratRepositorySupport
   private func ask(_ method: String) throws -> Response? {
     let site = try Site(library: InMemoryRepository(), publicFolder: nil, version: "1.2.3")
     let request = Request(method: method, rawPath: Array("/api/version".utf8))
-    guard case .now(let response) = site.respond(to: RoutedRequest(request)) else { return nil }
+    guard case .response(let response) = site.respond(to: RoutedRequest(request)) else { return nil }
     return response
   }
 

@@ -59,7 +59,7 @@ struct BackingAgreementTests {
     switch tile {
     case .here(let bytes, _): "\(Array(bytes))"
     case .notThere: "not there"
-    case .notHereYet: "not here yet"
+    case .pending: "not here yet"
     case .unreachable: "unreachable"
     case .unreadable: "unreadable"
     }

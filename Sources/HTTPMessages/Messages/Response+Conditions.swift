@@ -1,4 +1,4 @@
-/// Conditions and ranges, decided for a response that is there or promised.
+/// Conditions and ranges, decided for a response or for the head of one that is pending.
 extension Response {
   /// The response to a GET or HEAD with these conditions; what is not 200 is the same under any
   /// (RFC 9110, section 13.2.1).
@@ -16,7 +16,7 @@ extension Response {
     return response
   }
 
-  /// 304 or 412 in place of a response that is promised, where the conditions want no other; nil where they want it.
+  /// 304 or 412 in place of a pending response with this head; nil if the conditions want that response.
   func instead(_ conditions: KeptConditions) -> Response? {
     guard status == 200 else { return nil }
     return switch conditions.outcome(tag: self["ETag"], length: nil) {
@@ -64,16 +64,12 @@ extension Response {
   }
 }
 
-extension Answer {
-  /// The answer to a GET or HEAD with these conditions. Nothing is made for a client that has it already, or wants
+extension Reply {
+  /// The reply to a GET or HEAD with these conditions. No task is begun for a client that has the response already, or wants
   /// another version.
-  package func answering(_ conditions: KeptConditions) -> Answer {
-    if case .later(let later) = self, let instead = later.promised?.instead(conditions) {
-      // The length of a response that is there is known, and a 304 with a length needs no `UnsizedAnswer`.
-      if instead.status == 304, case .omitted = instead.body, let ready = later.ready() {
-        return .now(ready.answering(conditions))
-      }
-      return .now(instead)
+  package func answering(_ conditions: KeptConditions) -> Reply {
+    if case .task(let pending) = self, let instead = pending.head?.instead(conditions) {
+      return .response(instead)
     }
     return map { $0.answering(conditions) }
   }

@@ -16,7 +16,7 @@ final class RequestBodyReader: @unchecked Sendable {
   private static let maxDiscarded = 16 << 20
 
   private enum Sink {
-    case memory(limit: Int, answer: @Sendable (Request) -> Answer)
+    case memory(limit: Int, answer: @Sendable (Request) -> Reply)
     case receiver(any BodyReceiver)
   }
 
@@ -26,7 +26,7 @@ final class RequestBodyReader: @unchecked Sendable {
     /// The body is refused or complete; so many bytes after that were discarded.
     case discarding(Int)
     case answering
-    case answered(Answer)
+    case answered(Reply)
   }
 
   private let connection: Connection
@@ -109,19 +109,19 @@ final class RequestBodyReader: @unchecked Sendable {
   private static let leastProgress = 65536
 
   /// Returns the answer; `nil` while a worker makes it, for which the connection was suspended.
-  func answer() -> Answer? {
+  func answer() -> Reply? {
     switch stage.withLock({ $0 }) {
     case .answered(let answer): return answer
     case .answering, .draining: return nil
     case .receiving, .discarding: break
     }
-    if isTooLarge, case .memory(let limit, _) = sink { return .now(.tooLarge(limit)) }
+    if isTooLarge, case .memory(let limit, _) = sink { return .response(.tooLarge(limit)) }
     stage.withLock { $0 = .answering }
     suspend { [self] in
-      let answer: Answer =
+      let answer: Reply =
         switch sink {
         case .memory(_, let answer): answer(request.request)
-        case .receiver(let receiver): .now(receiver.answer(request.request))
+        case .receiver(let receiver): .response(receiver.answer(request.request))
         }
       stage.withLock { $0 = .answered(answer) }
     }
@@ -145,6 +145,6 @@ final class RequestBodyReader: @unchecked Sendable {
 
   private func refuse() {
     if case .receiver(let receiver) = sink { receiver.abandon() }
-    stage.withLock { $0 = .answered(.now(.tooBusy)) }
+    stage.withLock { $0 = .answered(.response(.tooBusy)) }
   }
 }

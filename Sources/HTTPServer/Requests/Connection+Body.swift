@@ -22,7 +22,7 @@ extension Connection {
 
   private func refuseBody(of request: RoutedRequest, _ response: Response) -> MHD_Result {
     lingers = true
-    return give(server.site.finished(.now(response), for: request))
+    return give(server.site.finished(.response(response), for: request))
   }
 
   /// Gives the next bytes to the body, or answers if it is complete.

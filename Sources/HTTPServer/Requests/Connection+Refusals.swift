@@ -17,7 +17,7 @@ extension Connection {
   /// Refuses a request before its body was read.
   func refuse(with response: Response) -> MHD_Result {
     lingers = true
-    return give(server.site.finished(.now(response), for: RoutedRequest(attachedRequest)))
+    return give(server.site.finished(.response(response), for: RoutedRequest(attachedRequest)))
   }
 
   /// Refuses a request by writing to the socket, if libmicrohttpd does not take a response any more. This side of the

@@ -33,7 +33,7 @@ extension Connection {
       size.pointee = 0
       return .YES
     }
-    if case .suspended(let pending) = request.stage, let response = pending.response {
+    if case .suspended(let suspended) = request.stage, let response = suspended.response {
       return send(response)
     }
     expectAnswer()
@@ -85,20 +85,20 @@ extension Connection {
   /// Answers everything but a stored tile.
   func answer() -> MHD_Result { give(server.site.respond(to: RoutedRequest(attachedRequest))) }
 
-  /// Sends an answer, or suspends the connection until it is there.
-  func give(_ answer: Answer) -> MHD_Result {
-    switch answer {
-    case .now(let response): return send(response)
-    case .later(let later):
-      let pending = nextWait()
-      request.stage = .suspended(pending)
-      pending.wait(for: later)
+  /// Sends a response, or suspends the connection until its task has made it.
+  func give(_ reply: Reply) -> MHD_Result {
+    switch reply {
+    case .response(let response): return send(response)
+    case .task(let pending):
+      let suspended = suspendedRequest()
+      request.stage = .suspended(suspended)
+      suspended.wait(for: pending)
       return .YES
     }
   }
 
-  /// Returns a wait for the request's answer, which knows those before it.
-  func nextWait() -> SuspendedRequest {
+  /// Returns the request to suspend, which knows how often it was suspended before.
+  func suspendedRequest() -> SuspendedRequest {
     if case .suspended(let former) = request.stage { return SuspendedRequest(self, after: former) }
     return SuspendedRequest(self, after: nil)
   }

@@ -1,6 +1,7 @@
 import TileStorage
 import ZigguratCMicroHTTPD
 import ZigguratHTTPMessages
+import ZigguratThreads
 import ZigguratTileServing
 
 /// Answers with stored tiles, without a string, an array or an object.
@@ -17,19 +18,19 @@ extension Connection {
       // It stays mapped until the request is completed.
       request.stage = .tile(tile.archive.takeRetainedValue())
       return answer(tile)
-    case .late(let arrival): return waits(for: arrival) ? .YES : nil
+    case .pending(let tile): return waits(for: tile) ? .YES : nil
     case .other: return nil
     }
   }
 
   /// Suspends the connection until a pending tile is there; returns false if `Site.respond` has to answer the request.
-  private func waits(for arrival: TileArrival) -> Bool {
+  private func waits(for tile: any Pending) -> Bool {
     // A client that has the tile already needs none.
     guard request.isGet, header("If-None-Match") == nil, header("If-Match") == nil else { return false }
-    let pending = nextWait()
-    guard pending.mayAskAgain else { return false }
-    request.stage = .suspended(pending)
-    pending.wait(for: arrival)
+    let suspended = suspendedRequest()
+    guard suspended.mayBeHandledAgain else { return false }
+    request.stage = .suspended(suspended)
+    suspended.wait(for: tile)
     return true
   }
 

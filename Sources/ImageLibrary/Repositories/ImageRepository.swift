@@ -2,6 +2,7 @@ package import TileStorage
 package import ZigguratCatalog
 package import ZigguratFiles
 package import ZigguratMetadata
+package import ZigguratThreads
 
 /// The images that a server serves, by id.
 ///
@@ -27,7 +28,7 @@ package protocol ImageRepository: AnyObject, Sendable {
     _ id: UnsafeRawBufferPointer, generation: @autoclosure () -> UInt64?
   ) throws(StorageError) -> TileArchive?
 
-  /// The same for a request that waited for `arrival(of:generation:)`, if there was anything to wait for.
+  /// The same for a request that waited for `lookup(of:generation:)`, if there was anything to wait for.
   func archive(_ id: ImageID, generation: @autoclosure () -> UInt64?) throws(StorageError) -> TileArchive?
 
   /// Returns the record of an image; nil if there is no such image.
@@ -35,9 +36,9 @@ package protocol ImageRepository: AnyObject, Sendable {
 
   /// Returns what a request must wait for before the repository knows whether these images exist; nil if it knows, or cannot
   /// know at present.
-  func arrival(
+  func lookup(
     of ids: @autoclosure () -> [ImageID], generation: @autoclosure () -> UInt64?
-  ) -> TileArrival?
+  ) -> (any Pending)?
 
   /// Whether it cannot be said at present that there is no such image or book.
   func isUndecided(_ id: ImageID) -> Bool
@@ -181,7 +182,7 @@ extension ImageRepository {
     try archive(id, generation: nil)
   }
 
-  package func arrival(of ids: [ImageID]) -> TileArrival? { arrival(of: ids, generation: nil) }
+  package func lookup(of ids: [ImageID]) -> (any Pending)? { lookup(of: ids, generation: nil) }
 
   package func renew(_ images: [(id: ImageID, path: String)]) throws(StorageError) {
     try renew(images, isWritten: true)
@@ -210,9 +211,9 @@ extension ImageRepository {
   /// The number of images that can be shown.
   package var readableCount: Int { max(0, count - unreadableArchiveCount) }
 
-  package func arrival(
+  package func lookup(
     of ids: @autoclosure () -> [ImageID], generation: @autoclosure () -> UInt64?
-  ) -> TileArrival? { nil }
+  ) -> (any Pending)? { nil }
   package func asksDatabase(about id: ImageID) -> Bool { false }
   package func replacement(for ids: [ImageID?]) -> (index: Int, id: ImageID)? { nil }
   package func hasLooseTiles(_ id: ImageID) -> Bool { false }

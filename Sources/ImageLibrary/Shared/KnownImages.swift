@@ -10,11 +10,17 @@ import ZigguratThreads
 /// the other, nothing that was read before a change is taken for what came after. While the database is away, what is
 /// known is answered for ten minutes, and of nothing else it is said that it is not there.
 final class KnownImages: Sendable {
+  /// Ids that are looked up together.
+  private struct Batch {
+    var ids: Set<ImageID> = []
+    let lookup = Flight<Void>()
+  }
+
   private struct State {
     var cache: RowCache
-    /// That the thread is about to ask, and that it is asking.
-    var next: ImageQuestion?
-    var asking: ImageQuestion?
+    /// What the thread looks up next, and what it is looking up.
+    var next: Batch?
+    var current: Batch?
     var count = 0
     /// Nil before anything was counted.
     var counted: ContinuousClock.Instant?
@@ -101,7 +107,7 @@ final class KnownImages: Sendable {
     try Self.told(state.withLock { $0.cache.find(id, generation) })?.entry
   }
 
-  /// The same for who has waited for `arrival`, if there was any.
+  /// The same for a request that waited for `lookup`, if there was one.
   func entry(_ id: ImageID, generation: UInt64?) throws(StorageError) -> LibraryEntry? {
     try Self.told(arrived(id, generation))?.entry
   }
@@ -121,28 +127,27 @@ final class KnownImages: Sendable {
     }
   }
 
-  /// Has what is not known of these asked for; nil where there is nothing to ask.
-  /// - Parameter isAnew: what is being asked already does not count.
-  func arrival(of ids: [ImageID], generation: UInt64?, isAnew: Bool = false) -> TileArrival? {
-    let question = state.withLock { state -> ImageQuestion? in
-      var question: ImageQuestion?
+  /// Begins to look up those of the images that are not in memory; nil if there is nothing to look up.
+  /// - Parameter isAnew: whether a look-up that has begun does not count.
+  func lookup(of ids: [ImageID], generation: UInt64?, isAnew: Bool = false) -> (any Pending)? {
+    let lookup = state.withLock { state -> Flight<Void>? in
+      var lookup: Flight<Void>?
       for id in ids {
         guard case .notAsked = id.withBytes({ state.cache.find($0, generation) }) else { continue }
-        if let asking = state.asking, asking.ids.contains(id), generation == nil, !isAnew {
-          question = question ?? asking
+        if let current = state.current, current.ids.contains(id), generation == nil, !isAnew {
+          lookup = lookup ?? current.lookup
           continue
         }
-        let next = state.next ?? ImageQuestion()
+        var next = state.next ?? Batch()
         guard next.ids.count < Self.most else { continue }
-        next.add(id)
+        next.ids.insert(id)
         state.next = next
-        question = next
+        lookup = next.lookup
       }
-      return question
+      return lookup
     }
-    guard let question else { return nil }
-    wakeUps.signal()
-    return TileArrival { question.observe($0) }
+    if lookup != nil { wakeUps.signal() }
+    return lookup
   }
 
   /// The image as the database has it now; nil where there is none. For threads that may wait.
@@ -151,7 +156,7 @@ final class KnownImages: Sendable {
     // More than once where all was forgotten in between.
     for _ in 0..<4 {
       forget([id])
-      arrival(of: [id], generation: nil, isAnew: true)?.wait()
+      lookup(of: [id], generation: nil, isAnew: true)?.wait()
       let finding = arrived(id, nil)
       switch finding {
       case .known(let known, _): if known.asked >= start { return known }
@@ -185,16 +190,16 @@ final class KnownImages: Sendable {
       if listening.next <= .now { listen(&listening) }
       return listening.place != nil
     }
-    let asked = state.withLock { state in
-      state.asking = state.next
+    let batch = state.withLock { state in
+      state.current = state.next
       state.next = nil
-      return state.asking
+      return state.current
     }
-    guard let question = asked else { return }
+    guard let batch else { return }
     // What is read before the feed was heard at all could be old for ever.
-    let answers = isListening ? answers(to: Array(question.ids)) : nil
+    let answers = isListening ? answers(to: Array(batch.ids)) : nil
     let gone = state.withLock { state -> [LibraryEntry] in
-      state.asking = nil
+      state.current = nil
       guard let answers else {
         state.cache.awayUntil = .now + .milliseconds(500)
         return []
@@ -202,7 +207,7 @@ final class KnownImages: Sendable {
       return state.cache.take(answers.found, of: answers.ids, from: source)
     }
     if !gone.isEmpty { close { entry in gone.contains { $0 === entry } } }
-    question.isAnswered()
+    batch.lookup.land(())
   }
 
   private func listen(_ listening: inout Listening) {
@@ -235,8 +240,8 @@ final class KnownImages: Sendable {
     state.withLock { state in
       let known = ids.filter { state.cache.isKnown($0) }
       guard !known.isEmpty, known.count <= 1000 else { return }
-      let next = state.next ?? ImageQuestion()
-      for id in known where next.ids.count < Self.most { next.add(id) }
+      var next = state.next ?? Batch()
+      for id in known where next.ids.count < Self.most { next.ids.insert(id) }
       state.next = next
     }
   }

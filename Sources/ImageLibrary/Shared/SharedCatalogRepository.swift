@@ -4,6 +4,7 @@ package import TileStorage
 package import ZigguratCatalog
 package import ZigguratFiles
 package import ZigguratMetadata
+package import ZigguratThreads
 
 /// Where the archives lie that a catalog names which servers share.
 package protocol RowSource: Sendable {
@@ -77,10 +78,10 @@ package final class SharedCatalogRepository: ImageRepository {
     try rows.entry(id, generation: nil)
   }
 
-  package func arrival(
+  package func lookup(
     of ids: @autoclosure () -> [ImageID], generation: @autoclosure () -> UInt64?
-  ) -> TileArrival? {
-    rows.arrival(of: ids(), generation: generation())
+  ) -> (any Pending)? {
+    rows.lookup(of: ids(), generation: generation())
   }
 
   package func isUndecided(_ id: ImageID) -> Bool {

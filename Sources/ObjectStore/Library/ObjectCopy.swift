@@ -1,5 +1,6 @@
 package import TileStorage
 package import ZigguratFiles
+import ZigguratThreads
 
 extension ObjectReading {
   /// Bytes of one question, and how many are asked at a time: what a far store takes to answer is waited for once.
@@ -45,18 +46,19 @@ extension ObjectReading {
   func readWhole(
     _ pin: ObjectPin, _ tries: PatientTries, _ body: (UnsafeRawBufferPointer) -> Bool
   ) throws(ObjectFault) -> Bool {
-    var (asked, pieces): (Int, [(range: Range<Int>, bytes: ComingBytes)]) = (0, [])
+    var asked = 0
+    var pieces: [(range: Range<Int>, bytes: Flight<Result<ObjectBytes, ObjectFault>>)] = []
     while asked < pin.byteCount || !pieces.isEmpty {
       while pieces.count < Self.most, asked < pin.byteCount {
         let range = asked..<min(asked + Self.piece, pin.byteCount)
-        pieces.append((range, coming(pin, range)))
+        pieces.append((range, pending(pin, range)))
         asked = range.upperBound
       }
       let (range, first) = pieces.removeFirst()
-      var coming: ComingBytes? = first
+      var begun: Flight<Result<ObjectBytes, ObjectFault>>? = first
       let piece = try tries.run { () throws(ObjectFault) in
-        defer { coming = nil }
-        return try (coming ?? self.coming(pin, range)).wait().get()
+        defer { begun = nil }
+        return try (begun ?? pending(pin, range)).value().get()
       }
       guard withExtendedLifetime(piece, { body(piece.bytes) }) else { return false }
     }

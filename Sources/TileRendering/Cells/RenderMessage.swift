@@ -111,7 +111,7 @@ enum RenderMessage {
         message += bytes
       case .notThere: append(1, 0, 0)
       case .unreadable: append(2, 0, 0)
-      case .notHereYet, .unreachable: append(3, 0, 0)
+      case .pending, .unreachable: append(3, 0, 0)
       }
     }
     return (message, count)

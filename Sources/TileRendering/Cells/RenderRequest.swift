@@ -91,7 +91,7 @@ package enum GatheredTile: Hashable, Sendable {
     switch archive.awaited(number) {
     case .here(let bytes, let stamp): self = .stored(Array(bytes), stamp: stamp)
     case .notThere: self = .lacking
-    case .notHereYet, .unreachable: self = .unreachable
+    case .pending, .unreachable: self = .unreachable
     case .unreadable: self = .unreadable
     }
   }

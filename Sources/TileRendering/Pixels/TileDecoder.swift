@@ -47,7 +47,7 @@ final class TileDecoder: Sendable {
             planar: planar, codec)
         } catch { throw RenderError("\(name): \(error)", isFault: true) }
       case .notThere: pixels = try missing.blank(expected, level: address.level)
-      case .notHereYet, .unreachable:
+      case .pending, .unreachable:
         throw RenderError("\(name) is not available at present", isTemporary: true)
       case .here, .unreadable: throw RenderError("\(name) cannot be read from its archive", isFault: true)
       }

@@ -26,14 +26,17 @@ extension Router {
   /// - Parameters:
   ///   - part: which part of the picture it shows; empty for the whole.
   ///   - ending: of the file's name.
-  func saved(_ id: ImageID, part: String = "", ending: String, _ answer: () -> Answer) -> Answer {
-    guard isDownload else { return answer() }
-    if let later = waiting(for: id) { return later }
-    let file = Attachment(title: [title(of: id), part].joined(separator: " "), ending: ending)
-    return answer().map { response in
-      var response = response
-      if response.status < 400 { response["Content-Disposition"] = file.disposition }
-      return response
+  func saved(
+    _ id: ImageID, part: String = "", ending: String, _ reply: @escaping @Sendable (Router) -> Reply
+  ) -> Reply {
+    guard isDownload else { return reply(self) }
+    return rest(on: queueForMetadata(id)) { router in
+      let file = Attachment(title: [router.title(of: id), part].joined(separator: " "), ending: ending)
+      return reply(router).map { response in
+        var response = response
+        if response.status < 400 { response["Content-Disposition"] = file.disposition }
+        return response
+      }
     }
   }
 
@@ -59,12 +62,10 @@ extension Router {
     return original
   }
 
-  /// The whole answer, made by a thread that may wait, if the original must be read for it; nil if not.
-  func waitingForOriginal(_ id: ImageID) -> Answer? {
-    guard !mayWait, let (record, archive, enclosure) = offeredRecord(id),
-      OriginalFile.mustBeRead(ofArchive: archive, record, within: enclosure)
-    else { return nil }
-    return later(in: site.originals)
+  /// Whether the original has to be read to its end before it can be offered.
+  func mustReadOriginal(_ id: ImageID) -> Bool {
+    guard let (record, archive, enclosure) = offeredRecord(id) else { return false }
+    return OriginalFile.mustBeRead(ofArchive: archive, record, within: enclosure)
   }
 
   private func offeredRecord(_ id: ImageID) -> (BuildRecord, archive: String, Enclosure)? {
@@ -82,21 +83,18 @@ extension Router {
   }
 
   /// The original of a private picture, for the visitors who have its space open.
-  private func originalInSpace(_ id: ImageID) -> Answer {
-    if !mayWait { return later(in: site.originals) }
+  private func originalInSpace(_ id: ImageID) -> Reply {
     guard let place = place(id), let archive = try? place.library.archive(place.id),
       let ending = SealedOriginal.ending(in: archive)
-    else { return .now(Self.noOriginal) }
+    else { return .response(Self.noOriginal) }
     guard let bytes = archive.entry(SealedOriginal.prefix + ending) else {
       return .problem(500, "Unreadable", "the file cannot be read from the space")
     }
     let format = ImageFormat(start: bytes.prefix(ImageFormat.signatureBytes))
-    return saved(id, ending: ending) {
-      .now(
-        Response(
-          200, [("Content-Type", Self.mediaType(format))],
-          .gathered(GatheredBytes(bytes, keeping: [archive]), 0..<bytes.count)))
-    }
+    let response = Response(
+      200, [("Content-Type", Self.mediaType(format))],
+      .gathered(GatheredBytes(bytes, keeping: [archive]), 0..<bytes.count))
+    return saved(id, ending: ending) { _ in .response(response) }
   }
 
   private static func mediaType(_ format: ImageFormat?) -> String {
@@ -123,16 +121,19 @@ extension Router {
     }
   }
 
-  func original(_ id: ImageID) -> Answer {
-    if id.isPrivate { return originalInSpace(id) }
-    if let later = waitingForOriginal(id) { return later }
-    guard let source = originalFile(id) else { return .now(Self.noOriginal) }
+  func original(_ id: ImageID) -> Reply {
+    if id.isPrivate { return rest(on: site.originals) { $0.originalInSpace(id) } }
+    return rest(on: mustReadOriginal(id) ? site.originals : nil) { $0.publicOriginal(id) }
+  }
+
+  private func publicOriginal(_ id: ImageID) -> Reply {
+    guard let source = originalFile(id) else { return .response(Self.noOriginal) }
     let bytes = source.file.bytes
     let response = Response(
       200, [("Content-Type", source.mediaType), ("Cache-Control", "no-cache"), Response.anyOrigin],
       .gathered(GatheredBytes(bytes, keeping: [source.file]), 0..<bytes.count))
     return saved(id, ending: source.ending) {
-      .now(site.access.offersOriginals ? response : response.madePrivate)
+      .response($0.site.access.offersOriginals ? response : response.madePrivate)
     }
   }
 }

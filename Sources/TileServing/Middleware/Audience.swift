@@ -8,7 +8,7 @@ struct Audience: Middleware {
   /// Whether a shared cache stands in front.
   let isBehindEdge: Bool
 
-  func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
+  func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
     let answer = next(request)
     guard let visitor = request.visitor else { return answer }
     // With its tag, a second editor of the same image gets 412, in a space as in the library.

@@ -1,14 +1,12 @@
 import ZigguratHTTPMessages
 
-/// Runs queries of the catalog on a thread that may wait for the database; an event loop must not.
+/// Runs queries of the catalog on a thread that may block; an event loop must not.
 struct CatalogQueue: Middleware {
-  let queue: AnswerQueue
+  let queue: BlockingQueue
 
-  func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
-    guard !request.mayWait, request.request.isRead, request.route?.isOfCatalog == true else {
-      return next(request)
-    }
+  func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
+    guard request.request.isRead, request.route?.isOfCatalog == true else { return next(request) }
     let detached = request.detached
-    return .later(queue.later(for: request.request.client) { next(detached) })
+    return queue.reply(for: request.request.client) { next(detached) }
   }
 }

@@ -2,7 +2,7 @@ import ZigguratHTTPMessages
 
 /// Compresses answers to reads where the client takes that.
 struct Compression: Middleware {
-  func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
+  func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
     let answer = next(request)
     guard request.readsResource else { return answer }
     let codings = request.request.header("Accept-Encoding")

@@ -4,7 +4,7 @@ import ZigguratHTTPMessages
 struct CrossOrigin: Middleware {
   let origins: AllowedOrigins
 
-  func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
+  func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
     let answer = next(request)
     guard case .listed = origins else { return answer.map { $0.exposed } }
     let origin = request.request.header("Origin")

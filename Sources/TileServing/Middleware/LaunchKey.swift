@@ -6,8 +6,8 @@ struct LaunchKey: Middleware {
   /// The address in front of every URL.
   let base: String
 
-  func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
-    (admits(request) ? next(request) : .now(gate.answer(request.request, base: base))).map(\.madePrivate)
+  func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
+    (admits(request) ? next(request) : .response(gate.answer(request.request, base: base))).map(\.madePrivate)
   }
 
   func refusal(of request: RoutedRequest) -> Response? {

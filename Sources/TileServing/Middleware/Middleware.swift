@@ -3,9 +3,9 @@ import ZigguratHTTPMessages
 /// A rule that holds for requests of many kinds. It answers a request itself, or has the rest of the list answer it and
 /// changes that answer.
 protocol Middleware: Sendable {
-  typealias Next = @Sendable (RoutedRequest) -> Answer
+  typealias Next = @Sendable (RoutedRequest) -> Reply
 
-  func respond(to request: RoutedRequest, next: @escaping Next) -> Answer
+  func respond(to request: RoutedRequest, next: @escaping Next) -> Reply
 
   /// Returns the refusal of a request before its body is read; nil if the rule admits it.
   func refusal(of request: RoutedRequest) -> Response?
@@ -22,13 +22,13 @@ struct MiddlewareList: Sendable {
   init(_ middleware: [any Middleware]) { self.middleware = middleware }
 
   /// - Parameter handler: gives the answer where no middleware does.
-  func respond(to request: RoutedRequest, _ handler: @escaping Middleware.Next) -> Answer {
+  func respond(to request: RoutedRequest, _ handler: @escaping Middleware.Next) -> Reply {
     respond(to: request, from: 0, handler)
   }
 
   private func respond(
     to request: RoutedRequest, from index: Int, _ handler: @escaping Middleware.Next
-  ) -> Answer {
+  ) -> Reply {
     guard index < middleware.count else { return handler(request) }
     return middleware[index].respond(to: request) { respond(to: $0, from: index + 1, handler) }
   }

@@ -2,7 +2,7 @@ import ZigguratHTTPMessages
 
 /// Limits the listener for monitors to `/metrics` and `/healthz`.
 struct MonitorRoutes: Middleware {
-  func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
+  func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
     guard request.request.isMonitor, request.route?.isForMonitors != true else { return next(request) }
     return .text(404, "here are /metrics and /healthz alone")
   }

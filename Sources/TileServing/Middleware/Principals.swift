@@ -14,7 +14,7 @@ struct Principals: Middleware {
     self.scheme = scheme
   }
 
-  func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
+  func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
     guard request.readsResource else { return next(request) }
     var request = request
     request.visitor = visitor(request.request)

@@ -4,7 +4,7 @@ import ZigguratHTTPMessages
 /// turn (`queue`), for the render, and for tiles from an object store (`fetch`). Stored tiles that are in memory are answered
 /// without it.
 struct ServerTiming: Middleware {
-  func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
+  func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
     let start = ContinuousClock.now
     return next(request).map { response in
       var response = response

@@ -7,7 +7,7 @@ struct TokenAttempts: Middleware {
   let attempts: LoginAttempts
   let audit: AuditLog?
 
-  func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
+  func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
     let answer = next(request)
     guard let header = request.request.header("Authorization"), AccessToken.isBearer(header),
       !token.admits(authorization: header)

@@ -2,7 +2,7 @@ import ZigguratHTTPMessages
 
 /// Adds the header that tus wants of every answer about uploads but those to OPTIONS.
 struct UploadHeaders: Middleware {
-  func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
+  func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
     let answer = next(request)
     guard request.method != "OPTIONS", case .api(let asked)? = request.route else { return answer }
     return switch asked {

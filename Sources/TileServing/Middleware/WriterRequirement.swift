@@ -8,8 +8,8 @@ struct WriterRequirement: Middleware {
   let library: any ImageRepository
   let isWritable: Bool
 
-  func respond(to request: RoutedRequest, next: @escaping Next) -> Answer {
-    refusal(of: request).map { .now($0) } ?? next(request)
+  func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
+    refusal(of: request).map { .response($0) } ?? next(request)
   }
 
   func refusal(of request: RoutedRequest) -> Response? {

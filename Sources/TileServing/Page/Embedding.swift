@@ -69,7 +69,7 @@ struct Embedding: Encodable {
 
 extension Router {
   /// What stands for the link that the query names.
-  func embedding() -> Answer {
+  func embedding() -> Reply {
     let query = decodedQuery
     func value(_ name: String) -> String? { query.parameters.last { $0.name == name }?.value }
     // The other format that there is (section 2.3.3).
@@ -90,20 +90,22 @@ extension Router {
       }
       limits.append(number)
     }
-    if let problem = query.problem(errors) { return .now(problem) }
+    if let problem = query.problem(errors) { return .response(problem) }
     let (base, identity) = (absoluteBase, site.identity)
     // What is private is in nobody else's page.
     let id = value("url").flatMap { self.id(ofPage: $0) }.flatMap { $0.isPrivate ? nil : $0 }
-    var shown = id
-    if let id, let place = place(id), isNoImage(place) {
-      if let later = waitingForCatalog(id) { return later }
-      do throws(StorageError) { shown = try cover(ofBook: id)?.id ?? id } catch {
-        return .now(Self.unlisted(error))
+    let most = (limits[0], limits[1])
+    @Sendable func embedding(_ router: Router, _ id: ImageID?) -> Reply {
+      router.known(id, problem: true) { _, entry, _ in
+        Embedding(entry, base: base, identity, within: most).map { .json($0) }
+          ?? .problem(500, "Unreadable", "the archive of this image cannot be read")
       }
     }
-    return known(shown, problem: true) { entry, _ in
-      Embedding(entry, base: base, identity, within: (limits[0], limits[1])).map { .json($0) }
-        ?? .problem(500, "Unreadable", "the archive of this image cannot be read")
+    guard let id, let place = place(id), isNoImage(place) else { return embedding(self, id) }
+    return rest(on: asksDatabase(about: id) ? site.reading : nil) { router in
+      do throws(StorageError) { return embedding(router, try router.cover(ofBook: id)?.id ?? id) } catch {
+        return .response(Self.unlisted(error))
+      }
     }
   }
 

@@ -6,14 +6,16 @@ import ZigguratTileProtocols
 /// The page of one picture.
 extension Router {
   /// The viewer's page, of a book its cover's; with 404 where there is no such image, which the page then says in its own words.
-  func view(_ id: ImageID?) -> Answer { keyed(waiting(for: id) ?? asked(id) ?? .now(viewNow(id)), id) }
+  func view(_ id: ImageID?) -> Reply { keyed(rest(on: queueToShow(id)) { .response($0.viewNow(id)) }, id) }
 
   /// The viewer alone, which other sites may frame as far as `--frame-ancestors` lets them.
-  func frame(_ id: ImageID?) -> Answer { keyed(waiting(for: id) ?? asked(id) ?? .now(frameNow(id)), id) }
+  func frame(_ id: ImageID?) -> Reply { keyed(rest(on: queueToShow(id)) { .response($0.frameNow(id)) }, id) }
 
-  /// Where it may be a book.
-  private func asked(_ id: ImageID?) -> Answer? {
-    id.flatMap(place).map(isNoImage) == true ? waitingForCatalog(id) : nil
+  /// The queue on which the page of an image, or of what may be a book, is made; nil if that does not block.
+  private func queueToShow(_ id: ImageID?) -> BlockingQueue? {
+    if let queue = queueForMetadata(id) { return queue }
+    let mayBeBook = id.flatMap(place).map(isNoImage) == true
+    return mayBeBook && asksDatabase(about: id) ? site.reading : nil
   }
 
   private func frameNow(_ id: ImageID?) -> Response {

@@ -3,6 +3,7 @@ import Synchronization
 import TileStorage
 package import ZigguratHTTPMessages
 import ZigguratThreads
+import ZigguratTileRendering
 
 /// Renders on threads of its own, of lower priority than those that answer; equal jobs in flight are
 /// rendered once, finished ones are kept in memory as long as there is room.
@@ -124,37 +125,50 @@ package final class RenderQueue: Sendable {
     }
   }
 
-  /// A response whose body is a picture, once it is rendered or found among those that are kept.
-  /// - Parameter promised: the response without its body.
-  func later(_ job: RenderJob, _ promised: Response, for client: ClientAddress) -> Later {
-    var promised = promised
-    if let length = state.withLock({ $0.lengths.value(for: job.key) }) { promised.body = .lengthOnly(length) }
-    let response = { @Sendable [self, promised] (outcome: RenderOutcome) -> Response in
-      switch outcome {
-      case .refused(let instead): instead
-      case .done(let picture):
-        // The client holds its memory until it is sent.
-        Response(
-          promised.status, promised.headers,
-          .gathered(
-            GatheredBytes(
-              picture.bytes,
-              keeping: [picture, unsent.hold(picture, of: picture.bytes.count, by: client)]),
-            0..<picture.bytes.count))
-      }
+  /// A reply whose body is a picture that is kept, or is rendered first.
+  /// - Parameter head: the response without its body.
+  func reply(_ job: RenderJob, _ head: Response, for client: ClientAddress) -> Reply {
+    if case .done(let picture)? = finished(job, for: client) {
+      return .response(response(head, picture, client))
     }
-    return Later(
-      promised: promised, kept: { [self] in finished(job, for: client).map(response) },
-      make: { [self] waiter in
-        let asked = ContinuousClock.now
-        let take: @Sendable (RenderOutcome) -> Void = { outcome in
-          var response = response(outcome)
-          response.timings += job.timings(since: asked)
-          waiter.take(response)
+    var known = head
+    if let length = state.withLock({ $0.lengths.value(for: job.key) }) { known.body = .lengthOnly(length) }
+    return .task(head: known) { [self] in
+      let start = ContinuousClock.now
+      var response =
+        switch await outcome(of: job, for: client) {
+        case .refused(let instead): instead
+        case .done(let picture): response(head, picture, client)
         }
-        let isTaken = submit(job, Waiter(client: client, isThere: waiter.isThere, take: take))
-        if !isTaken { waiter.take(.busy) }
-      })
+      response.timings += job.timings(since: start)
+      return response
+    }
+  }
+
+  private func response(_ head: Response, _ picture: RenderedBytes, _ client: ClientAddress) -> Response {
+    // The client holds its memory until it is sent.
+    Response(
+      head.status, head.headers,
+      .gathered(
+        GatheredBytes(
+          picture.bytes, keeping: [picture, unsent.hold(picture, of: picture.bytes.count, by: client)]),
+        0..<picture.bytes.count))
+  }
+
+  private func outcome(of job: RenderJob, for client: ClientAddress) async -> RenderOutcome {
+    // It may have been rendered for another client since.
+    if let finished = finished(job, for: client) { return finished }
+    let cancellation = Cancellation()
+    return await withTaskCancellationHandler {
+      await withUnsafeContinuation { (continuation: UnsafeContinuation<RenderOutcome, Never>) in
+        let waiter = Waiter(client: client, isThere: { !cancellation.isAsked }) {
+          continuation.resume(returning: $0)
+        }
+        if !submit(job, waiter) { continuation.resume(returning: .refused(.busy)) }
+      }
+    } onCancel: {
+      cancellation.ask()
+    }
   }
 
   /// Lets go of all pictures that are kept.

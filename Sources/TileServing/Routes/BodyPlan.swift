@@ -6,7 +6,7 @@ package enum BodyPlan: Sendable {
   /// request.
   case refuse(Response)
   /// Read into `Request.body` and answered on a worker; a body of more than `limit` bytes is answered 413.
-  case collect(limit: Int = 65536, answer: @Sendable (Request) -> Answer)
+  case collect(limit: Int = 65536, answer: @Sendable (Request) -> Reply)
   /// Given away piece by piece as it comes.
   case stream(any BodyReceiver)
 }

@@ -6,8 +6,6 @@ package struct RoutedRequest: Sendable {
   let path: AskedPath
   /// The visitor, from `Principals` on; nil for requests whose answer does not depend on the visitor.
   var visitor: Visitor?
-  /// Whether the thread that answers may wait for a disk or a database. An event loop must not: it has tiles to send.
-  var mayWait = false
 
   package init(_ request: Request) {
     self.request = request
@@ -24,11 +22,10 @@ package struct RoutedRequest: Sendable {
   /// Whether it reads a resource that depends on the visitor; the session's handler finds the visitor itself.
   var readsResource: Bool { request.isRead && !isOfSession }
 
-  /// The same for a thread that may wait.
+  /// The same for any thread.
   var detached: RoutedRequest {
     var request = self
     request.request = self.request.detached
-    request.mayWait = true
     return request
   }
 }

@@ -9,12 +9,12 @@ import ZigguratMetadata
 extension Router {
   func deletionsPlan() -> BodyPlan {
     guard request.method == "POST" else { return .refuse(methodNotAllowed) }
-    return plan { request in .now(self.deleteMany(request.body)) }
+    return plan { request in .response(self.deleteMany(request.body)) }
   }
 
   func restorePlan(_ deletion: String) -> BodyPlan {
     guard request.method == "POST" else { return .refuse(methodNotAllowed) }
-    return plan { _ in .now(self.restore(deletion)) }
+    return plan { _ in .response(self.restore(deletion)) }
   }
 
   func plan(for image: ImageRequest) -> BodyPlan {
@@ -29,10 +29,10 @@ extension Router {
       }
     }
     switch request.method {
-    case "PATCH": return plan(of: whole) { .now(self.edit(id, $0)) }
+    case "PATCH": return plan(of: whole) { .response(self.edit(id, $0)) }
     case "DELETE":
       return plan(of: whole) { request in
-        .now(
+        .response(
           self.delete(
             [whole], isOne: true, if: { () throws(WordsUnavailable) in try self.isCurrent(id, request) }))
       }
@@ -70,7 +70,7 @@ extension Router {
   }
 
   /// - Parameter id: of what is to be changed, as the path has it; nil where the body tells, or the answer does.
-  func plan(of id: String? = nil, _ answer: @escaping @Sendable (Request) -> Answer) -> BodyPlan {
+  func plan(of id: String? = nil, _ answer: @escaping @Sendable (Request) -> Reply) -> BodyPlan {
     guard site.access.isWritable else { return .refuse(methodNotAllowed) }
     let place: Visitor.Place =
       switch id.map({ ImageID.unmarked($0) != nil }) {

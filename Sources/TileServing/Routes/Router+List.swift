@@ -70,14 +70,15 @@ extension Router {
   }
 
   /// `/api/images/{id}`
-  func describe(_ id: ImageID?) -> Answer {
-    waitingToDescribe(id) ?? .now(description(of: id))
+  func describe(_ id: ImageID?) -> Reply {
+    rest(on: queueToDescribe(id)) { .response($0.description(of: id)) }
   }
 
-  /// The whole answer, made by a thread that may wait, if the image's description has to wait; nil if not.
-  func waitingToDescribe(_ id: ImageID?) -> Answer? {
-    // The original first: what makes the answer then waits for the rest, too, and nobody else's waits for it.
-    id.flatMap(waitingForOriginal) ?? waiting(for: id) ?? waitingForCatalog(id)
+  /// The queue on which an image is described; nil if that does not block.
+  func queueToDescribe(_ id: ImageID?) -> BlockingQueue? {
+    // The original first: its queue waits for the rest, too, and holds up nobody else.
+    if let id, mustReadOriginal(id) { return site.originals }
+    return queueForMetadata(id) ?? (asksDatabase(about: id) ? site.reading : nil)
   }
 
   func description(of id: ImageID?) -> Response {

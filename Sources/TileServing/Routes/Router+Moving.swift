@@ -63,7 +63,7 @@ extension Router {
     return plan(of: text) { self.move(text, $0) }
   }
 
-  private func move(_ text: String, _ request: Request) -> Answer {
+  private func move(_ text: String, _ request: Request) -> Reply {
     let target: MoveTarget
     do throws(MoveTarget.Refusal) { target = try MoveTarget(json: request.body) } catch {
       return .problem("Bad target", error.errors)
@@ -72,7 +72,8 @@ extension Router {
     let isPrivate = own != nil
     guard visitor.mayWriteToSpace, let space = visitor.space else {
       return isPrivate
-        ? .now(Self.unknownImage) : .problem(403, "Forbidden", "no private space is open in this session")
+        ? .response(Self.unknownImage)
+        : .problem(403, "Forbidden", "no private space is open in this session")
     }
     switch (target, isPrivate) {
     case (.space, true), (.library, false): return .problem(409, "Conflict", "the image is there already")
@@ -85,9 +86,9 @@ extension Router {
         return .problem(403, "Forbidden", "this change requires the token, because everybody sees the image")
       }
       do throws(StorageError) {
-        guard let id = ImageID(own ?? text) else { return .now(Self.unknownImage) }
-        return .now(isPrivate ? try open(id, of: space) : try close(id, into: space))
-      } catch { return .now(moveFailure(error)) }
+        guard let id = ImageID(own ?? text) else { return .response(Self.unknownImage) }
+        return .response(isPrivate ? try open(id, of: space) : try close(id, into: space))
+      } catch { return .response(moveFailure(error)) }
     }
   }
 
@@ -130,13 +131,12 @@ extension Router {
   /// Into the space that the password opens; tried one at a time and slowed down like every password.
   private func moveOn(
     _ id: ImageID?, from space: SpaceLibrary, _ password: String, _ request: Request
-  ) -> Answer {
+  ) -> Reply {
     let address = request.client
-    if let refusal = site.attempts.refusal(of: address) { return .now(refusal) }
-    return .later(
-      site.unlocking.later(for: address, refused: { [site] in site.attempts.withdraw(address) }) {
-        .now(handOver(id, from: space, password, address))
-      })
+    if let refusal = site.attempts.refusal(of: address) { return .response(refusal) }
+    return site.unlocking.reply(for: address, refused: { [site] in site.attempts.withdraw(address) }) {
+      .response(handOver(id, from: space, password, address))
+    }
   }
 
   /// Takes half a second.

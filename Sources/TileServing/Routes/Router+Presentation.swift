@@ -9,18 +9,18 @@ import ZigguratTileProtocols
 
 /// IIIF Presentation 3.0, and manifests of 2.1.
 extension Router {
-  func presentation(_ request: PresentationRequest) -> Answer {
+  func presentation(_ request: PresentationRequest) -> Reply {
     do throws(StorageError) {
       switch request {
       case .manifest(let id, let version): return try manifest(path.id(id), version)
       case .collection(let folder, let page):
         if let collection = collection(folder), let json = try collection.json(page: page) {
-          return .now(linkedData(json, PresentationManifest.forms))
+          return .response(linkedData(json, PresentationManifest.forms))
         }
       case .nothing: break
       }
     } catch {
-      return .now(Self.unlisted(error))
+      return .response(Self.unlisted(error))
     }
     return .text(404, "there is no manifest or collection at this path")
   }
@@ -44,7 +44,7 @@ extension Router {
     return collection(id, of: site.library.catalog, besides: nil)
   }
 
-  private func manifest(_ id: ImageID?, _ version: IIIFVersion) throws(StorageError) -> Answer {
+  private func manifest(_ id: ImageID?, _ version: IIIFVersion) throws(StorageError) -> Reply {
     if let id, let place = place(id) {
       var pages: [CatalogEntry] = []
       do throws(StorageError) { pages = try place.library.catalog.pages(ofBook: place.id) } catch {
@@ -55,11 +55,11 @@ extension Router {
         if id.isPrivate { pages = pages.map(\.marked) }
         var manifest = manifest(id, pages)
         manifest.book = place.library.description(ofBook: place.id)
-        return .now(linkedData(manifest, version))
+        return .response(linkedData(manifest, version))
       }
     }
-    return known(id, problem: false) { entry, _ in
-      linkedData(manifest(entry.id, [entry]), version)
+    return known(id, problem: false) { router, entry, _ in
+      router.linkedData(router.manifest(entry.id, [entry]), version)
     }
   }
 

@@ -12,7 +12,7 @@ extension Router {
   ///   - failure: what is answered where it cannot be made.
   func rendering(
     _ name: String, _ task: RenderTask, _ archive: TileArchive, failure: Response
-  ) -> Answer {
+  ) -> Reply {
     let renderer = site.renderer
     return rendering(
       name, stamp: task.stamp(in: archive), cost: task.cost(in: archive), mediaType: task.format.mediaType,
@@ -24,7 +24,7 @@ extension Router {
   func rendering(
     _ name: String, stamp: UInt64, cost: RenderCost, mediaType: String, _ archive: TileArchive,
     failure: Response, _ work: @escaping @Sendable (Cancellation) throws(RenderError) -> [UInt8]
-  ) -> Answer {
+  ) -> Reply {
     var key =
       "\(TileRenderer.revision)|\(String(archive.generation, radix: 16))|\(name)|\(site.rendering.quality)"
     if stamp != 0 { key += "|\(String(stamp, radix: 16))" }
@@ -37,14 +37,14 @@ extension Router {
           throw error
         }
       })
-    let promised = Response(
+    let head = Response(
       200,
       [
         ("Content-Type", mediaType),
         ("ETag", EntityTag(of: Array(key.utf8), generation: archive.generation).text),
         ("Cache-Control", lifetime(of: archive)), Response.anyOrigin,
       ], .omitted)
-    return .later(site.renders.later(job, promised, for: request.client))
+    return site.renders.reply(job, head, for: request.client)
   }
 
   /// The Cache-Control of an answer with the archive's pixels.
@@ -57,7 +57,7 @@ extension Router {
   }
 
   /// The viewport itself, `viewport.jpg`.
-  func viewportPicture(_ ending: String, _ archive: TileArchive) -> Answer {
+  func viewportPicture(_ ending: String, _ archive: TileArchive) -> Reply {
     guard let format = PictureFormat(fileExtension: ending), [.jpg, .png, .webp].contains(format) else {
       return .problem(404, "Not found", "a viewport's picture is .jpg, .png or .webp")
     }
@@ -65,8 +65,8 @@ extension Router {
     let query: ViewportQuery
     do throws(ViewportQuery.Refusal) {
       query = try ViewportQuery(decoded.parameters.filter { $0.name != "download" })
-    } catch { return .now(decoded.problem(error.errors) ?? .problem("Bad parameter", error.errors)) }
-    if let problem = decoded.problem() { return .now(problem) }
+    } catch { return .response(decoded.problem(error.errors) ?? .problem("Bad parameter", error.errors)) }
+    if let problem = decoded.problem() { return .response(problem) }
     let ratio = query.devicePixelRatio
     let (width, height) = ((query.width * ratio).rounded(), (query.height * ratio).rounded())
     let side = Double(min(PictureLimits.side, PictureLimits.side(of: format)))

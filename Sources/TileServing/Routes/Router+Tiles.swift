@@ -8,10 +8,10 @@ import ZigguratTileRendering
 
 /// Whatever the tile protocols have that is no stored tile in its own spelling.
 extension Router {
-  func tiles(_ request: TileRequest) -> Answer {
+  func tiles(_ request: TileRequest) -> Reply {
     // An id may hold slashes, and then look like more than an id.
     if let whole = request.wholeID.flatMap(path.id), isThere(whole, whenAway: false) {
-      return .now(redirect(request, whole))
+      return .response(redirect(request, whole))
     }
     var id = path.id(request.id)
     let ending = path.withRawPath { request.endingLength($0) }
@@ -19,15 +19,15 @@ extension Router {
     switch request.subject {
     case .nothing(let reason): return .text(404, reason)
     case .malformed(let reason): return .text(400, reason)
-    case .redirect: return found(id, problem: false) { id, _ in .now(redirect(request, id)) }
+    case .redirect: return found(id, problem: false) { id, _ in .response(redirect(request, id)) }
     case .document(hasWords: false):
-      return found(id, problem: false) { .now(document(request, $0, $1, $1.metadata)) }
+      return found(id, problem: false) { .response(document(request, $0, $1, $1.metadata)) }
     case .document(hasWords: true):
-      return known(id, problem: false) { document(request, $0.id, $1, $0.metadata) }
+      return known(id, problem: false) { $0.document(request, $1.id, $2, $1.metadata) }
     case .tile:
       return found(id, problem: false) { id, archive in
         saved(id, part: part(request, of: archive), ending: request.format?.fileExtension ?? "") {
-          tile(request, of: archive)
+          $0.tile(request, of: archive)
         }
       }
     }
@@ -80,7 +80,7 @@ extension Router {
     return response
   }
 
-  private func tile(_ wanted: TileRequest, of archive: TileArchive) -> Answer {
+  private func tile(_ wanted: TileRequest, of archive: TileArchive) -> Reply {
     let place = wanted.place(in: archive.pyramid, site.rendering.limits)
     if case .nowhere(let refusal) = place { return .text(refusal.status, refusal.reason) }
     if case .stored(let address) = place, !archive.pyramid.contains(address) {
@@ -90,7 +90,7 @@ extension Router {
       let endings = PictureFormat.allCases.map(\.fileExtension).joined(separator: ", ")
       return .text(404, "tiles are available as \(endings)")
     }
-    let answer: Answer
+    let answer: Reply
     switch place {
     case .nowhere(let refusal): return .text(refusal.status, refusal.reason)
     case .stored(let address): answer = stored(address, as: format, archive)
@@ -110,7 +110,7 @@ extension Router {
   }
 
   /// A tile of the pyramid; its own bytes where it is stored in the format.
-  private func stored(_ address: TileAddress, as format: PictureFormat, _ archive: TileArchive) -> Answer {
+  private func stored(_ address: TileAddress, as format: PictureFormat, _ archive: TileArchive) -> Reply {
     guard format == PictureFormat(archive.format),
       let number = archive.tileIndex(level: address.level, column: address.column, row: address.row)
     else { return transcoded(address, format, archive) }
@@ -123,19 +123,19 @@ extension Router {
           ("Cache-Control", lifetime(of: archive)), Response.anyOrigin,
         ], body)
     }
-    // Who has the tile already has none fetched.
-    if let arrival = archive.arrival(ofTile: number), let stamp = archive.stamp(ofTile: number) {
-      return waiting(for: arrival, response(stamp, .omitted), isFound: true) {
+    // For a client that has the tile already none is fetched.
+    if let pending = archive.pendingTile(number), let stamp = archive.stamp(ofTile: number) {
+      return waiting(for: pending, head: response(stamp, .omitted)) {
         $0.stored(address, as: format, archive)
       }
     }
     switch archive.stored(number) {
-    case .here(let bytes, let stamp): return .now(response(stamp, .bytes(Array(bytes))))
+    case .here(let bytes, let stamp): return .response(response(stamp, .bytes(Array(bytes))))
     case .notThere: return transcoded(address, format, archive)
-    case .notHereYet(let arrival):
-      let promised = archive.stamp(ofTile: number).map { response($0, .omitted) }
-      return waiting(for: arrival, promised, isFound: true) { $0.stored(address, as: format, archive) }
-    case .unreachable: return .now(heldUp)
+    case .pending(let tile):
+      let head = archive.stamp(ofTile: number).map { response($0, .omitted) }
+      return waiting(for: tile, head: head) { $0.stored(address, as: format, archive) }
+    case .unreachable: return .response(heldUp)
     case .unreadable:
       // In the pyramid, but not readable: that is a fault, never an empty tile.
       tellFault(address, archive)
@@ -150,7 +150,7 @@ extension Router {
 
   private func transcoded(
     _ address: TileAddress, _ format: PictureFormat, _ archive: TileArchive
-  ) -> Answer {
+  ) -> Reply {
     rendering(
       "tile \(address.level)/\(address.column)_\(address.row).\(format.fileExtension)",
       .tile(address, format), archive,
@@ -160,7 +160,7 @@ extension Router {
   private func cut(
     _ rectangle: PixelRect, level: Int, paddedTo size: PixelSize, as format: PictureFormat,
     _ archive: TileArchive
-  ) -> Answer {
+  ) -> Reply {
     rendering(
       "cut \(level)/\(rectangle.x),\(rectangle.y),\(rectangle.width),\(rectangle.height)/"
         + "\(size.width),\(size.height).\(format.fileExtension)",
@@ -168,7 +168,7 @@ extension Router {
       failure: .text(500, "the tile cannot be read from its archive"))
   }
 
-  private func rendered(_ picture: Picture, _ archive: TileArchive) -> Answer {
+  private func rendered(_ picture: Picture, _ archive: TileArchive) -> Reply {
     let canonical = picture.iiif(of: archive.pyramid.imageSize, .two, site.rendering.limits)
     let quality = picture.encodingQuality.map { ",q\($0)" } ?? ""
     return rendering(

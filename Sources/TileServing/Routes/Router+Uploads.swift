@@ -115,7 +115,7 @@ extension Router {
       return .collect(limit: 0) { _ in
         var response = upload(id)
         response.body = .bytes([])
-        return .now(response)
+        return .response(response)
       }
     }
     guard (id == nil ? ["POST"] : ["PATCH", "DELETE"]).contains(method) else {
@@ -132,7 +132,7 @@ extension Router {
         return .collect(limit: 0) { _ in
           if !upload.hasEnded { note(.cancel(upload)) }
           uploads.cancel(upload)
-          return .now(.tus(204, []))
+          return .response(.tus(204, []))
         }
       }
     } catch {

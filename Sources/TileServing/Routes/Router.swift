@@ -5,6 +5,7 @@ import ZigguratCatalog
 import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
+import ZigguratThreads
 import ZigguratTileProtocols
 
 /// Finds what one request asks for.
@@ -12,35 +13,33 @@ struct Router {
   let site: Site
   private(set) var request: Request
   let path: PlainPath
-  let visitor: Visitor
-  /// Whether this is no event loop, which must not wait: it has tiles to send.
-  let mayWait: Bool
-  /// How often tiles were waited for.
-  private var arrivals = 0
+  private(set) var visitor: Visitor
+  /// How often something was waited for.
+  private var waits = 0
 
-  init(site: Site, request: Request, path: PlainPath, visitor: Visitor, mayWait: Bool = true) {
+  init(site: Site, request: Request, path: PlainPath, visitor: Visitor) {
     self.site = site
     self.request = request
     self.path = path
     self.visitor = visitor
-    self.mayWait = mayWait
   }
 
-  func answer() -> Answer {
-    if let later = asking(for: namedImages) { return later }
-    if let moved = toTheNewID { return .now(moved) }
+  func reply() -> Reply { knowing(namedImages) { $0.resource() } }
+
+  private func resource() -> Reply {
+    if let moved = toTheNewID { return .response(moved) }
     return switch path.route {
     case .tiles(let request): tiles(request)
     case .presentation(let request): presentation(request)
     case .api(let request): api(request)
     case .view(let id): view(path.id(id))
     case .embed(let id?): frame(path.id(id))
-    case .embed(nil): .now(page("embed.html"))
+    case .embed(nil): .response(page("embed.html"))
     case .oEmbed: embedding()
-    case .openAPI: .now(.json(site.apiDescription(base: request.publicBase)))
-    case .health: .now(health)
-    case .metrics: hidesMetrics ? .text(404, "there is nothing at this path") : .now(metrics())
-    case .page: .now(isBase ? toTheGallery : file(path.text(1..<path.count)))
+    case .openAPI: .response(.json(site.apiDescription(base: request.publicBase)))
+    case .health: .response(health)
+    case .metrics: hidesMetrics ? .text(404, "there is nothing at this path") : .response(metrics())
+    case .page: .response(isBase ? toTheGallery : file(path.text(1..<path.count)))
     }
   }
 
@@ -99,74 +98,86 @@ struct Router {
 
   // MARK: API
 
-  private func api(_ request: APIRequest) -> Answer {
-    if let refusal = refusal(besides: request.parameters) { return .now(refusal) }
+  private func api(_ request: APIRequest) -> Reply {
+    if let refusal = refusal(besides: request.parameters) { return .response(refusal) }
     return switch request {
-    case .images: .now(list())
-    case .image(let image): answer(image)
-    case .uploads: .now(uploadsElsewhere(request) ?? uploads())
-    case .upload(let id): .now(uploadsElsewhere(request) ?? upload(id.map(path.text)))
-    case .events: .now(uploadsElsewhere(request) ?? events())
-    case .pairing: .now(pairingCode())
-    case .version: .now(version)
-    case .trash where site.access.isWritable: .now(listTrash())
+    case .images: .response(list())
+    case .image(let request): image(request)
+    case .uploads: .response(uploadsElsewhere(request) ?? uploads())
+    case .upload(let id): .response(uploadsElsewhere(request) ?? upload(id.map(path.text)))
+    case .events: .response(uploadsElsewhere(request) ?? events())
+    case .pairing: .response(pairingCode())
+    case .version: .response(version)
+    case .trash where site.access.isWritable: .response(listTrash())
     case .trash, .restore, .session, .nothing:
       .problem(404, "Not found", "there is no such part of the API")
     }
   }
 
-  private func answer(_ image: ImageRequest) -> Answer {
-    var id = path.id(image.id)
-    // Of a book its cover is looked at.
-    if image.question != nil, let book = id, let place = place(book), isNoImage(place) {
-      if let later = waitingForCatalog(book) { return later }
-      do throws(StorageError) {
-        if let cover = try cover(ofBook: book) {
-          id = cover.id
-          if let later = asking(for: [cover.id]) { return later }
-        }
-      } catch { return .now(Self.unlisted(error)) }
+  private func image(_ request: ImageRequest) -> Reply {
+    let id = path.id(request.id)
+    guard request.question != nil, let id, let place = place(id), isNoImage(place) else {
+      return image(request, id)
     }
-    return switch image.question {
+    // A question about a book is one about its cover.
+    return rest(on: asksDatabase(about: id) ? site.reading : nil) { router in
+      do throws(StorageError) {
+        guard let cover = try router.cover(ofBook: id) else { return router.image(request, id) }
+        return router.knowing([cover.id]) { $0.image(request, cover.id) }
+      } catch { return .response(Self.unlisted(error)) }
+    }
+  }
+
+  private func image(_ request: ImageRequest, _ id: ImageID?) -> Reply {
+    switch request.question {
     case .viewport:
-      found(id, problem: true) { id, archive in viewport(id, archive) { .now(.json($0.json)) } }
+      found(id, problem: true) { id, archive in
+        viewport(id, archive) { _, answer in .response(.json(answer.json)) }
+      }
     case .viewportTiles:
-      found(id, problem: true) { id, archive in viewport(id, archive) { viewportTiles($0, archive) } }
+      found(id, problem: true) { id, archive in
+        viewport(id, archive) { router, answer in router.viewportTiles(answer, archive) }
+      }
     case .viewportPicture(let ending):
       found(id, problem: true) { id, archive in
-        saved(id, part: "view", ending: path.text(ending)) { viewportPicture(path.text(ending), archive) }
+        let ending = path.text(ending)
+        return saved(id, part: "view", ending: ending) { $0.viewportPicture(ending, archive) }
       }
     case .animation:
       found(id, problem: true) { id, archive in
         let ending = archive.buildRecord?.animation?.format.rawValue ?? ""
-        return saved(id, ending: ending) { .now(animation(archive)) }
+        return saved(id, ending: ending) { .response($0.animation(archive)) }
       }
     case .original: found(id, problem: true) { id, _ in original(id) }
     // A question to nobody who only reads.
-    case .move, .copies, nil: describe(path.id(image.whole))
+    case .move, .copies, nil: describe(path.id(request.whole))
     }
   }
 
   private func viewport(
-    _ id: ImageID, _ archive: TileArchive, _ tell: (ViewportAnswer) -> Answer
-  ) -> Answer {
+    _ id: ImageID, _ archive: TileArchive,
+    _ reply: @escaping @Sendable (Router, ViewportAnswer) -> Reply
+  ) -> Reply {
     let query = decodedQuery
+    let answer: ViewportAnswer
     do throws(ViewportQuery.Refusal) {
-      var answer = try ViewportAnswer(
+      answer = try ViewportAnswer(
         ViewportQuery(query.parameters), id: id.text, archive: archive,
         base: base)
-      if let problem = query.problem() { return .now(problem) }
-      guard answer.query.include.contains(.description) else { return tell(answer) }
-      if let later = waitingToDescribe(id) { return later }
-      let description = description(of: id)
+    } catch {
+      return .response(query.problem(error.errors) ?? .problem("Bad parameter", error.errors))
+    }
+    if let problem = query.problem() { return .response(problem) }
+    guard answer.query.include.contains(.description) else { return reply(self, answer) }
+    return rest(on: queueToDescribe(id)) { router in
+      let description = router.description(of: id)
       guard description.status == 200, case .bytes(let json) = description.body else {
-        return .now(description)
+        return .response(description)
       }
+      var answer = answer
       answer.description = json
       let isForAll = description["Cache-Control"]?.hasPrefix("public") == true
-      return isForAll ? tell(answer) : tell(answer).map(\.forNow)
-    } catch {
-      return .now(query.problem(error.errors) ?? .problem("Bad parameter", error.errors))
+      return isForAll ? reply(router, answer) : reply(router, answer).map(\.forNow)
     }
   }
 
@@ -178,42 +189,75 @@ struct Router {
   }
 
   /// - Parameter id: nil where the request's is none, of which there is no image either.
-  func found(_ id: ImageID?, problem: Bool, _ answer: (ImageID, TileArchive) -> Answer) -> Answer {
+  func found(_ id: ImageID?, problem: Bool, _ answer: (ImageID, TileArchive) -> Reply) -> Reply {
     let found = find(id, problem) { (id, place) throws(StorageError) in
       try place.library.archive(place.id, generation: namedGeneration).map { (id, $0) }
     }
     return switch found {
     case .success(let (id, archive)): keyed(answer(id, archive), id)
-    case .failure(let refusal): .now(refusal.response)
+    case .failure(let refusal): .response(refusal.response)
     }
   }
 
-  /// The answer that is made once a tile can be asked for again.
+  // MARK: Waiting
+
+  /// Makes the rest of the reply when something has come.
   /// - Parameters:
-  ///   - promised: without its body, where that is known before.
-  ///   - isFound: by `Site.tile`, so that who can asks that again.
+  ///   - head: the response without its body, if it is known before.
+  ///   - rest: makes the rest of the reply; it gets the router for any thread.
   func waiting(
-    for arrival: TileArrival, _ promised: Response? = nil, isFound: Bool = false,
-    _ answer: @escaping @Sendable (Router) -> Answer
-  ) -> Answer {
-    guard arrivals < TileArchive.patience else { return .now(heldUp) }
-    var next = self
-    next.arrivals += 1
-    next.request = request.detached
-    let later = Later(promised: promised) { [next] waiter in
-      if isFound, let askAgain = waiter.askAgain { return arrival.whenHere(isQuick: true, askAgain) }
-      let asked = ContinuousClock.now
-      arrival.whenHere {
-        guard waiter.isThere() else { return waiter.take(next.heldUp) }
-        let fetch = ResponseTiming("fetch", .now - asked)
-        answer(next).map { response in
-          var response = response
-          response.timings.append(fetch)
-          return response
-        }.give(to: waiter)
-      }
+    for pending: any Pending, head: Response? = nil, _ rest: @escaping @Sendable (Router) -> Reply
+  ) -> Reply {
+    guard waits < TileArchive.patience else { return .response(heldUp) }
+    var router = self
+    router.waits += 1
+    router.request = request.detached
+    return .task(head: head) { [router] in
+      let start = ContinuousClock.now
+      await pending.landed()
+      let fetch = ResponseTiming("fetch", .now - start)
+      guard !Task.isCancelled else { return router.heldUp }
+      var response = await rest(router).response()
+      response.timings.append(fetch)
+      return response
     }
-    return .later(later)
+  }
+
+  /// Makes the rest of the reply when it is known whether there are these images; at once if it is known, or cannot be known
+  /// at present.
+  private func knowing(
+    _ ids: @autoclosure @escaping @Sendable () -> [ImageID], _ rest: @escaping @Sendable (Router) -> Reply
+  ) -> Reply {
+    let lookup = site.library.lookup(of: ids().filter { !$0.isPrivate }, generation: namedGeneration)
+    guard let lookup else { return rest(self) }
+    return waiting(for: lookup) { $0.knowing(ids(), rest) }
+  }
+
+  /// Makes the rest of the reply on a thread that may block, which an event loop must not.
+  /// - Parameter queue: nil if the rest does not block; it is made at once then.
+  func rest(on queue: BlockingQueue?, _ rest: @escaping @Sendable (Router) -> Reply) -> Reply {
+    guard let queue else { return rest(self) }
+    var router = self
+    router.request = request.detached
+    return queue.reply(for: request.client) { [router] in
+      var router = router
+      // The session may have ended meanwhile.
+      router.visitor = router.site.visitor(router.request, isUse: false)
+      return rest(router)
+    }
+  }
+
+  /// The queue on which the metadata of an image are read; nil if they are in memory.
+  func queueForMetadata(_ id: ImageID?) -> BlockingQueue? {
+    guard let place = id.flatMap(place), let entry = try? place.library.entry(place.id), !entry.isQuick else {
+      return nil
+    }
+    return site.words
+  }
+
+  /// Whether a database has to be asked what the id is: a book, or a page of which one.
+  func asksDatabase(about id: ImageID?) -> Bool {
+    id.flatMap(place).map { $0.library.asksDatabase(about: $0.id) } ?? false
   }
 
   /// What was asked for is there, but is not available at present.
@@ -227,24 +271,6 @@ struct Router {
     request.query.withUnsafeBytes { CacheLifetime.generation(in: $0) }
   }
 
-  /// All of the answer, once it is known whether there are such images; nil where it is known, or cannot be now.
-  private func asking(for ids: @autoclosure () -> [ImageID]) -> Answer? {
-    let arrival = site.library.arrival(of: ids().filter { !$0.isPrivate }, generation: namedGeneration)
-    guard let arrival else { return nil }
-    return waiting(for: arrival) { $0.answer() }
-  }
-
-  /// All of the answer, made by a queue's thread.
-  func later(in queue: AnswerQueue) -> Answer {
-    let request = request.detached
-    return .later(
-      queue.later(for: request.client) { [site, path] in
-        // The session may have ended meanwhile.
-        let visitor = site.visitor(request, isUse: false)
-        return Router(site: site, request: request, path: path, visitor: visitor).answer()
-      })
-  }
-
   /// Whether there is surely no image of the id.
   func isNoImage(_ place: (library: any ImageRepository, id: ImageID)) -> Bool {
     do throws(StorageError) { return try place.library.entry(place.id) == nil } catch { return false }
@@ -255,34 +281,17 @@ struct Router {
     !id.isPrivate && site.library.isUndecided(id)
   }
 
-  /// All of the answer, made by a thread that may wait, where words of the image are to be waited for; nil where
-  /// they are not.
-  func waiting(for id: ImageID?) -> Answer? {
-    guard !mayWait, let place = id.flatMap(place),
-      let entry = try? place.library.entry(place.id), !entry.isQuick
-    else {
-      return nil
-    }
-    return later(in: site.words)
-  }
-
-  /// The same where a database of many servers is to be asked for what is told of the id: whether it is a book, or in
-  /// which one it is a page.
-  func waitingForCatalog(_ id: ImageID?) -> Answer? {
-    guard !mayWait, let place = id.flatMap(place), place.library.asksDatabase(about: place.id) else {
-      return nil
-    }
-    return later(in: site.reading)
-  }
-
-  /// The same with what is known of the image, its sidecar's words among it.
+  /// A reply from what is known of the image, its metadata included.
   func known(
-    _ id: ImageID?, problem: Bool, _ answer: (CatalogEntry, TileArchive) -> Response
-  ) -> Answer {
-    waiting(for: id) ?? .now(knownNow(id, problem: problem, answer))
+    _ id: ImageID?, problem: Bool,
+    _ answer: @escaping @Sendable (Router, CatalogEntry, TileArchive) -> Response
+  ) -> Reply {
+    rest(on: queueForMetadata(id)) { router in
+      .response(router.knownNow(id, problem: problem) { answer(router, $0, $1) })
+    }
   }
 
-  /// The same on a thread that may wait.
+  /// The same at once; it may block.
   func knownNow(
     _ id: ImageID?, problem: Bool, _ answer: (CatalogEntry, TileArchive) -> Response
   ) -> Response {

@@ -5,7 +5,7 @@ import ZigguratHTTPMessages
 extension Router {
   /// The answer with the key by which a shared cache forgets all that tells of the image.
   /// - Parameter id: of the image that was found, however it was asked for.
-  func keyed(_ answer: Answer, _ id: ImageID?) -> Answer {
+  func keyed(_ answer: Reply, _ id: ImageID?) -> Reply {
     guard let key = id.flatMap(edgeKey) else { return answer }
     return answer.map { $0.keyed(key) }
   }

@@ -2,6 +2,7 @@ import TileStorage
 import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
+import ZigguratThreads
 import ZigguratTileProtocols
 import ZigguratTileRendering
 
@@ -38,7 +39,7 @@ extension Site {
         request.format == PictureFormat(archive.format)
       else { return .other }
       guard let (bytes, stamp) = archive.stampedTile(number) else {
-        return archive.arrival(ofTile: number).map(TileLookup.late) ?? .other
+        return archive.pendingTile(number).map(TileLookup.pending) ?? .other
       }
       return .found(
         TileReply(

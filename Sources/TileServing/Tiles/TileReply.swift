@@ -1,5 +1,6 @@
 package import TileStorage
 package import ZigguratHTTPMessages
+package import ZigguratThreads
 import ZigguratTileProtocols
 
 /// A stored tile on its way out: a slice of the archive's mapping, and who keeps it mapped.
@@ -28,8 +29,8 @@ package enum TileLookup {
   /// Not a stored tile's path: to be answered by `Site.respond`.
   case other
   case found(TileReply)
-  /// A stored tile that comes from elsewhere: it is fetched for who waits for it.
-  case late(TileArrival)
+  /// A stored tile that has to be fetched from elsewhere.
+  case pending(any Pending)
 }
 
 /// What is answered with a stored tile.

@@ -111,7 +111,7 @@ extension Router {
 
   func copyPlan(_ image: Range<Int>) -> BodyPlan {
     let text = path.text(image)
-    return plan(of: text) { .now(self.copy(text, $0.body)) }
+    return plan(of: text) { .response(self.copy(text, $0.body)) }
   }
 
   private func copy(_ text: String, _ body: [UInt8]) -> Response {
@@ -129,7 +129,7 @@ extension Router {
         409, "Conflict", "private images cannot be copied; move the image into the library first")
     }
     // Of servers that share a catalog this one may not have been asked for it yet.
-    site.library.arrival(of: [id])?.wait()
+    site.library.lookup(of: [id])?.wait()
     let found = knownNow(id, problem: true) { entry, archive in
       let image = archive.pyramid.imageSize
       let part = PictureCopy(

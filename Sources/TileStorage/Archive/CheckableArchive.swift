@@ -44,7 +44,7 @@ extension TileArchive: CheckableArchive {
       }
       return check(bytes)
     case .notThere: return nil
-    case .notHereYet, .unreachable: return "cannot be reached"
+    case .pending, .unreachable: return "cannot be reached"
     case .unreadable:
       guard zip != nil else { return "cannot be read" }
       return checksum(ofTile: index) == nil ? "is missing" : "cannot be read: its header is damaged"

@@ -1,4 +1,5 @@
 import ZigguratFiles
+package import ZigguratThreads
 
 /// What an archive has at a tile's place.
 package enum StoredTile {
@@ -8,7 +9,7 @@ package enum StoredTile {
   /// Whoever wrote the archive left it out, as `vips dzsave --skip-blanks` and `--depth` do: it is made from others.
   case notThere
   /// It is on its way.
-  case notHereYet(TileArrival)
+  case pending(any Pending)
   /// It is not available at present, which is no fault of the archive: there is no memory, no descriptor, no key.
   case unreachable
   /// There should be one, and it is missing or damaged.
@@ -24,7 +25,7 @@ package enum StoredTile {
     switch self {
     case .here(let bytes, _): return bytes
     case .notThere: return nil
-    case .notHereYet, .unreachable: throw StorageError(action, "it is unavailable", kind: .unreachable)
+    case .pending, .unreachable: throw StorageError(action, "it is unavailable", kind: .unreachable)
     case .unreadable: throw StorageError(action, "it is missing or damaged", kind: .unreadable)
     }
   }

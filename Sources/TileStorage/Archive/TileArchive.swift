@@ -1,5 +1,6 @@
 public import TileGeometry
 package import ZigguratFiles
+package import ZigguratThreads
 
 /// The tiles of one image: an SZI 1.2 file, which is a ZIP file without compression, or a Deep Zoom folder.
 ///
@@ -130,13 +131,11 @@ public final class TileArchive: Sendable {
     return (bytes, stamp)
   }
 
-  /// The coming of a tile that is not here: it is fetched for who waits for it. Nil where `stored` answers at once.
-  package func arrival(ofTile number: Int) -> TileArrival? {
+  /// Returns a tile that is not in memory, to be waited for: it is fetched for the first who does. Nil if `stored` answers at
+  /// once.
+  package func pendingTile(_ number: Int) -> (any Pending)? {
     guard let backing, backing.mayBeLate, backing.tileHere(number) == nil else { return nil }
-    return TileArrival { observer in
-      guard case .notHereYet(let arrival) = backing.tile(number) else { return observer.tell() }
-      arrival.whenHere(observer)
-    }
+    return PendingTile(backing: backing, number: number)
   }
 
   /// What is at the tile's place now.
@@ -147,7 +146,7 @@ public final class TileArchive: Sendable {
     return zip.lacks(number) ? .notThere : .unreadable
   }
 
-  /// The same once it has come: never `.notHereYet`. Not for threads that others wait for.
+  /// The same once it has come: never `.pending`. Not for threads that others wait for.
   package func awaited(_ number: Int) -> StoredTile {
     backing?.awaited(number) ?? stored(number)
   }

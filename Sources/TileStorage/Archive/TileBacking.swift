@@ -78,12 +78,12 @@ extension TileBacking {
 }
 
 extension TileBacking {
-  /// What is at the tile's place once it has come: never `.notHereYet`. Not for threads that others wait for.
+  /// What is at the tile's place once it has come: never `.pending`. Not for threads that others wait for.
   func awaited(_ number: Int) -> StoredTile {
     for _ in 0..<TileArchive.patience {
       let stored = tile(number)
-      guard case .notHereYet(let arrival) = stored else { return stored }
-      arrival.wait()
+      guard case .pending(let pending) = stored else { return stored }
+      pending.wait()
     }
     return .unreachable
   }

@@ -1,6 +1,7 @@
 import Synchronization
 package import TileGeometry
 import ZigguratFiles
+import ZigguratThreads
 
 /// What a library's directory tells of an archive in an object store: enough to answer for it without having opened it.
 package struct ListedArchive: Sendable {
@@ -31,26 +32,41 @@ package struct ListedArchive: Sendable {
 package final class ListedImage: Sendable {
   private struct State {
     weak var image: ObjectImage?
-    /// Who waits while it is being opened; nil while it is not.
-    var waiting: [TileArrival.Observer]?
     /// Kept for those who waited and are about to ask, since nobody else has it.
     var fresh: ObjectImage?
-    var failure: (kind: StorageError.Kind, until: ContinuousClock.Instant)?
+
+    /// The open archive, which is kept no longer for those who waited for it.
+    var current: ObjectImage? {
+      mutating get {
+        guard let image, !image.isReplaced else { return nil }
+        fresh = nil
+        return image
+      }
+    }
   }
 
-  /// What became of it.
-  enum Opening {
-    case open(ObjectImage)
-    case coming(TileArrival)
-    case failed(StorageError.Kind)
+  /// Why it is not open.
+  enum Lack: Error {
+    case pending(any Pending)
+    case unreachable
+    case unreadable
+
+    /// How long it is remembered that it could not be opened.
+    fileprivate var rest: Duration? {
+      switch self {
+      case .pending: nil
+      case .unreachable: .milliseconds(500)
+      case .unreadable: .seconds(10)
+      }
+    }
   }
 
   package let listed: ListedArchive
   private let store: any ObjectReading
   private let memory: ObjectMemory
   private let state = Mutex(State())
-  /// How long it is remembered that it could not be opened.
-  private static let rest = (unreachable: Duration.milliseconds(500), unreadable: Duration.seconds(10))
+  /// The opening of this one archive: nil if it succeeded, and it is in `state`.
+  private let opening = SingleFlight<Bool, Lack?>()
 
   package init(_ listed: ListedArchive, from store: any ObjectReading, _ memory: ObjectMemory) {
     self.listed = listed
@@ -70,53 +86,35 @@ package final class ListedImage: Sendable {
 
   var isOpen: Bool { state.withLock { $0.image != nil } }
 
-  /// Never waits; has it opened where it is not.
-  func opened() -> Opening {
-    let (opening, begins) = state.withLock { state -> (Opening, Bool) in
-      if let image = state.image, !image.isReplaced {
-        state.fresh = nil
-        return (.open(image), false)
-      }
-      if let failure = state.failure {
-        if failure.until > .now { return (.failed(failure.kind), false) }
-        state.failure = nil
-      }
-      let begins = state.waiting == nil
-      if begins { state.waiting = [] }
-      return (.coming(TileArrival { [self] in observe($0) }), begins)
-    }
-    if begins {
+  /// The open archive. Does not wait; begins to open it if nobody has.
+  func opened() -> Result<ObjectImage, Lack> {
+    if let image = state.withLock({ $0.current }) { return .success(image) }
+    if let lack = opening.remembered(true) ?? nil { return .failure(lack) }
+    let (flight, isNew) = opening.join(true)
+    if isNew {
       ObjectImage.open(
         key: listed.pin.key, generation: listed.generation, from: store, memory
-      ) { [self] in take($0) }
-    }
-    return opening
-  }
-
-  private func observe(_ observer: TileArrival.Observer) {
-    let isComing = state.withLock { state in
-      state.waiting?.append(observer)
-      return state.waiting != nil
-    }
-    if !isComing { observer.tell() }
-  }
-
-  private func take(_ result: Result<ObjectImage, StorageError>) {
-    let waiting = state.withLock { state in
-      switch result {
-      case .success(let image) where isListed(image): (state.image, state.fresh) = (image, image)
-      // The store has something else than the directory says.
-      case .success: state.failure = (.unreadable, .now + Self.rest.unreadable)
-      case .failure(let error):
-        // What is listed should be there.
-        let kind = error.kind == .notThere ? .unreadable : error.kind
-        let rest = kind == .unreachable ? Self.rest.unreachable : Self.rest.unreadable
-        state.failure = (kind, .now + rest)
+      ) { [self] in
+        let lack = take($0)
+        opening.land(true, lack, rememberingFor: lack?.rest)
       }
-      defer { state.waiting = nil }
-      return state.waiting ?? []
     }
-    for observer in waiting { observer.tell() }
+    return .failure(.pending(flight))
+  }
+
+  private func take(_ result: Result<ObjectImage, StorageError>) -> Lack? {
+    switch result {
+    case .success(let image):
+      // Otherwise the store has something else than the directory says.
+      guard isListed(image) else { return .unreadable }
+      state.withLock { state in
+        state.image = image
+        state.fresh = image
+      }
+      return nil
+    // What is listed should be there.
+    case .failure(let error): return error.kind == .unreachable ? .unreachable : .unreadable
+    }
   }
 
   private func isListed(_ image: ObjectImage) -> Bool {
@@ -144,9 +142,9 @@ final class ListedTiles: TileBacking {
   func tile(_ number: Int) -> StoredTile {
     switch tiles() {
     case .success(let tiles): tiles.tile(number)
-    case .failure(.coming(let arrival)): .notHereYet(arrival)
-    case .failure(.failed(.unreachable)): .unreachable
-    case .failure(.failed(.notThere)), .failure(.failed(.unreadable)): .unreadable
+    case .failure(.pending(let opening)): .pending(opening)
+    case .failure(.unreachable): .unreachable
+    case .failure(.unreadable): .unreadable
     }
   }
 
@@ -162,22 +160,13 @@ final class ListedTiles: TileBacking {
     if case .success(let tiles) = tiles() { tiles.expect(numbers) }
   }
 
-  /// Why there are none.
-  private enum Lack: Error {
-    case coming(TileArrival)
-    case failed(StorageError.Kind)
-  }
-
-  private func tiles() -> Result<ObjectTiles, Lack> {
+  private func tiles() -> Result<ObjectTiles, ListedImage.Lack> {
     inner.withLock { inner in
       if let inner { return .success(inner) }
-      switch image.opened() {
-      case .coming(let arrival): return .failure(.coming(arrival))
-      case .failed(let kind): return .failure(.failed(kind))
-      case .open(let image):
+      return image.opened().map { image in
         let tiles = ObjectTiles(image)
         inner = tiles
-        return .success(tiles)
+        return tiles
       }
     }
   }
@@ -187,8 +176,8 @@ final class ListedTiles: TileBacking {
     for _ in 0..<TileArchive.patience {
       switch tiles() {
       case .success(let tiles): return tiles
-      case .failure(.coming(let arrival)): arrival.wait()
-      case .failure(.failed): return nil
+      case .failure(.pending(let opening)): opening.wait()
+      case .failure(.unreachable), .failure(.unreadable): return nil
       }
     }
     return nil

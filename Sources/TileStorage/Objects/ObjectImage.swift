@@ -1,6 +1,6 @@
 import Synchronization
 package import ZigguratFiles
-import ZigguratThreads
+package import ZigguratThreads
 
 /// One version of an archive in an object store: what its directory says, and its tiles as they are fetched.
 ///
@@ -15,27 +15,20 @@ package final class ObjectImage: Sendable {
   private let store: any ObjectReading
   /// Entries that came with the directory.
   let entries: [String: ObjectBytes]
-  private let state = Mutex(State())
+  private let isOtherVersion = Atomic<Bool>(false)
+  /// The fetches of tiles, by their numbers.
+  private let tiles = SingleFlight<Int, Result<ObjectBytes, Failure>>()
   /// How long one answer of the store is waited for.
   static let patience = Duration.seconds(5)
   /// Bytes that are checked and copied on the store's own thread.
   private static let quickCount = 64 << 10
-  /// How long it is remembered that a tile could not be had, so that who waited for it is told and asks no more.
-  private static let rest = (unreachable: Duration.milliseconds(500), unreadable: Duration.seconds(10))
 
   /// What became of a tile that did not come.
-  enum Failure: Sendable { case unreachable, unreadable }
+  enum Failure: Error {
+    case unreachable, unreadable
 
-  private struct Flight {
-    /// Who has the tile once it comes, whatever the memory keeps.
-    var takers: [ObjectTiles] = []
-    var waiting: [TileArrival.Observer] = []
-  }
-
-  private struct State {
-    var flights: [Int: Flight] = [:]
-    var failures: [Int: (failure: Failure, until: ContinuousClock.Instant)] = [:]
-    var isReplaced = false
+    /// How long it is remembered, so that those who waited for the tile do not ask for it again.
+    var rest: Duration { self == .unreachable ? .milliseconds(500) : .seconds(10) }
   }
 
   init(
@@ -60,47 +53,47 @@ package final class ObjectImage: Sendable {
   }
 
   /// Whether the store has another version under the key.
-  package var isReplaced: Bool { state.withLock { $0.isReplaced } }
+  package var isReplaced: Bool { isOtherVersion.load(ordering: .relaxed) }
 
-  /// Nil where the tile is on its way, or may be fetched.
+  /// Returns why the tile did not come lately; nil if it is on its way, or may be fetched.
   func failure(_ number: Int) -> Failure? {
-    state.withLock { state in
-      guard let failed = state.failures[number] else { return nil }
-      if failed.until > .now { return failed.failure }
-      state.failures[number] = nil
-      return nil
-    }
+    if case .failure(let failure)? = tiles.remembered(number) { failure } else { nil }
   }
 
-  /// Has the observer told once the tile has come or failed; at once where it is not on its way.
-  func observe(_ number: Int, _ observer: TileArrival.Observer) {
-    let isComing = state.withLock { state in
-      guard state.flights[number] != nil else { return false }
-      state.flights[number]?.waiting.append(observer)
-      return true
-    }
-    if !isComing { observer.tell() }
+  /// Fetches the tile, if it is not on its way already, and gives it to `taker` before others learn of it.
+  /// - Parameter number: of a tile that the archive has.
+  func fetch(_ number: Int, for taker: ObjectTiles) -> any Pending {
+    let (flight, isNew) = join(number, taker)
+    if isNew { fetch([number]) }
+    return flight
   }
 
-  /// Has the tiles fetched that are not on their way already, and gives them to `taker`.
-  /// - Parameter numbers: of tiles that there are.
-  func fetch(_ numbers: [Int], for taker: ObjectTiles) {
-    let fresh = state.withLock { state in
-      numbers.filter { number in
-        if let flight = state.flights[number] {
-          if !flight.takers.contains(where: { $0 === taker }) { state.flights[number]?.takers.append(taker) }
-          return false
-        }
-        // Come since it was asked for.
-        if let bytes = memory.tileAgain(place(number)) {
-          taker.hold(bytes, number)
-          return false
-        }
-        state.flights[number] = Flight(takers: [taker])
-        return true
+  /// Fetches the tiles that are not on their way already, and gives them to `taker`.
+  /// - Parameter numbers: of tiles that the archive has.
+  func fetch(_ numbers: [Int], for taker: ObjectTiles) { fetch(numbers.filter { join($0, taker).isNew }) }
+
+  private func join(_ number: Int, _ taker: ObjectTiles) -> (flight: any Pending, isNew: Bool) {
+    let (flight, isNew) = tiles.join(number)
+    flight.whenLanded { result in
+      // Whatever the memory keeps.
+      if case .success(let bytes) = result { taker.hold(bytes, number) }
+    }
+    return (flight, isNew)
+  }
+
+  private func fetch(_ numbers: [Int]) {
+    var parts: [ObjectSpan.Part] = []
+    for number in numbers {
+      if let bytes = memory.tileAgain(place(number)) {
+        // It has come since it was asked for.
+        tiles.land(number, .success(bytes))
+      } else if let part = part(number) {
+        parts.append(part)
+      } else {
+        tiles.land(number, .failure(.unreadable), rememberingFor: Failure.unreadable.rest)
       }
     }
-    for span in ObjectSpan.holding(fresh.compactMap(part)) { read(span, isLast: false) }
+    for span in ObjectSpan.holding(parts) { read(span, isLast: false) }
   }
 
   /// Where a tile lies with its header, if that has no more in it than ours.
@@ -122,8 +115,8 @@ package final class ObjectImage: Sendable {
   private func take(_ span: ObjectSpan, _ result: Result<ObjectBytes, ObjectFault>, isLast: Bool) {
     switch result {
     case .failure(let fault):
-      if fault == .otherVersion { state.withLock { $0.isReplaced = true } }
-      for part in span.parts { land(part.tile, nil, fault.failure) }
+      if fault == .otherVersion { isOtherVersion.store(true, ordering: .relaxed) }
+      for part in span.parts { land(part.tile, .failure(fault.failure)) }
     case .success(let object):
       for part in span.parts {
         let bytes = UnsafeRawBufferPointer(
@@ -131,9 +124,11 @@ package final class ObjectImage: Sendable {
         if let tile = tile(part.tile, in: bytes) {
           // With one tile alone there is no more in memory than its header.
           let isAlone = span.parts.count == 1 && !isLast
-          land(part.tile, isAlone ? ObjectBytes(tile, of: object) : ObjectBytes(copying: tile), .unreachable)
+          let bytes = isAlone ? ObjectBytes(tile, of: object) : ObjectBytes(copying: tile)
+          // Without memory for the copy there is no tile at present.
+          land(part.tile, bytes.map { .success($0) } ?? .failure(.unreachable))
         } else if isLast {
-          land(part.tile, nil, .unreadable)
+          land(part.tile, .failure(.unreadable))
         } else {
           // What came may have been damaged on its way, or have more in its header than ours.
           read(ObjectSpan(wider(part, bytes)), isLast: true)
@@ -172,28 +167,13 @@ package final class ObjectImage: Sendable {
     return ObjectSpan.Part(tile: part.tile, range: part.range.lowerBound..<min(end, pin.byteCount))
   }
 
-  /// The end of a tile's flight: whoever asked for it has it or is told.
-  private func land(_ number: Int, _ bytes: ObjectBytes?, _ failure: Failure) {
-    if let bytes { memory.keep(bytes, at: place(number)) }
-    let flight = state.withLock { state in
-      if bytes == nil {
-        // Of very many none is worth remembering.
-        if state.failures.count > 4096 { state.failures = [:] }
-        state.failures[number] = (
-          failure, .now + (failure == .unreachable ? Self.rest.unreachable : Self.rest.unreadable)
-        )
-      }
-      let flight = state.flights.removeValue(forKey: number)
-      // Before anybody can ask again.
-      if let bytes { for taker in flight?.takers ?? [] { taker.hold(bytes, number) } }
-      return flight
+  private func land(_ number: Int, _ result: Result<ObjectBytes, Failure>) {
+    switch result {
+    case .success(let bytes):
+      memory.keep(bytes, at: place(number))
+      tiles.land(number, result)
+    case .failure(let failure): tiles.land(number, result, rememberingFor: failure.rest)
     }
-    var others: [TileArrival.Observer] = []
-    for observer in flight?.waiting ?? [] {
-      if observer.isQuick { observer.tell() } else { others.append(observer) }
-    }
-    guard !others.isEmpty else { return }
-    _ = ObjectMemory.workers.submit(always: true) { [others] in for observer in others { observer.tell() } }
   }
 
   func place(_ number: Int) -> ObjectMemory.Place {
@@ -244,32 +224,13 @@ extension ObjectFault {
 extension ObjectReading {
   /// The same for a thread that may wait; not for the store's own.
   package func awaited(_ pin: ObjectPin, _ range: Range<Int>) -> Result<ObjectBytes, ObjectFault> {
-    coming(pin, range).wait()
+    pending(pin, range).value()
   }
 
   /// Asks for bytes that a thread will wait for.
-  package func coming(_ pin: ObjectPin, _ range: Range<Int>) -> ComingBytes {
-    let coming = ComingBytes()
-    read(pin, range, by: .now + ObjectImage.patience) { coming.take($0) }
-    return coming
-  }
-}
-
-/// Bytes of an object that were asked for.
-package final class ComingBytes: Sendable {
-  private let found = Mutex<Result<ObjectBytes, ObjectFault>>(.failure(.cut))
-  private let wakeUps = WakeUps()
-
-  fileprivate init() {}
-
-  fileprivate func take(_ result: Result<ObjectBytes, ObjectFault>) {
-    found.withLock { $0 = result }
-    wakeUps.signal()
-  }
-
-  /// Returns once they are there, or it is known why they are not; for one thread, once, and not for the store's own.
-  package func wait() -> Result<ObjectBytes, ObjectFault> {
-    wakeUps.wait()
-    return found.withLock { $0 }
+  package func pending(_ pin: ObjectPin, _ range: Range<Int>) -> Flight<Result<ObjectBytes, ObjectFault>> {
+    let flight = Flight<Result<ObjectBytes, ObjectFault>>()
+    read(pin, range, by: .now + ObjectImage.patience) { flight.land($0) }
+    return flight
   }
 }

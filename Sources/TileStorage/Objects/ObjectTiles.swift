@@ -33,8 +33,7 @@ final class ObjectTiles: TileBacking {
   func tile(_ number: Int) -> StoredTile {
     if let here = tileHere(number) { return here }
     image.memory.countMiss()
-    image.fetch([number], for: self)
-    return .notHereYet(TileArrival { [image] in image.observe(number, $0) })
+    return .pending(image.fetch(number, for: self))
   }
 
   func expect(_ numbers: [Int]) {

@@ -59,8 +59,8 @@ struct ObjectTilesTests {
     StartedThread.several(4) { number in
       for turn in 0..<250 {
         let archive = archives[(number + turn) % 2]
-        if case .notHereYet(let arrival) = archive.stored(Self.cold) {
-          arrival.whenHere { came.signal() }
+        if case .pending(let tile) = archive.stored(Self.cold) {
+          tile.whenLanded { came.signal() }
         } else {
           came.signal()
         }
@@ -78,7 +78,7 @@ struct ObjectTilesTests {
     let image = try store.open("a", memory)
     let (archive, came) = (image.archive(), WakeUps())
     #expect(archive.stampedTile(Self.cold) == nil)
-    try #require(archive.arrival(ofTile: Self.cold)).whenHere(isQuick: true) { came.signal() }
+    try #require(archive.pendingTile(Self.cold)).whenLanded { came.signal() }
     came.wait()
     #expect(archive.stampedTile(Self.cold) != nil && memory.counts.misses == 1 && memory.counts.hits == 0)
     #expect(image.archive().copy(Self.cold) == Self.tile(Self.cold))
@@ -219,7 +219,7 @@ struct ObjectTilesTests {
     switch tile {
     case .here: "here"
     case .notThere: "not there"
-    case .notHereYet: "not here yet"
+    case .pending: "not here yet"
     case .unreachable: "unreachable"
     case .unreadable: "unreadable"
     }

@@ -2,6 +2,7 @@ import TileGeometry
 import TileStorage
 import ZigguratFiles
 import ZigguratHTTPMessages
+import ZigguratThreads
 import ZigguratTileProtocols
 import ZigguratTileRendering
 
@@ -10,13 +11,13 @@ import ZigguratTileRendering
 extension Router {
   static let framed = "application/vnd.ziggurat.viewport-tiles"
 
-  func viewportTiles(_ answer: ViewportAnswer, _ archive: TileArchive) -> Answer {
+  func viewportTiles(_ answer: ViewportAnswer, _ archive: TileArchive) -> Reply {
     let tiles = answer.tiles
     let crowded = Response.problem(503, "Busy", "too many tiles wait to be sent; try again")
     // Tiles that are files of their own stay mapped until the answer is sent, and only so many can be.
     let client = request.client
     guard !archive.hasStamps || site.mappedTiles.admits(client, more: tiles.count) else {
-      return .now(crowded)
+      return .response(crowded)
     }
     let hold = archive.hasStamps ? site.mappedTiles.hold(tiles.count, by: client) : nil
     let json = answer.json(of: tiles)
@@ -30,26 +31,26 @@ extension Router {
     var parts: [UnsafeRawBufferPointer] = []
     parts.reserveCapacity(tiles.count)
     var stamps: UInt64 = 0
-    var arrivals: [TileArrival] = []
+    var pending: [any Pending] = []
     for tile in tiles {
       let address = tile.address
       guard Self.isStored(tile, in: archive) else { return made(tiles, json, archive, failure) }
       guard let number = archive.tileIndex(level: address.level, column: address.column, row: address.row)
-      else { return .now(failure) }
+      else { return .response(failure) }
       switch archive.stored(number) {
       case .here(let bytes, let stamp):
         stamps = Digest.step(stamps, stamp)
         parts.append(bytes)
-      case .notHereYet(let arrival): arrivals.append(arrival)
+      case .pending(let tile): pending.append(tile)
       case .notThere: return made(tiles, json, archive, failure)
-      case .unreachable: return .now(crowded)
+      case .unreachable: return .response(crowded)
       case .unreadable:
         tellFault(address, archive)
-        return .now(failure)
+        return .response(failure)
       }
     }
-    if let arrival = TileArrival.last(of: arrivals) {
-      return waiting(for: arrival) { $0.viewportTiles(answer, archive) }
+    if !pending.isEmpty {
+      return waiting(for: PendingTiles(tiles: pending)) { $0.viewportTiles(answer, archive) }
     }
     // The JSON names the archive's generation in every tile's URL, so its tag stands for the tiles, too.
     var response = Response.json(json, Self.framed)
@@ -62,7 +63,7 @@ extension Router {
     if let hold { kept.append(hold) }
     let bytes = GatheredBytes(first: json, parts: parts, keeping: kept)
     response.body = .gathered(bytes, 0..<bytes.count)
-    return .now(response)
+    return .response(response)
   }
 
   /// Whether the stored tile has the pixels of `source`. Only Deep Zoom has tiles with overlap.
@@ -73,7 +74,7 @@ extension Router {
   /// The same where some of the tiles are not stored: these are made first.
   private func made(
     _ tiles: [CoveredTile], _ json: [UInt8], _ archive: TileArchive, _ failure: Response
-  ) -> Answer {
+  ) -> Reply {
     let renderer = site.renderer
     let format = PictureFormat(archive.format)
     var (stamp, pixels): (UInt64, Int) = (0, 0)
@@ -110,5 +111,17 @@ extension Router {
       }
       return bytes
     }
+  }
+}
+
+/// Several tiles, which have come when the last has.
+private struct PendingTiles: Pending {
+  let tiles: [any Pending]
+
+  func whenLanded(_ body: @escaping @Sendable () -> Void) { Self.whenLanded(tiles[...], body) }
+
+  private static func whenLanded(_ tiles: ArraySlice<any Pending>, _ body: @escaping @Sendable () -> Void) {
+    guard let first = tiles.first else { return body() }
+    first.whenLanded { whenLanded(tiles.dropFirst(), body) }
   }
 }

@@ -1,0 +1,57 @@
+/// The answer of a handler: a response, or a task that makes it.
+///
+/// What need not wait is a response at once: a task costs more than many answers do.
+package enum Reply: Sendable {
+  case response(Response)
+  case task(PendingResponse)
+
+  /// - Parameters:
+  ///   - head: see `PendingResponse.head`.
+  ///   - make: the task.
+  package static func task(head: Response? = nil, _ make: @escaping @Sendable () async -> Response) -> Reply {
+    .task(PendingResponse(head: head, make))
+  }
+
+  /// The same reply with its response changed.
+  package func map(_ change: @escaping @Sendable (Response) -> Response) -> Reply {
+    switch self {
+    case .response(let response): .response(change(response))
+    case .task(let pending):
+      .task(head: pending.head.map(change)) { [make = pending.make] in change(await make()) }
+    }
+  }
+
+  /// The response, once it is there.
+  package func response() async -> Response {
+    switch self {
+    case .response(let response): response
+    case .task(let pending): await pending.make()
+    }
+  }
+}
+
+/// A response that a task makes.
+package struct PendingResponse: Sendable {
+  /// The response without its body, if it is known before the body is made: a client that has this version already, or wants
+  /// another one, is answered without the task.
+  package let head: Response?
+  /// Makes the response. A task that is cancelled ends early, with any response: the client is gone.
+  package let make: @Sendable () async -> Response
+
+  package init(head: Response? = nil, _ make: @escaping @Sendable () async -> Response) {
+    self.head = head
+    self.make = make
+  }
+}
+
+extension Reply {
+  package static func text(_ status: Int, _ text: String) -> Reply { .response(.text(status, text)) }
+
+  package static func problem(_ status: Int, _ title: String, _ detail: String) -> Reply {
+    .response(.problem(status, title, detail))
+  }
+
+  package static func problem(_ title: String, _ errors: [InvalidInput]) -> Reply {
+    .response(.problem(title, errors))
+  }
+}

@@ -1,0 +1,50 @@
+import Synchronization
+
+/// Runs one operation for each key at a time; whoever asks for the key meanwhile shares its result (as Go's `singleflight`). A
+/// result that is worth remembering, such as a failure, is given for a while without another operation (negative caching).
+package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  private struct State {
+    var flights: [Key: Flight<Value>] = [:]
+    var remembered: [Key: (value: Value, until: ContinuousClock.Instant)] = [:]
+  }
+
+  private let state = Mutex(State())
+  /// Results that are remembered at a time. Of very many none is worth remembering.
+  private let capacity: Int
+
+  package init(remembering capacity: Int = 4096) { self.capacity = capacity }
+
+  /// The flight of the key.
+  /// - Returns: `isNew` if the caller has to begin the operation, and to call `land` when it ends.
+  package func join(_ key: Key) -> (flight: Flight<Value>, isNew: Bool) {
+    state.withLock { state in
+      if let flight = state.flights[key] { return (flight, false) }
+      let flight = Flight<Value>()
+      state.flights[key] = flight
+      return (flight, true)
+    }
+  }
+
+  /// Ends the operation of the key.
+  /// - Parameter rest: how long `remembered` gives the result; nil if it does not.
+  package func land(_ key: Key, _ value: Value, rememberingFor rest: Duration? = nil) {
+    let flight = state.withLock { state in
+      if let rest {
+        if state.remembered.count >= capacity { state.remembered = [:] }
+        state.remembered[key] = (value, .now + rest)
+      }
+      return state.flights.removeValue(forKey: key)
+    }
+    flight?.land(value)
+  }
+
+  /// The result of the last operation, as long as it is remembered.
+  package func remembered(_ key: Key) -> Value? {
+    state.withLock { state in
+      guard let known = state.remembered[key] else { return nil }
+      if known.until > .now { return known.value }
+      state.remembered[key] = nil
+      return nil
+    }
+  }
+}

@@ -1,0 +1,12 @@
+import ZigguratThreads
+
+/// A tile of an archive that is not in memory. It is fetched for the first who waits for it.
+struct PendingTile: Pending {
+  let backing: any TileBacking
+  let number: Int
+
+  func whenLanded(_ body: @escaping @Sendable () -> Void) {
+    guard case .pending(let pending) = backing.tile(number) else { return body() }
+    pending.whenLanded(body)
+  }
+}
