@@ -2,7 +2,7 @@ import Glibc
 import ZigguratFiles
 package import ZigguratTileServing
 
-/// A daemon of libmicrohttpd that gives requests to a site and sends its answers. It decides nothing.
+/// A daemon of libmicrohttpd that gives requests to a `TileServer` and sends its replies. It decides nothing.
 package final class HTTPServer {
   /// The daemon's limits; the defaults suit a public server behind a proxy or a private one alone.
   package struct Limits: Codable, Equatable, Sendable {
@@ -60,11 +60,11 @@ package final class HTTPServer {
   ///   - logFile: what lines of the log are added to; nil for stderr.
   ///   - report: takes lines for the operator.
   package init(
-    site: Site, hosts: [String], port: Int, paths: [String] = [], handed: [HandedSocket] = [],
+    tileServer: TileServer, hosts: [String], port: Int, paths: [String] = [], handed: [HandedSocket] = [],
     monitors: (host: String, port: Int)? = nil, threads: Int, limits: Limits = Limits(),
     log: AccessLog.Style = .none, logFile: String? = nil, report: @escaping @Sendable (String) -> Void
   ) throws(StartError) {
-    let log = try AccessLog(log, to: logFile, metrics: site.metrics, report: report)
+    let log = try AccessLog(log, to: logFile, metrics: tileServer.metrics, report: report)
     var sockets: [Int32] = []
     do throws(StartError) {
       (sockets, self.port) = try hosts.isEmpty ? ([], 0) : ListeningSocket.open(hosts, port, .everybody)
@@ -81,7 +81,8 @@ package final class HTTPServer {
     self.sockets = sockets
     self.paths = paths
     self.handed = handed.map(\.descriptor)
-    context = ServerContext(site: site, limits: limits, log: log, monitorPort: monitorPort, threads: threads)
+    context = ServerContext(
+      tileServer: tileServer, limits: limits, log: log, monitorPort: monitorPort, threads: threads)
     acceptor = ConnectionAcceptor(context, sockets, shared: self.handed, threads: threads)
     guard acceptor.start() else {
       for socket in sockets { close(socket) }
@@ -96,13 +97,13 @@ package final class HTTPServer {
   /// Takes no more connections, lets requests in flight finish for up to `grace` seconds, and ends.
   package func stop(grace: Double) {
     acceptor.stop()
-    context.site.events.close()
+    context.tileServer.events.close()
     var waited = 0.0
     while context.requestsInFlight.load(ordering: .acquiring) > 0, waited < grace {
       usleep(10_000)
       waited += 0.01
     }
-    context.site.stop()
+    context.tileServer.stop()
     // No connection may be suspended when its loop ends.
     context.suspended.stop()
     context.connections.stop()

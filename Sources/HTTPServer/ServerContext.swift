@@ -5,7 +5,7 @@ import ZigguratTileServing
 
 /// The state that the connections of a server share.
 final class ServerContext: Sendable {
-  let site: Site
+  let tileServer: TileServer
   let connections = OpenConnections()
   let suspended = SuspendedRequests()
   let taskThreads: TaskThreads
@@ -21,12 +21,13 @@ final class ServerContext: Sendable {
   let requestsInFlight = Atomic<Int>(0)
 
   init(
-    site: Site, limits: HTTPServer.Limits, log: AccessLog?, monitorPort: Int? = nil, threads: Int = 1
+    tileServer: TileServer, limits: HTTPServer.Limits, log: AccessLog?, monitorPort: Int? = nil,
+    threads: Int = 1
   ) {
     taskThreads = TaskThreads(threads: threads)
     self.log = log
     self.monitorPort = monitorPort
-    self.site = site
+    self.tileServer = tileServer
     self.limits = limits
     clients = AddressCounts(limit: limits.connectionsPerAddress)
     proxied = AddressCounts(limit: limits.connectionsPerAddress)
@@ -34,11 +35,11 @@ final class ServerContext: Sendable {
 
   /// Counts one more connection; returns false if the client has as many as it may. A proxy may have any number.
   func admits(connectionOf peer: IPAddress?) -> Bool {
-    site.proxies.trusts(peer) || clients.add(ClientAddress(peer))
+    tileServer.proxies.trusts(peer) || clients.add(ClientAddress(peer))
   }
 
   func connectionEnded(of peer: IPAddress?) {
-    if !site.proxies.trusts(peer) { clients.remove(ClientAddress(peer)) }
+    if !tileServer.proxies.trusts(peer) { clients.remove(ClientAddress(peer)) }
   }
 
   /// Whether a connection came in at the address for monitors.

@@ -42,7 +42,7 @@ final class TestServer {
   }
 
   private let folder: TemporaryFolder
-  let site: Site
+  let tileServer: TileServer
   let server: HTTPServer
   private let logFile: String
 
@@ -55,7 +55,7 @@ final class TestServer {
     var access = Access()
     access.token = AccessToken(Self.token)
     access.proxies = proxies
-    site = try Site(
+    tileServer = try TileServer(
       library: ListRepository(Source(path: folder.path), name: "test"), publicFolder: nil, access: access)
     // Longer than any test, unless a test is about them.
     var limits = HTTPServer.Limits()
@@ -64,7 +64,8 @@ final class TestServer {
     change(&limits)
     logFile = folder("log")
     server = try HTTPServer(
-      site: site, hosts: ["0.0.0.0"], port: 0, threads: 1, limits: limits, log: .text, logFile: logFile,
+      tileServer: tileServer, hosts: ["0.0.0.0"], port: 0, threads: 1, limits: limits, log: .text,
+      logFile: logFile,
       report: { _ in })
   }
 
@@ -82,7 +83,7 @@ final class TestServer {
   }
 
   /// The number of connections that the server has.
-  var connections: Int { site.metrics.connections.load(ordering: .relaxed) }
+  var connections: Int { tileServer.metrics.connections.load(ordering: .relaxed) }
 
   /// The connections that are open now.
   var openConnections: [Connection] { server.context.connections.table.withLock { Array($0.values) } }

@@ -31,15 +31,15 @@ import ZigguratTestSupport
   private let folder = try! TemporaryFolder()
   private static let key = EdgeKey.make()
 
-  private func site(isBehindEdge: Bool = true, maxAge: Int = 0) throws -> Site {
+  private func site(isBehindEdge: Bool = true, maxAge: Int = 0) throws -> TileServer {
     var access = Access()
     (access.surrogateSeed, access.tileMaxAge) = (isBehindEdge ? Self.key.seed : nil, maxAge)
     let library = try ListRepository(Source(path: folder.path), name: "edge")
-    return try Site(library: library, publicFolder: nil, access: access)
+    return try TileServer(library: library, publicFolder: nil, access: access)
   }
 
   /// The headers of a stored tile, by the way that knows no strings; nil where that does not have it.
-  private func hit(_ site: Site, _ path: String, query: String = "") -> [String: String]? {
+  private func hit(_ site: TileServer, _ path: String, query: String = "") -> [String: String]? {
     // In one piece, as in a request.
     let target = Array("\(path)?\(query)".utf8)
     return target.withUnsafeBytes { target -> [String: String]? in
@@ -57,13 +57,13 @@ import ZigguratTestSupport
     }
   }
 
-  private func ask(_ site: Site, _ path: String, query: String = "") -> Response? {
+  private func ask(_ site: TileServer, _ path: String, query: String = "") -> Response? {
     let request = Request(method: "GET", rawPath: Array(path.utf8), query: Array(query.utf8)) { _ in nil }
     guard case .response(let response) = site.respond(to: RoutedRequest(request)) else { return nil }
     return response
   }
 
-  private func generation(_ site: Site) throws -> String {
+  private func generation(_ site: TileServer) throws -> String {
     String(try #require(try site.library.archive("one")).generation, radix: 16)
   }
 

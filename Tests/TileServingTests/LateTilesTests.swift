@@ -29,14 +29,14 @@ import ZigguratThreads
 
   private let late = LateTiles(TileArchive(inMemory: pyramid) { tiles[$0] })
   private let library: ListRepository
-  private let site: Site
+  private let site: TileServer
   private let folder = try! TemporaryFolder()
 
   init() throws {
     let archive = TileArchive(
       name: "late", pyramid: Self.pyramid, format: .jpeg, generation: 0xabc, backing: late)
     library = try ListRepository(Source(archive: archive, path: folder.path), name: "late")
-    site = try Site(library: library, publicFolder: nil)
+    site = try TileServer(library: library, publicFolder: nil)
   }
 
   private func number(_ level: Int, _ column: Int, _ row: Int) -> Int {

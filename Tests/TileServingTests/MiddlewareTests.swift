@@ -268,7 +268,7 @@ import ZigguratTestSupport
     "the session has one home, however it is spelled",
     arguments: ["/api/session", "/api/%73ession"], ["GET", "HEAD", "OPTIONS", "DELETE"])
   func session(path: String, method: String) throws {
-    let site = try Site(library: InMemoryRepository(), publicFolder: nil)
+    let site = try TileServer(library: InMemoryRepository(), publicFolder: nil)
     guard case .response(let response) = site.respond(to: Self.request(path, method: method)) else {
       Issue.record("nothing is to be waited for")
       return
@@ -282,7 +282,7 @@ import ZigguratTestSupport
   @Test(
     "the launch key is asked for before the catalog is, and nothing that is refused is compressed or kept")
   func lists() throws {
-    let site = try Site(library: InMemoryRepository(), publicFolder: nil, gate: Gate())
+    let site = try TileServer(library: InMemoryRepository(), publicFolder: nil, gate: Gate())
     // A list would come later, from a thread that may wait.
     guard
       case .response(let response) = site.respond(

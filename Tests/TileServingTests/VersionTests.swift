@@ -6,7 +6,7 @@ import ZigguratRepositorySupport
 
 @Suite struct VersionTests {
   private func ask(_ method: String) throws -> Response? {
-    let site = try Site(library: InMemoryRepository(), publicFolder: nil, version: "1.2.3")
+    let site = try TileServer(library: InMemoryRepository(), publicFolder: nil, version: "1.2.3")
     let request = Request(method: method, rawPath: Array("/api/version".utf8))
     guard case .response(let response) = site.respond(to: RoutedRequest(request)) else { return nil }
     return response

@@ -48,7 +48,7 @@ class Readme(unittest.TestCase):
             self.assertIn(f"{option} ", help_)
         for line in re.findall(r"`ziggurat space (\w+)`", text):
             self.assertIn(line, run("help", "space").stdout)
-        self.assertIn("sandbox_processes_confined", (ROOT / "Sources/TileServing/Routes/Router+Metrics.swift").read_text())
+        self.assertIn("sandbox_processes_confined", (ROOT / "Sources/TileServing/Handlers/MonitoringHandler.swift").read_text())
 
     def test_its_make_targets_exist(self):
         targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))

@@ -40,7 +40,7 @@ final class Connection: @unchecked Sendable {
     self.server = server
     socket = zg_connection_socket(handle)
     peer = zg_client_address(handle).flatMap { IPAddress($0) }
-    isProxy = server.site.proxies.trusts(peer)
+    isProxy = server.tileServer.proxies.trusts(peer)
     isMonitor = server.isMonitor(socket)
     deadline = Atomic(OpenConnections.now() + UInt64(server.limits.requestDeadline) * 1000)
   }
@@ -79,8 +79,8 @@ final class Connection: @unchecked Sendable {
 
   /// The public address that a trusted proxy states for the request; `nil` without one, and if the address is fixed.
   var publicBase: String? {
-    guard server.site.readsForwardedBase, isProxy else { return nil }
-    return server.site.publicBase(
+    guard server.tileServer.readsForwardedBase, isProxy else { return nil }
+    return server.tileServer.publicBase(
       { name in header(name).map { list(name, first: $0) } }, at: { ListeningSocket.localAddress(socket) })
   }
 
@@ -92,7 +92,9 @@ final class Connection: @unchecked Sendable {
         && (host.isEmpty || memcmp($0.baseAddress!, host.baseAddress!, host.count) == 0)
     }
     if isSame { return true }
-    guard server.site.admits(host: host, at: { ListeningSocket.localAddress(socket) }) else { return false }
+    guard server.tileServer.admits(host: host, at: { ListeningSocket.localAddress(socket) }) else {
+      return false
+    }
     admittedHost = Array(host)
     return true
   }

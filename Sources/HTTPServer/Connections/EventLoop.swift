@@ -34,16 +34,16 @@ final class EventLoop: @unchecked Sendable {
 
   /// Begins a connection that libmicrohttpd has taken over, on the loop's thread.
   func begin(_ handle: OpaquePointer) -> Connection {
-    server.site.loops.join()
+    server.tileServer.loops.join()
     let connection = Connection(handle, of: server)
     server.connections.add(connection)
-    server.site.metrics.connections.wrappingAdd(1, ordering: .relaxed)
+    server.tileServer.metrics.connections.wrappingAdd(1, ordering: .relaxed)
     return connection
   }
 
   /// Ends a connection, whose socket libmicrohttpd closes afterwards.
   func end(_ connection: Connection) {
-    server.site.metrics.connections.wrappingSubtract(1, ordering: .relaxed)
+    server.tileServer.metrics.connections.wrappingSubtract(1, ordering: .relaxed)
     connection.end()
     count.wrappingSubtract(1, ordering: .relaxed)
   }

@@ -4,17 +4,17 @@ import ZigguratTileServing
 
 /// Requests that change something, and have a body.
 extension Connection {
-  /// Has the site decide about the request's body: it is refused, or read.
+  /// Has the `TileServer` decide about the request's body: it is refused, or read.
   func beginBody() -> MHD_Result {
     let routed = RoutedRequest(detachedRequest)
-    let plan = server.site.bodyPlan(for: routed)
+    let plan = server.tileServer.bodyPlan(for: routed)
     if case .refuse(let response) = plan { return refuseBody(of: routed, response) }
     if case .collect(let limit, _) = plan, let length = routed.request.header("Content-Length"),
       Int(length) ?? .max > limit
     {
       return refuseBody(of: routed, .tooLarge(limit))
     }
-    guard let body = RequestBodyReader(plan, routed, self, server.site.writes) else { return .NO }
+    guard let body = RequestBodyReader(plan, routed, self, server.tileServer.writes) else { return .NO }
     request.stage = .body(body)
     expectRequest()
     return .YES
@@ -22,7 +22,7 @@ extension Connection {
 
   private func refuseBody(of request: RoutedRequest, _ response: Response) -> MHD_Result {
     lingers = true
-    return give(server.site.finished(.response(response), for: request))
+    return give(server.tileServer.finished(.response(response), for: request))
   }
 
   /// Gives the next bytes to the body, or answers if it is complete.
@@ -33,7 +33,7 @@ extension Connection {
     guard size.pointee > 0, let data else {
       expectAnswer()
       guard let answer = body.answer() else { return .YES }
-      return give(server.site.finished(answer, for: body.request))
+      return give(server.tileServer.finished(answer, for: body.request))
     }
     switch body.take(UnsafeRawBufferPointer(start: data, count: size.pointee)) {
     case .later: return .YES

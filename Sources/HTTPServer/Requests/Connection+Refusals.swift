@@ -17,7 +17,7 @@ extension Connection {
   /// Refuses a request before its body was read.
   func refuse(with response: Response) -> MHD_Result {
     lingers = true
-    return give(server.site.finished(.response(response), for: RoutedRequest(attachedRequest)))
+    return give(server.tileServer.finished(.response(response), for: RoutedRequest(attachedRequest)))
   }
 
   /// Refuses a request by writing to the socket, if libmicrohttpd does not take a response any more. This side of the
@@ -36,7 +36,7 @@ extension Connection {
     let bytes = isHead ? 0 : reason.text.utf8CodeUnitCount
     request.setAnswer(reason.status, bytes)
     if server.log != nil {
-      let target = request.uri.map { RequestTarget($0, request.hidden, below: server.site.basePath) }
+      let target = request.uri.map { RequestTarget($0, request.hidden, below: server.tileServer.basePath) }
       request.logEntry = logEntry("-", target ?? .none, reason.status, bytes)
     }
     // The daemon reports only the end of requests that the handler has seen.

@@ -46,7 +46,7 @@ extension Connection {
   ) -> MHD_Result {
     let limits = server.limits
     server.requestsInFlight.wrappingAdd(1, ordering: .relaxed)
-    let target = RequestTarget(url, request.hidden, below: server.site.basePath)
+    let target = RequestTarget(url, request.hidden, below: server.tileServer.basePath)
     request.begin(method, target)
     isIdle.store(false, ordering: .relaxed)
     var notes = RequestGuard.Notes()
@@ -74,16 +74,16 @@ extension Connection {
   private func forwardedOrigin(_ notes: RequestGuard.Notes) -> IPAddress? {
     switch notes.forwardedLines {
     case 0: return peer
-    case 1: return server.site.proxies.origin(peer, forwarded: notes.forwarded)
+    case 1: return server.tileServer.proxies.origin(peer, forwarded: notes.forwarded)
     default:
       guard let first = header("X-Forwarded-For") else { return peer }
       var lines = list("X-Forwarded-For", first: first)
-      return lines.withUTF8 { server.site.proxies.origin(peer, forwarded: $0) }
+      return lines.withUTF8 { server.tileServer.proxies.origin(peer, forwarded: $0) }
     }
   }
 
   /// Answers everything but a stored tile.
-  func answer() -> MHD_Result { give(server.site.respond(to: RoutedRequest(attachedRequest))) }
+  func answer() -> MHD_Result { give(server.tileServer.respond(to: RoutedRequest(attachedRequest))) }
 
   /// Sends a response, or suspends the connection until its task has made it.
   func give(_ reply: Reply) -> MHD_Result {
@@ -117,7 +117,7 @@ extension Connection {
   /// Counts and logs the answer, which was sent or broken off.
   func countAnswer() {
     isIdle.store(true, ordering: .relaxed)
-    request.count(in: server.site.metrics, server.log)
+    request.count(in: server.tileServer.metrics, server.log)
   }
 
   /// The request as a value, for everything but stored tiles and requests that change something. It is read on the

@@ -20,7 +20,7 @@ extension Connection {
   func send(_ tile: TileReply, _ head: TileHead) -> MHD_Result {
     guard let response = Self.body(of: tile, head.part) else { return .NO }
     defer { MHD_destroy_response(response) }
-    server.site.addHeaders(
+    server.tileServer.addHeaders(
       head, tile, request.target.query, { header($0) }, publicBase: { publicBase },
       { MHD_add_response_header(response, $0, $1) })
     return queue(UInt32(head.status), response)
@@ -59,7 +59,7 @@ extension Connection {
   func logEntry(
     _ method: String, _ target: RequestTarget, _ status: Int, _ bytes: Int, _ reason: String? = nil
   ) -> AccessLog.Entry {
-    let shown = target.logged(showsWords: server.site.logsWords)
+    let shown = target.logged(showsWords: server.tileServer.logsWords)
     return AccessLog.Entry(
       client: origin?.description ?? "-", method: method, target: shown.target, status: status, bytes: bytes,
       referer: header("Referer").map {

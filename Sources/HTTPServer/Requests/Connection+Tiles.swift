@@ -6,12 +6,12 @@ import ZigguratTileServing
 
 /// Answers with stored tiles, without a string, an array or an object.
 extension Connection {
-  /// Answers with a stored tile, or suspends the connection until it is there; returns `nil` if `Site.respond` has to
+  /// Answers with a stored tile, or suspends the connection until it is there; returns `nil` if `TileServer.respond` has to
   /// answer the request.
   func answerTile() -> MHD_Result? {
     guard !request.isOptions, !isMonitor else { return nil }
     let target = request.target
-    let found = server.site.tile(
+    let found = server.tileServer.tile(
       request.route, target.path, query: target.query, cookies: { request.cookie })
     switch found {
     case .found(let tile):
@@ -23,7 +23,7 @@ extension Connection {
     }
   }
 
-  /// Suspends the connection until a pending tile is there; returns false if `Site.respond` has to answer the request.
+  /// Suspends the connection until a pending tile is there; returns false if `TileServer.respond` has to answer the request.
   private func waits(for tile: any Pending) -> Bool {
     // A client that has the tile already needs none.
     guard request.isGet, header("If-None-Match") == nil, header("If-Match") == nil else { return false }
@@ -35,7 +35,7 @@ extension Connection {
   }
 
   private func answer(_ tile: TileReply) -> MHD_Result {
-    let answer = withConditions { server.site.answer(tile, request.target.query, $0) { header($0) } }
+    let answer = withConditions { server.tileServer.answer(tile, request.target.query, $0) { header($0) } }
     switch answer {
     case .instead(let response): return send(response)
     case .tile(let head):

@@ -22,7 +22,7 @@ enum RequestGuard {
   }
 
   private struct Seen {
-    let site: Unmanaged<Site>
+    let tileServer: Unmanaged<TileServer>
     var notes = Notes()
     var hasBadName = false
     var hasBadValue = false
@@ -42,7 +42,7 @@ enum RequestGuard {
     if target.hasSpace { return .requestLineHasSpareWords }
     // The request line, too, ends in two NULs where it ended in CR LF: "HTTP/1.1" has eight bytes.
     if version[8] != 0 || version[9] != 0 { return .requestLineEnd }
-    var seen = Seen(site: .passUnretained(connection.server.site), end: version + 10)
+    var seen = Seen(tileServer: .passUnretained(connection.server.tileServer), end: version + 10)
     _ = MHD_get_connection_values_n(
       connection.handle, .HEADER_KIND,
       { seen, _, name, nameSize, value, valueSize in
@@ -67,7 +67,7 @@ enum RequestGuard {
           seen.pointee.notes.framing.seeHost(RequestGuard.bytes(value, valueSize))
         case 6 where strncasecmp(name, "cookie", 6) == 0:
           if seen.pointee.notes.cookie == nil { seen.pointee.notes.cookie = value }
-          seen.pointee.notes.framing.sessionCookies += seen.pointee.site._withUnsafeGuaranteedRef {
+          seen.pointee.notes.framing.sessionCookies += seen.pointee.tileServer._withUnsafeGuaranteedRef {
             $0.sessionCookies(in: RequestGuard.bytes(value, valueSize))
           }
         case 14 where strncasecmp(name, "content-length", 14) == 0:

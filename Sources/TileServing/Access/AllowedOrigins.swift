@@ -24,7 +24,7 @@ package enum AllowedOrigins: Sendable, Equatable {
     guard let start = text.firstRange(of: "://"), ["http", "https"].contains(text[..<start.lowerBound]) else {
       return false
     }
-    return Site.isHost(text[start.upperBound...].utf8)
+    return ServerAddress.isHost(text[start.upperBound...].utf8)
   }
 
   func names(_ origin: String) -> Bool {

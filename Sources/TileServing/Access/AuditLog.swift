@@ -107,14 +107,3 @@ package final class AuditLog: Sendable {
     return descriptor < 0 ? nil : descriptor
   }
 }
-
-extension Site {
-  func note(_ event: AuditEvent, _ request: Request? = nil, _ visitor: Visitor? = nil) {
-    if case .login(_, isRight: false) = event { attempts.countRefused() }
-    access.audit?.add(event, client: request?.origin, visitor: visitor)
-  }
-}
-
-extension Router {
-  func note(_ event: AuditEvent) { site.note(event, request, visitor) }
-}

@@ -44,7 +44,7 @@ struct ForwardedBase {
     self.scheme = (scheme ?? "http").lowercased()
     // A proxy that passes Host on has nothing to add.
     self.host = host ?? header("Host") ?? ""
-    guard ["http", "https"].contains(self.scheme), Site.isHost(self.host.utf8) else { return nil }
+    guard ["http", "https"].contains(self.scheme), ServerAddress.isHost(self.host.utf8) else { return nil }
     let path = BasePath(of: "\(self.scheme)://\(self.host)\(prefixes[0] ?? "")")
     guard path.isPlain, path.text.utf8.count <= 200, (prefixes[0] ?? "/").hasPrefix("/") else { return nil }
     prefix = path.text
@@ -143,7 +143,7 @@ extension Substring {
   }
 }
 
-extension Site {
+extension TileServer {
   /// The address that a trusted proxy states for a request, if the server goes by that name; nil without one, and
   /// where the address is fixed.
   /// - Parameters:

@@ -40,6 +40,6 @@ package struct FrameAncestors: Sendable, Equatable {
       return false
     }
     let host = text[start.upperBound...]
-    return Site.isHost((host.hasPrefix("*.") ? host.dropFirst(2) : host).utf8)
+    return ServerAddress.isHost((host.hasPrefix("*.") ? host.dropFirst(2) : host).utf8)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TileStorage
 import ZigguratHTTPMessages
 import ZigguratText
@@ -45,6 +46,33 @@ struct OpenAPI {
     case "tileFormats": .list(TileFormat.allCases.map { .text($0.fileExtension) })
     case "tileSchemes": .list(TileScheme.allCases.map { .text($0.rawValue) })
     default: preconditionFailure("openapi.json asks for '\(name)'")
+    }
+  }
+}
+
+/// `/openapi.json` by the addresses at which clients reached the server lately. It is made once for each of a few addresses:
+/// it takes more memory on the way than a thousand other responses.
+final class DescriptionCache: Sendable {
+  private let version: String
+  private let base: String
+  private let isWritable: Bool
+  private let known = Mutex<[String: [UInt8]]>([:])
+
+  init(version: String, base: String, isWritable: Bool) {
+    self.version = version
+    self.base = base
+    self.isWritable = isWritable
+  }
+
+  /// - Parameter base: the address; `nil` for the server's own.
+  func description(base: String?) -> [UInt8] {
+    let base = base ?? self.base
+    return known.withLock { known in
+      if let known = known[base] { return known }
+      if known.count >= 4 { known.removeAll() }
+      let made = OpenAPI(version: version, base: base, isWritable: isWritable).bytes
+      known[base] = made
+      return made
     }
   }
 }

@@ -1,4 +1,6 @@
 import Foundation
+import TileStorage
+import ZigguratFiles
 import ZigguratHTTPMessages
 
 extension Response {
@@ -11,5 +13,18 @@ extension Response {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     // Only strings, numbers and lists of our own are encoded, which always succeeds.
     return json(Array(try! encoder.encode(value)), mediaType)
+  }
+}
+
+extension Response {
+  /// The answer if the catalog cannot be reached.
+  static func unlisted(_ error: StorageError) -> Response {
+    if error.kind == .unreachable {
+      var response = Response.problem(
+        503, "Unavailable", "the images of the library cannot be listed at present; try again")
+      response["Retry-After"] = "1"
+      return response.because(error)
+    }
+    return .problem(500, "Unreadable", "the library's catalog cannot be read").because(error)
   }
 }

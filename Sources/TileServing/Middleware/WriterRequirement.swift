@@ -15,9 +15,9 @@ struct WriterRequirement: Middleware {
   func refusal(of request: RoutedRequest) -> Response? {
     let isChange = !request.request.isRead && request.method != "OPTIONS" && !request.isOfSession
     // What was written now would lie in the empty folder below the share.
-    if isChange, library.isAway { return Router.unlisted(.libraryIsAway).madePrivate }
+    if isChange, library.isAway { return Response.unlisted(.libraryIsAway).madePrivate }
     guard library.hasOneWriter, request.request.requiresWriter else { return nil }
-    return library.catalog.isWriter && isWritable ? nil : Router.unknownWriter.madePrivate
+    return library.catalog.isWriter && isWritable ? nil : Response.unknownWriter.madePrivate
   }
 }
 

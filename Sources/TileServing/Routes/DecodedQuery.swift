@@ -27,4 +27,12 @@ struct DecodedQuery {
     let all = (malformed + others).prefix(InvalidInput.most)
     return all.isEmpty ? nil : .problem("Bad parameter", Array(all))
   }
+
+  /// A whole number of at most 11 digits, in its shortest form; nil for all other texts.
+  static func number(_ text: String) -> Int? {
+    guard text.utf8.count < 12, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      text == "0" || !text.hasPrefix("0")
+    else { return nil }
+    return Int(text)
+  }
 }

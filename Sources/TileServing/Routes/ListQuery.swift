@@ -42,7 +42,7 @@ struct ListQuery {
     cursor = values["cursor"].flatMap { $0.isEmpty ? nil : $0 }
     selection.text = values["q"]
     if let text = values["limit"] {
-      if let number = Router.number(text), (1...1000).contains(number) {
+      if let number = DecodedQuery.number(text), (1...1000).contains(number) {
         limit = number
       } else {
         refuse("limit", text, takes: "a whole number from 1 to 1000")

@@ -26,7 +26,7 @@ package struct TileReply {
 
 /// What a path asks for on the way that needs no strings.
 package enum TileLookup {
-  /// Not a stored tile's path: to be answered by `Site.respond`.
+  /// Not a stored tile's path: to be answered by `TileServer.respond`.
   case other
   case found(TileReply)
   /// A stored tile that has to be fetched from elsewhere.

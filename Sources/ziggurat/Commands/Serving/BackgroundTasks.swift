@@ -8,7 +8,7 @@ import ZigguratTileServing
 /// The work of a server besides requests: maintenance of the library, processing of uploads, and periodic tasks.
 struct BackgroundTasks {
   private let library: any ImageRepository
-  private let site: Site
+  private let tileServer: TileServer
   private let process: ServerProcess
   private let maintenance: LibraryMaintenance
   private let processing: UploadTiling?
@@ -20,18 +20,18 @@ struct BackgroundTasks {
   ) {
     self.library = library
     self.process = process
-    let site = server.site
-    self.site = site
+    let tileServer = server.tileServer
+    self.tileServer = tileServer
     let purging = server.cacheKey.map { key in
       CachePurger(
         configuration.caches.purgeURLs.compactMap { EdgeCache($0, key: key.text) }, key.seed, of: library)
     }
     maintenance = LibraryMaintenance(
-      library, site, purging, process.access.spaces, isSilent: configuration.spaces.isServedAlone)
+      library, tileServer, purging, process.access.spaces, isSilent: configuration.spaces.isServedAlone)
     processing = server.uploads.map { uploads in
       let root = configuration.uploadRoot
       let store = bucket?.storeOfUploads(scratch: "\(root)/archives")
-      return UploadTiling(uploads, library: library, root: root, store: store, space: site.space)
+      return UploadTiling(uploads, library: library, root: root, store: store, space: tileServer.space)
     }
   }
 
@@ -42,20 +42,23 @@ struct BackgroundTasks {
     maintenance.start()
     processing?.start()
     StartedThread.needed {
-      [site, spaces = process.access.spaces, requests = process.lockRequests, isAlone = process.space != nil]
+      [
+        tileServer, spaces = process.access.spaces, requests = process.lockRequests,
+        isAlone = process.space != nil
+      ]
       in
       var seconds = 0
       while true {
         Thread.sleep(forTimeInterval: 1)
         seconds += 1
-        site.keepSessions()
+        tileServer.keepSessions()
         // A space may have been made since.
         _ = spaces?.isOffered
-        if seconds % 10 == 0 { site.events.beat() }
+        if seconds % 10 == 0 { tileServer.events.beat() }
         if seconds % 30 == 0 { HeapMemory.giveBack() }
         guard requests.isNew() else { continue }
         // A server of a private space ends when the space is locked.
-        if isAlone { kill(getpid(), SIGTERM) } else { site.lockSpaces() }
+        if isAlone { kill(getpid(), SIGTERM) } else { tileServer.lockSpaces() }
       }
     }
     maintenance.waitForCatalog()

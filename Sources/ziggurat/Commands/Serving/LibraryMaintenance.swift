@@ -11,7 +11,7 @@ import ZigguratTileServing
 /// The maintenance of a server's library: it reads changes, purges removed images from caches, and reports errors.
 final class LibraryMaintenance: Sendable {
   private let library: any ImageRepository
-  private let site: Site
+  private let tileServer: TileServer
   private let purging: CachePurger?
   private let isCatalogUpdated = WakeUps()
   /// The reported reason why the catalog could not be updated.
@@ -40,11 +40,12 @@ final class LibraryMaintenance: Sendable {
 
   /// - Parameter spaces: the private spaces that visitors may open; nil if they may not.
   init(
-    _ library: any ImageRepository, _ site: Site, _ purging: CachePurger?, _ spaces: (any SpaceOpener)?,
+    _ library: any ImageRepository, _ tileServer: TileServer, _ purging: CachePurger?,
+    _ spaces: (any SpaceOpener)?,
     isSilent: Bool
   ) {
     self.library = library
-    self.site = site
+    self.tileServer = tileServer
     self.isSilent = isSilent
     self.purging = purging
     self.spaces = spaces
@@ -68,8 +69,8 @@ final class LibraryMaintenance: Sendable {
         purging?.look(at: library)
         if needsUpdate { update() }
         reportSource()
-        site.purgeDeleted()
-        site.lookUpFreeSpace(library: library.folder)
+        tileServer.purgeDeleted()
+        tileServer.lookUpFreeSpace(library: library.folder)
         reportShortage()
         // Maintenance takes at most a tenth of the time.
         let cost = ContinuousClock.now - start
@@ -180,7 +181,7 @@ final class LibraryMaintenance: Sendable {
 
   /// Reports a full disk, and when it has room again: a line a minute at most, unless it gets worse.
   private func reportShortage() {
-    let now = site.diskShortage
+    let now = tileServer.diskShortage
     let isNew = shortage.withLock { shortage in
       let isWorse = (now?.rawValue ?? 0) > (shortage.found?.rawValue ?? 0)
       guard shortage.found != now,

@@ -5,7 +5,7 @@ import ZigguratUploading
 
 /// A server that listens.
 struct RunningServer {
-  let site: Site
+  let tileServer: TileServer
   let listener: HTTPServer
   let uploads: Uploads?
   /// The key that the server shares with caches in front of it; nil without such caches.
@@ -30,13 +30,13 @@ struct RunningServer {
     }
     var access = process.access
     access.surrogateSeed = cacheKey?.seed
-    site = try Site(
+    tileServer = try TileServer(
       library: library, publicFolder: viewer, baseURL: base, rendering: configuration.rendering, gate: gate,
       access: access, uploads: uploads, version: Ziggurat.version, identity: configuration.pages.identity)
     let places = process.sockets.map(\.place)
     let hosts = configuration.hosts(besides: places)
     listener = try HTTPServer(
-      site: site, hosts: hosts, port: network.port, paths: network.paths, handed: process.sockets,
+      tileServer: tileServer, hosts: hosts, port: network.port, paths: network.paths, handed: process.sockets,
       monitors: network.metrics.map { ($0.host, $0.port) }, threads: configuration.rendering.threads,
       limits: process.limits, log: configuration.logs.style, logFile: configuration.logs.file,
       report: { Output.error($0) })

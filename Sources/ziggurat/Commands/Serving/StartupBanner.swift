@@ -30,7 +30,7 @@ struct StartupBanner {
       LocalAddress.find(host: endpoint.host).map { "http://\($0):\(endpoint.port)/" }
     }.first
     let base = configuration.network.baseURL.map { $0.hasSuffix("/") ? $0 : $0 + "/" }
-    server.site.localAddress.withLock { $0 = base ?? outside }
+    server.tileServer.localAddress.withLock { $0 = base ?? outside }
     let query = server.gate?.query ?? ""
     let paths = configuration.network.paths + process.sockets.compactMap(\.place.path)
     let addresses = endpoints.map { $0.url + query } + paths.map { "unix:\($0)" }

@@ -3,7 +3,7 @@ package import ZigguratHTTPMessages
 import ZigguratTileProtocols
 
 /// What is said of a stored tile: decided without a string, an array or an object, but for what is rare.
-extension Site {
+extension TileServer {
   /// A request header's value by its name, as sent, alive as long as the request; nil where there is none.
   package typealias Lookup = (UnsafePointer<CChar>) -> UnsafePointer<CChar>?
 
@@ -66,7 +66,7 @@ extension Site {
 
   private func addLink(_ link: IIIFTileLink, _ lookup: Lookup, _ add: Add) {
     let host = lookup("Host").map { UnsafeRawBufferPointer(start: $0, count: strlen($0)) }
-    withAbsoluteBase(host: host) { scheme, rest in
+    address.withAbsoluteBase(host: host) { scheme, rest in
       let room = link.room + scheme.count + rest.count
       withUnsafeTemporaryAllocation(byteCount: room, alignment: 1) { buffer in
         link.write(base: (scheme, rest), into: buffer)
@@ -88,7 +88,7 @@ extension Site {
     if isKept {
       let lifetime = CacheLifetime(
         tile.generation, asked: CacheLifetime.generation(in: query), mayChange: tile.stamp != 0)
-      cacheWords.with(lifetime) { add("Cache-Control", $0) }
+      images.cacheWords.with(lifetime) { add("Cache-Control", $0) }
       if let surrogate = tile.surrogate {
         surrogate.withText { add("Surrogate-Key", $0) }
         if lifetime == .revalidated { add(CacheWords.nginxMoment.name, CacheWords.nginxMoment.value) }

@@ -6,9 +6,13 @@ import ZigguratImageLibrary
 import ZigguratTileProtocols
 import ZigguratTileRendering
 
-/// Whatever the tile protocols have that is no stored tile in its own spelling.
-extension Router {
-  func tiles(_ request: TileRequest) -> Reply {
+/// The requests of tile protocols, but for stored tiles in their own spelling.
+struct TileHandler: PictureHandler {
+  var call: Call
+  let images: ImageAccess
+  let pictures: PictureAccess
+
+  func reply(_ request: TileRequest) -> Reply {
     // An id may hold slashes, and then look like more than an id.
     if let whole = request.wholeID.flatMap(path.id), isThere(whole, whenAway: false) {
       return .response(redirect(request, whole))
@@ -35,7 +39,7 @@ extension Router {
 
   /// Which part of the picture is asked for, in pixels of the image, as IIIF has it; empty for the whole.
   private func part(_ request: TileRequest, of archive: TileArchive) -> String {
-    guard case .picture(let picture) = request.place(in: archive.pyramid, site.rendering.limits) else {
+    guard case .picture(let picture) = request.place(in: archive.pyramid, pictures.options.limits) else {
       return ""
     }
     let (region, whole) = (picture.region, archive.pyramid.imageSize)
@@ -63,25 +67,12 @@ extension Router {
     let document = wanted.document(
       of: DescribedImage(
         id: id.text, base: absoluteBase, archive: archive, metadata: metadata,
-        limits: site.rendering.limits))
+        limits: pictures.options.limits))
     return negotiated(document.bytes, document.forms)
   }
 
-  /// - Parameter forms: the preferred one first; of several the request's Accept header chooses.
-  func negotiated(_ bytes: [UInt8], _ forms: [TileDocument.Form]) -> Response {
-    var form = forms[0]
-    if forms.count > 1 {
-      let name = MediaRanges(request.header("Accept") ?? "*/*").best(of: forms.map(\.name))
-      form = forms.first { $0.name == name } ?? form
-    }
-    var response = Response.json(bytes, form.mediaType)
-    if forms.count > 1 { response.vary(by: "Accept") }
-    if let link = form.link { response.headers.append(("Link", link)) }
-    return response
-  }
-
   private func tile(_ wanted: TileRequest, of archive: TileArchive) -> Reply {
-    let place = wanted.place(in: archive.pyramid, site.rendering.limits)
+    let place = wanted.place(in: archive.pyramid, pictures.options.limits)
     if case .nowhere(let refusal) = place { return .text(refusal.status, refusal.reason) }
     if case .stored(let address) = place, !archive.pyramid.contains(address) {
       return .text(404, "the pyramid has no such tile")
@@ -99,7 +90,7 @@ extension Router {
     case .picture(let picture): answer = rendered(picture, archive)
     }
     let link = path.withRawPath { path in
-      wanted.link(path, to: place, in: archive.pyramid, site.rendering.limits)?.text(base: absoluteBase)
+      wanted.link(path, to: place, in: archive.pyramid, pictures.options.limits)?.text(base: absoluteBase)
     }
     guard let link else { return answer }
     return answer.map { response in
@@ -143,11 +134,6 @@ extension Router {
     }
   }
 
-  func tellFault(_ address: TileAddress, _ archive: TileArchive) {
-    site.library.tellFault(
-      in: archive, "tile \(address.level)/\(address.column)_\(address.row) is not where the directory has it")
-  }
-
   private func transcoded(
     _ address: TileAddress, _ format: PictureFormat, _ archive: TileArchive
   ) -> Reply {
@@ -169,7 +155,7 @@ extension Router {
   }
 
   private func rendered(_ picture: Picture, _ archive: TileArchive) -> Reply {
-    let canonical = picture.iiif(of: archive.pyramid.imageSize, .two, site.rendering.limits)
+    let canonical = picture.iiif(of: archive.pyramid.imageSize, .two, pictures.options.limits)
     let quality = picture.encodingQuality.map { ",q\($0)" } ?? ""
     return rendering(
       "\(canonical)=\(picture.size.height)\(quality)", .picture(picture), archive,

@@ -1,15 +1,11 @@
 import ZigguratHTTPMessages
+import ZigguratText
 import ZigguratTileProtocols
 
-/// The queries of the API.
-extension Router {
-  var decodedQuery: DecodedQuery { DecodedQuery(request.parameters) }
-
+extension APIRequest {
   /// Returns the response to a query with unknown or malformed parameters; nil for other queries.
-  /// - Parameter known: nil if the parameters are checked elsewhere.
-  func refusal(besides known: [String]?) -> Response? {
-    guard let known else { return nil }
-    let query = decodedQuery
+  func refusal(of query: DecodedQuery) -> Response? {
+    guard let known = parameters else { return nil }
     let others = query.parameters.lazy.filter {
       !known.contains(FormerNames.present($0.name, among: known))
     }.prefix(InvalidInput.most).map {
@@ -17,12 +13,10 @@ extension Router {
     }
     return query.problem(Array(others))
   }
-}
 
-extension APIRequest {
   /// What its query may have; nil where whoever reads the query knows. Pictures' and descriptions' URLs may be pinned
   /// to a generation.
-  var parameters: [String]? {
+  private var parameters: [String]? {
     switch self {
     case .images: nil
     case .image(let image):

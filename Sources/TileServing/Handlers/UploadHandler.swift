@@ -6,21 +6,28 @@ import ZigguratUploading
 
 /// `/api/uploads`: the resumable upload protocol tus 1.0 (https://tus.io/protocols/resumable-upload) with the
 /// extensions creation, creation-with-upload, expiration and termination; and what became of the uploads.
-extension Router {
+struct UploadHandler: Handler {
+  var call: Call
+  /// Nil if the server accepts no uploads.
+  let uploads: Uploads?
+  let events: EventHub
+  let sessions: SessionTable
+  let audit: AuditTrail
+
   private static let noUploads = Response.problem(404, "Not found", "this server does not accept uploads")
   private static let unknown = Response.problem(404, "Not found", "there is no such upload").madePrivate
 
   /// GET and HEAD of all.
-  func uploads() -> Response {
-    guard let uploads = site.uploads else { return Self.noUploads }
+  func list() -> Response {
+    guard let uploads else { return Self.noUploads }
     if let refusal = readRefusal { return refusal }
     let all = uploads.all.filter(visitor.sees).map { String(decoding: $0.json, as: UTF8.self) }
     return Response.json(Array("{\"uploads\":[\(all.joined(separator: ","))]}".utf8)).madePrivate
   }
 
   /// GET and HEAD of one.
-  func upload(_ id: String?) -> Response {
-    guard let uploads = site.uploads else { return Self.noUploads }
+  func one(_ id: String?) -> Response {
+    guard let uploads else { return Self.noUploads }
     let isHead = method == "HEAD"
     if let refusal = versionRefusal(isRequired: false) ?? readRefusal { return refusal }
     guard let id, let upload = visible(id, uploads) else { return Self.unknown }
@@ -42,8 +49,8 @@ extension Router {
   }
 
   /// `/api/events`: every change of an upload as it happens, server-sent.
-  func events() -> Response {
-    guard site.uploads != nil else { return Self.noUploads }
+  func stream() -> Response {
+    guard let uploads else { return Self.noUploads }
     if let refusal = readRefusal { return refusal }
     let headers: [Response.Field] = [
       ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"),
@@ -51,9 +58,9 @@ extension Router {
       ("X-Accel-Buffering", "no"),
     ]
     if request.method == "HEAD" { return Response(200, headers, .omitted) }
-    let (seesOpen, seesOf) = (visitor.mayWrite, site.sessions.admission(request))
-    let isWelcome = visitor.isByCookie ? site.sessions.liveness(request) : nil
-    let stream = site.events.open(with: site.uploads?.all ?? [], isWelcome: isWelcome) { upload in
+    let (seesOpen, seesOf) = (visitor.mayWrite, sessions.admission(request))
+    let isWelcome = visitor.isByCookie ? sessions.liveness(request) : nil
+    let stream = events.open(with: uploads.all, isWelcome: isWelcome) { upload in
       upload.vault.map { seesOf($0.owner) } ?? seesOpen
     }
     guard let stream else {
@@ -62,15 +69,8 @@ extension Router {
     return Response(200, headers, .stream(stream))
   }
 
-  /// Of uploads the server tells that has them, to who may know that there are any.
-  func uploadsElsewhere(_ request: APIRequest) -> Response? {
-    // Who listens goes on listening here while it is not known who writes.
-    if case .events = request, site.library.catalog.writerURL.isEmpty { return nil }
-    return elsewhere(request).map { readRefusal ?? $0.madePrivate }
-  }
-
   /// What uploads are called tells of their senders: for those alone who may send.
-  private var readRefusal: Response? {
+  var readRefusal: Response? {
     guard !visitor.mayWrite, !visitor.mayWriteToSpace else { return nil }
     return visitor.refusal(toChange: .library, request)?.madePrivate
   }
@@ -80,8 +80,9 @@ extension Router {
     uploads.upload(id).flatMap { visitor.sees($0) ? $0 : nil }
   }
 
-  func uploadOptions() -> Response? {
-    guard let uploads = site.uploads else { return nil }
+  /// - Parameter methods: the methods of the path.
+  func options(_ methods: [String]) -> Response? {
+    guard let uploads else { return nil }
     switch path.route {
     case .api(.uploads), .api(.upload): break
     case .tiles, .presentation, .api, .view, .embed, .oEmbed, .openAPI, .health, .metrics, .page: return nil
@@ -91,7 +92,7 @@ extension Router {
       [
         ("Tus-Version", "1.0.0"), ("Tus-Max-Size", "\(uploads.limits.bytes)"),
         ("Tus-Extension", "creation,creation-with-upload,expiration,termination"),
-        ("Allow", allowedMethods.joined(separator: ", ")), ("Cache-Control", "no-store"),
+        ("Allow", methods.joined(separator: ", ")), ("Cache-Control", "no-store"),
       ], .bytes([]))
   }
 
@@ -104,16 +105,23 @@ extension Router {
 
   // MARK: What changes something
 
+  private var methodNotAllowed: Response {
+    .methodNotAllowed(
+      besides: AllowedMethods.writing(path.route, takesUploads: uploads != nil), isProblem: true)
+  }
+
+  private func note(_ event: AuditEvent) { audit.note(event, request, visitor) }
+
   /// - Parameter id: of one; nil for all of them.
-  func uploadPlan(_ id: String?) -> BodyPlan {
-    guard let uploads = site.uploads else { return .refuse(methodNotAllowed) }
+  func plan(_ id: String?) -> BodyPlan {
+    guard let uploads else { return .refuse(methodNotAllowed) }
     if let refusal = versionRefusal(isRequired: false) { return .refuse(refusal) }
     let place = visitor.mayWrite ? Visitor.Place.library : .space
     if let refusal = visitor.refusal(toChange: place, request) { return .refuse(refusal.madePrivate) }
     let method = method
     if method == "HEAD", id != nil {
       return .collect(limit: 0) { _ in
-        var response = upload(id)
+        var response = one(id)
         response.body = .bytes([])
         return .response(response)
       }

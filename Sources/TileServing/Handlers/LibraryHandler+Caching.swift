@@ -1,8 +1,18 @@
+import TileStorage
 import ZigguratFiles
 import ZigguratHTTPMessages
 
 /// What a shared cache in front of servers is told.
-extension Router {
+extension LibraryHandler {
+  /// The Cache-Control of an answer with the archive's pixels.
+  func lifetime(of archive: TileArchive) -> String {
+    images.cacheWords.with(cacheLifetime(of: archive)) { String(cString: $0) }
+  }
+
+  func cacheLifetime(of archive: TileArchive) -> CacheLifetime {
+    CacheLifetime(archive.generation, asked: namedGeneration, mayChange: archive.hasStamps)
+  }
+
   /// The answer with the key by which a shared cache forgets all that tells of the image.
   /// - Parameter id: of the image that was found, however it was asked for.
   func keyed(_ answer: Reply, _ id: ImageID?) -> Reply {
@@ -14,7 +24,7 @@ extension Router {
 
   /// Nil without such a cache, and of images that none keeps.
   private func edgeKey(_ id: ImageID) -> SurrogateKey? {
-    guard let seed = site.access.surrogateSeed, !id.isPrivate else { return nil }
+    guard let seed = images.surrogateSeed, !id.isPrivate else { return nil }
     return SurrogateKey(of: id.text, seed)
   }
 }

@@ -2,16 +2,23 @@ import ZigguratHTTPMessages
 import ZigguratImageLibrary
 
 /// `/api/pairing.svg`: the page's address on the local network, with a code that lets one phone write.
-extension Router {
-  func pairingCode() -> Response {
+struct PairingHandler: Handler {
+  var call: Call
+  let codes: PairingCodes
+  let sessions: SessionTable
+  let clock: @Sendable () -> Int
+  /// The page's URL for others in the network; nil if they do not reach the server.
+  let localAddress: String?
+
+  func reply() -> Response {
     if let refusal = visitor.refusal(toChange: .library, request), !visitor.mayWrite {
       return refusal.madePrivate
     }
-    guard let address = site.localAddress.withLock({ $0 }) else {
+    guard let address = localAddress else {
       // Nobody else reaches this server: no fault, but nothing to show.
       return Response(204, [], .bytes([])).madePrivate
     }
-    let code = site.pairing.make(now: site.access.clock(), issuer: site.sessions.session(request)?.label)
+    let code = codes.make(now: clock(), issuer: sessions.session(request)?.label)
     guard let svg = QRCode.svg("\(address)#token=\(code)") else {
       return .problem(500, "Too long", "the address does not fit into a QR code").madePrivate
     }

@@ -3,10 +3,18 @@ import TileStorage
 import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
+import ZigguratUploading
 
 /// `POST /api/images/{id}/move`: between the library and the private space that the session has open, and from
 /// there into another.
-extension Router {
+struct MoveHandler: ChangeHandler {
+  var call: Call
+  let images: ImageAccess
+  let changes: ChangeAccess
+  let sessions: SessionUpkeep
+  let passwords: PasswordAccess
+  let uploads: Uploads?
+
   /// Where a picture is to go.
   enum MoveTarget: Hashable {
     case space
@@ -58,7 +66,7 @@ extension Router {
     }
   }
 
-  func movePlan(_ image: Range<Int>) -> BodyPlan {
+  func plan(_ image: Range<Int>) -> BodyPlan {
     let text = path.text(image)
     return plan(of: text) { self.move(text, $0) }
   }
@@ -72,7 +80,7 @@ extension Router {
     let isPrivate = own != nil
     guard visitor.mayWriteToSpace, let space = visitor.space else {
       return isPrivate
-        ? .response(Self.unknownImage)
+        ? .response(.unknownImage)
         : .problem(403, "Forbidden", "no private space is open in this session")
     }
     switch (target, isPrivate) {
@@ -86,7 +94,7 @@ extension Router {
         return .problem(403, "Forbidden", "this change requires the token, because everybody sees the image")
       }
       do throws(StorageError) {
-        guard let id = ImageID(own ?? text) else { return .response(Self.unknownImage) }
+        guard let id = ImageID(own ?? text) else { return .response(.unknownImage) }
         return .response(isPrivate ? try open(id, of: space) : try close(id, into: space))
       } catch { return .response(moveFailure(error)) }
     }
@@ -94,22 +102,22 @@ extension Router {
 
   /// Into the space.
   private func close(_ id: ImageID, into space: SpaceLibrary) throws(StorageError) -> Response {
-    let library = site.library
+    let library = library
     let path = id.archive(in: library.root)
-    guard let entry = try library.entry(id) else { return Self.unknownImage }
+    guard let entry = try library.entry(id) else { return .unknownImage }
     guard entry.path == path else {
       return .problem(409, "Conflict", "the image is not an archive of this library")
     }
     // Before anything goes, so that it is made up for whatever fails; and again behind it, since who keeps the sessions
     // may have done so while it was all there.
-    site.catalogIsToBeScrubbed()
+    sessions.scrubLater()
     defer {
-      site.catalogIsToBeScrubbed()
-      site.scrubCatalog()
+      sessions.scrubLater()
+      sessions.scrub()
     }
     let isBuilt = (try? library.archive(id)?.buildRecord).map { $0.isUploaded != true } ?? false
     try space.space.take(id, from: library.root)
-    site.uploads?.forget(image: id)
+    uploads?.forget(image: id)
     try library.renew([(id, path)])
     space.refresh()
     note(.move(to: "space"))
@@ -121,10 +129,10 @@ extension Router {
 
   /// Out of the space.
   private func open(_ id: ImageID, of space: SpaceLibrary) throws(StorageError) -> Response {
-    try space.space.give(id, to: site.library.root)
+    try space.space.give(id, to: library.root)
     space.refresh()
     note(.move(to: "library"))
-    try site.library.renew([(id, id.archive(in: site.library.root))])
+    try library.renew([(id, id.archive(in: library.root))])
     return Self.moved(id)
   }
 
@@ -133,8 +141,8 @@ extension Router {
     _ id: ImageID?, from space: SpaceLibrary, _ password: String, _ request: Request
   ) -> Reply {
     let address = request.client
-    if let refusal = site.attempts.refusal(of: address) { return .response(refusal) }
-    return site.unlocking.reply(for: address, refused: { [site] in site.attempts.withdraw(address) }) {
+    if let refusal = changes.audit.attempts.refusal(of: address) { return .response(refusal) }
+    return passwords.queue.reply(for: address, refused: { changes.audit.attempts.withdraw(address) }) {
       .response(handOver(id, from: space, password, address))
     }
   }
@@ -144,22 +152,22 @@ extension Router {
     _ id: ImageID?, from space: SpaceLibrary, _ password: String, _ address: ClientAddress
   ) -> Response {
     let found: (any OpenSpace)?
-    do throws(StorageError) { found = try site.access.spaces?.open(password) } catch {
-      site.attempts.withdraw(address)
-      return site.library.lookForOutage() ? Self.unlisted(.libraryIsAway) : moveFailure(error)
+    do throws(StorageError) { found = try passwords.spaces?.open(password) } catch {
+      changes.audit.attempts.withdraw(address)
+      return library.lookForOutage() ? Response.unlisted(.libraryIsAway) : moveFailure(error)
     }
     guard let opened = found else {
-      if site.library.lookForOutage() {
-        site.attempts.withdraw(address)
-        return Self.unlisted(.libraryIsAway)
+      if library.lookForOutage() {
+        changes.audit.attempts.withdraw(address)
+        return Response.unlisted(.libraryIsAway)
       }
       note(.login(.password, isRight: false))
       return .refused("no space opens with this password")
     }
-    site.attempts.succeeded(address)
-    guard let id else { return Self.unknownImage }
+    changes.audit.attempts.succeeded(address)
+    guard let id else { return .unknownImage }
     do throws(StorageError) {
-      let known = site.space(of: opened.identity)
+      let known = sessions.table.space(of: opened.identity)
       // Where a session has it open, its keys are in memory already.
       defer { opened.wipeKeys() }
       try space.space.hand(id, to: known?.space ?? opened)
@@ -183,7 +191,7 @@ extension Router {
     switch error.code {
     case EFBIG, EOPNOTSUPP: .problem(409, "Conflict", error.reason)
     case EINVAL: .problem(409, "Conflict", "both are the same space")
-    case ENOENT: Self.unknownImage
+    case ENOENT: .unknownImage
     default: failure(error)
     }
   }

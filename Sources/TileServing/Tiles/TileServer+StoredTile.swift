@@ -7,7 +7,7 @@ import ZigguratTileProtocols
 import ZigguratTileRendering
 
 /// The way of a stored tile, which touches no string and no object.
-extension Site {
+extension TileServer {
   /// Looks a stored tile up by its path and query alone, as sent.
   /// - Parameters:
   ///   - route: of the two.
@@ -19,7 +19,7 @@ extension Site {
     guard case .tiles(let request) = route else { return .other }
     if let gate, !gate.admits(cookies()) { return .other }
     // A file has a name, which is told by the way with words.
-    if Router.mayBeDownload(query) { return .other }
+    if Download.isPossible(query) { return .other }
     let path = RawPath(path, query: query)
     let rawID = path.bytes(request.id)
     return withUnsafeTemporaryAllocation(byteCount: rawID.count, alignment: 1) { buffer in
@@ -32,7 +32,7 @@ extension Site {
         library = space.library
         id = UnsafeRawBufferPointer(rebasing: id[ImageID.privateMark.utf8CodeUnitCount...])
       }
-      let limits = rendering.limits
+      let limits = pictures.options.limits
       guard let (archive, idLength) = Self.archive(id, of: request, path, query, in: library),
         case let place = request.place(in: archive.pyramid, limits), case .stored(let address) = place,
         let number = archive.tileIndex(level: address.level, column: address.column, row: address.row),

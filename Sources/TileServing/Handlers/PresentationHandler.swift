@@ -8,8 +8,12 @@ import ZigguratText
 import ZigguratTileProtocols
 
 /// IIIF Presentation 3.0, and manifests of 2.1.
-extension Router {
-  func presentation(_ request: PresentationRequest) -> Reply {
+struct PresentationHandler: LibraryHandler {
+  var call: Call
+  let images: ImageAccess
+  let identity: SiteIdentity
+
+  func reply(_ request: PresentationRequest) -> Reply {
     do throws(StorageError) {
       switch request {
       case .manifest(let id, let version): return try manifest(path.id(id), version)
@@ -20,7 +24,7 @@ extension Router {
       case .nothing: break
       }
     } catch {
-      return .response(Self.unlisted(error))
+      return .response(.unlisted(error))
     }
     return .text(404, "there is no manifest or collection at this path")
   }
@@ -33,15 +37,15 @@ extension Router {
       -> PresentationCollection
     {
       PresentationCollection(
-        catalog: catalog, titles: title(ofBook:), folder: folder, space: space, identity: site.identity,
+        catalog: catalog, titles: title(ofBook:), folder: folder, space: space, identity: identity,
         base: absoluteBase)
     }
-    guard let folder else { return collection(nil, of: site.library.catalog, besides: space) }
+    guard let folder else { return collection(nil, of: library.catalog, besides: space) }
     guard let id = path.id(folder) else { return nil }
     if id.isPrivate || id == PresentationCollection.privateFolder {
       return space.map { collection(id, of: $0, besides: nil) }
     }
-    return collection(id, of: site.library.catalog, besides: nil)
+    return collection(id, of: library.catalog, besides: nil)
   }
 
   private func manifest(_ id: ImageID?, _ version: IIIFVersion) throws(StorageError) -> Reply {
@@ -58,13 +62,13 @@ extension Router {
         return .response(linkedData(manifest, version))
       }
     }
-    return known(id, problem: false) { router, entry, _ in
-      router.linkedData(router.manifest(entry.id, [entry]), version)
+    return known(id, problem: false) { handler, entry, _ in
+      handler.linkedData(handler.manifest(entry.id, [entry]), version)
     }
   }
 
   private func manifest(_ id: ImageID, _ pages: [CatalogEntry]) -> PresentationManifest {
-    PresentationManifest(id: id, pages: pages, base: absoluteBase, identity: site.identity)
+    PresentationManifest(id: id, pages: pages, base: absoluteBase, identity: identity)
   }
 
   private func linkedData(_ manifest: PresentationManifest, _ version: IIIFVersion) -> Response {

@@ -3,8 +3,16 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratTileProtocols
 
-/// The page of one picture.
-extension Router {
+/// The viewer's pages: of one image, alone for frames, and all other files.
+struct PageHandler: LibraryHandler {
+  var call: Call
+  let images: ImageAccess
+  /// Nil if the server has no pages.
+  let files: StaticFiles?
+  let identity: SiteIdentity
+  /// Who may frame an image; nil for the default of each page.
+  let frameAncestors: FrameAncestors?
+
   /// The viewer's page, of a book its cover's; with 404 where there is no such image, which the page then says in its own words.
   func view(_ id: ImageID?) -> Reply { keyed(rest(on: queueToShow(id)) { .response($0.viewNow(id)) }, id) }
 
@@ -15,7 +23,7 @@ extension Router {
   private func queueToShow(_ id: ImageID?) -> BlockingQueue? {
     if let queue = queueForMetadata(id) { return queue }
     let mayBeBook = id.flatMap(place).map(isNoImage) == true
-    return mayBeBook && asksDatabase(about: id) ? site.reading : nil
+    return mayBeBook && asksDatabase(about: id) ? images.catalogQueue : nil
   }
 
   private func frameNow(_ id: ImageID?) -> Response {
@@ -31,7 +39,7 @@ extension Router {
 
   /// What is private is in nobody else's page.
   private func frames(of id: ImageID?, unasked: FrameAncestors) -> FrameAncestors {
-    id?.isPrivate == true ? .own : site.access.frames ?? unasked
+    id?.isPrivate == true ? .own : frameAncestors ?? unasked
   }
 
   private func entry(_ id: ImageID?) -> CatalogEntry? {
@@ -71,11 +79,47 @@ extension Router {
     let found = entry(id)
     // A private picture is nobody's to preview.
     let isOpen = id?.isPrivate == false
-    let card = isOpen ? found.flatMap { LinkCard($0, base: absoluteBase, site.identity) } : nil
+    let card = isOpen ? found.flatMap { LinkCard($0, base: absoluteBase, identity) } : nil
     var response = page("view.html", frames: frames(of: id, unasked: .own), head: card?.html ?? "")
     if response.status == 200, found == nil, let cover = coverPage(id, below: "view", or: &response) {
       return cover
     }
     return found?.isWordless == true ? response.forNow : response
+  }
+
+  /// A file of the page, or the server's own rules for crawlers if there is no such file.
+  private func file(_ path: String) -> Response {
+    let response = page(path)
+    guard path == "robots.txt", response.status == 404 else { return response }
+    return .json(
+      Array(RobotsFile(below: call.address.path).text.utf8), "text/plain; charset=utf-8", maxAge: 3600)
+  }
+
+  private func page(_ path: String, frames: FrameAncestors = .own, head: String = "") -> Response {
+    guard let files = files else {
+      return .text(
+        404,
+        path.isEmpty
+          ? "the viewer's files are missing; --webroot names them" : "there is nothing at this path"
+      )
+    }
+    return files.response(
+      path.isEmpty ? "index.html" : path, acceptEncoding: request.header("Accept-Encoding") ?? "",
+      frames: frames, head: head, below: request.publicBase.map(BasePath.init(of:)))
+  }
+
+  /// A file of the page, or the redirect from the base path to the gallery.
+  var page: Response { isBase ? toTheGallery : file(path.text(1..<path.count)) }
+
+  /// The page that shows how images are embedded.
+  var embedPage: Response { page("embed.html") }
+
+  /// Whether the path is the base's own, without the slash by which a page's relative links are below it.
+  private var isBase: Bool { path.text(0..<path.count) == call.address.path.text }
+
+  private var toTheGallery: Response {
+    let query = request.query.isEmpty ? "" : "?" + String(decoding: request.query, as: UTF8.self)
+    return Response(
+      308, [("Location", pathPrefix + "/" + query), ("Cache-Control", "no-store")], .bytes([]))
   }
 }

@@ -6,8 +6,20 @@ import ZigguratHTTPMessages
 import ZigguratImageLibrary
 
 /// `/api/session`: who a visitor is, by a password or the token, and no more.
-extension Site {
-  func sessionAnswer(_ request: Request) -> Reply {
+struct SessionHandler: Sendable {
+  let sessions: SessionTable
+  let upkeep: SessionUpkeep
+  let principals: Principals
+  let passwords: PasswordAccess
+  let library: any ImageRepository
+  let access: Access
+  let audit: AuditTrail
+  let pairing: PairingCodes
+  let scheme: OwnScheme
+
+  private var attempts: LoginAttempts { audit.attempts }
+
+  func reply(to request: Request) -> Reply {
     let answer: Reply =
       switch request.method {
       // A page that looks whether its session lasts must not make it last.
@@ -37,21 +49,21 @@ extension Site {
   }
 
   private func sessionState(_ request: Request) -> Response {
-    let visitor = visitor(request, isUse: false)
+    let visitor = principals.visitor(request, isUse: false)
     let session = visitor.isByCookie ? sessions.session(request, isUse: false) : nil
     return .json(
       State(
         canWrite: visitor.mayWrite, hasSpace: visitor.space != nil, canWriteSpace: visitor.mayWriteToSpace,
-        acceptsPassword: access.spaces?.isOffered == true, expiresIn: session.map(sessions.rest)))
+        acceptsPassword: passwords.spaces?.isOffered == true, expiresIn: session.map(sessions.rest)))
   }
 
   private func logout(_ request: Request) -> Response {
     guard sessions.session(request) == nil || request.isSameOrigin(scheme) else { return .crossSite }
     if let session = sessions.session(request) {
-      note(.logout, request, Visitor(session, isWritable: access.isWritable, scheme))
+      audit.note(.logout, request, Visitor(session, isWritable: access.isWritable, scheme))
     }
     sessions.end(request)
-    forgetUploads()
+    upkeep.forgetUploads()
     return Response(
       204, [("Set-Cookie", sessions.cookie.unsetting), ("Clear-Site-Data", "\"cache\"")], .bytes([]))
   }
@@ -68,7 +80,7 @@ extension Site {
         "Bad credential",
         [InvalidInput(body: [], "it takes {\"password\": …} or {\"token\": …}, of at most 1024 bytes")])
     }
-    if case .password = credential, access.spaces?.isOffered != true {
+    if case .password = credential, passwords.spaces?.isOffered != true {
       return .problem(403, "Forbidden", "this server does not accept passwords")
     }
     switch credential {
@@ -77,7 +89,7 @@ extension Site {
       let isToken = access.token?.isSame(text.utf8) ?? false
       guard isToken || pairing.take(text, now: access.clock(), isOpen: sessions.isOpen(label:)) else {
         if let refusal = attempts.refusal(of: request.client) { return .response(refusal) }
-        note(.login(.token, isRight: false), request)
+        audit.note(.login(.token, isRight: false), request)
         return .response(.refused("the token is not the token of the server"))
       }
       return .response(begin(request, isToken ? .token : .pairing) { $0.hasToken = true })
@@ -85,7 +97,8 @@ extension Site {
       let address = request.client
       if let refusal = attempts.refusal(of: address) { return .response(refusal) }
       let (cookies, origin) = (request.header("Cookie"), request.origin)
-      return unlocking.reply(for: address, refused: { [attempts] in attempts.withdraw(address) }) { [self] in
+      return passwords.queue.reply(for: address, refused: { [attempts] in attempts.withdraw(address) }) {
+        [self] in
         let request = Request(method: "POST", rawPath: [], origin: origin) {
           $0 == "Cookie" ? cookies : nil
         }
@@ -99,17 +112,17 @@ extension Site {
     func failure(_ error: StorageError) -> Response {
       attempts.withdraw(address)
       return error.isTemporary
-        ? Router.unlisted(error)
+        ? .unlisted(error)
         : .problem(500, "Unreadable", "the private spaces cannot be read").because(error)
     }
     let found: (any OpenSpace)?
-    do throws(StorageError) { found = try access.spaces?.open(password) } catch {
+    do throws(StorageError) { found = try passwords.spaces?.open(password) } catch {
       return failure(library.lookForOutage() ? .libraryIsAway : error)
     }
     guard let opened = found else {
       // No password opens a space that is away; it may be the right one.
       if library.lookForOutage() { return failure(.libraryIsAway) }
-      note(.login(.password, isRight: false), request)
+      audit.note(.login(.password, isRight: false), request)
       return .refused("no space opens with this password")
     }
     attempts.succeeded(address)
@@ -132,42 +145,15 @@ extension Site {
   ) -> Response {
     let id = sessions.begin(instead: request, adding: change)
     // Who opens another space may have been the last of the one before, and may be back within the second.
-    forgetUploads()
+    upkeep.forgetUploads()
     let cookie = sessions.cookie.setting(id)
     let begun = Request(method: "GET", rawPath: []) { $0 == "Cookie" ? cookie : nil }
-    note(.login(credential, isRight: true), request, visitor(begun))
+    audit.note(.login(credential, isRight: true), request, principals.visitor(begun))
     var response = sessionState(begun)
     response.headers.append(("Set-Cookie", cookie))
     return response
   }
 
-  /// To be called about once a second: ends what has expired, and keeps up with what is built into spaces.
-  package func keepSessions() {
-    sessions.sweep()
-    forgetUploads()
-    scrubCatalog()
-    for space in sessions.spaces {
-      if access.isWritable { trash(of: space).purge() }
-      space.refresh()
-    }
-  }
-
-  func catalogIsToBeScrubbed() { isToBeScrubbed.store(true, ordering: .relaxed) }
-
-  /// Frees the catalog's file of what was moved into a space; what fails now is tried again the next time.
-  func scrubCatalog() {
-    guard isToBeScrubbed.exchange(false, ordering: .relaxed) else { return }
-    do throws(StorageError) { try library.catalog.scrub() } catch { catalogIsToBeScrubbed() }
-  }
-
-  /// Forgets the keys of all spaces.
-  package func lockSpaces() {
-    sessions.lockSpaces()
-    forgetUploads()
-  }
-
-  /// Of an upload into a space nothing stays when the space is locked, not even its name.
-  private func forgetUploads() { uploads?.forget(except: Set(sessions.spaces.map(\.space.identity))) }
 }
 
 extension Response {

@@ -8,7 +8,7 @@ import ZigguratTileRendering
 
 /// A viewport's coverage and its tiles in one answer: the JSON of `ViewportAnswer`, then each of its tiles'
 /// bytes in the same order, every part behind its length in 4 bytes, big-endian.
-extension Router {
+extension ViewportHandler {
   static let framed = "application/vnd.ziggurat.viewport-tiles"
 
   func viewportTiles(_ answer: ViewportAnswer, _ archive: TileArchive) -> Reply {
@@ -16,10 +16,10 @@ extension Router {
     let crowded = Response.problem(503, "Busy", "too many tiles wait to be sent; try again")
     // Tiles that are files of their own stay mapped until the answer is sent, and only so many can be.
     let client = request.client
-    guard !archive.hasStamps || site.mappedTiles.admits(client, more: tiles.count) else {
+    guard !archive.hasStamps || mappedTiles.admits(client, more: tiles.count) else {
       return .response(crowded)
     }
-    let hold = archive.hasStamps ? site.mappedTiles.hold(tiles.count, by: client) : nil
+    let hold = archive.hasStamps ? mappedTiles.hold(tiles.count, by: client) : nil
     let json = answer.json(of: tiles)
     let failure = Response.problem(500, "Unreadable", "a tile cannot be read from its archive")
     if archive.mayBeLate {
@@ -75,7 +75,7 @@ extension Router {
   private func made(
     _ tiles: [CoveredTile], _ json: [UInt8], _ archive: TileArchive, _ failure: Response
   ) -> Reply {
-    let renderer = site.renderer
+    let renderer = pictures.renderer
     let format = PictureFormat(archive.format)
     var (stamp, pixels): (UInt64, Int) = (0, 0)
     let tasks = tiles.map { tile -> RenderTask in

@@ -3,25 +3,65 @@ import ZigguratCells
 import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
+import ZigguratUploading
 
-/// What a monitor asks for.
-extension Router {
+/// `/metrics` and `/healthz`.
+struct MonitoringHandler: LibraryHandler {
+  var call: Call
+  let images: ImageAccess
+  let access: Access
+  let metrics: Metrics
+  let disk: DiskSpace
+  let pictures: PictureAccess
+  let mappedTiles: HeldMemory
+  let uploads: Uploads?
+  let version: String
+
+  var health: Response {
+    if library.isAway {
+      var response = Response.text(503, "degraded: the library's folder cannot be reached")
+      response["Retry-After"] = "1"
+      return response
+    }
+    // What is known goes on being answered.
+    if !library.unmountedFolders.isEmpty {
+      return .text(200, "degraded: a folder of the library cannot be reached")
+    }
+    if library.count > 0, library.readableCount == 0 {
+      return .text(200, "degraded: no archive of the library can be read")
+    }
+    if !library.unreadableFolders.isEmpty {
+      return .text(200, "degraded: a folder of the library cannot be read")
+    }
+    if access.spaces?.isReadable == false {
+      return .text(200, "degraded: the private spaces cannot be read")
+    }
+    if let shortage = disk.shortage { return .text(200, "degraded: \(shortage.summary)") }
+    if !library.catalog.isReachable { return .text(200, "degraded: the catalog cannot be reached") }
+    return .text(200, library.sourceOutage.map { "degraded: \($0.summary)" } ?? "ok")
+  }
+
+  /// `/metrics`, which may be for the listener for monitors alone.
+  var metricsOrNothing: Response {
+    access.hidesMetrics && !request.isMonitor ? .text(404, "there is nothing at this path") : figures()
+  }
+
   /// `/metrics`
-  func metrics() -> Response {
-    let renders = site.renders.counts
+  func figures() -> Response {
+    let renders = pictures.queue.counts
     let cells = CellServer.running?.counts ?? CellServer.Counts()
     var figures: [Figure] =
       [
-        ("connections", "Open connections.", site.metrics.connections.load(ordering: .relaxed), false),
-        ("images", "Images in the library that can be read.", site.library.readableCount, false),
-        ("open_archives", "Archives that are open.", site.library.open.count, false),
+        ("connections", "Open connections.", metrics.connections.load(ordering: .relaxed), false),
+        ("images", "Images in the library that can be read.", library.readableCount, false),
+        ("open_archives", "Archives that are open.", library.open.count, false),
         (
           "unreadable_archives", "Archives that cannot be opened and are not listed.",
-          site.library.unreadableArchiveCount, false
+          library.unreadableArchiveCount, false
         ),
         (
           "archive_errors_total", "Archives that could not be read, each version once.",
-          site.library.faults.count, true
+          library.faults.count, true
         ),
         ("render_queue_length", "Pictures that wait to be rendered.", renders.waiting, false),
         ("renders_total", "Pictures that were rendered.", renders.rendered, true),
@@ -62,12 +102,12 @@ extension Router {
         ),
         (
           "unsent_mapped_tiles", "Tiles that are files of their own, in answers that are being sent.",
-          site.mappedTiles.total, false
+          mappedTiles.total, false
         ),
-        ("tile_cache_bytes", "Bytes of decoded tiles in the cache.", site.renderer.cachedBytes, false),
+        ("tile_cache_bytes", "Bytes of decoded tiles in the cache.", pictures.renderer.cachedBytes, false),
         (
           "logins_refused_total", "Logins refused: wrong passwords and tokens, and too many attempts.",
-          site.metrics.refusedLogins.load(ordering: .relaxed), true
+          metrics.refusedLogins.load(ordering: .relaxed), true
         ),
         (
           "descriptor_shortages_total", "Times that no file descriptor was free.",
@@ -75,16 +115,16 @@ extension Router {
         ),
         (
           "access_log_lost_lines_total", "Lines of the access log that could not be written.",
-          site.metrics.lostLogLines.load(ordering: .relaxed), true
+          metrics.lostLogLines.load(ordering: .relaxed), true
         ),
         (
           "audit_log_lost_lines_total", "Lines of the audit log that could not be written.",
-          site.access.audit?.lostLines ?? 0, true
+          access.audit?.lostLines ?? 0, true
         ),
       ]
     figures += freeSpace + uploadFigures
-    figures += site.library.figures.map { ($0.name, $0.help, $0.value, $0.isTotal) }
-    let text = site.metrics.text(figures, version: site.version)
+    figures += library.figures.map { ($0.name, $0.help, $0.value, $0.isTotal) }
+    let text = metrics.text(figures, version: version)
     return Response(
       200,
       [("Content-Type", "text/plain; version=0.0.4; charset=utf-8"), ("Cache-Control", "no-store")],
@@ -97,18 +137,18 @@ extension Router {
     let figures: [Figure] = [
       (
         "library_free_bytes", "Bytes free in the file system of the library.",
-        site.metrics.libraryFree.load(ordering: .relaxed), false
+        metrics.libraryFree.load(ordering: .relaxed), false
       ),
       (
         "uploads_free_bytes", "Bytes free in the file system of the folder of uploads.",
-        site.metrics.uploadsFree.load(ordering: .relaxed), false
+        metrics.uploadsFree.load(ordering: .relaxed), false
       ),
     ]
     return figures.filter { $0.value >= 0 }
   }
 
   private var uploadFigures: [Figure] {
-    guard let uploads = site.uploads else { return [] }
+    guard let uploads = uploads else { return [] }
     let unfinished = uploads.unfinished
     return [
       ("uploads_receiving", "Uploads that are not complete.", unfinished.receiving, false),

@@ -1,4 +1,5 @@
 import Synchronization
+import ZigguratFiles
 import ZigguratUploading
 
 /// A shortage of disk space for changes and uploads.
@@ -17,22 +18,37 @@ package enum DiskShortage: Int, Sendable {
   }
 }
 
-extension Site {
+/// Whether the disks of the library and of the uploads have room for changes.
+final class DiskSpace: Sendable {
+  private let access: Access
+  private let metrics: Metrics
+  private let uploads: Uploads?
+  /// A `DiskShortage`, or 0.
+  private let state = Atomic<Int>(0)
+  /// When a change was last refused for want of disk space, by `Access.clock`, and the bytes that were free; nil if never.
+  private let lastRefusal = Mutex<(time: Int, free: Int)?>(nil)
+
+  init(_ access: Access, _ metrics: Metrics, _ uploads: Uploads?) {
+    self.access = access
+    self.metrics = metrics
+    self.uploads = uploads
+  }
+
   /// Seconds for which a refused change counts, unless space was freed since.
   private static let refusalTime = 60
   /// Bytes below which a disk counts as full.
   private static let least = 1 << 20
 
   /// The shortage as it was last looked up; `nil` if there is room, or if nothing is written.
-  package var diskShortage: DiskShortage? { DiskShortage(rawValue: shortage.load(ordering: .relaxed)) }
+  var shortage: DiskShortage? { DiskShortage(rawValue: state.load(ordering: .relaxed)) }
 
   /// Remembers that a change was refused for want of disk space. A quota shows in no other way.
-  func noteFullDisk() {
+  func noteRefusal() {
     lastRefusal.withLock { $0 = (access.clock(), metrics.libraryFree.load(ordering: .relaxed)) }
     lookForShortage()
   }
 
-  func lookForShortage() {
+  private func lookForShortage() {
     guard access.isWritable else { return }
     let libraryFree = metrics.libraryFree.load(ordering: .relaxed)
     let free = [libraryFree, metrics.uploadsFree.load(ordering: .relaxed)]
@@ -44,6 +60,14 @@ extension Site {
     {
       found = .full
     }
-    shortage.store(found?.rawValue ?? 0, ordering: .relaxed)
+    state.store(found?.rawValue ?? 0, ordering: .relaxed)
+  }
+
+  /// Looks up the free space that `/metrics` and `/healthz` report; may block on a file system that hangs.
+  /// - Parameter library: the folder; nil if the library is no folder.
+  func lookUp(library: String?) {
+    metrics.libraryFree.store(library.flatMap(freeBytes(at:)) ?? -1, ordering: .relaxed)
+    metrics.uploadsFree.store(uploads?.freeBytes ?? -1, ordering: .relaxed)
+    lookForShortage()
   }
 }

@@ -2,8 +2,11 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratTileProtocols
 
-/// Addresses of images whose sources were renamed since.
-extension Router {
+/// Redirects addresses of images whose sources were renamed since.
+struct RenameHandler: LibraryHandler {
+  var call: Call
+  let images: ImageAccess
+
   /// The answer to a request for an image that has another id now: the same address with that.
   ///
   /// An image or a book that has the id stands before whatever had it; that the path of one leads elsewhere costs those
@@ -11,7 +14,7 @@ extension Router {
   /// and other systems write the same name: a redirect, since caches know one address of a tile.
   var toTheNewID: Response? {
     let ids = path.withRawPath { path.route.ids($0) }.map(path.id)
-    guard let (index, new) = site.library.replacement(for: ids), let old = ids[index],
+    guard let (index, new) = library.replacement(for: ids), let old = ids[index],
       let location = location(replacing: index, old, by: new)
     else { return nil }
     return Response(

@@ -8,7 +8,13 @@ import ZigguratTileProtocols
 import ZigguratUploading
 
 /// `POST /api/images/{id}/copies`: a part of an image becomes an image of its own, beside it.
-extension Router {
+struct CopyHandler: ChangeHandler {
+  var call: Call
+  let images: ImageAccess
+  let changes: ChangeAccess
+  /// Nil if the server makes no images.
+  let uploads: Uploads?
+
   /// What is asked for: `{"region": {"x", "y", "width", "height"}, "rotation": 90, "flip": true, "straighten": 1.5}`, of which
   /// all but the region may be left out.
   private struct CopyWish {
@@ -109,27 +115,27 @@ extension Router {
     }
   }
 
-  func copyPlan(_ image: Range<Int>) -> BodyPlan {
+  func plan(_ image: Range<Int>) -> BodyPlan {
     let text = path.text(image)
     return plan(of: text) { .response(self.copy(text, $0.body)) }
   }
 
   private func copy(_ text: String, _ body: [UInt8]) -> Response {
-    guard let uploads = site.uploads else {
+    guard let uploads else {
       return .problem(404, "Not found", "this server makes no images: it has no --upload-dir")
     }
     let wish: CopyWish
     do throws(CopyWish.Refusal) { wish = try CopyWish(json: body) } catch {
       return .problem("Bad copy", error.errors)
     }
-    guard let id = ImageID(text) else { return Self.unknownImage }
+    guard let id = ImageID(text) else { return .unknownImage }
     if id.isPrivate {
-      guard visitor.space != nil else { return Self.unknownImage }
+      guard visitor.space != nil else { return .unknownImage }
       return .problem(
         409, "Conflict", "private images cannot be copied; move the image into the library first")
     }
     // Of servers that share a catalog this one may not have been asked for it yet.
-    site.library.lookup(of: [id])?.wait()
+    library.lookup(of: [id])?.wait()
     let found = knownNow(id, problem: true) { entry, archive in
       let image = archive.pyramid.imageSize
       let part = PictureCopy(

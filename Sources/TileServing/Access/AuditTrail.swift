@@ -1,0 +1,12 @@
+import ZigguratHTTPMessages
+
+/// Where changes and logins are noted: the audit log, if there is one, and the count of refused logins.
+struct AuditTrail: Sendable {
+  let log: AuditLog?
+  let attempts: LoginAttempts
+
+  func note(_ event: AuditEvent, _ request: Request? = nil, _ visitor: Visitor? = nil) {
+    if case .login(_, isRight: false) = event { attempts.countRefused() }
+    log?.add(event, client: request?.origin, visitor: visitor)
+  }
+}

@@ -1,0 +1,135 @@
+import Glibc
+import TileStorage
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratMetadata
+
+/// `PATCH` and `DELETE` of images.
+struct EditHandler: ChangeHandler, DescribingHandler {
+  var call: Call
+  let images: ImageAccess
+  let originals: OriginalAccess
+  let changes: ChangeAccess
+  let editor: LibraryEditor
+  /// How deleted images of a space or of the library are kept.
+  let trash: TrashAccess
+
+  /// PATCH or DELETE of one image.
+  func plan() -> BodyPlan {
+    guard case .api(.image(let image)) = path.route else { preconditionFailure("the route is an image's") }
+    let text = path.text(image.whole)
+    let id = ImageID(text)
+    if request.method == "PATCH" { return plan(of: text) { .response(self.edit(id, $0)) } }
+    return plan(of: text) { request in
+      .response(
+        self.delete(
+          [text], isOne: true, if: { () throws(WordsUnavailable) in try self.isCurrent(id, request) }))
+    }
+  }
+
+  /// POST of a list of ids to delete.
+  func deletionsPlan() -> BodyPlan { plan { request in .response(self.deleteMany(request.body)) } }
+
+  /// Whether an image is as whoever wants to change it saw it, where that is asked (`If-Match`, RFC 9110, section 13.1.1).
+  private func isCurrent(_ id: ImageID?, _ request: Request) throws(WordsUnavailable) -> Bool {
+    guard let wanted = request.header("If-Match") else { return true }
+    let now = description(of: id)
+    guard let tag = now["ETag"] else {
+      // The image is there, but without its words.
+      if now.status == 200 { throw WordsUnavailable() }
+      return false
+    }
+    return EntityTag(text: tag).isMatched(byIfMatch: wanted)
+  }
+
+  private static let changedMeanwhile = Response.problem(
+    412, "Changed meanwhile", "the image has changed since it was read; read it again")
+
+  private func edit(_ id: ImageID?, _ request: Request) -> Response {
+    let isCurrent = { () throws(WordsUnavailable) -> Bool in try self.isCurrent(id, request) }
+    do {
+      let edit = try MetadataEdit(json: request.body)
+      var outcome = LibraryEditor.Outcome.notThere
+      if let own = id?.unmarked {
+        if let space = writableSpace { outcome = try space.edit(own, edit, if: isCurrent) }
+      } else if let id {
+        outcome = try editor.edit(id, edit, if: isCurrent)
+      }
+      switch outcome {
+      case .done:
+        if let id { note(.edit(image: id)) }
+        var response = description(of: id)
+        // It is done, whatever cannot be told of it now.
+        guard response.status == 200 else { return Response(204, [], .bytes([])) }
+        response["ETag"] = nil
+        return response
+      case .notThere: return .unknownImage
+      case .changedMeanwhile:
+        return Self.changedMeanwhile
+      case .unavailable:
+        return .problem(503, "Busy", "the image's XMP sidecar cannot be read now; try again")
+      case .unreadableSidecar:
+        return .problem(409, "Conflict", "the image's XMP sidecar cannot be read, and is not overwritten")
+      }
+    } catch let refusal as MetadataEdit.Refusal {
+      return .problem(
+        "Bad edit", refusal.faults.prefix(InvalidInput.most).map { InvalidInput(body: $0.members, $0.reason) }
+      )
+    } catch {
+      return failure(error)
+    }
+  }
+
+  private func deleteMany(_ body: [UInt8]) -> Response {
+    do throws(DeletionList.Refusal) {
+      return delete(try DeletionList(json: body).ids, isOne: false)
+    } catch { return .problem("Bad list", error.errors) }
+  }
+
+  /// - Parameters:
+  ///   - texts: what may be no ids; they are answered as they came.
+  ///   - isCurrent: whether they are as whoever deletes them saw them.
+  private func delete(
+    _ texts: [String], isOne: Bool, if isCurrent: () throws(WordsUnavailable) -> Bool = { true }
+  ) -> Response {
+    let own = texts.compactMap(ImageID.unmarked)
+    guard own.isEmpty || own.count == texts.count else {
+      return .problem(
+        "Bad list",
+        [InvalidInput(body: ["ids"], "images of a private space are deleted by a request of their own")])
+    }
+    struct Answer: Encodable {
+      let deleted: Trash.Listed?
+      let refused: [String]
+    }
+    do throws(StorageError) {
+      var seen: Set<[UInt8]> = []
+      let texts = texts.filter { seen.insert(Array($0.utf8)).inserted }
+      let space = writableSpace
+      guard own.isEmpty || space != nil else {
+        return isOne ? .unknownImage : .json(Answer(deleted: nil, refused: texts))
+      }
+      guard !own.isEmpty || visitor.mayWrite else {
+        return .problem(403, "Forbidden", "this session may change only its private space")
+      }
+      let ids = texts.compactMap(ImageID.init)
+      let isOpen = own.isEmpty
+      let taken = try editor.delete(
+        isOpen ? ids : ids.compactMap(\.unmarked), from: trash.of(isOpen ? nil : space),
+        if: isCurrent)
+      guard let (deletion, refused) = taken else { return Self.changedMeanwhile }
+      if let deletion { note(.delete(images: deletion.images, deletion: deletion.id)) }
+      guard isOne, deletion == nil else {
+        let refused = Set(refused)
+        return .json(
+          Answer(
+            deleted: deletion, refused: texts.filter { ImageID($0).map(refused.contains) ?? true }))
+      }
+      return own.isEmpty && ids.first.map(library.hasLooseTiles) ?? false
+        ? .problem(409, "Conflict", "the tiles of this image are loose files, which are not deleted here")
+        : .unknownImage
+    } catch { return failure(error) }
+  }
+
+}

@@ -1,0 +1,64 @@
+import TileStorage
+import ZigguratCatalog
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratTileProtocols
+
+/// `/oembed`: the frame that stands for the link that the query names.
+struct EmbeddingHandler: LibraryHandler {
+  var call: Call
+  let images: ImageAccess
+  let identity: SiteIdentity
+
+  func reply() -> Reply {
+    let query = decodedQuery
+    func value(_ name: String) -> String? { query.parameters.last { $0.name == name }?.value }
+    // The other format that there is (section 2.3.3).
+    guard value("format") != "xml" else { return .problem(501, "Not implemented", "format is json") }
+    var errors: [InvalidInput] = []
+    if value("url") == nil {
+      errors.append(InvalidInput(parameter: "url", "url is missing: the address of a picture's page"))
+    }
+    if ![nil, "json"].contains(value("format")) {
+      errors.append(InvalidInput(parameter: "format", "format is json"))
+    }
+    var limits: [Int?] = []
+    for name in ["maxwidth", "maxheight"] {
+      let text = value(name)
+      let number = text.flatMap(DecodedQuery.number)
+      if text != nil, (number ?? 0) <= 0 {
+        errors.append(InvalidInput(parameter: name, "\(name) is a number of pixels above 0"))
+      }
+      limits.append(number)
+    }
+    if let problem = query.problem(errors) { return .response(problem) }
+    let (base, identity) = (absoluteBase, identity)
+    // What is private is in nobody else's page.
+    let id = value("url").flatMap { self.id(ofPage: $0) }.flatMap { $0.isPrivate ? nil : $0 }
+    let most = (limits[0], limits[1])
+    @Sendable func embedding(_ handler: Self, _ id: ImageID?) -> Reply {
+      handler.known(id, problem: true) { _, entry, _ in
+        Embedding(entry, base: base, identity, within: most).map { .json($0) }
+          ?? .problem(500, "Unreadable", "the archive of this image cannot be read")
+      }
+    }
+    guard let id, let place = place(id), isNoImage(place) else { return embedding(self, id) }
+    return rest(on: asksDatabase(about: id) ? images.catalogQueue : nil) { handler in
+      do throws(StorageError) { return embedding(handler, try handler.cover(ofBook: id)?.id ?? id) } catch {
+        return .response(.unlisted(error))
+      }
+    }
+  }
+
+  /// The image whose page an address of this server's is.
+  private func id(ofPage address: String) -> ImageID? {
+    let host = request.header("Host") ?? ""
+    let bases = base.isEmpty ? ["http://\(host)", "https://\(host)"] : [base]
+    for page in bases.flatMap({ ["\($0)/view/", "\($0)/embed/"] }) where address.hasPrefix(page) {
+      let segment = address.dropFirst(page.count).prefix { $0 != "?" && $0 != "#" }
+      return PercentEncoding.decodedString(segment.utf8).flatMap { ImageID($0) }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,99 @@
+import TileStorage
+import ZigguratHTTPMessages
+import ZigguratThreads
+import ZigguratTileProtocols
+
+/// A request as handlers see it.
+struct Call: Sendable {
+  var request: Request
+  let path: PlainPath
+  var visitor: Visitor
+  let address: ServerAddress
+  let principals: Principals
+  /// How often something was waited for.
+  fileprivate var waits = 0
+
+  init(
+    _ request: Request, _ path: PlainPath, visitor: Visitor, at address: ServerAddress,
+    _ principals: Principals
+  ) {
+    self.request = request
+    self.path = path
+    self.visitor = visitor
+    self.address = address
+    self.principals = principals
+  }
+}
+
+/// Answers the requests for one kind of resource. A handler is made for a request, of what it needs.
+protocol Handler: Sendable {
+  var call: Call { get set }
+}
+
+extension Handler {
+  var request: Request { call.request }
+  var path: PlainPath { call.path }
+  var visitor: Visitor { call.visitor }
+  var decodedQuery: DecodedQuery { DecodedQuery(request.parameters) }
+
+  /// The generation that the query names.
+  var namedGeneration: UInt64? { request.query.withUnsafeBytes { CacheLifetime.generation(in: $0) } }
+
+  /// The response if a resource exists, but is not available at present.
+  var heldUp: Response {
+    guard case .api = path.route else { return .heldUp }
+    return .problem(503, "Busy", Response.heldUpWords)
+  }
+
+  /// A response in the form that the request's Accept header prefers.
+  /// - Parameter forms: the preferred one first.
+  func negotiated(_ bytes: [UInt8], _ forms: [TileDocument.Form]) -> Response {
+    var form = forms[0]
+    if forms.count > 1 {
+      let name = MediaRanges(request.header("Accept") ?? "*/*").best(of: forms.map(\.name))
+      form = forms.first { $0.name == name } ?? form
+    }
+    var response = Response.json(bytes, form.mediaType)
+    if forms.count > 1 { response.vary(by: "Accept") }
+    if let link = form.link { response.headers.append(("Link", link)) }
+    return response
+  }
+
+  // MARK: Waiting
+
+  /// Makes the rest of the reply when something has come.
+  /// - Parameters:
+  ///   - head: the response without its body, if it is known before.
+  ///   - rest: makes the rest of the reply; it gets the handler for any thread.
+  func waiting(
+    for pending: any Pending, head: Response? = nil, _ rest: @escaping @Sendable (Self) -> Reply
+  ) -> Reply {
+    guard call.waits < TileArchive.patience else { return .response(heldUp) }
+    var handler = self
+    handler.call.waits += 1
+    handler.call.request = request.detached
+    return .task(head: head) { [handler] in
+      let start = ContinuousClock.now
+      await pending.landed()
+      let fetch = ResponseTiming("fetch", .now - start)
+      guard !Task.isCancelled else { return handler.heldUp }
+      var response = await rest(handler).response()
+      response.timings.append(fetch)
+      return response
+    }
+  }
+
+  /// Makes the rest of the reply on a thread that may block, which an event loop must not.
+  /// - Parameter queue: nil if the rest does not block; it is made at once then.
+  func rest(on queue: BlockingQueue?, _ rest: @escaping @Sendable (Self) -> Reply) -> Reply {
+    guard let queue else { return rest(self) }
+    var handler = self
+    handler.call.request = request.detached
+    return queue.reply(for: request.client) { [handler] in
+      var handler = handler
+      // The session may have ended meanwhile.
+      handler.call.visitor = handler.call.principals.visitor(handler.request, isUse: false)
+      return rest(handler)
+    }
+  }
+}

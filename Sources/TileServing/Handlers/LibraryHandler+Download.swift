@@ -1,0 +1,54 @@
+import TileStorage
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratTileProtocols
+
+/// Responses that are saved as files, named after the image: those to queries with `download`.
+enum Download {
+  fileprivate static let name = Array("download".utf8)
+
+  /// Whether a query may have `download`: one that has it does, and few others do. Touches no string and no object.
+  static func isPossible(_ query: UnsafeRawBufferPointer) -> Bool {
+    let (letter, length) = (UInt8(ascii: "d"), 8)
+    var start = 0
+    while start + length <= query.count {
+      if query[start] == letter, query[start + length - 1] == letter { return true }
+      guard let end = query[start...].firstIndex(of: UInt8(ascii: "&")) else { return false }
+      start = end + 1
+    }
+    return false
+  }
+}
+
+extension LibraryHandler {
+  private var isDownload: Bool { request.parameters.contains { $0.name == Download.name } }
+
+  /// The answer as a file, where it is asked for so.
+  /// - Parameters:
+  ///   - part: which part of the picture it shows; empty for the whole.
+  ///   - ending: of the file's name.
+  func saved(
+    _ id: ImageID, part: String = "", ending: String, _ reply: @escaping @Sendable (Self) -> Reply
+  ) -> Reply {
+    guard isDownload else { return reply(self) }
+    return rest(on: queueForMetadata(id)) { handler in
+      let file = Attachment(title: [handler.title(of: id), part].joined(separator: " "), ending: ending)
+      return reply(handler).map { response in
+        var response = response
+        if response.status < 400 { response["Content-Disposition"] = file.disposition }
+        return response
+      }
+    }
+  }
+
+  /// What the picture is called; of a page its book with the page.
+  private func title(of id: ImageID) -> String {
+    guard let place = place(id), let entry = try? place.library.catalogEntry(place.id)?.entry else {
+      return id.name
+    }
+    guard let book = id.folder, entry.book != nil else { return entry.metadata.title ?? id.name }
+    let page = entry.label ?? id.name
+    return "\(title(ofBook: book) ?? entry.metadata.title ?? book.name) \(page)"
+  }
+}

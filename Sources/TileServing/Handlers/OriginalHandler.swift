@@ -1,0 +1,70 @@
+import TileStorage
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+
+/// `/api/images/{id}/original`: the file as it was uploaded. And `/api/images/{id}/animation`: the moving picture as it came.
+struct OriginalHandler: DescribingHandler {
+  var call: Call
+  let images: ImageAccess
+  let originals: OriginalAccess
+
+  func original(_ id: ImageID?) -> Reply {
+    found(id, problem: true) { id, _ in
+      if id.isPrivate { return rest(on: images.originalQueue) { $0.privateOriginal(id) } }
+      return rest(on: mustReadOriginal(id) ? images.originalQueue : nil) { $0.publicOriginal(id) }
+    }
+  }
+
+  func animation(_ id: ImageID?) -> Reply {
+    found(id, problem: true) { id, archive in
+      let ending = archive.buildRecord?.animation?.format.rawValue ?? ""
+      return saved(id, ending: ending) { .response($0.animation(archive)) }
+    }
+  }
+
+  private func publicOriginal(_ id: ImageID) -> Reply {
+    guard let source = originalFile(id) else { return .response(Self.noOriginal) }
+    let bytes = source.file.bytes
+    let response = Response(
+      200, [("Content-Type", source.mediaType), ("Cache-Control", "no-cache"), Response.anyOrigin],
+      .gathered(GatheredBytes(bytes, keeping: [source.file]), 0..<bytes.count))
+    return saved(id, ending: source.ending) {
+      .response($0.originals.isOpen ? response : response.madePrivate)
+    }
+  }
+
+  /// The original of a private picture, for the visitors who have its space open.
+  private func privateOriginal(_ id: ImageID) -> Reply {
+    guard let place = place(id), let archive = try? place.library.archive(place.id),
+      let ending = SealedOriginal.ending(in: archive)
+    else { return .response(Self.noOriginal) }
+    guard let bytes = archive.entry(SealedOriginal.prefix + ending) else {
+      return .problem(500, "Unreadable", "the file cannot be read from the space")
+    }
+    let format = ImageFormat(start: bytes.prefix(ImageFormat.signatureBytes))
+    let response = Response(
+      200, [("Content-Type", Self.mediaType(format))],
+      .gathered(GatheredBytes(bytes, keeping: [archive]), 0..<bytes.count))
+    return saved(id, ending: ending) { _ in .response(response) }
+  }
+
+  private static let noOriginal = Response.problem(
+    404, "Not found", "the original of this image is not kept")
+
+  private func animation(_ archive: TileArchive) -> Response {
+    guard let animation = archive.buildRecord?.animation else {
+      return .problem(404, "Not found", "this image is not animated")
+    }
+    guard let bytes = archive.bytes(of: animation) else {
+      return .problem(500, "Unreadable", "the animation cannot be read from its archive")
+    }
+    return Response(
+      200,
+      [
+        ("Content-Type", animation.mediaType),
+        ("ETag", EntityTag(of: Array("animation".utf8), generation: archive.generation).text),
+        ("Cache-Control", lifetime(of: archive)), Response.anyOrigin,
+      ], .bytes(Array(bytes)))
+  }
+}

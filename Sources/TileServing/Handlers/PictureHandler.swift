@@ -1,0 +1,87 @@
+import TileGeometry
+import TileStorage
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratTileProtocols
+import ZigguratTileRendering
+
+/// What renders pictures.
+struct PictureAccess: Sendable {
+  let queue: RenderQueue
+  let renderer: RenderCells
+  let options: RenderOptions
+
+  /// - Parameter loops: the event loops, which go first.
+  init(_ options: RenderOptions, _ loops: EventLoops) {
+    self.options = options
+    var tiles = TileRenderer.Options()
+    tiles.quality = options.quality
+    tiles.cacheBytes = options.cacheBytes / 2
+    // As many as are at work most of the time: the lane of quick pictures. The queue gives up first.
+    let cells = RenderCells(
+      options: tiles, threads: options.threads + 1, timeout: Int(options.timeout.rounded(.up)) + 5)
+    renderer = cells
+    let seconds: @Sendable () -> Double = { cells.seconds }
+    queue = RenderQueue(options, loops, secondsElsewhere: cells.isElsewhere ? seconds : nil) {
+      cells.sweep()
+    }
+  }
+
+  /// Lets go of all pictures that are kept.
+  func forget() {
+    queue.forget()
+    renderer.forget()
+  }
+}
+
+/// A handler whose responses may be rendered: their headers are known before their bytes are.
+protocol PictureHandler: LibraryHandler {
+  var pictures: PictureAccess { get }
+}
+
+extension PictureHandler {
+  /// - Parameters:
+  ///   - name: what tells the picture from all others of the archive.
+  ///   - failure: what is answered where it cannot be made.
+  func rendering(
+    _ name: String, _ task: RenderTask, _ archive: TileArchive, failure: Response
+  ) -> Reply {
+    let renderer = pictures.renderer
+    return rendering(
+      name, stamp: task.stamp(in: archive), cost: task.cost(in: archive), mediaType: task.format.mediaType,
+      archive, failure: failure
+    ) { (cancellation) throws(RenderError) in try renderer.render(task, of: archive, until: cancellation) }
+  }
+
+  /// - Parameter stamp: what its pixels depend on besides the archive's generation.
+  func rendering(
+    _ name: String, stamp: UInt64, cost: RenderCost, mediaType: String, _ archive: TileArchive,
+    failure: Response, _ work: @escaping @Sendable (Cancellation) throws(RenderError) -> [UInt8]
+  ) -> Reply {
+    var key =
+      "\(TileRenderer.revision)|\(String(archive.generation, radix: 16))|\(name)|\(pictures.options.quality)"
+    if stamp != 0 { key += "|\(String(stamp, radix: 16))" }
+    let library = images.library
+    let job = RenderJob(
+      key: key, cost: cost, failure: failure, mayBeKept: { !archive.isLocked },
+      work: { (cancellation) throws(RenderError) in
+        do throws(RenderError) { return try work(cancellation) } catch {
+          if error.isFault { library.tellFault(in: archive, error.description) }
+          throw error
+        }
+      })
+    let head = Response(
+      200,
+      [
+        ("Content-Type", mediaType),
+        ("ETag", EntityTag(of: Array(key.utf8), generation: archive.generation).text),
+        ("Cache-Control", lifetime(of: archive)), Response.anyOrigin,
+      ], .omitted)
+    return pictures.queue.reply(job, head, for: request.client)
+  }
+
+  func tellFault(_ address: TileAddress, _ archive: TileArchive) {
+    library.tellFault(
+      in: archive, "tile \(address.level)/\(address.column)_\(address.row) is not where the directory has it")
+  }
+}

@@ -1,0 +1,67 @@
+import TileStorage
+import ZigguratFiles
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+
+/// The deleted images of the library and of private spaces.
+struct TrashAccess: Sendable {
+  let library: Trash
+  /// Seconds that deleted images can be restored.
+  let keeps: Int
+
+  /// - Parameter space: nil for the library.
+  func of(_ space: SpaceLibrary?) -> Trash { space.map { Trash($0, keeps: keeps) } ?? library }
+}
+
+/// `/api/trash`: deleted images that can be restored.
+struct TrashHandler: ChangeHandler {
+  var call: Call
+  let images: ImageAccess
+  let changes: ChangeAccess
+  let trash: TrashAccess
+
+  /// `/api/trash`: lists what can be restored, for those alone who may.
+  func list() -> Response {
+    if !visitor.mayWrite, !visitor.mayWriteToSpace, let refusal = visitor.refusal(toChange: .library, request)
+    {
+      return refusal.madePrivate
+    }
+    // The trash of a library that is away would seem empty.
+    if library.lookForOutage() { return Response.unlisted(.libraryIsAway).madePrivate }
+    do throws(StorageError) {
+      let own = try writableSpace.map(trash.of)?.deletions()
+      let open = visitor.mayWrite ? try trash.of(nil).deletions() : []
+      return Response.json(["items": ((own ?? []) + open).sorted { $0.deletedAt > $1.deletedAt }]).madePrivate
+    } catch {
+      let response: Response =
+        error.isTemporary
+        ? .unlisted(error)
+        : .problem(500, "Unreadable", "the list of deleted images cannot be read").because(error)
+      return response.madePrivate
+    }
+  }
+
+  /// POST of a restoration.
+  /// - Parameter deletion: its name.
+  func restorePlan(_ deletion: String) -> BodyPlan { plan { _ in .response(self.restore(deletion)) } }
+
+  private func restore(_ name: String) -> Response {
+    struct Answer: Encodable {
+      let restored: [ImageID]
+      /// Images whose id another image has now.
+      let conflicts: [ImageID]
+    }
+    do throws(StorageError) {
+      let isOwn = Trash.isOfSpace(name)
+      guard isOwn || visitor.mayWrite else {
+        return .problem(403, "Forbidden", "this session may change only its private space")
+      }
+      let trash = isOwn ? writableSpace.map(trash.of) : trash.of(nil)
+      guard let result = try trash?.restore(name) else {
+        return .problem(404, "Not found", "the deletion is unknown or has expired")
+      }
+      if !result.restored.isEmpty { note(.restore(images: result.restored, deletion: name)) }
+      return .json(Answer(restored: result.restored, conflicts: result.conflicts))
+    } catch { return failure(error) }
+  }
+}

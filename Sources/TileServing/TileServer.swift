@@ -1,0 +1,399 @@
+package import Synchronization
+package import ZigguratFiles
+package import ZigguratHTTPMessages
+package import ZigguratImageLibrary
+package import ZigguratThreads
+import ZigguratTileProtocols
+import ZigguratTileRendering
+package import ZigguratUploading
+
+/// A server without its sockets: a request goes in, a reply comes out. It has the parts that handlers need, and gives each
+/// request to a handler.
+package final class TileServer: Sendable {
+  let library: any ImageRepository
+  let images: ImageAccess
+  let pictures: PictureAccess
+  let originals: OriginalAccess
+  let changes: ChangeAccess
+  let trash: TrashAccess
+  let passwords: PasswordAccess
+  let editor: LibraryEditor
+  let pairing = PairingCodes()
+  let files: StaticFiles?
+  let identity: SiteIdentity
+  /// Of the program.
+  let version: String
+  let address: ServerAddress
+  /// Files on their way into the library; nil where none are taken.
+  let uploads: Uploads?
+  package let events = EventHub()
+  /// The page's URL for others in the network, ending in a slash; nil where they do not reach the server.
+  package let localAddress = Mutex<String?>(nil)
+  package let loops = EventLoops()
+  /// Tiles of folders in responses that are not sent: half of what the system lets be mapped, and of that enough for
+  /// one client to have the largest response.
+  let mappedTiles = HeldMemory(limit: max(2 * ViewportAnswer.tileLimit, MappedFile.places / 2))
+  /// Runs requests that change something.
+  package let writes = WorkQueue(threads: 4, capacity: 256)
+  /// What was answered.
+  package let metrics = Metrics()
+  /// Of a library that only who has its key may see.
+  package let gate: Gate?
+  let access: Access
+  let disk: DiskSpace
+  let sessions: SessionTable
+  let upkeep: SessionUpkeep
+  let sessionHandler: SessionHandler
+  let crossOrigin: CrossOrigin
+  let principals: Principals
+  private let descriptions: DescriptionCache
+  /// Middleware for every response.
+  private let everyResponse: MiddlewareList
+  /// Middleware that admits requests to resources.
+  private let admission: MiddlewareList
+
+  package init(
+    library: any ImageRepository, publicFolder: String?, baseURL: String = "",
+    rendering: RenderOptions = RenderOptions(),
+    gate: Gate? = nil, access: Access = Access(), uploads: Uploads? = nil,
+    version: String = "0", identity: SiteIdentity = SiteIdentity()
+  ) throws(StorageError) {
+    self.gate = gate
+    self.access = access
+    self.library = library
+    self.uploads = uploads
+    self.identity = identity
+    self.version = version
+    address = ServerAddress(baseURL)
+    images = ImageAccess(
+      library: library, catalogQueue: BlockingQueue(capacity: 256),
+      metadataQueue: BlockingQueue(capacity: 256),
+      originalQueue: BlockingQueue(capacity: 256), surrogateSeed: access.surrogateSeed,
+      cacheWords: CacheWords(maxAge: access.tileMaxAge, isBehindEdge: access.isBehindEdge))
+    let pictures = PictureAccess(rendering, loops)
+    self.pictures = pictures
+    originals = OriginalAccess(isOpen: access.offersOriginals, uploads: uploads)
+    disk = DiskSpace(access, metrics, uploads)
+    let audit = AuditTrail(log: access.audit, attempts: LoginAttempts(metrics, clock: access.clock))
+    changes = ChangeAccess(isWritable: access.isWritable, audit: audit, disk: disk)
+    editor = LibraryEditor(library)
+    trash = TrashAccess(library: Trash(library, keeps: access.keepsDeleted), keeps: access.keepsDeleted)
+    passwords = PasswordAccess(spaces: access.spaces, queue: BlockingQueue(capacity: 8))
+    sessions = SessionTable(
+      limits: access.sessions, cookie: SessionCookie(of: baseURL),
+      now: access.clock,
+      locked: {
+        // What was made of private pictures is not kept longer than their keys.
+        pictures.forget()
+        access.audit?.add(.lock, client: nil, visitor: nil)
+      }, ended: { [events] in events.endWithSessions() })
+    upkeep = SessionUpkeep(sessions, library, uploads, purging: access.isWritable ? trash : nil)
+    crossOrigin = CrossOrigin(origins: access.origins)
+    let scheme = OwnScheme(base: baseURL)
+    principals = Principals(sessions, access, scheme)
+    sessionHandler = SessionHandler(
+      sessions: sessions, upkeep: upkeep, principals: principals, passwords: passwords, library: library,
+      access: access, audit: audit, pairing: pairing, scheme: scheme)
+    descriptions = DescriptionCache(version: version, base: address.base, isWritable: access.isWritable)
+    everyResponse = Self.everyResponse(access, crossOrigin, audit, takesUploads: uploads != nil)
+    admission = Self.admission(access, gate, address, principals, images)
+    files = try publicFolder.map { [address] (folder) throws(StorageError) in
+      try StaticFiles(root: folder, below: address.path, of: identity)
+    }
+    uploads?.observe { [events] upload in
+      events.tell(upload)
+      if upload.hasEnded { access.audit?.add(.uploaded(upload), client: nil, visitor: nil) }
+    }
+  }
+
+  private static func everyResponse(
+    _ access: Access, _ crossOrigin: CrossOrigin, _ audit: AuditTrail, takesUploads: Bool
+  ) -> MiddlewareList {
+    var list: [any Middleware] = [SecurityHeaders(), ConditionalRequests()]
+    if takesUploads { list.append(UploadHeaders()) }
+    if access.readsForwardedBase { list.append(ForwardedHeaders()) }
+    if let token = access.token {
+      list.append(TokenAttempts(token: token, attempts: audit.attempts, audit: audit.log))
+    }
+    if access.sendsTimings { list.append(ServerTiming()) }
+    return MiddlewareList(list + [crossOrigin])
+  }
+
+  private static func admission(
+    _ access: Access, _ gate: Gate?, _ address: ServerAddress, _ principals: Principals, _ images: ImageAccess
+  ) -> MiddlewareList {
+    let key: [any Middleware] = gate.map { [LaunchKey(gate: $0, base: address.base)] } ?? []
+    return MiddlewareList(
+      key + [
+        MonitorRoutes(), WriterRequirement(library: images.library, isWritable: access.isWritable),
+        CatalogQueue(queue: images.catalogQueue), principals,
+        Audience(
+          hasSpaces: { access.spaces?.wasOffered == true }, isBehindEdge: access.isBehindEdge),
+        Compression(),
+      ])
+  }
+
+  // MARK: Requests
+
+  /// Answers what is no stored tile, and says why a tile could not be had.
+  package func respond(to request: RoutedRequest) -> Reply {
+    everyResponse.respond(to: request) { [self] in admission.respond(to: $0) { [self] in reply(to: $0) } }
+  }
+
+  /// The reply to a request as it is sent, where the listener or the reader of its body has made it.
+  package func finished(_ reply: Reply, for request: RoutedRequest) -> Reply {
+    everyResponse.respond(to: request) { _ in reply }
+  }
+
+  /// What is wanted of the body of a POST, PUT, PATCH or DELETE, by its headers.
+  package func bodyPlan(for request: RoutedRequest) -> BodyPlan {
+    if let refusal = admission.refusal(of: request) { return .refuse(refusal) }
+    do throws(PlainPath.Refusal) {
+      let path = try request.path.get()
+      return bodyPlan(for: call(request.request, path, principals.visitor(request.request)))
+    } catch { return .refuse(.text(error.status, error.text)) }
+  }
+
+  private func call(_ request: Request, _ path: PlainPath, _ visitor: Visitor) -> Call {
+    Call(request, path, visitor: visitor, at: address, principals)
+  }
+
+  private func reply(to request: RoutedRequest) -> Reply {
+    if request.isOfSession { return sessionHandler.reply(to: request.request) }
+    let path: PlainPath
+    do throws(PlainPath.Refusal) { path = try request.path.get() } catch {
+      switch request.method {
+      case "OPTIONS":
+        let preflight = crossOrigin.preflight(request.request, ["GET", "HEAD", "OPTIONS"])
+        return .response(preflight ?? .options)
+      case "GET", "HEAD": return .text(error.status, error.text)
+      default: return .response(.methodNotAllowed)
+      }
+    }
+    let call = call(request.request, path, request.visitor ?? .anyone)
+    switch request.method {
+    case "OPTIONS": return .response(options(call))
+    case "GET", "HEAD":
+      let renames = RenameHandler(call: call, images: images)
+      return renames.knowing(renames.namedImages) { [self] renames in
+        if let moved = renames.toTheNewID { return .response(moved) }
+        return resource(renames.call)
+      }
+    default:
+      // In JSON below `/api`, plain text elsewhere.
+      let isAPI = if case .api = path.route { true } else { false }
+      return .response(.methodNotAllowed(besides: writingMethods(call), isProblem: isAPI))
+    }
+  }
+
+  // MARK: Reads
+
+  private func resource(_ call: Call) -> Reply {
+    switch call.path.route {
+    case .tiles(let request): TileHandler(call: call, images: images, pictures: pictures).reply(request)
+    case .presentation(let request):
+      PresentationHandler(call: call, images: images, identity: identity).reply(request)
+    case .api(let request): api(request, call)
+    case .view(let id): pages(call).view(call.path.id(id))
+    case .embed(let id?): pages(call).frame(call.path.id(id))
+    case .embed(nil): .response(pages(call).embedPage)
+    case .oEmbed: EmbeddingHandler(call: call, images: images, identity: identity).reply()
+    case .openAPI: .response(.json(descriptions.description(base: call.request.publicBase)))
+    case .health: .response(monitoring(call).health)
+    case .metrics: .response(monitoring(call).metricsOrNothing)
+    case .page: .response(pages(call).page)
+    }
+  }
+
+  private func api(_ request: APIRequest, _ call: Call) -> Reply {
+    if let refusal = request.refusal(of: DecodedQuery(call.request.parameters)) { return .response(refusal) }
+    switch request {
+    case .images:
+      return .response(ListHandler(call: call, images: images, isWritable: access.isWritable).list())
+    case .image(let image): return self.image(image, call)
+    case .uploads, .upload, .events: return .response(uploadState(request, call))
+    case .pairing:
+      return .response(
+        PairingHandler(
+          call: call, codes: pairing, sessions: sessions, clock: access.clock,
+          localAddress: localAddress.withLock { $0 }
+        ).reply())
+    case .version: return .response(VersionHandler(version: version).response)
+    case .trash where access.isWritable: return .response(trash(call).list())
+    case .trash, .restore, .session, .nothing:
+      return .problem(404, "Not found", "there is no such part of the API")
+    }
+  }
+
+  private func image(_ request: ImageRequest, _ call: Call) -> Reply {
+    let handler = DescriptionHandler(call: call, images: images, originals: originals)
+    guard request.question != nil else { return handler.reply(call.path.id(request.whole)) }
+    // A question about a book is one about its cover.
+    return handler.withCover(of: call.path.id(request.id)) { [self] handler, id in
+      let call = handler.call
+      let viewport = ViewportHandler(
+        call: call, images: images, pictures: pictures, originals: originals, mappedTiles: mappedTiles)
+      let originals = OriginalHandler(call: call, images: images, originals: originals)
+      return switch request.question {
+      case .viewport: viewport.coverage(id)
+      case .viewportTiles: viewport.tiles(id)
+      case .viewportPicture(let ending): viewport.picture(id, call.path.text(ending))
+      case .animation: originals.animation(id)
+      case .original: originals.original(id)
+      // A question to nobody who only reads.
+      case .move, .copies, nil: handler.reply(call.path.id(request.whole))
+      }
+    }
+  }
+
+  private func uploadState(_ request: APIRequest, _ call: Call) -> Response {
+    let handler = uploads(call)
+    if let elsewhere = redirect.response(toReadOf: request, call, refusal: handler.readRefusal) {
+      return elsewhere
+    }
+    return switch request {
+    case .upload(let id): handler.one(id.map(call.path.text))
+    case .events: handler.stream()
+    default: handler.list()
+    }
+  }
+
+  private func pages(_ call: Call) -> PageHandler {
+    PageHandler(call: call, images: images, files: files, identity: identity, frameAncestors: access.frames)
+  }
+
+  private func monitoring(_ call: Call) -> MonitoringHandler {
+    MonitoringHandler(
+      call: call, images: images, access: access, metrics: metrics, disk: disk, pictures: pictures,
+      mappedTiles: mappedTiles, uploads: uploads, version: version)
+  }
+
+  // MARK: Changes
+
+  private func bodyPlan(for call: Call) -> BodyPlan {
+    guard case .api(let request) = call.path.route else {
+      return .refuse(.methodNotAllowed(besides: [], isProblem: false))
+    }
+    if let elsewhere = redirect.response(to: request, call) {
+      // Who may change nothing need not go anywhere for that.
+      let visitor = call.visitor
+      let refusal = visitor.mayWriteToSpace ? nil : visitor.refusal(toChange: .library, call.request)
+      return .refuse((refusal ?? elsewhere).madePrivate)
+    }
+    switch request {
+    case .session: return .collect { [sessionHandler] in sessionHandler.reply(to: $0) }
+    case .uploads: return uploads(call).plan(nil)
+    case .upload(let id?): return uploads(call).plan(call.path.text(id))
+    default: break
+    }
+    let methods = writingMethods(call)
+    guard methods.contains(call.request.method) else {
+      return .refuse(.methodNotAllowed(besides: methods, isProblem: true))
+    }
+    switch request {
+    case .image(let image):
+      if call.request.method == "POST", case .move? = image.question {
+        return MoveHandler(
+          call: call, images: images, changes: changes, sessions: upkeep, passwords: passwords,
+          uploads: uploads
+        ).plan(image.id)
+      }
+      if call.request.method == "POST" {
+        return CopyHandler(call: call, images: images, changes: changes, uploads: uploads).plan(image.id)
+      }
+      return edits(call).plan()
+    case .trash: return edits(call).deletionsPlan()
+    case .restore(let deletion): return trash(call).restorePlan(call.path.text(deletion))
+    case .session, .images, .uploads, .upload, .events, .pairing, .version, .nothing:
+      preconditionFailure("these have no methods that change something, or were answered")
+    }
+  }
+
+  private func edits(_ call: Call) -> EditHandler {
+    EditHandler(
+      call: call, images: images, originals: originals, changes: changes, editor: editor, trash: trash)
+  }
+
+  private func trash(_ call: Call) -> TrashHandler {
+    TrashHandler(call: call, images: images, changes: changes, trash: trash)
+  }
+
+  private func uploads(_ call: Call) -> UploadHandler {
+    UploadHandler(call: call, uploads: uploads, events: events, sessions: sessions, audit: changes.audit)
+  }
+
+  private var redirect: WriterRedirect {
+    WriterRedirect(catalog: library.catalog, isWritable: access.isWritable, uploads: uploads)
+  }
+
+  private func writingMethods(_ call: Call) -> [String] {
+    AllowedMethods.writing(
+      call.path.route, takesUploads: uploads != nil, isWritable: access.isWritable,
+      isImage: { RenameHandler(call: call, images: images).isImage(call.path.id($0.whole)) })
+  }
+
+  /// To OPTIONS, the browsers' question before a request across origins included.
+  private func options(_ call: Call) -> Response {
+    let methods = ["GET", "HEAD", "OPTIONS"] + writingMethods(call)
+    if let preflight = crossOrigin.preflight(call.request, methods) { return preflight }
+    var response = uploads(call).options(methods) ?? .options
+    response["Allow"] = methods.joined(separator: ", ")
+    return response
+  }
+
+  // MARK: What the listener asks
+
+  /// Whose word counts for where a request comes from.
+  package var proxies: TrustedProxies { access.proxies }
+
+  /// What browsers are to let other sites' pages do.
+  package var origins: AllowedOrigins { access.origins }
+
+  /// The path of the base URL, which requests may have in front of theirs.
+  package var basePath: BasePath { address.path }
+
+  /// How many cookies of the session's name, or of the gate's, a Cookie header has: more than one are refused.
+  package func sessionCookies(in cookies: UnsafeBufferPointer<UInt8>) -> Int {
+    gate?.count(in: cookies) ?? sessions.cookie.count(in: cookies)
+  }
+
+  /// Whether a request with this Host is answered.
+  /// - Parameter address: where the request came in.
+  package func admits(host: UnsafeBufferPointer<UInt8>, at address: () -> IPAddress?) -> Bool {
+    access.hosts.admit(host, at: address)
+  }
+
+  /// Whether what visitors search for may be logged: of private spaces nothing is.
+  package var logsWords: Bool { access.spaces?.wasOffered != true && gate == nil }
+
+  // MARK: Background tasks
+
+  /// Removes for good what was deleted long enough ago; to be called now and then.
+  package func purgeDeleted() { if access.isWritable { trash.library.purge() } }
+
+  /// Looks up the free space that `/metrics` and `/healthz` report; to be called now and then. May block on a file system that
+  /// hangs.
+  /// - Parameter library: the folder; nil if the library is no folder.
+  package func lookUpFreeSpace(library: String?) { disk.lookUp(library: library) }
+
+  /// The shortage as it was last looked up; `nil` if there is room, or if nothing is written.
+  package var diskShortage: DiskShortage? { disk.shortage }
+
+  /// Ends sessions that have expired, and keeps up with what is built into spaces; to be called about once a second.
+  package func keepSessions() { upkeep.keep() }
+
+  /// Forgets the keys of all spaces.
+  package func lockSpaces() { upkeep.lockSpaces() }
+
+  /// The unlocked space of that identity, as long as a session has it.
+  package func space(of identity: String) -> SpaceLibrary? { sessions.space(of: identity) }
+
+  /// Makes no more responses; afterwards no task is suspended here. Forgets the keys of all spaces.
+  package func stop() {
+    writes.stop()
+    passwords.queue.stop()
+    for queue in [images.catalogQueue, images.metadataQueue, images.originalQueue] { queue.stop() }
+    pictures.queue.stop()
+    sessions.lockSpaces()
+  }
+}
