@@ -278,6 +278,19 @@ class Docs(unittest.TestCase):
         printed = subprocess.run([ROOT / "Tests/scale/model"], capture_output=True, text=True, check=True).stdout
         self.assertEqual((DOCS / "explanation/scale.md").read_text(), printed)
 
+    def test_a_backup_leaves_out_only_the_catalog(self):
+        """Images may have names that begin as the catalog's do."""
+        place = folder("backup")
+        for name in ("catalog", "catalog.sqlite3", "prints/catalog", "prints/catalog.sqlite"):
+            photo(place / f"pictures/{name}.jpg", 30, 20)
+        commands = "".join(text for kind, text in blocks(DOCS / "how-to/backup.md") if kind == "sh").partition("rsync --archive --delete --dry-run")[0]
+        result = subprocess.run(["bash", "-euc", commands.replace("ziggurat ", f"{BINARY} ")], cwd=place, capture_output=True, text=True)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        library, backup = (sorted(str(path.relative_to(place / name)) for path in (place / name).rglob("*") if path.is_file())
+                           for name in ("library", "backup"))
+        self.assertEqual(backup, [name for name in library if name != "catalog.sqlite"])
+        self.assertEqual(len(backup), 4)
+
     def test_the_tools_that_they_use_are_here(self):
         for tool in ("curl", "rsync", "exiftool"):
             self.assertIsNotNone(shutil.which(tool), tool)
