@@ -1,0 +1,221 @@
+import Foundation
+import Testing
+import TileGeometry
+import TileStorage
+import ZigguratCatalog
+import ZigguratHTTPMessages
+import ZigguratImageLibrary
+import ZigguratRepositorySupport
+import ZigguratThreads
+import ZigguratTileProtocols
+
+@testable import ZigguratTileServing
+
+/// Each handler alone, over a library in memory: what it needs, and what it answers.
+@Suite struct HandlerTests {
+  private static let pyramid = Pyramid(imageSize: PixelSize(width: 40, height: 24)!, tileSize: 16)!
+  private let images: ImageAccess
+  private let pictures = PictureAccess(RenderOptions(), EventLoops())
+  private let originals = OriginalAccess(isOpen: false, uploads: nil)
+  private let changes: ChangeAccess
+  private let trash: TrashAccess
+  private let sessions = SessionTable(
+    limits: SessionTable.Limits(), cookie: SessionCookie(of: ""), now: { 0 }, locked: {}, ended: {})
+  private let metrics = Metrics()
+
+  init() throws {
+    let library = try InMemoryRepository([
+      "one": TileArchive(inMemory: Self.pyramid) { Array("tile \($0)".utf8) }
+    ])
+    images = ImageAccess(
+      library: library, catalogQueue: BlockingQueue(capacity: 4), metadataQueue: BlockingQueue(capacity: 4),
+      originalQueue: BlockingQueue(capacity: 4), surrogateSeed: nil, cacheWords: CacheWords(maxAge: 0))
+    let audit = AuditTrail(log: nil, attempts: LoginAttempts(metrics, clock: { 0 }))
+    changes = ChangeAccess(isWritable: true, audit: audit, disk: DiskSpace(Access(), metrics, nil))
+    trash = TrashAccess(library: Trash(library, keeps: 60), keeps: 60)
+  }
+
+  private func call(
+    _ target: String, method: String = "GET", visitor: Visitor = .anyone, _ headers: [String: String] = [:]
+  ) throws -> Call {
+    let parts = target.split(separator: "?", maxSplits: 1).map { Array($0.utf8) }
+    let request = Request(method: method, rawPath: parts[0], query: parts.count > 1 ? parts[1] : []) {
+      headers[$0]
+    }
+    let path = try PlainPath(request.rawPath, query: request.query)
+    return Call(
+      request, path, visitor: visitor, at: ServerAddress("https://example.org/base/"),
+      Principals(sessions, Access(), OwnScheme()))
+  }
+
+  private static func object(_ response: Response) throws -> [String: Any] {
+    guard case .bytes(let bytes) = response.body else { return [:] }
+    return try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] ?? [:]
+  }
+
+  @Test func `a tile is sent from its archive, and none is outside the pyramid`() async throws {
+    for (path, status) in [
+      ("/dzi/one_files/6/1_0.jpg", 200), ("/dzi/one_files/6/9_0.jpg", 404), ("/dzi/two_files/6/1_0.jpg", 404),
+    ] {
+      let call = try call(path)
+      guard case .tiles(let request) = call.path.route else { return #expect(Bool(false), "it is no tile") }
+      let response = await TileHandler(call: call, images: images, pictures: pictures).reply(request)
+        .response()
+      #expect(response.status == status)
+      guard status == 200, case .bytes(let bytes) = response.body else { continue }
+      let number = try #require(Self.pyramid.index(of: TileAddress(level: 6, column: 1, row: 0)))
+      #expect(bytes == Array("tile \(number)".utf8) && response["ETag"] != nil)
+    }
+  }
+
+  @Test func `an image is described with the address of the server in its URLs`() async throws {
+    let handler = DescriptionHandler(call: try call("/api/images/one"), images: images, originals: originals)
+    let known = await handler.reply("one").response()
+    let unknown = await handler.reply("two").response()
+    let description = try Self.object(known)
+    #expect(description["id"] as? String == "one" && description["width"] as? Int == 40)
+    let urls = try #require(description["urls"] as? [String: Any])
+    #expect((urls["dzi"] as? String)?.hasPrefix("https://example.org/base/") == true)
+    #expect(unknown.status == 404 && unknown["Content-Type"] == "application/problem+json")
+  }
+
+  @Test func `the library is listed, and a wrong parameter is named`() throws {
+    let good = ListHandler(call: try call("/api/images?limit=5"), images: images, isWritable: false).list()
+    let wrong = ListHandler(call: try call("/api/images?limit=x"), images: images, isWritable: false).list()
+    #expect(try Self.object(good)["total"] as? Int == 1)
+    #expect(wrong.status == 400)
+  }
+
+  @Test func `a viewport is covered by the tiles of its level`() async throws {
+    let query = "width=40&height=24&scale=1&x=0&y=0"
+    func handler(_ query: String) throws -> ViewportHandler {
+      ViewportHandler(
+        call: try call("/api/images/one/viewport?\(query)"), images: images, pictures: pictures,
+        originals: originals, mappedTiles: HeldMemory(limit: 100))
+    }
+    let answer = try Self.object(await handler(query).coverage("one").response())
+    #expect((answer["tiles"] as? [Any])?.count == 6)
+    #expect(await (try handler("width=-1")).coverage("one").response().status == 400)
+    #expect(await (try handler(query)).tiles("one").response()["Content-Type"] == ViewportHandler.framed)
+    #expect(await (try handler(query)).picture("one", "gif").response().status == 404)
+  }
+
+  @Test func `a manifest has the image, and an unknown folder none`() async throws {
+    for (path, status) in [
+      ("/iiif/presentation/3/one/manifest", 200), ("/iiif/presentation/3/two/manifest", 404),
+      ("/iiif/presentation/3/collection", 200), ("/iiif/presentation/3/none", 404),
+    ] {
+      let call = try call(path)
+      guard case .presentation(let request) = call.path.route else { continue }
+      let handler = PresentationHandler(call: call, images: images, identity: SiteIdentity())
+      #expect(await handler.reply(request).response().status == status, "\(path)")
+    }
+  }
+
+  @Test func `an original that is offered to nobody is not found`() async throws {
+    let handler = OriginalHandler(
+      call: try call("/api/images/one/original"), images: images, originals: originals)
+    #expect(await handler.original("one").response().status == 404)
+    #expect(await handler.animation("one").response().status == 404)
+  }
+
+  @Test func `a link to a page of an image is embedded by its frame`() async throws {
+    let address = "https://example.org/base/view/one"
+    let handler = EmbeddingHandler(
+      call: try call("/oembed?url=\(address)&maxwidth=20"), images: images, identity: SiteIdentity())
+    let answer = try Self.object(await handler.reply().response())
+    #expect(answer["width"] as? Int == 20 && answer["height"] as? Int == 12)
+    let other = EmbeddingHandler(
+      call: try call("/oembed?url=https://example.net/view/one"), images: images, identity: SiteIdentity())
+    #expect(await other.reply().response().status == 404)
+  }
+
+  @Test func `pages are missing without their files`() throws {
+    let handler = PageHandler(
+      call: try call("/robots.txt"), images: images, files: nil, identity: SiteIdentity(), frameAncestors: nil
+    )
+    // The server has its own rules for crawlers.
+    #expect(handler.page.status == 200)
+    #expect(handler.embedPage.status == 404)
+  }
+
+  @Test func `a monitor gets figures, and health in one word`() throws {
+    func handler(hides: Bool) throws -> MonitoringHandler {
+      var access = Access()
+      access.hidesMetrics = hides
+      return MonitoringHandler(
+        call: try call("/metrics"), images: images, access: access, metrics: metrics, disk: changes.disk,
+        pictures: pictures, mappedTiles: HeldMemory(limit: 1), uploads: nil, version: "1.2.3")
+    }
+    let figures = try handler(hides: false).metricsOrNothing
+    guard case .bytes(let bytes) = figures.body else { return #expect(Bool(false), "figures are text") }
+    #expect(String(decoding: bytes, as: UTF8.self).contains("\nziggurat_images 1\n"))
+    #expect(try handler(hides: true).metricsOrNothing.status == 404)
+    #expect(try handler(hides: false).health.status == 200)
+  }
+
+  @Test func `a change needs the token`() throws {
+    for (visitor, isPlan) in [(Visitor.anyone, false), (Visitor(mayWrite: true), true)] {
+      let call = try call("/api/images/one", method: "PATCH", visitor: visitor)
+      let edits = EditHandler(
+        call: call, images: images, originals: originals, changes: changes,
+        editor: LibraryEditor(images.library),
+        trash: trash)
+      let moves = MoveHandler(
+        call: call, images: images, changes: changes,
+        sessions: SessionUpkeep(sessions, images.library, nil, purging: nil),
+        passwords: PasswordAccess(spaces: nil, queue: BlockingQueue(capacity: 1)), uploads: nil)
+      let copies = CopyHandler(call: call, images: images, changes: changes, uploads: nil)
+      let restores = TrashHandler(call: call, images: images, changes: changes, trash: trash)
+      for plan in [
+        edits.plan(), edits.deletionsPlan(), moves.plan(12..<15), copies.plan(12..<15),
+        restores.restorePlan("x"),
+      ] {
+        switch plan {
+        case .refuse(let refusal): #expect(!isPlan && refusal.status == 401)
+        case .collect: #expect(isPlan)
+        case .stream: #expect(Bool(false), "no body is streamed")
+        }
+      }
+      #expect(restores.list().status == (isPlan ? 200 : 401))
+    }
+  }
+
+  @Test func `nothing is uploaded to a server that accepts no uploads`() throws {
+    let handler = UploadHandler(
+      call: try call("/api/uploads", visitor: Visitor(mayWrite: true)), uploads: nil, events: EventHub(),
+      sessions: sessions, audit: changes.audit)
+    #expect(handler.list().status == 404 && handler.one("x").status == 404 && handler.stream().status == 404)
+    guard case .refuse(let refusal) = handler.plan(nil) else { return #expect(Bool(false), "it is refused") }
+    #expect(refusal.status == 405)
+  }
+
+  @Test func `a phone is paired with a code, if the server has an address for it`() throws {
+    for (address, status) in [(String?.none, 204), ("http://192.0.2.1:8080/", 200)] {
+      let handler = PairingHandler(
+        call: try call("/api/pairing.svg", visitor: Visitor(mayWrite: true)), codes: PairingCodes(),
+        sessions: sessions, clock: { 0 }, localAddress: address)
+      #expect(handler.reply().status == status)
+    }
+  }
+
+  @Test func `an id has one address, and images are known by it`() throws {
+    let handler = RenameHandler(call: try call("/api/images/one/viewport"), images: images)
+    #expect(handler.toTheNewID == nil && handler.namedImages.contains("one"))
+    #expect(handler.isImage("one") && !handler.isImage("one/viewport"))
+  }
+
+  @Test(
+    arguments: [
+      ("/api/images/one", ["PATCH", "DELETE"]), ("/api/images/one/move", ["POST"]),
+      ("/api/images/one/viewport", []),
+      ("/api/session", ["POST", "DELETE"]), ("/api/trash", ["POST"]), ("/api/uploads", ["POST"]),
+      ("/api/uploads/x", ["PATCH", "DELETE"]), ("/api/images", []), ("/dzi/one.dzi", []),
+    ])
+  func `a path has its methods`(path: String, methods: [String]) throws {
+    let route = try call(path).path.route
+    #expect(AllowedMethods.writing(route, takesUploads: true, isWritable: true) == methods)
+    let isSession = if case .api(.session) = route { true } else { false }
+    #expect(AllowedMethods.writing(route, takesUploads: false).isEmpty == !isSession)
+  }
+}
