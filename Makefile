@@ -163,7 +163,7 @@ format: ## put Swift sources into the form that lint asks for
 	@$(use_swift); swift format --in-place --parallel --recursive Package.swift Sources Tests
 
 .PHONY: lint
-lint: ## format, long files without a reason, assignments of several properties at once, import cycles of modules, names in the map, undocumented exports, sentences and links of README and docs, messages of the program, warnings as errors, the page's types, undeclared imports
+lint: ## format, long files without a reason, assignments of several properties at once, import cycles of modules, names in the map, undocumented exports, sentences and links of README and docs, messages of the program, warnings as errors, the page's types, undeclared imports, undefined names in Python
 	@$(prepare) build
 	@$(PYTHON) $(scripts)/sizes
 	@$(PYTHON) $(scripts)/structure
@@ -172,6 +172,7 @@ lint: ## format, long files without a reason, assignments of several properties 
 	@$(PYTHON) $(scripts)/prose
 	@$(PYTHON) $(scripts)/messages
 	@tsc --project $(scripts)/tsconfig.json
+	@! pyflakes3 $$(git grep -lE '^#!.*python' -- Tests packaging) $$(git ls-files 'Tests/*.py') | grep 'undefined name'
 	@$(use_swift); swift format lint --strict --parallel --recursive Package.swift Sources Tests
 	@$(use_swift); swift build --build-tests $(strict) --explicit-target-dependency-import-check error
 	@# Every Debian package that Package.swift names is in the one list, so that a fresh machine gets it.

@@ -106,6 +106,7 @@ package final class HTTPServer {
     context.tileServer.stop()
     // No connection may be suspended when its loop ends.
     context.suspended.stop()
+    context.taskThreads.stop()
     context.connections.stop()
     acceptor.stopLoops()
     context.lingering.stop()

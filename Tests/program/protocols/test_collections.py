@@ -3,6 +3,7 @@
 import json
 import os
 import unittest
+from pathlib import Path
 from urllib.parse import quote, unquote
 
 from iiif_prezi3 import Collection, Manifest
@@ -17,7 +18,7 @@ PROVIDER = {"id": "https://example.org/about", "type": "Agent", "label": {"en": 
 IDS = ["loose", "loose/inside", "loose-leaf/sheet", "maps/1700/coast", "maps/1700/land", "maps/1800/sea & sky", "maps/atlas", "ü/ö"]
 
 
-def library() -> "Path":
+def library() -> Path:
     base = folder("collections")
     photo(base / "one/one.jpg", 700, 500)
     result = run("build", base / "one", "--library", base / "library", "--quiet")
