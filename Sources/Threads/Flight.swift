@@ -8,10 +8,16 @@ package protocol Pending: Sendable {
 }
 
 extension Pending {
-  /// Returns when it has come or failed. A task that is cancelled waits all the same.
+  /// Suspends the task until it has come or failed, or the task is cancelled.
   package func landed() async {
-    await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
-      whenLanded { continuation.resume() }
+    let waiter = Waiter()
+    await withTaskCancellationHandler {
+      await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+        waiter.wait(with: continuation)
+        whenLanded { waiter.resume() }
+      }
+    } onCancel: {
+      waiter.resume()
     }
   }
 
@@ -23,6 +29,33 @@ extension Pending {
   }
 }
 
+/// A suspended task, which is resumed once.
+private final class Waiter: Sendable {
+  private struct State {
+    var continuation: UnsafeContinuation<Void, Never>?
+    var isResumed = false
+  }
+
+  private let state = Mutex(State())
+
+  func wait(with continuation: UnsafeContinuation<Void, Never>) {
+    let isResumed = state.withLock { state in
+      if !state.isResumed { state.continuation = continuation }
+      return state.isResumed
+    }
+    if isResumed { continuation.resume() }
+  }
+
+  func resume() {
+    let continuation = state.withLock { state in
+      state.isResumed = true
+      defer { state.continuation = nil }
+      return state.continuation
+    }
+    continuation?.resume()
+  }
+}
+
 /// The result of an operation that has begun. It lands once.
 package final class Flight<Value: Sendable>: Pending {
   /// In a type of its own: a function that stands bare in a generic type is wrapped once more by every look at it.
@@ -30,21 +63,23 @@ package final class Flight<Value: Sendable>: Pending {
     let receive: @Sendable (Value) -> Void
   }
 
-  private enum State {
-    case flying([Observer])
-    case landed(Value)
+  private struct State {
+    /// Nil before it lands.
+    var value: Value?
+    var observers: [Observer] = []
   }
 
-  private let state = Mutex(State.flying([]))
+  private let state = Mutex(State())
 
   package init() {}
 
   /// Gives the result to all who wait for it. What comes after the first result is ignored.
   package func land(_ value: Value) {
     let observers = state.withLock { state -> [Observer] in
-      guard case .flying(let observers) = state else { return [] }
-      state = .landed(value)
-      return observers
+      guard state.value == nil else { return [] }
+      state.value = value
+      defer { state.observers = [] }
+      return state.observers
     }
     for observer in observers { observer.receive(value) }
   }
@@ -53,12 +88,8 @@ package final class Flight<Value: Sendable>: Pending {
   /// and must not be held up.
   package func whenLanded(_ body: @escaping @Sendable (Value) -> Void) {
     let landed = state.withLock { state -> Value? in
-      switch state {
-      case .landed(let value): return value
-      case .flying(let observers):
-        state = .flying(observers + [Observer(receive: body)])
-        return nil
-      }
+      if state.value == nil { state.observers.append(Observer(receive: body)) }
+      return state.value
     }
     if let landed { body(landed) }
   }
@@ -68,7 +99,7 @@ package final class Flight<Value: Sendable>: Pending {
   /// Blocks the thread until the result is there, and returns it.
   package func value() -> Value {
     wait()
-    guard case .landed(let value) = state.withLock({ $0 }) else { preconditionFailure("it has landed") }
+    guard let value = state.withLock({ $0.value }) else { preconditionFailure("it has landed") }
     return value
   }
 }

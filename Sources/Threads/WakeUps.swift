@@ -26,11 +26,16 @@ package final class WakeUps: @unchecked Sendable {
   ///   - seconds: for ever where nil.
   ///   - takesAll: whether all signals that have come are taken at once.
   package func wait(upTo seconds: Double?, takesAll: Bool = false) {
-    guard let seconds else { return wait() }
-    let end = Monitor.time(after: seconds)
+    let end = seconds.map { Monitor.time(after: $0) }
     monitor.lock()
     defer { monitor.unlock() }
-    while count == 0 { guard monitor.wait(until: end) else { return } }
+    while count == 0 {
+      guard let end else {
+        monitor.wait()
+        continue
+      }
+      guard monitor.wait(until: end) else { return }
+    }
     count = takesAll ? 0 : count - 1
   }
 }

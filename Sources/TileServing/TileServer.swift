@@ -177,7 +177,8 @@ package final class TileServer: Sendable {
       let renames = RenameHandler(call: call, images: images)
       return renames.knowing(renames.namedImages) { [self] renames in
         if let moved = renames.toTheNewID { return .response(moved) }
-        return resource(renames.call)
+        let asksCatalog = renames.hasWaited && renames.path.route.isOfCatalog
+        return renames.rest(on: asksCatalog ? images.catalogQueue : nil) { [self] in resource($0.call) }
       }
     default:
       // In JSON below `/api`, plain text elsewhere.
@@ -284,17 +285,16 @@ package final class TileServer: Sendable {
     case .session: return .collect { [sessionHandler] in sessionHandler.reply(to: $0) }
     case .uploads: return uploads(call).plan(nil)
     case .upload(let id?): return uploads(call).plan(call.path.text(id))
-    default: break
+    case .images, .image, .trash, .restore, .upload(nil), .events, .pairing, .version, .nothing: break
     }
     let methods = writingMethods(call)
-    guard methods.contains(call.request.method) else {
-      return .refuse(.methodNotAllowed(besides: methods, isProblem: true))
-    }
+    let notAllowed = BodyPlan.refuse(.methodNotAllowed(besides: methods, isProblem: true))
+    guard methods.contains(call.request.method) else { return notAllowed }
     switch request {
     case .image(let image):
       if call.request.method == "POST", case .move? = image.question {
         return MoveHandler(
-          call: call, images: images, changes: changes, sessions: upkeep, passwords: passwords,
+          call: call, images: images, changes: changes, upkeep: upkeep, passwords: passwords,
           uploads: uploads
         ).plan(image.id)
       }
@@ -304,8 +304,7 @@ package final class TileServer: Sendable {
       return edits(call).plan()
     case .trash: return edits(call).deletionsPlan()
     case .restore(let deletion): return trash(call).restorePlan(call.path.text(deletion))
-    case .session, .images, .uploads, .upload, .events, .pairing, .version, .nothing:
-      preconditionFailure("these have no methods that change something, or were answered")
+    case .session, .images, .uploads, .upload, .events, .pairing, .version, .nothing: return notAllowed
     }
   }
 
@@ -388,7 +387,8 @@ package final class TileServer: Sendable {
   /// The unlocked space of that identity, as long as a session has it.
   package func space(of identity: String) -> SpaceLibrary? { sessions.space(of: identity) }
 
-  /// Makes no more responses; afterwards no task is suspended here. Forgets the keys of all spaces.
+  /// Makes no more responses: refuses what waits for a queue, and returns when nothing runs there. Forgets the keys of all
+  /// spaces.
   package func stop() {
     writes.stop()
     passwords.queue.stop()

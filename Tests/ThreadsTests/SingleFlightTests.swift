@@ -17,6 +17,20 @@ import Testing
     #expect(flight.value() == 7 && seen.withLock { $0 } == [7, 8])
   }
 
+  @Test func `a task that is cancelled waits no longer`() async {
+    let flight = Flight<Int>()
+    let waiting = Task.detached { await flight.landed() }
+    let late = Task.detached {
+      withUnsafeCurrentTask { $0?.cancel() }
+      await flight.landed()
+    }
+    waiting.cancel()
+    await waiting.value
+    await late.value
+    flight.land(1)
+    await flight.landed()
+  }
+
   @Test func `callbacks are called in their order`() {
     let flight = Flight<Void>()
     let seen = Mutex<[Int]>([])

@@ -6,8 +6,10 @@ import ZigguratCatalog
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
 import ZigguratRepositorySupport
+import ZigguratTestSupport
 import ZigguratThreads
 import ZigguratTileProtocols
+import ZigguratUploading
 
 @testable import ZigguratTileServing
 
@@ -163,7 +165,7 @@ import ZigguratTileProtocols
         trash: trash)
       let moves = MoveHandler(
         call: call, images: images, changes: changes,
-        sessions: SessionUpkeep(sessions, images.library, nil, purging: nil),
+        upkeep: SessionUpkeep(sessions, images.library, nil, purging: nil),
         passwords: PasswordAccess(spaces: nil, queue: BlockingQueue(capacity: 1)), uploads: nil)
       let copies = CopyHandler(call: call, images: images, changes: changes, uploads: nil)
       let restores = TrashHandler(call: call, images: images, changes: changes, trash: trash)
@@ -217,5 +219,30 @@ import ZigguratTileProtocols
     #expect(AllowedMethods.writing(route, takesUploads: true, isWritable: true) == methods)
     let isSession = if case .api(.session) = route { true } else { false }
     #expect(AllowedMethods.writing(route, takesUploads: false).isEmpty == !isSession)
+  }
+
+  /// Every route, by every method that changes something: one that has no such method is refused, and ends nothing.
+  @Test(arguments: ["POST", "PUT", "PATCH", "DELETE"])
+  func `a change of what cannot be changed is refused`(method: String) throws {
+    var access = Access()
+    access.isWritable = true
+    let folder = try TemporaryFolder()
+    let uploads = try Uploads(library: folder.path)
+    for uploads in [nil, uploads] {
+      let server = try TileServer(
+        library: images.library, publicFolder: nil, access: access, uploads: uploads)
+      for path in [
+        "/api/uploads/a/b", "/api/uploads/", "/api/uploads", "/api/images", "/api/images/one/viewport",
+        "/api/nothing",
+        "/api/version", "/api/events", "/api/pairing.svg", "/api/trash/a/restore", "/api/trash/a/b/restore",
+        "/api/session", "/dzi/one.dzi", "/view/one", "/healthz", "/metrics", "/", "/api/images/one/copies/x",
+      ] {
+        let request = Request(method: method, rawPath: Array(path.utf8))
+        guard case .refuse(let refusal) = server.bodyPlan(for: RoutedRequest(request)) else { continue }
+        #expect(
+          [401, 403, 404, 405, 400, 412].contains(refusal.status), "\(method) \(path): \(refusal.status)")
+      }
+      server.stop()
+    }
   }
 }

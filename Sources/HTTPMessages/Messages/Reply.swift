@@ -35,7 +35,7 @@ package struct PendingResponse: Sendable {
   /// The response without its body, if it is known before the body is made: a client that has this version already, or wants
   /// another one, is answered without the task.
   package let head: Response?
-  /// Makes the response. A task that is cancelled ends early, with any response: the client is gone.
+  /// Makes the response. If its task is cancelled, because the client is gone, it ends early with any response.
   package let make: @Sendable () async -> Response
 
   package init(head: Response? = nil, _ make: @escaping @Sendable () async -> Response) {

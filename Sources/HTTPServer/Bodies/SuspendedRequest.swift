@@ -43,39 +43,50 @@ final class SuspendedRequest: @unchecked Sendable {
   var response: Response? { state.withLock { $0.response } }
 
   /// Suspends the connection until a task has made the response.
-  func wait(for pending: PendingResponse) {
-    suspend()
+  /// - Returns: false if the server stops; nothing is suspended then.
+  func wait(for pending: PendingResponse) -> Bool {
+    guard suspend() else { return false }
     let task = Task(executorPreference: connection.server.taskThreads) { [self] in
       resume(await pending.make())
     }
     state.withLock { state in
       if !state.isResumed { state.task = task }
     }
+    return true
   }
 
   /// Suspends the connection until the request is to be handled again.
-  func wait(for tile: any Pending) {
-    suspend()
+  /// - Returns: false if the server stops; nothing is suspended then.
+  func wait(for tile: any Pending) -> Bool {
+    guard suspend() else { return false }
     tile.whenLanded { [self] in resume(nil) }
+    return true
   }
 
   /// Whether the request may be handled again; false after it was several times.
   var mayBeHandledAgain: Bool { rounds < TileArchive.patience }
 
-  private func suspend() {
+  private func suspend() -> Bool {
+    guard connection.server.suspended.add(self) else { return false }
     // Before what it waits for begins: that may be done at once.
     connection.suspend()
-    connection.server.suspended.add(self)
+    return true
   }
 
+  /// Resumes the connection, the first time that it is called.
   private func resume(_ response: Response?) {
-    connection.server.suspended.remove(self)
-    state.withLock { state in
+    let isFirst = state.withLock { state in
+      guard !state.isResumed else { return false }
       state.isResumed = true
       state.response = response
       state.task = nil
+      return true
     }
+    guard isFirst else { return }
+    let suspended = connection.server.suspended
     connection.resume()
+    // Behind it: the server ends when none is left.
+    suspended.remove(self)
   }
 
   /// Cancels the task if the client is gone.
@@ -84,8 +95,10 @@ final class SuspendedRequest: @unchecked Sendable {
     task?.cancel()
   }
 
-  /// Cancels the task.
-  func cancel() { state.withLock { $0.task }?.cancel() }
+  /// Cancels what it waits for.
+  func cancel() {
+    if let task = state.withLock({ $0.task }) { task.cancel() } else { resume(.tooBusy) }
+  }
 
   /// False once the client is gone. After the connection was resumed the socket may be another one's, so it is looked
   /// at only before.
@@ -118,40 +131,49 @@ final class SuspendedRequest: @unchecked Sendable {
 
 /// The suspended requests of a server. The tasks of those whose clients are gone are cancelled.
 final class SuspendedRequests: Sendable {
-  private let table = Mutex<[ObjectIdentifier: SuspendedRequest]>([:])
+  private struct State {
+    var requests: [ObjectIdentifier: SuspendedRequest] = [:]
+    var isStopping = false
+  }
+
+  private let state = Mutex(State())
   /// Microseconds between looks at the clients while requests are suspended.
   private static let pause: UInt32 = 100_000
   private let wakeUps = WakeUps()
-  private let isStopping = Atomic<Bool>(false)
 
   func start() {
-    _ = StartedThread.detached { [self] in
-      while !isStopping.load(ordering: .relaxed) {
-        if table.withLock({ $0.isEmpty }) { wakeUps.wait(upTo: nil, takesAll: true) }
+    StartedThread.needed { [self] in
+      while !state.withLock({ $0.isStopping }) {
+        if state.withLock({ $0.requests.isEmpty }) { wakeUps.wait(upTo: nil, takesAll: true) }
         usleep(Self.pause)
-        for request in table.withLock({ Array($0.values) }) { request.cancelIfAbandoned() }
+        for request in requests { request.cancelIfAbandoned() }
       }
     }
   }
 
-  func add(_ request: SuspendedRequest) {
-    let isFirst = table.withLock { table in
-      table[ObjectIdentifier(request)] = request
-      return table.count == 1
+  private var requests: [SuspendedRequest] { state.withLock { Array($0.requests.values) } }
+
+  /// - Returns: false if the server stops.
+  func add(_ request: SuspendedRequest) -> Bool {
+    let (isAdded, isFirst) = state.withLock { state in
+      guard !state.isStopping else { return (false, false) }
+      state.requests[ObjectIdentifier(request)] = request
+      return (true, state.requests.count == 1)
     }
     if isFirst { wakeUps.signal() }
+    return isAdded
   }
 
   func remove(_ request: SuspendedRequest) {
-    table.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(request)) }
+    state.withLock { _ = $0.requests.removeValue(forKey: ObjectIdentifier(request)) }
   }
 
-  /// Cancels all tasks, and returns when no request is suspended.
+  /// Cancels what requests wait for, and returns when none is suspended. From then on none can be.
   func stop() {
-    isStopping.store(true, ordering: .relaxed)
+    state.withLock { $0.isStopping = true }
     wakeUps.signal()
     while true {
-      let requests = table.withLock { Array($0.values) }
+      let requests = requests
       if requests.isEmpty { return }
       for request in requests { request.cancel() }
       usleep(5000)

@@ -92,8 +92,7 @@ extension Connection {
     case .task(let pending):
       let suspended = suspendedRequest()
       request.stage = .suspended(suspended)
-      suspended.wait(for: pending)
-      return .YES
+      return suspended.wait(for: pending) ? .YES : send(.tooBusy)
     }
   }
 

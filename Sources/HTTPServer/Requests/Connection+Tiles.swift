@@ -30,8 +30,7 @@ extension Connection {
     let suspended = suspendedRequest()
     guard suspended.mayBeHandledAgain else { return false }
     request.stage = .suspended(suspended)
-    suspended.wait(for: tile)
-    return true
+    return suspended.wait(for: tile)
   }
 
   private func answer(_ tile: TileReply) -> MHD_Result {

@@ -26,6 +26,11 @@ final class KnownImages: Sendable {
     var counted: ContinuousClock.Instant?
     var isMiscounted = false
     var isCounting = false
+
+    mutating func add(_ id: ImageID) {
+      if next == nil { next = Batch() }
+      next?.ids.insert(id)
+    }
   }
 
   /// What the thread alone has.
@@ -100,7 +105,7 @@ final class KnownImages: Sendable {
     try source.update(catalog, isCancelled: isCancelled, unreadable: unreadable)
   }
 
-  // MARK: Answering
+  // MARK: Known images
 
   /// - Parameter generation: one that somebody names; where there is none such, the image as it is now is meant.
   func entry(_ id: UnsafeRawBufferPointer, generation: UInt64?) throws(StorageError) -> LibraryEntry? {
@@ -138,11 +143,9 @@ final class KnownImages: Sendable {
           lookup = lookup ?? current.lookup
           continue
         }
-        var next = state.next ?? Batch()
-        guard next.ids.count < Self.most else { continue }
-        next.ids.insert(id)
-        state.next = next
-        lookup = next.lookup
+        guard state.next?.ids.count ?? 0 < Self.most else { continue }
+        state.add(id)
+        lookup = state.next?.lookup
       }
       return lookup
     }
@@ -182,7 +185,7 @@ final class KnownImages: Sendable {
     return listed
   }
 
-  // MARK: Asking
+  // MARK: Look-ups
 
   /// One look at what has changed, where it is time, and one question. For the thread alone.
   func turn() {
@@ -221,7 +224,7 @@ final class KnownImages: Sendable {
         let changes = try catalog.changes(behind: place)
         listening.place = changes.place
         forget(changes.images)
-        askAgain(changes.images ?? [])
+        lookUpAgain(changes.images ?? [])
       } else {
         listening.place = try catalog.place()
       }
@@ -235,14 +238,12 @@ final class KnownImages: Sendable {
     listening.next = .now + .seconds(Self.pause)
   }
 
-  /// Asks for what was known of them at once: the database may be away when somebody wants it.
-  private func askAgain(_ ids: Set<ImageID>) {
+  /// Looks up at once what was known of them: the database may be away when somebody wants it.
+  private func lookUpAgain(_ ids: Set<ImageID>) {
     state.withLock { state in
       let known = ids.filter { state.cache.isKnown($0) }
       guard !known.isEmpty, known.count <= 1000 else { return }
-      var next = state.next ?? Batch()
-      for id in known where next.ids.count < Self.most { next.ids.insert(id) }
-      state.next = next
+      for id in known where state.next?.ids.count ?? 0 < Self.most { state.add(id) }
     }
   }
 

@@ -21,11 +21,23 @@ protocol DescribingHandler: LibraryHandler {
 }
 
 extension DescribingHandler {
-  /// The queue on which an image is described; nil if that does not block.
-  func queueToDescribe(_ id: ImageID?) -> BlockingQueue? {
-    // The original first: its queue waits for the rest, too, and holds up nobody else.
-    if let id, mustReadOriginal(id) { return images.originalQueue }
-    return queueForMetadata(id) ?? (asksDatabase(about: id) ? images.catalogQueue : nil)
+  /// Makes the rest of the reply where an image can be described.
+  func describing(_ id: ImageID?, _ rest: @escaping @Sendable (Self) -> Reply) -> Reply {
+    guard let id, offersOriginal(id) else {
+      return self.rest(
+        on: queueForMetadata(id) ?? (asksDatabase(about: id) ? images.catalogQueue : nil), rest)
+    }
+    return whereOriginalIsRead(id) { handler in
+      handler.rest(on: handler.asksDatabase(about: id) ? handler.images.catalogQueue : nil, rest)
+    }
+  }
+
+  /// Makes the rest of the reply where the original of an image can be read. Its paths are looked up on a thread that may block,
+  /// since their disk may hang, and on another if it must be read to its end.
+  func whereOriginalIsRead(_ id: ImageID, _ rest: @escaping @Sendable (Self) -> Reply) -> Reply {
+    self.rest(on: images.metadataQueue) { handler in
+      handler.mustReadOriginal(id) ? handler.rest(on: handler.images.originalQueue, rest) : rest(handler)
+    }
   }
 
   func description(of id: ImageID?) -> Response {
@@ -91,11 +103,18 @@ extension DescribingHandler {
   }
 
   private func offeredRecord(_ id: ImageID) -> (BuildRecord, archive: String, Enclosure)? {
-    guard !id.isPrivate, visitor.mayWrite && originals.uploads != nil || originals.isOpen,
-      let record = try? library.archive(id)?.buildRecord,
-      isForWriters(record) || originals.isOpen, let enclosure = try? Enclosure(library.root)
-    else { return nil }
+    guard let record = recordOfOffer(id), let enclosure = try? Enclosure(library.root) else { return nil }
     return (record, id.archive(in: library.root), enclosure)
+  }
+
+  /// Whether the visitor may have the original of an image, if there is one. Looks at no file.
+  func offersOriginal(_ id: ImageID) -> Bool { recordOfOffer(id) != nil }
+
+  private func recordOfOffer(_ id: ImageID) -> BuildRecord? {
+    guard !id.isPrivate, visitor.mayWrite && originals.uploads != nil || originals.isOpen,
+      let record = try? library.archive(id)?.buildRecord, isForWriters(record) || originals.isOpen
+    else { return nil }
+    return record
   }
 
   /// Whether the visitor may have the original as somebody who uploads. Some are kept whatever was asked for; a slide's
@@ -133,6 +152,6 @@ struct DescriptionHandler: DescribingHandler {
   let originals: OriginalAccess
 
   func reply(_ id: ImageID?) -> Reply {
-    rest(on: queueToDescribe(id)) { .response($0.description(of: id)) }
+    describing(id) { .response($0.description(of: id)) }
   }
 }

@@ -77,7 +77,7 @@ extension Handler {
       await pending.landed()
       let fetch = ResponseTiming("fetch", .now - start)
       guard !Task.isCancelled else { return handler.heldUp }
-      var response = await rest(handler).response()
+      var response = await rest(handler.identifiedAnew).response()
       response.timings.append(fetch)
       return response
     }
@@ -90,10 +90,17 @@ extension Handler {
     var handler = self
     handler.call.request = request.detached
     return queue.reply(for: request.client) { [handler] in
-      var handler = handler
-      // The session may have ended meanwhile.
-      handler.call.visitor = handler.call.principals.visitor(handler.request, isUse: false)
-      return rest(handler)
+      rest(handler.identifiedAnew)
     }
+  }
+
+  /// Whether the request has waited for something that was on its way.
+  var hasWaited: Bool { call.waits > 0 }
+
+  /// The same for who the visitor is now: the session may have ended during a wait.
+  private var identifiedAnew: Self {
+    var handler = self
+    handler.call.visitor = call.principals.visitor(request, isUse: false)
+    return handler
   }
 }

@@ -24,21 +24,22 @@ enum Download {
 extension LibraryHandler {
   private var isDownload: Bool { request.parameters.contains { $0.name == Download.name } }
 
-  /// The answer as a file, where it is asked for so.
+  /// Makes the rest of the reply where the image's title can be read, if the response is to be saved as a file.
+  func forDownload(_ id: ImageID?, _ rest: @escaping @Sendable (Self) -> Reply) -> Reply {
+    self.rest(on: isDownload ? queueForMetadata(id) : nil, rest)
+  }
+
+  /// The reply as a file, if the query asks for that. It reads the title of the image, which may block.
   /// - Parameters:
   ///   - part: which part of the picture it shows; empty for the whole.
   ///   - ending: of the file's name.
-  func saved(
-    _ id: ImageID, part: String = "", ending: String, _ reply: @escaping @Sendable (Self) -> Reply
-  ) -> Reply {
-    guard isDownload else { return reply(self) }
-    return rest(on: queueForMetadata(id)) { handler in
-      let file = Attachment(title: [handler.title(of: id), part].joined(separator: " "), ending: ending)
-      return reply(handler).map { response in
-        var response = response
-        if response.status < 400 { response["Content-Disposition"] = file.disposition }
-        return response
-      }
+  func saved(_ reply: Reply, _ id: ImageID, part: @autoclosure () -> String = "", ending: String) -> Reply {
+    guard isDownload else { return reply }
+    let file = Attachment(title: [title(of: id), part()].joined(separator: " "), ending: ending)
+    return reply.map { response in
+      var response = response
+      if response.status < 400 { response["Content-Disposition"] = file.disposition }
+      return response
     }
   }
 

@@ -148,7 +148,7 @@ struct MonitoringHandler: LibraryHandler {
   }
 
   private var uploadFigures: [Figure] {
-    guard let uploads = uploads else { return [] }
+    guard let uploads else { return [] }
     let unfinished = uploads.unfinished
     return [
       ("uploads_receiving", "Uploads that are not complete.", unfinished.receiving, false),

@@ -11,7 +11,7 @@ struct MoveHandler: ChangeHandler {
   var call: Call
   let images: ImageAccess
   let changes: ChangeAccess
-  let sessions: SessionUpkeep
+  let upkeep: SessionUpkeep
   let passwords: PasswordAccess
   let uploads: Uploads?
 
@@ -110,10 +110,10 @@ struct MoveHandler: ChangeHandler {
     }
     // Before anything goes, so that it is made up for whatever fails; and again behind it, since who keeps the sessions
     // may have done so while it was all there.
-    sessions.scrubLater()
+    upkeep.scrubLater()
     defer {
-      sessions.scrubLater()
-      sessions.scrub()
+      upkeep.scrubLater()
+      upkeep.scrub()
     }
     let isBuilt = (try? library.archive(id)?.buildRecord).map { $0.isUploaded != true } ?? false
     try space.space.take(id, from: library.root)
@@ -167,7 +167,7 @@ struct MoveHandler: ChangeHandler {
     changes.audit.attempts.succeeded(address)
     guard let id else { return .unknownImage }
     do throws(StorageError) {
-      let known = sessions.table.space(of: opened.identity)
+      let known = upkeep.table.space(of: opened.identity)
       // Where a session has it open, its keys are in memory already.
       defer { opened.wipeKeys() }
       try space.space.hand(id, to: known?.space ?? opened)

@@ -10,16 +10,23 @@ struct OriginalHandler: DescribingHandler {
   let originals: OriginalAccess
 
   func original(_ id: ImageID?) -> Reply {
-    found(id, problem: true) { id, _ in
-      if id.isPrivate { return rest(on: images.originalQueue) { $0.privateOriginal(id) } }
-      return rest(on: mustReadOriginal(id) ? images.originalQueue : nil) { $0.publicOriginal(id) }
+    @Sendable func reply(_ handler: Self) -> Reply {
+      handler.found(id, problem: true) { id, _ in
+        id.isPrivate ? handler.privateOriginal(id) : handler.publicOriginal(id)
+      }
     }
+    // What reads the original can read the title, too.
+    if let id, id.isPrivate { return rest(on: images.originalQueue, reply) }
+    if let id, offersOriginal(id) { return whereOriginalIsRead(id, reply) }
+    return forDownload(id, reply)
   }
 
   func animation(_ id: ImageID?) -> Reply {
-    found(id, problem: true) { id, archive in
-      let ending = archive.buildRecord?.animation?.format.rawValue ?? ""
-      return saved(id, ending: ending) { .response($0.animation(archive)) }
+    forDownload(id) { handler in
+      handler.found(id, problem: true) { id, archive in
+        let ending = archive.buildRecord?.animation?.format.rawValue ?? ""
+        return handler.saved(.response(handler.animation(archive)), id, ending: ending)
+      }
     }
   }
 
@@ -29,9 +36,8 @@ struct OriginalHandler: DescribingHandler {
     let response = Response(
       200, [("Content-Type", source.mediaType), ("Cache-Control", "no-cache"), Response.anyOrigin],
       .gathered(GatheredBytes(bytes, keeping: [source.file]), 0..<bytes.count))
-    return saved(id, ending: source.ending) {
-      .response($0.originals.isOpen ? response : response.madePrivate)
-    }
+    return saved(
+      .response(originals.isOpen ? response : response.madePrivate), id, ending: source.ending)
   }
 
   /// The original of a private picture, for the visitors who have its space open.
@@ -46,7 +52,7 @@ struct OriginalHandler: DescribingHandler {
     let response = Response(
       200, [("Content-Type", Self.mediaType(format))],
       .gathered(GatheredBytes(bytes, keeping: [archive]), 0..<bytes.count))
-    return saved(id, ending: ending) { _ in .response(response) }
+    return saved(.response(response), id, ending: ending)
   }
 
   private static let noOriginal = Response.problem(

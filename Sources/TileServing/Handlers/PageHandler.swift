@@ -96,7 +96,7 @@ struct PageHandler: LibraryHandler {
   }
 
   private func page(_ path: String, frames: FrameAncestors = .own, head: String = "") -> Response {
-    guard let files = files else {
+    guard let files else {
       return .text(
         404,
         path.isEmpty

@@ -17,9 +17,10 @@ struct TileHandler: PictureHandler {
     if let whole = request.wholeID.flatMap(path.id), isThere(whole, whenAway: false) {
       return .response(redirect(request, whole))
     }
-    var id = path.id(request.id)
+    let name = path.id(request.id)
     let ending = path.withRawPath { request.endingLength($0) }
-    if ending > 0, let name = id, !isThere(name, whenAway: true) { id = name.dropping(ending) }
+    let isWhole = ending == 0 || name.map { isThere($0, whenAway: true) } ?? true
+    let id = isWhole ? name : name?.dropping(ending)
     switch request.subject {
     case .nothing(let reason): return .text(404, reason)
     case .malformed(let reason): return .text(400, reason)
@@ -29,9 +30,11 @@ struct TileHandler: PictureHandler {
     case .document(hasWords: true):
       return known(id, problem: false) { $0.document(request, $1.id, $2, $1.metadata) }
     case .tile:
-      return found(id, problem: false) { id, archive in
-        saved(id, part: part(request, of: archive), ending: request.format?.fileExtension ?? "") {
-          $0.tile(request, of: archive)
+      return forDownload(id) { handler in
+        handler.found(id, problem: false) { id, archive in
+          handler.saved(
+            handler.tile(request, of: archive), id, part: handler.part(request, of: archive),
+            ending: request.format?.fileExtension ?? "")
         }
       }
     }

@@ -1,3 +1,4 @@
+import Synchronization
 import TileGeometry
 import TileStorage
 import ZigguratFiles
@@ -50,7 +51,7 @@ extension ViewportHandler {
       }
     }
     if !pending.isEmpty {
-      return waiting(for: PendingTiles(tiles: pending)) { $0.viewportTiles(answer, archive) }
+      return waiting(for: AllTiles(tiles: pending)) { $0.viewportTiles(answer, archive) }
     }
     // The JSON names the archive's generation in every tile's URL, so its tag stands for the tiles, too.
     var response = Response.json(json, Self.framed)
@@ -115,13 +116,23 @@ extension ViewportHandler {
 }
 
 /// Several tiles, which have come when the last has.
-private struct PendingTiles: Pending {
+private struct AllTiles: Pending {
   let tiles: [any Pending]
 
-  func whenLanded(_ body: @escaping @Sendable () -> Void) { Self.whenLanded(tiles[...], body) }
+  private final class Countdown: Sendable {
+    private let left: Atomic<Int>
+    private let body: @Sendable () -> Void
 
-  private static func whenLanded(_ tiles: ArraySlice<any Pending>, _ body: @escaping @Sendable () -> Void) {
-    guard let first = tiles.first else { return body() }
-    first.whenLanded { whenLanded(tiles.dropFirst(), body) }
+    init(_ count: Int, _ body: @escaping @Sendable () -> Void) {
+      left = Atomic(count)
+      self.body = body
+    }
+
+    func step() { if left.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { body() } }
+  }
+
+  func whenLanded(_ body: @escaping @Sendable () -> Void) {
+    let countdown = Countdown(tiles.count, body)
+    for tile in tiles { tile.whenLanded { countdown.step() } }
   }
 }

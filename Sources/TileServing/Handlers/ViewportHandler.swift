@@ -30,8 +30,10 @@ struct ViewportHandler: DescribingHandler, PictureHandler {
 
   /// - Parameter ending: the ending of the picture's format.
   func picture(_ id: ImageID?, _ ending: String) -> Reply {
-    found(id, problem: true) { id, archive in
-      saved(id, part: "view", ending: ending) { $0.viewportPicture(ending, archive) }
+    forDownload(id) { handler in
+      handler.found(id, problem: true) { id, archive in
+        handler.saved(handler.viewportPicture(ending, archive), id, part: "view", ending: ending)
+      }
     }
   }
 
@@ -50,7 +52,7 @@ struct ViewportHandler: DescribingHandler, PictureHandler {
     }
     if let problem = query.problem() { return .response(problem) }
     guard answer.query.include.contains(.description) else { return reply(self, answer) }
-    return rest(on: queueToDescribe(id)) { handler in
+    return describing(id) { handler in
       let description = handler.description(of: id)
       guard description.status == 200, case .bytes(let json) = description.body else {
         return .response(description)

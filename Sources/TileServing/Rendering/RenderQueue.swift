@@ -112,12 +112,13 @@ package final class RenderQueue: Sendable {
   }
 
   /// The picture, if it is kept, and the client may have it.
-  private func finished(_ job: RenderJob, for client: ClientAddress) -> RenderOutcome? {
+  /// - Parameter isLast: whether a refusal is final, and thus counted.
+  private func finished(_ job: RenderJob, for client: ClientAddress, isLast: Bool) -> RenderOutcome? {
     state.withLock { state in
       guard let found = state.cache.value(for: job.key) else { return nil }
       // It may be kept no longer than the client takes to read it.
       guard unsent.admits(client) else {
-        state.counts.refused += 1
+        if isLast { state.counts.refused += 1 }
         return .refused(.busy)
       }
       state.counts.cacheHits += 1
@@ -128,7 +129,7 @@ package final class RenderQueue: Sendable {
   /// A reply whose body is a picture that is kept, or is rendered first.
   /// - Parameter head: the response without its body.
   func reply(_ job: RenderJob, _ head: Response, for client: ClientAddress) -> Reply {
-    if case .done(let picture)? = finished(job, for: client) {
+    if case .done(let picture)? = finished(job, for: client, isLast: false) {
       return .response(response(head, picture, client))
     }
     var known = head
@@ -157,7 +158,7 @@ package final class RenderQueue: Sendable {
 
   private func outcome(of job: RenderJob, for client: ClientAddress) async -> RenderOutcome {
     // It may have been rendered for another client since.
-    if let finished = finished(job, for: client) { return finished }
+    if let finished = finished(job, for: client, isLast: true) { return finished }
     let cancellation = Cancellation()
     return await withTaskCancellationHandler {
       await withUnsafeContinuation { (continuation: UnsafeContinuation<RenderOutcome, Never>) in

@@ -135,7 +135,7 @@ public final class TileArchive: Sendable {
   /// once.
   package func pendingTile(_ number: Int) -> (any Pending)? {
     guard let backing, backing.mayBeLate, backing.tileHere(number) == nil else { return nil }
-    return PendingTile(backing: backing, number: number)
+    return TileFetch(backing: backing, number: number)
   }
 
   /// What is at the tile's place now.

@@ -91,6 +91,11 @@ package final class ListedImage: Sendable {
     if let image = state.withLock({ $0.current }) { return .success(image) }
     if let lack = opening.remembered(true) ?? nil { return .failure(lack) }
     let (flight, isNew) = opening.join(true)
+    if isNew, let image = state.withLock({ $0.current }) {
+      // It has been opened since.
+      opening.land(true, nil)
+      return .success(image)
+    }
     if isNew {
       ObjectImage.open(
         key: listed.pin.key, generation: listed.generation, from: store, memory

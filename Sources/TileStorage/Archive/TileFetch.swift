@@ -1,7 +1,7 @@
 import ZigguratThreads
 
 /// A tile of an archive that is not in memory. It is fetched for the first who waits for it.
-struct PendingTile: Pending {
+struct TileFetch: Pending {
   let backing: any TileBacking
   let number: Int
 
