@@ -180,6 +180,7 @@ package struct SourceScan: Sendable {
         Argument(text: argument, place: place, isEmpty: filesMet == 0, isMissing: isMissing))
     }
     if asBooks { bindFound() } else { nameFound() }
+    refuseFoldersOfArchives()
   }
 
   /// What another look found, elsewhere.
