@@ -1,10 +1,12 @@
 """`export`: into which folders it writes, on a full disk, and from archives that lie."""
 
+import fcntl
 import os
 import shutil
 import signal
 import struct
 import subprocess
+import time
 import unittest
 import zipfile
 
@@ -229,6 +231,42 @@ class Several(Exports):
         self.assertEqual(result.returncode, 1)
         self.assertOneLine(result, "no archive is in this folder")
         self.assertFalse((self.place / "none").exists())
+
+
+class Killed(Exports):
+    def test_what_a_killed_export_left_the_next_one_removes(self):
+        for inside in (False, True):
+            with self.subTest(inside=inside):
+                place = folder("killed")
+                output = place / "tiles"
+                if inside:
+                    output.mkdir()
+                process = subprocess.Popen([BINARY, "export", self.large(), "--layout", "xyz", "--output", output, "--tile-size", "16", "--quiet"])
+                rests = lambda: list(place.rglob(".ziggurat-folder-*"))
+                end = time.monotonic() + 20
+                while not any(rest.rglob("*.jpg") for rest in rests()):
+                    self.assertLess(time.monotonic(), end)
+                    time.sleep(0.01)
+                process.kill()
+                process.wait()
+                self.assertEqual(len(rests()), 1)
+                # Another one at work is left alone.
+                other = (output if inside else place) / ".ziggurat-folder-others"
+                other.mkdir()
+                lock = os.open(other, os.O_RDONLY)
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                if not inside:
+                    self.assertEqual(self.export(output).returncode, 0)
+                    self.assertEqual(rests(), [other])
+                os.close(lock)
+                result = self.export(output, "--quiet", *([] if inside else ["--force"]))
+                self.assertEqual((result.returncode, result.stderr, rests()), (0, "", []))
+                self.assertIn("picture.dzi", tree(output))
+
+    def large(self):
+        photo(self.base / "large.jpg", 3000, 2500)
+        self.assertEqual(run("build", self.base / "large.jpg", "--library", self.base, "--quiet").returncode, 0)
+        return self.base / "large.szi"
 
 
 class FullDisk(Exports):
