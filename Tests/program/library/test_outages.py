@@ -230,6 +230,20 @@ class MissingArchives(unittest.TestCase):
         with Server(library) as server:
             self.assertEqual(json.loads(server.get("/api/images").body)["total"], 2)
 
+    def test_verify_reports_names_that_are_not_utf_8(self):
+        base = folder("names")
+        photo(base / "photos/a.jpg", 100, 80)
+        self.assertEqual(run("build", base / "photos", "--library", base / "library", "--quiet").returncode, 0)
+        library = os.fsencode(base / "library")
+        shutil.copy(base / "library/a.szi", library + b"/b\xff.szi")
+        os.mkdir(library + b"/c\xfe")
+        (base / "library/no archive").write_text("")
+        os.rename(base / "library/no archive", library + b"/d\xfd.txt")
+        result = run("verify", base / "library")
+        self.assertEqual((result.returncode, sorted(result.stdout.splitlines())), (1, [
+            f"{base}/library/b\\xFF.szi: cannot be read: its name is not UTF-8; rename it",
+            f"{base}/library/c\\xFE: cannot be read: its name is not UTF-8; rename it"]), result)
+
     def test_a_deleted_archive_is_not_missing(self):
         base = folder("missing")
         library = base / "library"
