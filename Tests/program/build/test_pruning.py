@@ -322,6 +322,25 @@ class Pruning(CommandTest):
         self.assertEqual((result.returncode, len(archives(base / "library"))), (0, 3), result.stderr)
         self.assertIn("nothing of before is pruned", result.stderr)
 
+    def test_with_a_catalog_that_is_read_only_it_is_known_what_came_from_where(self):
+        base = self.big(4)
+        (base / "photos/001.png").unlink()
+        photo(base / "photos/new.png", 20, 12)
+        catalog = base / "library/catalog.sqlite"
+        mount = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
+        space = ["unshare", "--mount"] + ([] if os.geteuid() == 0 else ["--user", "--map-root-user"])
+        if subprocess.run([*space, "sh", "-c", mount, catalog, "true"], capture_output=True).returncode != 0:
+            self.skipTest("nothing can be mounted here")
+        result = subprocess.run([*space, "sh", "-c", mount, catalog, BINARY, "build", base / "photos", "--library", base / "library", "--prune", "--quiet"],
+                                capture_output=True, text=True, timeout=120)
+        self.assertEqual((result.returncode, ids(base / "library")), (0, ["000", "002", "003", "new"]), result.stderr)
+        self.assertEqual(result.stderr, f"{catalog} cannot be written (its permissions do not allow it): a later --prune spares what is built now\n")
+        # Also without it: what is not recorded now is nobody's later.
+        photo(base / "photos/newer.png", 20, 13)
+        result = subprocess.run([*space, "sh", "-c", mount, catalog, BINARY, "build", base / "photos", "--library", base / "library", "--quiet"],
+                                capture_output=True, text=True, timeout=120)
+        self.assertEqual((result.returncode, result.stderr.count("a later --prune spares what is built now")), (0, 1), result.stderr)
+
     def test_the_library_is_no_source(self):
         base = self.big(1, "library/pictures")
         self.assertOneLine(run("build", base / "library", "--library", base / "library", "--quiet"), "is the library itself")

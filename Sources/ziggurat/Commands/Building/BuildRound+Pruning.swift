@@ -293,15 +293,22 @@ extension BuildRound {
     if let space = builder.store as? any OriginStore { return space }
     if let known = libraryOrigins { return known }
     let catalog = try Catalog(library: library, isReadOnly: part != nil)
+    let path = "\(library)/\(Catalog.fileName)"
     if catalog.replacesDamaged {
       Output.note(
-        "\(library)/\(Catalog.fileName) was damaged and is made again: until their sources are built again, "
+        "\(path) was damaged and is made again: until their sources are built again, "
           + "--prune spares the images")
     }
-    if catalog.isInMemory, prunes != .nothing {
-      Output.note(
-        "\(library)/\(Catalog.fileName) cannot be written: it is not known what came from these sources, "
-          + "and nothing of before is pruned")
+    if part == nil, let reason = catalog.memoryReason {
+      let isFile = access(path, F_OK) == 0 && access(path, W_OK) != 0
+      // A file that can be read has told where images came from.
+      if prunes != .nothing, !catalog.hasOrigins {
+        Output.note(
+          "\(path) cannot be written: it is not known what came from these sources, "
+            + "and nothing of before is pruned")
+      } else if isFile || prunes != .nothing, !builder.isDryRun {
+        Output.note("\(path) cannot be written (\(reason)): a later --prune spares what is built now")
+      }
     }
     let origins = LibraryOrigins(library: library, catalog: catalog)
     libraryOrigins = origins
