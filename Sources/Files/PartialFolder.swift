@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import ZigguratCFileSystems
 
 /// A folder of files under construction beside the place it will take: nothing has the destination's name
 /// before `publish` renames it there, whole. An empty folder that is there already, which may be where
@@ -115,6 +116,10 @@ package final class PartialFolder: Sendable {
     if rename(path, destination) == 0 { return }
     guard [ENOTEMPTY, EEXIST, ENOTDIR].contains(errno) else { throw StorageError(action, errno: errno) }
     guard replaces else { throw Self.somethingIsThere(destination) }
+    if ziggurat_exchange(path, destination) == 0 {
+      try? FileManager.default.removeItem(atPath: path)
+      return
+    }
     // Aside first: a folder that is not empty cannot be renamed over.
     let old = path + Self.oldSuffix
     guard rename(destination, old) == 0 else { throw StorageError(action, errno: errno) }
