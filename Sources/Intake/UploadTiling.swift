@@ -90,7 +90,8 @@ package final class UploadTiling: @unchecked Sendable {
         continue
       }
       let now = time(nil)
-      if now - lastLook >= Self.expirySeconds {
+      // The clock may be set back.
+      if abs(now - lastLook) >= Self.expirySeconds {
         lastLook = now
         uploads.expire()
       }
