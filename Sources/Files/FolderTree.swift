@@ -17,6 +17,9 @@ package enum FolderTree {
     guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
       throw StorageError("make the folder \(path)", errno: errno, in: parent)
     }
+    guard stat(path, &status) == 0 || errno != ENOENT else {
+      throw StorageError("make the folder \(path)", "a link of that name leads nowhere")
+    }
   }
 
   /// Brings a folder's names to the disk.

@@ -317,6 +317,10 @@ package struct LibraryTable: Sendable {
       if depth > 0 { return }
       throw StorageError("open the library \(folder)", errno: errno)
     }
+    // Without the right to search it, a file would be called a folder of another user.
+    guard depth > 0 || status.st_mode & S_IFMT == S_IFDIR else {
+      throw StorageError("open the library \(folder)", errno: ENOTDIR)
+    }
     watch?.add(folder, device: status.st_dev)
     guard access(folder, X_OK) == 0, let directory = opendir(folder) else {
       let code = errno
