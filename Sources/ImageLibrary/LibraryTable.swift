@@ -183,7 +183,7 @@ package struct LibraryTable: Sendable {
     hasChangedSidecar
       || folders.contains { folder in
         var status = stat()
-        return stat(folder.path, &status) != 0 || folder.isUncertain || !folder.isSame(status)
+        return stat(folder.path, &status) != 0 || folder.isUncertain
           || FileIdentity(status).modifiedNanoseconds != folder.modified
       }
   }
