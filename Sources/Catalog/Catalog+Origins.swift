@@ -80,6 +80,17 @@ package struct LibraryOrigins: OriginStore {
 }
 
 extension Catalog {
+  /// Whether it is known of any image from where it came; true if the catalog cannot be read.
+  package var hasOrigins: Bool {
+    var isAny = false
+    do throws(StorageError) {
+      try read { (connection) throws(SQLError) in
+        try connection.run("SELECT 1 FROM origin LIMIT 1") { _ in isAny = true }
+      }
+    } catch { return true }
+    return isAny
+  }
+
   /// An archive's claimed origin.
   struct Origin: Hashable {
     let id: ImageID

@@ -17,6 +17,9 @@ package enum FolderTree {
     guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
       throw StorageError("make the folder \(path)", errno: errno, in: parent)
     }
+    guard stat(path, &status) == 0 || errno != ENOENT else {
+      throw StorageError("make the folder \(path)", "a link of that name leads nowhere")
+    }
   }
 
   /// Brings a folder's names to the disk.
@@ -30,7 +33,8 @@ package enum FolderTree {
   /// The archives in a folder and below it, sorted; or `path` alone where it is a file.
   /// - Parameters:
   ///   - endings: of their names, of four bytes each.
-  ///   - skip: called with each folder below `path` that cannot be read; `nil` throws the error instead.
+  ///   - skip: called with each folder below `path` that cannot be read, and with each folder or archive whose name is not
+  ///     UTF-8; `nil` throws the error of the former, and ignores the latter.
   package static func archives(
     at path: String, endings: [String] = [".szi"],
     skip: ((_ folder: String, _ error: StorageError) -> Void)? = nil
@@ -49,7 +53,14 @@ package enum FolderTree {
       }
       defer { closedir(directory) }
       while let entry = readdir(directory) {
-        guard let name = entry.pointee.name, name.utf8.first != UInt8(ascii: ".") else { continue }
+        guard let name = entry.pointee.name else {
+          let shown = entry.pointee.shownName
+          if let skip, entry.pointee.isFolder || endings.contains(where: shown.hasSuffix) {
+            skip("\(folder)/\(shown)", StorageError("open \(shown)", "its name is not UTF-8; rename it"))
+          }
+          continue
+        }
+        guard name.utf8.first != UInt8(ascii: ".") else { continue }
         // A folder may have an archive's ending, too.
         if entry.pointee.isFolder {
           folders.append("\(folder)/\(name)")

@@ -68,6 +68,29 @@ package struct ImageID: Sendable {
       || text.utf8.split(separator: Self.slash).contains { $0.first == Self.dot }
   }
 
+  /// Whether a name is one that the archive of an image may have. In a folder of that name no image can lie beside that
+  /// image.
+  package static func isArchiveName(_ name: some StringProtocol) -> Bool {
+    [".szi", ".dzi", ".zip"].contains { name.utf8.count > $0.utf8.count && name.hasSuffix($0) }
+  }
+
+  /// The first of the folders on its path that has an archive's name; nil if there is none.
+  package var archiveFolder: ImageID? {
+    // By numbers, since a build asks for each of its sources: the last four bytes of a name.
+    let endings: [UInt32] = [0x2e73_7a69, 0x2e64_7a69, 0x2e7a_6970]
+    var (length, last): (Int, UInt32) = (0, 0)
+    for (at, byte) in text.utf8.enumerated() {
+      guard byte == Self.slash else {
+        length += 1
+        last = last << 8 | UInt32(byte)
+        continue
+      }
+      if length > 4, endings.contains(last) { return dropping(text.utf8.count - at) }
+      length = 0
+    }
+    return nil
+  }
+
   /// Whether it is of the folder, at any depth.
   package func isBelow(_ folder: ImageID) -> Bool {
     let rest = text.utf8.dropFirst(folder.text.utf8.count)

@@ -21,3 +21,10 @@ enum LocalFileSystem {
     return fstatfs(descriptor, &status) == 0 && kinds.contains(Int(status.f_type))
   }
 }
+
+/// Mounts of file systems.
+package enum Mount {
+  /// Returns the kernel's number of the mount that an open file or folder is on, which differs between two mounts of
+  /// one file system; 0 if the kernel does not report it.
+  package static func number(of descriptor: Int32) -> UInt64 { ziggurat_mount(descriptor) }
+}

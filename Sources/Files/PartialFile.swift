@@ -107,7 +107,11 @@ package final class PartialFile {
       replacing ? rename(path, destination) == 0 : renameWithoutReplacing()
     else {
       let code = errno
-      if !replacing, code == EEXIST { throw StorageError("write \(destination)", Self.taken, code: code) }
+      if !replacing && code == EEXIST || code == EISDIR {
+        var status = stat()
+        let isFolder = stat(destination, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        throw StorageError("write \(destination)", isFolder ? Self.folder : Self.taken, code: code)
+      }
       throw StorageError("write \(destination)", errno: code, in: parentFolder(destination))
     }
     letGo()
@@ -115,6 +119,7 @@ package final class PartialFile {
 
   /// The reason of an error if a file may not be replaced.
   package static let taken = "a file of this name was added meanwhile"
+  private static let folder = "a folder has this name; rename it"
 
   /// Sets `errno` if it returns false. A link fails if its name exists, unlike `rename`.
   private func renameWithoutReplacing() -> Bool {

@@ -1,9 +1,13 @@
 import Foundation
 import Glibc
+import Synchronization
+import ZigguratCFileSystems
 
 /// A folder of files under construction beside the place it will take: nothing has the destination's name
 /// before `publish` renames it there, whole. An empty folder that is there already, which may be where
 /// something is mounted or where somebody stands, is filled instead.
+///
+/// A lock tells a folder at work from one that a killed program left behind, which the next one in the same place removes.
 ///
 /// Files may be written by several threads at a time.
 package final class PartialFolder: Sendable {
@@ -12,6 +16,11 @@ package final class PartialFolder: Sendable {
   private let replaces: Bool
   /// The destination is an empty folder.
   private let fills: Bool
+  /// Nil if the file system has no locks.
+  private let lock: LockedFolder?
+
+  private static let prefix = PartialFile.prefix + "folder-"
+  private static let oldSuffix = "-old"
 
   /// - Parameters:
   ///   - destination: its parent folder exists.
@@ -21,6 +30,8 @@ package final class PartialFolder: Sendable {
     var destination = destination
     while destination.count > 1, destination.hasSuffix("/") { destination.removeLast() }
     self.destination = destination
+    Self.removeLeftovers(in: parentFolder(destination))
+    Self.removeLeftovers(in: destination)
     fills = Self.isEmptyFolder(destination)
     // Told before the work, not after it.
     guard fills || replacing || access(destination, F_OK) != 0 else {
@@ -30,10 +41,37 @@ package final class PartialFolder: Sendable {
     if replacing, let archive = try? FolderTree.archives(at: destination).first, archive != destination {
       throw StorageError("write \(destination)", "an archive is in it: \(archive)")
     }
-    let parent = fills ? destination : parentFolder(destination)
-    var template = Array("\(parent)/\(PartialFile.prefix)folder-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw StorageError("write into \(parent)", errno: errno) }
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    (path, lock) = try Self.make(in: fills ? destination : parentFolder(destination))
+  }
+
+  private static func make(in parent: String) throws(StorageError) -> (path: String, lock: LockedFolder?) {
+    while true {
+      var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
+      guard mkdtemp(&template) != nil else { throw StorageError("write into \(parent)", errno: errno) }
+      let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      do throws(StorageError) {
+        let lock = try LockedFolder(path, waits: false)
+        if lock.isInPlace { return (path, lock) }
+      } catch {
+        // Before it was locked another program may have taken it for a leftover.
+        guard [EWOULDBLOCK, ENOENT].contains(error.code) else { return (path, nil) }
+      }
+    }
+  }
+
+  /// The folders in which this process has removed leftovers.
+  private static let cleared = Mutex<Set<String>>([])
+
+  /// Removes what killed programs left in a folder, once for each folder.
+  private static func removeLeftovers(in parent: String) {
+    guard cleared.withLock({ $0.insert(parent).inserted }) else { return }
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
+    // What was to be replaced goes only when its successor is there.
+    for name in names where name.hasPrefix(prefix) && !name.hasSuffix(oldSuffix) {
+      let path = "\(parent)/\(name)"
+      guard let lock = try? LockedFolder(path, waits: false), lock.isInPlace else { continue }
+      withExtendedLifetime(lock) { try? FileManager.default.removeItem(atPath: path) }
+    }
   }
 
   private static func somethingIsThere(_ path: String) -> StorageError {
@@ -78,8 +116,12 @@ package final class PartialFolder: Sendable {
     if rename(path, destination) == 0 { return }
     guard [ENOTEMPTY, EEXIST, ENOTDIR].contains(errno) else { throw StorageError(action, errno: errno) }
     guard replaces else { throw Self.somethingIsThere(destination) }
+    if ziggurat_exchange(path, destination) == 0 {
+      try? FileManager.default.removeItem(atPath: path)
+      return
+    }
     // Aside first: a folder that is not empty cannot be renamed over.
-    let old = path + "-old"
+    let old = path + Self.oldSuffix
     guard rename(destination, old) == 0 else { throw StorageError(action, errno: errno) }
     guard rename(path, destination) == 0 else {
       let code = errno

@@ -8,12 +8,24 @@ package struct LibraryTable: Sendable {
   /// A folder's change time when it was read.
   private struct Folder {
     let path: String
-    let device: UInt64
+    let disk: Disk
+    let inode: UInt64
     var modified: Int
     /// Changes until then are known one by one, nanoseconds since 1970.
     var watchedUntil = 0
     /// Read so soon after its last change that another change may bear the same time.
     let isUncertain: Bool
+
+    /// Whether this is the folder that was read, and not one that was mounted over it, or that was below.
+    func isSame(_ status: stat) -> Bool {
+      UInt64(status.st_dev) == disk.device && UInt64(status.st_ino) == inode
+    }
+  }
+
+  /// The disk that a folder is on. Two mounts of one file system, as by `mount --bind`, have the same device.
+  struct Disk: Hashable {
+    let device: UInt64
+    let mount: UInt64
   }
 
   /// Sorted.
@@ -23,8 +35,10 @@ package struct LibraryTable: Sendable {
   private var slots: [Int32] = []
   private var folders: [Folder] = []
   private var sidecars: [SidecarFile] = []
-  /// Folders on disks of their own that are not mounted now, with the devices that they were on. Their images stay.
-  private(set) var unmounted: [String: UInt64] = [:]
+  /// Folders on disks of their own that are not mounted now, with the disks that they were on. Their images stay.
+  private(set) var unmounted: [String: Disk] = [:]
+  /// Of the library's own folder.
+  private var rootDisk: Disk?
   /// Folders that this process cannot look into. Their images are not listed.
   package private(set) var unreadableFolders: [String] = []
   /// Of all folders; nil where they are looked at.
@@ -66,24 +80,22 @@ package struct LibraryTable: Sendable {
     take(&found)
   }
 
-  /// Keeps the images of folders that were on another device than now, and have no images now.
+  /// Keeps the images of folders that were on another disk than now, and have no images now.
   private mutating func keepUnmounted(
     _ previous: LibraryTable, _ found: inout [(id: ImageID, entry: LibraryEntry)]
   ) {
-    var devices = previous.unmounted
-    for folder in previous.folders where folder.device != previous.rootFolder?.device {
-      devices[folder.path] = folder.device
-    }
-    guard !devices.isEmpty else { return }
+    var disks = previous.unmounted
+    for folder in previous.folders where folder.disk != previous.rootDisk { disks[folder.path] = folder.disk }
+    guard !disks.isEmpty else { return }
     for folder in folders {
       // Without its folder a disk has no mount point: its images are gone.
-      guard let device = devices[folder.path], device != folder.device,
+      guard let disk = disks[folder.path], disk != folder.disk,
         !found.contains(where: { Self.isPath($0.entry.path, below: folder.path) })
       else { continue }
       let kept = previous.entries.filter { Self.isPath($0.path, below: folder.path) }
       guard !kept.isEmpty else { continue }
       found += kept.map { ($0.id, $0) }
-      unmounted[folder.path] = device
+      unmounted[folder.path] = disk
     }
   }
 
@@ -201,7 +213,8 @@ package struct LibraryTable: Sendable {
     for at in folders.indices {
       if watched.contains(folders[at].path) { folders[at].watchedUntil = now }
       var status = stat()
-      guard stat(folders[at].path, &status) == 0 else { return false }
+      // A folder that is mounted may be older than the last look.
+      guard stat(folders[at].path, &status) == 0, folders[at].isSame(status) else { return false }
       let (folder, modified) = (folders[at], FileIdentity(status).modifiedNanoseconds)
       // The word may come a moment after the time.
       let isKnown = modified == folder.modified || modified <= folder.watchedUntil
@@ -304,6 +317,10 @@ package struct LibraryTable: Sendable {
       if depth > 0 { return }
       throw StorageError("open the library \(folder)", errno: errno)
     }
+    // Without the right to search it, a file would be called a folder of another user.
+    guard depth > 0 || status.st_mode & S_IFMT == S_IFDIR else {
+      throw StorageError("open the library \(folder)", errno: ENOTDIR)
+    }
     watch?.add(folder, device: status.st_dev)
     guard access(folder, X_OK) == 0, let directory = opendir(folder) else {
       let code = errno
@@ -315,12 +332,13 @@ package struct LibraryTable: Sendable {
     defer { closedir(directory) }
     // Again, for the watch may have waited.
     fstat(dirfd(directory), &status)
-    if depth == 0 { rootFolder = Root(status) }
+    let disk = Disk(device: UInt64(status.st_dev), mount: Mount.number(of: dirfd(directory)))
+    if depth == 0 { (rootFolder, rootDisk) = (Root(status), disk) }
     let modified = FileIdentity(status).modifiedNanoseconds
     let age = Self.now - modified
     folders.append(
       Folder(
-        path: folder, device: UInt64(status.st_dev), modified: modified,
+        path: folder, disk: disk, inode: UInt64(status.st_ino), modified: modified,
         isUncertain: abs(age) < 100_000_000))
     var images: [ImageID: String] = [:]
     var subfolders: [String] = []

@@ -27,6 +27,8 @@ package final class UploadTiling: @unchecked Sendable {
   private let changes = WakeUps()
   /// Seconds between two looks for expired uploads.
   private static let expirySeconds = 30
+  /// Seconds between two looks for originals of images that were purged.
+  private static let removalSeconds = 600
   private let ended = Flag()
   /// Cuts out what becomes an image of its own, for which there is time.
   let cutter = RenderCells(threads: 1, timeout: 120)
@@ -75,7 +77,7 @@ package final class UploadTiling: @unchecked Sendable {
     defer { ended.set() }
     // What a killed server had begun.
     prepare()
-    var lastLook = 0
+    var (lastLook, lastRemoval) = (0, 0)
     while !stopping.isSet {
       takeBack()
       // What was written now would lie in the empty folder below the share.
@@ -88,9 +90,14 @@ package final class UploadTiling: @unchecked Sendable {
         continue
       }
       let now = time(nil)
-      if now - lastLook >= Self.expirySeconds {
+      // The clock may be set back.
+      if abs(now - lastLook) >= Self.expirySeconds {
         lastLook = now
         uploads.expire()
+      }
+      if abs(now - lastRemoval) >= Self.removalSeconds {
+        lastRemoval = now
+        removePurgedOriginals()
       }
       // A catalog that could not be reached is asked again, and a postponed upload is due, at their time.
       let pause = failed.withLock { $0.isEmpty } ? uploads.secondsToNext ?? Self.expirySeconds : 1

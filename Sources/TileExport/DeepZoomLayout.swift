@@ -13,6 +13,8 @@ struct DeepZoomLayout: StaticLayout {
     ["\(name)_files/" + PathText.string { tile.write(deepZoom: &$0, format) }]
   }
 
+  func holds(_ entry: String) -> Bool { ["\(name).dzi", "\(name)_files"].contains(entry) }
+
   var documents: [(name: String, text: String)] {
     [("\(name).dzi", DeepZoomDescriptor(pyramid: pyramid, format: format).xml)]
   }

@@ -25,7 +25,8 @@ enum ExportedFolder {
         if let file = foreignFile(in: path) { return file }
         continue
       }
-      if let file = foreignFile(in: path, below: [name], kind) { return file }
+      // An image within may have a name that tiles of larger images have.
+      if let file = foreignFile(in: path, below: [name], kind), foreignFile(in: path) != nil { return file }
     }
     return nil
   }

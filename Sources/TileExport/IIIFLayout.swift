@@ -44,6 +44,13 @@ struct IIIFLayout: StaticLayout {
       == IIIFGrid.region(of: other, level: finer.level, in: pyramid)
   }
 
+  /// Takes each name of a region for one of a tile.
+  func holds(_ name: String) -> Bool {
+    let numbers = name.split(separator: ",", omittingEmptySubsequences: false)
+    return ["info.json", "full"].contains(name)
+      || numbers.count == 4 && numbers.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { 0x30...0x39 ~= $0 } }
+  }
+
   var documents: [(name: String, text: String)] {
     let factors = IIIFGrid.scaleFactors(of: pyramid, from: pyramid.finestSingleTileLevel)
     let sizes = (0...pyramid.finestSingleTileLevel).map { level in

@@ -17,6 +17,8 @@ protocol StaticLayout: Sendable {
   /// The names of a tile's file, relative: several if clients request the tile by several names, none if it has the name
   /// of another tile or if no client requests it. No two tiles have the same name.
   func names(of tile: TileAddress) -> [String]
+  /// Whether a file or folder of this name is, or may be, directly in the folder of the export.
+  func holds(_ name: String) -> Bool
   /// Descriptions of the image, by name.
   var documents: [(name: String, text: String)] { get }
 }

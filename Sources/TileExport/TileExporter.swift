@@ -37,9 +37,20 @@ package struct TileExporter: Sendable {
     self.archive = archive
     self.options = options
     self.isCancelled = isCancelled
+    (layout, format) = try Self.layout(of: archive, options)
+    var rendering = TileRenderer.Options()
+    rendering.quality = options.quality
+    rendering.background = options.background
+    rendering.isKept = true
+    threads = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    renderer = RenderCells(options: rendering, threads: threads, timeout: Self.timeout)
+  }
+
+  private static func layout(
+    of archive: TileArchive, _ options: ExportOptions
+  ) throws(StorageError) -> (any StaticLayout, TileFormat) {
     let isZoomify = options.layout == .zoomify
     let format = isZoomify ? .jpeg : options.format ?? archive.format
-    self.format = format
     let stored = archive.pyramid
     let isDeepZoom = options.layout == .deepZoom
     guard
@@ -48,7 +59,7 @@ package struct TileExporter: Sendable {
         overlap: isDeepZoom ? options.overlap ?? stored.overlap : 0)
     else { throw StorageError("export \(archive.name)", "the overlap has to be smaller than the tile size") }
     let name = archive.name
-    layout =
+    let layout: any StaticLayout =
       switch options.layout {
       case .zoomify: ZoomifyLayout(pyramid: pyramid)
       case .xyz:
@@ -61,12 +72,15 @@ package struct TileExporter: Sendable {
           scale: PhysicalDimensions(archive))
       case .deepZoom: DeepZoomLayout(pyramid: pyramid, name: name, format: format)
       }
-    var rendering = TileRenderer.Options()
-    rendering.quality = options.quality
-    rendering.background = options.background
-    rendering.isKept = true
-    threads = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    renderer = RenderCells(options: rendering, threads: threads, timeout: Self.timeout)
+    return (layout, format)
+  }
+
+  /// Whether an export of the archive has, or may have, a file or folder of this name directly in its folder.
+  package static func isName(
+    _ name: String, inExportOf archive: TileArchive, _ options: ExportOptions
+  ) -> Bool {
+    // An archive that cannot be exported is reported by its export.
+    (try? layout(of: archive, options))?.0.holds(name) ?? false
   }
 
   /// Writes the folder, which appears at `destination` when it is complete.

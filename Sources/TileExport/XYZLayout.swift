@@ -18,6 +18,10 @@ struct XYZLayout: StaticLayout {
     [PathText.string { XYZGrid(pyramid).tile(tile).write(&$0, format) }]
   }
 
+  func holds(_ name: String) -> Bool {
+    name == "tilejson.json" || (0...XYZGrid(pyramid).maximumZ).contains { name == String($0) }
+  }
+
   var documents: [(name: String, text: String)] {
     let template = XYZTile.template(ending: format.fileExtension)
     let description = XYZDescription(

@@ -35,5 +35,12 @@ struct ZoomifyLayout: StaticLayout {
     }
   }
 
+  func holds(_ name: String) -> Bool {
+    let top = pyramid.topLevel
+    let (columns, rows) = (columns(ofLevel: top), rows(ofLevel: top))
+    let last = grid.groups(level: top - firstLevel, x: columns - 1, y: rows - 1).upperBound
+    return name == "ImageProperties.xml" || (0...last).contains { name == "TileGroup\($0)" }
+  }
+
   var documents: [(name: String, text: String)] { [("ImageProperties.xml", grid.xml)] }
 }

@@ -22,12 +22,21 @@ package enum UploadName {
     guard !name.isEmpty else { return "picture" }
     // The pages of a document lie in a folder of its name.
     if CatalogFile.isReserved(stem(name)) { name = "_" + name }
-    guard name.utf8.count > longest else { return name }
+    guard name.utf8.count > longest else { return withoutArchiveName(name) }
     // The ending is kept, should it be one.
     let ending = name.lastIndex(of: ".").map { String(name[$0...]) }.flatMap { $0.utf8.count <= 8 ? $0 : nil }
     var stem = String(name.dropLast(ending?.count ?? 0))
     while stem.utf8.count > longest - 8 { stem.removeLast() }
-    return stem + (ending ?? "")
+    return withoutArchiveName(stem + (ending ?? ""))
+  }
+
+  /// The pages of `a.szi.pdf` would lie in a folder that has the name of the archive of `a`.
+  private static func withoutArchiveName(_ name: String) -> String {
+    let folder = stem(name)
+    guard ImageID.isArchiveName(folder), let dot = name.lastIndex(of: "."), dot > name.startIndex else {
+      return name
+    }
+    return "\(folder.dropLast(4))-\(folder.suffix(3))\(name[dot...])"
   }
 
   /// The name without its ending.
@@ -51,6 +60,11 @@ package enum UploadName {
     }
     guard isSound, parts.count <= 16, !CatalogFile.isReserved(given) else { return nil }
     return given.precomposedStringWithCanonicalMapping
+  }
+
+  /// Returns the part of a folder that has an archive's name; nil if there is none.
+  package static func archiveName(in folder: String) -> Substring? {
+    folder.split(separator: "/").first(where: ImageID.isArchiveName)
   }
 
   private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {

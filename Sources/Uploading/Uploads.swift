@@ -83,6 +83,13 @@ package final class Uploads: Sendable {
     guard let place = UploadName.folder(folder) else {
       throw UploadError(.malformed, "the name of the folder is invalid")
     }
+    // The folder of an image that is copied exists.
+    if copy == nil, let name = UploadName.archiveName(in: place) {
+      throw UploadError(
+        .malformed,
+        "the folder '\(name)' has the name of an archive; name a folder that does not end in .szi, .dzi or .zip"
+      )
+    }
     var state = Upload.State()
     state.lastChange = Self.now()
     let id = Self.random() + Self.random()

@@ -12,7 +12,9 @@ import ZigguratUploading
       ("e\u{301}.jpg", "\u{e9}.jpg"), ("  a b .jpg ", "a b .jpg"),
       ("catalog.sqlite-journal.tif", "_catalog.sqlite-journal.tif"),
       ("Catalog.SQLite.tif", "_Catalog.SQLite.tif"), ("catalog.sqlite", "catalog.sqlite"),
-      ("catalog.sqlite3.tif", "catalog.sqlite3.tif"),
+      ("catalog.sqlite3.tif", "catalog.sqlite3.tif"), ("a.szi.pdf", "a-szi.pdf"),
+      ("a.b.zip.tif", "a.b-zip.tif"),
+      ("a.dzi .pdf", "a-dzi.pdf"), (".szi.pdf", "szi.pdf"), ("a.szi", "a.szi"), ("a.szip.tif", "a.szip.tif"),
     ])
   func names(given: String, expected: String) {
     #expect(UploadName.file(given).unicodeScalars.elementsEqual(expected.unicodeScalars))

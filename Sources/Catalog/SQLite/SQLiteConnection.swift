@@ -36,6 +36,9 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &isKept)
   }
 
+  /// Whether the file could be opened for reading alone.
+  var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
+
   /// Rows that were changed by this connection.
   var changes: Int { Int(sqlite3_total_changes64(handle)) }
 

@@ -1,6 +1,7 @@
 import Glibc
 import Synchronization
 import ZigguratCSQLite
+import ZigguratFiles
 
 /// A catalog's open databases: of its file, or in memory where that cannot be written.
 ///
@@ -27,12 +28,27 @@ struct SQLiteConnections {
         }
       }
       // A read-only folder, a full disk, a file system without locks.
-      return try openMemory(startingFrom: error.kind == .damaged ? nil : path, since: error.message)
+      return try openMemory(
+        startingFrom: error.kind == .damaged ? nil : path, since: reason(error, path))
     }
+  }
+
+  /// Returns why a file cannot be used. SQLite reports a full disk as an I/O error if it makes the file of shared memory.
+  private static func reason(_ error: SQLError, _ path: String) -> String {
+    let isOfDisk =
+      error.code.split(separator: " ").last.flatMap { Int32($0) }.map { $0 & 0xff } == SQLITE_IOERR
+    let isFull = isOfDisk && freeBytes(at: parentFolder(path)).map { $0 < 1 << 20 } ?? false
+    return isFull ? "the disk is full" : error.message
   }
 
   private static func openFile(_ path: String) throws(SQLError) -> SQLiteConnections {
     let writer = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+    // SQLite opens such a file for reading alone, and each write would fail.
+    guard !writer.isReadOnly else {
+      throw SQLError(
+        kind: .refused, code: "SQLite error \(SQLITE_READONLY)", message: "its permissions do not allow it",
+        statement: "open \(path)")
+    }
     try writer.run("PRAGMA journal_mode = WAL")
     // Losing the last moments to a power cut costs reading those archives again.
     try writer.run("PRAGMA synchronous = NORMAL")

@@ -246,4 +246,43 @@ extension Catalog {
       try connection.run("DELETE FROM deletion WHERE time <= ?", [.integer(oldest)])
     }
   }
+
+  // MARK: Originals of what was purged
+
+  /// Returns the archives that were deleted and can no longer be restored.
+  /// - Parameter ids: of images, and of books, whose pages are returned.
+  package func purged(_ ids: [ImageID]) throws(StorageError) -> [ArchiveRow] {
+    guard !ids.isEmpty else { return [] }
+    let columns = ArchiveRow.columns.split(separator: ", ").map { "archive.\($0)" }.joined(separator: ", ")
+    let rows =
+      "SELECT \(columns) FROM unnest(CAST(? AS text[])) AS item (name) JOIN archive ON deletion IS NOT NULL "
+      + "AND NOT EXISTS (SELECT 1 FROM deletion AS kept WHERE kept.name = archive.deletion) AND "
+    let list = SQLValue.text(Self.list(ids))
+    var found: [ArchiveRow] = []
+    try read { (connection) throws(SQLError) in
+      found = []
+      // Two questions, each of which an index answers; "0" is the byte behind the slash.
+      for condition in [
+        "id = item.name", "id > item.name || '/' COLLATE \"C\" AND id < item.name || '0' COLLATE \"C\"",
+      ] {
+        try connection.run(rows + condition, [list]) { if let row = ArchiveRow($0) { found.append(row) } }
+      }
+    }
+    return found
+  }
+
+  /// Whether an image of this id, or a page of a book of this id, may show a file, and exists or can be restored.
+  /// - Parameter sourceDigest: of the file, as in build records.
+  package func mayShow(sourceDigest: String, _ id: ImageID) throws(StorageError) -> Bool {
+    var isFound = false
+    try read { (connection) throws(SQLError) in
+      isFound = false
+      try connection.run(
+        "SELECT 1 FROM archive WHERE (id = ?1 OR id > ?2 AND id < ?3) AND position(?4 IN build) > 0 "
+          + "AND (\(Self.isThere) OR deletion IN (SELECT name FROM deletion)) LIMIT 1",
+        [.text(id.text), .text("\(id)/"), .text("\(id)0"), .text(sourceDigest)]
+      ) { _ in isFound = true }
+    }
+    return isFound
+  }
 }

@@ -72,6 +72,28 @@ package struct LibraryPruning: Sendable {
     self.refusal = refusal
   }
 
+  /// Returns the images that came from folders that are empty now, without a look into archives; `nil` if there are none.
+  package static func images(
+    ofEmptyFolders folders: [SourceScan.EmptyFolder], of scan: SourceScan, keeping met: MetImages,
+    in store: any ArchiveStore, origins: any OriginStore
+  ) throws(StorageError) -> Spared? {
+    if folders.isEmpty { return nil }
+    let places = Dictionary(
+      folders.flatMap { folder in folder.ids.map { ($0, folder.path) } },
+      uniquingKeysWith: { first, _ in first })
+    let kept = met.kept(of: scan.sources)
+    var found: [ImageID: String] = [:]
+    for id in try origins.images(from: Set(folders.map(\.root))) {
+      var folder = id.folder
+      while let each = folder, places[each] == nil { folder = each.folder }
+      guard let place = folder.flatMap({ places[$0] }), !scan.isLinked(id),
+        !kept.holds(id, record: { store.buildRecord(ofID: id) })
+      else { continue }
+      found[id] = place
+    }
+    return found.isEmpty ? nil : Spared(ids: found.keys.sorted(), folders: Set(found.values).sorted())
+  }
+
   /// Returns the empty folders of images whose sources may lie on disks that are not mounted.
   private static func emptyFolders(
     of ids: [ImageID], _ scan: SourceScan, _ store: any ArchiveStore, _ origins: any OriginStore

@@ -155,6 +155,23 @@ extension SourceScan {
     }
   }
 
+  /// Refuses sources whose archives would lie in a folder that has the name of another source's archive.
+  mutating func refuseFoldersOfArchives() {
+    guard sources.contains(where: { $0.id.archiveFolder != nil }) else { return }
+    let ids = Set(sources.map(\.id))
+    sources.removeAll { source in
+      guard let folder = source.id.archiveFolder, folder.name.hasSuffix(".szi"),
+        let image = folder.dropping(4), ids.contains(image)
+      else { return false }
+      failures.append(
+        BuildError(
+          source.path,
+          "would lie in the library's folder '\(folder)', but the archive of '\(image)' has that name; rename the folder"
+        ))
+      return true
+    }
+  }
+
   /// A suggestion for sources that have the same ids.
   static let prefixHint = "--prefix NAME gives the images of this source other ids"
 

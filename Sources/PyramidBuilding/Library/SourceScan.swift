@@ -57,6 +57,8 @@ package struct SourceScan: Sendable {
   private static let mostLinks = 10
   /// Every folder that was searched, and those of the files that were named: what to watch for changes.
   package private(set) var folders: [String] = []
+  /// Folders below the arguments that hold nothing but hidden files.
+  package private(set) var emptyFolders: [EmptyFolder] = []
   /// Folders of the books that are described there, by the books' ids.
   package internal(set) var books: [ImageID: String] = [:]
 
@@ -100,6 +102,14 @@ package struct SourceScan: Sendable {
       source.enclosure = enclosure
       return source
     }
+  }
+
+  /// A folder without files.
+  package struct EmptyFolder: Sendable {
+    package let path: String
+    package let root: SourceRoot
+    /// The ids that its images would begin with.
+    let ids: [ImageID]
   }
 
   /// One source as it was asked for.
@@ -170,6 +180,7 @@ package struct SourceScan: Sendable {
         Argument(text: argument, place: place, isEmpty: filesMet == 0, isMissing: isMissing))
     }
     if asBooks { bindFound() } else { nameFound() }
+    refuseFoldersOfArchives()
   }
 
   /// What another look found, elsewhere.
@@ -264,6 +275,9 @@ package struct SourceScan: Sendable {
       }
       if name.utf8.first != UInt8(ascii: ".") { names.append(name) } else { hidden.append(name) }
     }
+    if names.isEmpty, !relative.isEmpty, let origin {
+      emptyFolders.append(EmptyFolder(path: folder, root: origin, ids: ids(of: relative, below: root)))
+    }
     if let reason = ImageFileName.reasonPassedOver(folderWith: names + hidden) {
       if relative.isEmpty {
         failures.append(BuildError(folder, "is \(reason)"))
@@ -343,9 +357,14 @@ package struct SourceScan: Sendable {
     linkCount += 1
     if links.count < Self.mostLinks { links.append(path) }
     guard isFolder || isImage else { return }
+    for name in [relative, ImageFileName.stem(relative)] { linkedIDs.formUnion(ids(of: name, below: root)) }
+  }
+
+  /// Returns the ids that a path below the searched folder may have.
+  private func ids(of relative: String, below root: String) -> [ImageID] {
     // A book that is the searched folder itself has its name in front.
-    for name in [relative, ImageFileName.stem(relative)].flatMap({ asBooks ? [$0, "\(root)/\($0)"] : [$0] }) {
-      if let id = ImageID(prefix.map { "\($0)/\(name)" } ?? name) { linkedIDs.insert(id) }
+    (asBooks ? [relative, "\(root)/\(relative)"] : [relative]).compactMap { name in
+      ImageID(prefix.map { "\($0)/\(name)" } ?? name)
     }
   }
 

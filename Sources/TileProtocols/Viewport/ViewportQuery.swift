@@ -152,7 +152,10 @@ extension ViewportQuery {
         }
         return
       }
-      guard self[name] == nil else { return refuse(sentName, value, "one value, but it is given twice") }
+      guard self[name] == nil else {
+        guard errors.count < InvalidInput.most else { return }
+        return errors.append(InvalidInput(parameter: sentName, "\(sentName) is given twice"))
+      }
       values.append((name, value, sentName))
     }
 

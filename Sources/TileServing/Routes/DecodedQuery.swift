@@ -24,7 +24,9 @@ struct DecodedQuery {
   /// - Parameter errors: of the decoded parameters. A parameter with a malformed escape is not reported as missing, too.
   func problem(_ errors: [InvalidInput] = []) -> Response? {
     let others = errors.filter { error in !malformed.contains { $0.place == error.place } }
-    let all = (malformed + others).prefix(InvalidInput.most)
+    // A parameter that is repeated has the same error each time.
+    var seen: Set<InvalidInput> = []
+    let all = (malformed + others).filter { seen.insert($0).inserted }.prefix(InvalidInput.most)
     return all.isEmpty ? nil : .problem("Bad parameter", Array(all))
   }
 

@@ -196,6 +196,17 @@ package enum OriginalName {
     throw StorageError("write \(archive)", "other files have the names of its original", code: EEXIST)
   }
 
+  /// Returns the names, without endings, of the archives that a file may be the original of, by its name: the inverse of
+  /// `paths`.
+  package static func archives(ofOriginal name: String) -> [String] {
+    guard let dot = name.lastIndex(of: "."), isEnding(name[name.index(after: dot)...]) else { return [] }
+    let stem = name[..<dot]
+    guard let digest = stem.lastIndex(of: "."), stem[digest...].utf8.count == 33 else {
+      return [String(stem)]
+    }
+    return [String(stem), String(stem[..<digest])]
+  }
+
   /// The places where an original may be, the first before the other, which is used if the first name is taken.
   static func paths(ofArchive archive: String, _ digest: String, _ ending: String) -> [String] {
     let stem = archive.dropLast(4)

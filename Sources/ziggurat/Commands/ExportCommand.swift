@@ -31,7 +31,7 @@ enum ExportCommand: Command {
     if let code = ProgramCells.start() { return code }
     Interruption.listen()
     let isQuiet = try arguments.flag("quiet")
-    let list = ExportList(arguments.operands, output: output)
+    var list = ExportList(arguments.operands, output: output)
     if let library = ExportList.library(around: output) {
       // Of many, the library would show each a second time, and the next export would export those, too.
       guard list.isOne else {
@@ -43,6 +43,7 @@ enum ExportCommand: Command {
           "\(output) is in the library \(library), which shows Deep Zoom folders that are put there")
       }
     }
+    list.refuseTileNames(options)
     var errors = list.errors
     for error in errors { Output.error(error.description) }
     for (number, item) in list.items.enumerated() {

@@ -5,6 +5,7 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
 import ZigguratObjectStore
+import ZigguratTileExport
 
 /// What an export makes of archives and libraries: the one archive's tiles at the output, or a folder for each image
 /// below it, by its id.
@@ -25,6 +26,15 @@ struct ExportList {
     ) throws(StorageError) -> Result {
       guard let bucket else { return try body(TileArchive(path: archive, within: enclosure)) }
       return try bucket.library.withCopy(of: bucket.image, body)
+    }
+
+    /// Whether its export has, or may have, a file or folder of this name directly in its folder.
+    func holds(_ name: String, _ options: ExportOptions) -> Bool {
+      let archive =
+        if let bucket { bucket.image.image.archive() } else {
+          try? TileArchive(path: archive, within: enclosure)
+        }
+      return archive.map { TileExporter.isName(name, inExportOf: $0, options) } ?? false
     }
   }
 
@@ -69,6 +79,32 @@ struct ExportList {
     // Folders before what is within them.
     items.sort { $0.output.utf8.lexicographicallyPrecedes($1.output.utf8) }
     sources = Self.sources(items)
+  }
+
+  /// Refuses the images whose folders would have the names of tiles of others: of `c/1` if `c` has the level 1.
+  mutating func refuseTileNames(_ options: ExportOptions) {
+    let numbers = Dictionary(
+      items.enumerated().map { ($1.output, $0) }, uniquingKeysWith: { first, _ in first })
+    var refused: Set<Int> = []
+    for (number, item) in items.enumerated() {
+      var path = item.output
+      while path.utf8.count > root.utf8.count {
+        let folder = parentFolder(path)
+        if let outer = numbers[folder], !refused.contains(outer),
+          items[outer].holds(String(path.dropFirst(folder.count + 1)), options)
+        {
+          refused.insert(number)
+          errors.append(
+            StorageError(
+              "export \(item.archive)",
+              "\(path) has a file or folder of the layout \(options.layout.rawValue) of \(items[outer].archive); "
+                + "export one of the two alone, to another folder"))
+          break
+        }
+        path = folder
+      }
+    }
+    items = items.enumerated().filter { !refused.contains($0.offset) }.map(\.element)
   }
 
   /// Whether an item's folder is in that of one before it.

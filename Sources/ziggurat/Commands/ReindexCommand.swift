@@ -57,7 +57,7 @@ enum ReindexCommand: Command {
       }
       if let reason = library.catalog.memoryReason {
         Output.error("cannot write \(folder)/\(Catalog.fileName): \(reason)")
-        return .someFailed
+        return freeBytes(at: folder).map { $0 < 1 << 20 } ?? false ? .temporary : .someFailed
       }
       if let plan, let reports { try PlannedBuild.claim(plan, reports, in: folder, library.catalog) }
       var unreadable = 0

@@ -42,7 +42,7 @@ struct SpaceMove {
     let space = try SpaceUnlocker.open(library, passwordFile: arguments.string("password-file"))
     let other = target == .otherSpace ? try openOther() : nil
     let move = PictureMove(library: library)
-    var (moved, failed): ([ImageID], Int) = ([], 0)
+    var (moved, errors): ([ImageID], [StorageError]) = ([], [])
     var hasBuilt = false
     var hasUploaded = false
     for id in ids {
@@ -62,8 +62,8 @@ struct SpaceMove {
         moved.append(id)
         Output.note("moved \(Output.oneLine(id.text))")
       } catch {
-        failed += 1
-        Output.error("\(Output.oneLine(id.text)): \(error.reason)")
+        errors.append(error)
+        Output.error("cannot move \(Output.oneLine(id.text)): \(error.reason)")
       }
     }
     if hasBuilt {
@@ -72,7 +72,7 @@ struct SpaceMove {
           + "keep such sources out of builds, or build them with --space")
     }
     if target != .otherSpace { update(moved, hasUploaded: hasUploaded) }
-    return failed == 0 ? .success : .someFailed
+    return errors.isEmpty ? .success : errors.contains(where: \.isTemporary) ? .temporary : .someFailed
   }
 
   private func openOther() throws(ReportedFailure) -> PrivateSpace {

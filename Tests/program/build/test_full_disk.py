@@ -35,6 +35,37 @@ class FullDisk(unittest.TestCase):
             time.sleep(0.1)
         self.assertEqual(answer.status, 200)
 
+    def test_commands_say_that_the_disk_is_full(self):
+        if os.geteuid() != 0:
+            self.skipTest("a small file system is mounted by root alone")
+        library = folder("small")
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", library], capture_output=True, text=True)
+        if mounted.returncode != 0:
+            self.skipTest(f"no file system can be mounted here: {mounted.stderr.strip()}")
+        try:
+            photos = folder("photos")
+            photo(photos / "a.png", 300, 200)
+            (photos / "password").write_text("a password of the tests\n")
+            words = ("--password-file", photos / "password")
+            self.assertEqual(run("build", photos, "--library", library, "--quiet").returncode, 0)
+            self.assertEqual(run("space", "create", library, *words).returncode, 0)
+            fill(library / "filler.bin")
+            result = run("reindex", library)
+            self.assertEqual((result.returncode, result.stderr), (75, f"ziggurat: cannot write {library}/catalog.sqlite: the disk is full\n"))
+            result = run("space", "move", library, "a", *words)
+            self.assertEqual((result.returncode, result.stderr.splitlines()[0]), (75, "ziggurat: cannot move a: No space left on device"), result.stderr)
+            self.assertTrue((library / "a.szi").exists())
+            (library / "filler.bin").unlink()
+            self.assertEqual(run("space", "move", library, "a", *words).returncode, 0)
+            fill(library / "filler.bin")
+            result = run("space", "move", library, "a", "--to", "library", *words)
+            self.assertEqual(result.returncode, 75, result.stderr)
+            (library / "filler.bin").unlink()
+            self.assertEqual(run("space", "move", library, "a", "--to", "library", *words).returncode, 0)
+            self.assertEqual(run("verify", library).returncode, 0)
+        finally:
+            subprocess.run(["umount", "--lazy", library])
+
     def test_a_small_file_system(self):
         if os.geteuid() != 0:
             self.skipTest("a small file system is mounted by root alone")

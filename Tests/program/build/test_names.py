@@ -275,9 +275,23 @@ class Prefixes(MovedTest):
         self.assertIn("built y\\u{2066}\\u{200F}: ", result.stderr)
         self.assertTrue((self.library / "x\u202egnp.szi").exists())
 
+    def test_a_folder_that_has_the_name_of_an_archive(self):
+        photo(self.photos / "y.jpg", 90, 60)
+        photo(self.photos / "y.szi/a.jpg", 91, 60)
+        photo(self.photos / "z.szi/deep/b.jpg", 92, 60)
+        result = run("build", self.photos, "--library", self.library, "--quiet")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertEqual(result.stderr, f"ziggurat: {self.photos}/y.szi/a.jpg: would lie in the library's folder 'y.szi', but the archive of 'y' has that name; rename the folder\n")
+        self.assertEqual(sorted(str(path.relative_to(self.library)) for path in self.library.rglob("*.szi") if path.is_file()), ["y.szi", "z.szi/deep/b.szi"])
+        # What is there already, from another source.
+        other = self.photos.parent / "other"
+        photo(other / "z.jpg", 93, 60)
+        result = run("build", other, "--library", self.library, "--quiet")
+        self.assertEqual((result.returncode, result.stderr), (1, f"ziggurat: {other}/z.jpg: cannot write {self.library}/z.szi: a folder has this name; rename it\n"))
+
     def test_what_is_no_prefix(self):
         photo(self.photos / "a.jpg", 90, 60)
-        for name in ("", "/", "..", "a//b", ".hidden", "~", "~/x", "a/../b"):
+        for name in ("", "/", "..", "a//b", ".hidden", "~", "~/x", "a/../b", "a.szi", "b/a.zip/c", "a.dzi/"):
             result = run("build", self.photos, "--library", self.library, "--prefix", name)
             self.assertUsageError(result, "expected a name")
 

@@ -50,6 +50,48 @@ class Pruning(CommandTest):
         (base / "away").rename(base / "photos")
         self.assertEqual(run(*words).returncode, 0)
 
+    def test_an_empty_folder_below_a_source_is_reported_also_without_it(self):
+        """As the mount point of a disk that is not mounted."""
+        base = folder("empty")
+        for name in ("a", "2024/b", "2024/trip/c", "2023/d"):
+            photo(base / f"photos/{name}.jpg", 60, 40)
+        subprocess.run(["vips", "copy", base / "photos/a.jpg", f"{base}/photos/doc.tif[page-height=20]"], check=True)
+        (base / "photos/new").mkdir()
+        # Beside the file whose pages have this folder in their ids.
+        (base / "photos/doc").mkdir()
+        words = ("build", base / "photos", "--library", base / "library")
+        result = run(*words)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        everything = ids(base / "library")
+        (base / "photos/2024").rename(base / "away")
+        (base / "photos/2024").mkdir()
+        (base / "photos/2024/.hidden").touch()
+        told = f"{base}/photos/2024: is empty although 2 images were built from it: is its disk mounted? (--prune=all moves them to the trash)"
+        for more in ((), ("--quiet",), ("--dry-run",), ("--summary",)):
+            with self.subTest(more):
+                result = run(*words, *more)
+                self.assertEqual((result.returncode, result.stderr.count(f"ziggurat: {told}\n")), (1, 1), result.stderr)
+        self.assertEqual(ids(base / "library"), everything)
+        # Nor with --prune, if a source that cannot be read keeps everything.
+        result = run(*words, base / "none", "--prune", "--quiet")
+        self.assertEqual((result.returncode, result.stderr.count(told)), (1, 1), result.stderr)
+        (base / "photos/2023/d.jpg").unlink()
+        result = run(*words, "--quiet")
+        self.assertEqual(result.stderr, f"ziggurat: {base}/photos/2023: is empty, like 1 other folder, although 3 images were built from them: are their "
+                         "disks mounted? (--prune=all moves them to the trash)\n")
+        with Server(base / "library") as server:
+            self.assertEqual(json.loads(server.get("/api/images").body)["total"], 5)
+        (base / "photos/2023").rmdir()
+        shutil.rmtree(base / "photos/2024")
+        (base / "away").rename(base / "photos/2024")
+        self.assertEqual(run(*words).returncode, 0)
+        # Of books, too, whose ids may begin with the folder's name.
+        book = ("build", base / "photos/2024", "--book", "--library", base / "books")
+        self.assertEqual(run(*book).returncode, 0)
+        (base / "photos/2024/trip/c.jpg").unlink()
+        result = run(*book, "--quiet")
+        self.assertIn(f"{base}/photos/2024/trip: is empty although 1 image was built from it", result.stderr)
+
     def test_what_others_built_stays(self):
         base = folder("prune")
         photo(base / "photos/a.jpg", 60, 40)
@@ -279,6 +321,25 @@ class Pruning(CommandTest):
         result = run("build", base / "photos", "--library", base / "library", "--prune", "--quiet")
         self.assertEqual((result.returncode, len(archives(base / "library"))), (0, 3), result.stderr)
         self.assertIn("nothing of before is pruned", result.stderr)
+
+    def test_with_a_catalog_that_is_read_only_it_is_known_what_came_from_where(self):
+        base = self.big(4)
+        (base / "photos/001.png").unlink()
+        photo(base / "photos/new.png", 20, 12)
+        catalog = base / "library/catalog.sqlite"
+        mount = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
+        space = ["unshare", "--mount"] + ([] if os.geteuid() == 0 else ["--user", "--map-root-user"])
+        if subprocess.run([*space, "sh", "-c", mount, catalog, "true"], capture_output=True).returncode != 0:
+            self.skipTest("nothing can be mounted here")
+        result = subprocess.run([*space, "sh", "-c", mount, catalog, BINARY, "build", base / "photos", "--library", base / "library", "--prune", "--quiet"],
+                                capture_output=True, text=True, timeout=120)
+        self.assertEqual((result.returncode, ids(base / "library")), (0, ["000", "002", "003", "new"]), result.stderr)
+        self.assertEqual(result.stderr, f"{catalog} cannot be written (its permissions do not allow it): a later --prune spares what is built now\n")
+        # Also without it: what is not recorded now is nobody's later.
+        photo(base / "photos/newer.png", 20, 13)
+        result = subprocess.run([*space, "sh", "-c", mount, catalog, BINARY, "build", base / "photos", "--library", base / "library", "--quiet"],
+                                capture_output=True, text=True, timeout=120)
+        self.assertEqual((result.returncode, result.stderr.count("a later --prune spares what is built now")), (0, 1), result.stderr)
 
     def test_the_library_is_no_source(self):
         base = self.big(1, "library/pictures")

@@ -229,6 +229,19 @@ class Serving(CommandTest):
                 self.assertIn(result.returncode, (1, 2))
                 self.assertOneLine(result, Path(path).name)
 
+    def test_a_file_or_a_link_to_nothing_in_the_place_of_a_library(self):
+        base = folder("places")
+        for number in range(2):
+            photo(base / f"photos/{number}.jpg", 60, 40)
+        (base / "file").write_text("text")
+        (base / "file").chmod(0o644)
+        (base / "link").symlink_to("none")
+        for name, reason in (("file", "there is a file of that name"), ("link", "a link of that name leads nowhere")):
+            result = run("build", base / "photos", "--library", base / name, "--quiet")
+            self.assertEqual((result.returncode, result.stderr), (1, f"ziggurat: cannot make the folder {base / name}: {reason}\n"))
+        result = run("serve", base / "file", "--port", "0")
+        self.assertEqual((result.returncode, result.stderr), (1, f"ziggurat: cannot open the library {base}/file: Not a directory\n"))
+
     def test_signals_end_it_with_success_or_130(self):
         import signal
         for number, codes in ((signal.SIGTERM, {0}), (signal.SIGINT, {0, 130})):

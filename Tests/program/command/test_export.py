@@ -1,10 +1,12 @@
 """`export`: into which folders it writes, on a full disk, and from archives that lie."""
 
+import fcntl
 import os
 import shutil
 import signal
 import struct
 import subprocess
+import time
 import unittest
 import zipfile
 
@@ -192,16 +194,32 @@ class Several(Exports):
         self.assertIn("an archive is in it", result.stderr)
         self.assertEqual((tree(library), tree(moved)), (before, ["a b.szi"]))
 
-    def test_force_replaces_nothing_that_the_same_run_wrote(self):
-        photo(self.place / "nested/c.jpg", 300, 200)
-        photo(self.place / "nested/c/1.jpg", 60, 50)
-        photo(self.place / "nested/c/beside.jpg", 60, 50)
-        self.assertEqual(run("build", self.place / "nested", "--library", self.place / "nests", "--tile-size", "128", "--quiet").returncode, 0)
-        for _ in range(2):
-            result = run("export", self.place / "nests", "--layout", "xyz", "--output", self.place / "tiles", "--force")
-            self.assertEqual(result.returncode, 1, "the level 1 of c, and an image of that name")
-            self.assertIn("something of that name is there", result.stderr)
-            self.assertTrue({"tilejson.json", "0/0/0.jpg", "1/0/0.jpg", "beside/0/0/0.jpg"} <= set(tree(self.place / "tiles/c")))
+    def test_an_image_that_has_the_name_of_tiles_of_another_is_refused_before_anything_is_written(self):
+        for layout, clashes, free in (
+                ("dz", ["c_files", "c.dzi"], ["d_files", "c"]), ("zoomify", ["TileGroup0", "ImageProperties.xml"], ["TileGroup1"]),
+                ("xyz", ["0/inner", "1", "tilejson.json"], ["9", "01"]), ("iiif3", ["full", "0,0,128,128"], ["1"])):
+            place = folder("nested")
+            photo(place / "photos/c.jpg", 300, 200)
+            for part in clashes + free:
+                photo(place / f"photos/c/{part}.jpg", 60, 50)
+            library, output = place / "library", place / "tiles"
+            self.assertEqual(run("build", place / "photos", "--library", library, "--tile-size", "128", "--quiet").returncode, 0)
+            alone = place / "alone"
+            self.assertEqual(self.export(alone, layout=layout, archive=library / "c.szi").returncode, 0)
+            for options in ((), ("--force",)):
+                with self.subTest(layout, options=options):
+                    result = run("export", library, "--layout", layout, "--output", output, "--quiet", *options)
+                    self.assertEqual(result.returncode, 1, result.stderr)
+                    self.assertEqual(sorted(result.stderr.splitlines()), sorted(
+                        f"ziggurat: cannot export {library}/c/{name}.szi: {output}/c/{name.split('/')[0]} has a file or folder of the layout "
+                        f"{layout} of {library}/c.szi; export one of the two alone, to another folder" for name in clashes))
+                    # All others are there.
+                    written = tree(output / "c")
+                    self.assertEqual([name for name in written if name.split("/")[0] not in free], tree(alone))
+                    self.assertEqual({name.split("/")[0] for name in written} & set(free), set(free))
+                    for name in tree(alone):
+                        if (alone / name).is_file():
+                            self.assertEqual((output / "c" / name).read_bytes(), (alone / name).read_bytes(), name)
 
     def test_two_of_one_name_and_none(self):
         result = run("export", self.place / "library", self.place / "library/c.szi", self.place / "photos/c.szi",
@@ -213,6 +231,42 @@ class Several(Exports):
         self.assertEqual(result.returncode, 1)
         self.assertOneLine(result, "no archive is in this folder")
         self.assertFalse((self.place / "none").exists())
+
+
+class Killed(Exports):
+    def test_what_a_killed_export_left_the_next_one_removes(self):
+        for inside in (False, True):
+            with self.subTest(inside=inside):
+                place = folder("killed")
+                output = place / "tiles"
+                if inside:
+                    output.mkdir()
+                process = subprocess.Popen([BINARY, "export", self.large(), "--layout", "xyz", "--output", output, "--tile-size", "16", "--quiet"])
+                rests = lambda: list(place.rglob(".ziggurat-folder-*"))
+                end = time.monotonic() + 20
+                while not any(rest.rglob("*.jpg") for rest in rests()):
+                    self.assertLess(time.monotonic(), end)
+                    time.sleep(0.01)
+                process.kill()
+                process.wait()
+                self.assertEqual(len(rests()), 1)
+                # Another one at work is left alone.
+                other = (output if inside else place) / ".ziggurat-folder-others"
+                other.mkdir()
+                lock = os.open(other, os.O_RDONLY)
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                if not inside:
+                    self.assertEqual(self.export(output).returncode, 0)
+                    self.assertEqual(rests(), [other])
+                os.close(lock)
+                result = self.export(output, "--quiet", *([] if inside else ["--force"]))
+                self.assertEqual((result.returncode, result.stderr, rests()), (0, "", []))
+                self.assertIn("picture.dzi", tree(output))
+
+    def large(self):
+        photo(self.base / "large.jpg", 3000, 2500)
+        self.assertEqual(run("build", self.base / "large.jpg", "--library", self.base, "--quiet").returncode, 0)
+        return self.base / "large.szi"
 
 
 class FullDisk(Exports):

@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import signal
+import subprocess
 import threading
 import time
 from base64 import b64encode
@@ -188,6 +189,65 @@ class SharedUploads(WritersTest):
                 time.sleep(0.2)
             self.database.start()
             self.assertEqual(self.end(server, path)["image"], "quay")
+
+    def deep(self, name, height=150):
+        """A picture of 16 bits, which the server keeps."""
+        photo(self.base / "plain.png", 200, height)
+        subprocess.run(["vips", "cast", self.base / "plain.png", self.base / name, "ushort", "--shift"], check=True)
+        return self.base / name
+
+    def purge(self):
+        self.database.ask("UPDATE deletion SET time = 1")
+        self.eventually(lambda: self.database.ask("SELECT count(*) FROM deletion").strip(), "0")
+
+    def delete(self, server, *ids):
+        for id in ids:
+            self.eventually(lambda: self.asked(server, "DELETE", f"/api/images/{quote(id, safe='')}")[0], 200)
+
+    def test_an_original_goes_when_its_image_is_purged(self):
+        place = self.base / "server-0.example"
+        kept = lambda: sorted(str(path.relative_to(place)) for path in place.rglob("*") if path.is_file() and not str(path.relative_to(place)).startswith("."))
+        one, two = self.deep("one.png"), self.deep("two.png", 140)
+        subprocess.run(["vips", "copy", photo(self.base / "pages.png", 200, 300), f"{self.base}/book.tif[page-height=150]"], check=True)
+        with self.server(0) as server:
+            for picture, name in ((one, "one.png"), (two, "two.png"), (self.base / "book.tif", "book.tif")):
+                told = self.end(server, self.upload(server, picture, name, "trip"))
+                self.assertEqual(told["status"], "done", told)
+            everything = ["trip/book.tif", "trip/one.png", "trip/two.png"]
+            self.assertEqual(kept(), everything)
+            # Somebody's own files, one of which has the name that the original of an image would have.
+            photo(place / "trip/one.jpg", 90, 60)
+            photo(place / "trip/own.png", 90, 60)
+            own = ["trip/one.jpg", "trip/own.png"]
+            self.delete(server, "trip/one", "trip/book/1")
+            # It can come back.
+            self.assertEqual(kept(), sorted(everything + own))
+            self.purge()
+            self.delete(server, "trip/two")
+        # Another server purges; the one that has the originals is not the one that writes.
+        with WritersTest.server(self, 1) as other:
+            self.eventually(lambda: self.database.ask("SELECT count(*) FROM writer WHERE address LIKE '%server-1%'").strip(), "1")
+            with self.server(0) as server:
+                self.eventually(kept, ["trip/book.tif", "trip/one.jpg", "trip/own.png", "trip/two.png"])
+                self.delete(other, "trip/book/2")
+                self.purge()
+            time.sleep(1)
+            self.assertIn("trip/book.tif", kept())
+            with self.server(0):
+                self.eventually(kept, own)
+                self.eventually(lambda: self.asked(other, "GET", "/api/images/trip%2Ftwo")[0], 404)
+
+    def test_a_server_that_runs_looks_for_purged_originals_now_and_then(self):
+        place = self.base / "server-0.example"
+        # Ten minutes of its own clock are two seconds.
+        with mock.patch.dict(os.environ, {"LD_PRELOAD": preloaded(Path(__file__).with_name("hasty.c"))}):
+            server = self.server(0)
+        with server:
+            self.assertEqual(self.end(server, self.upload(server, self.deep("one.png"), "one.png"))["status"], "done")
+            self.assertTrue((place / "one.png").exists())
+            self.delete(server, "one")
+            self.purge()
+            self.eventually(lambda: (place / "one.png").exists(), False, 40)
 
     def test_who_takes_changes_and_no_uploads_says_so(self):
         told = "uploads are refused: --upload-dir is not given"

@@ -137,6 +137,15 @@ class Listing(ServerTest):
                 answer = self.server.get(target)
                 self.assertEqual((answer.status, answer["content-type"]), (400, "application/problem+json"))
                 self.assertIn(words, json.loads(answer.body)["detail"])
+        # Each error is there once, however often a parameter is.
+        for target, details in {
+            "/api/images?q=a&q=b&q=c&limit=1&limit=2": ["q is given twice", "limit is given twice"],
+            "/api/trash?x=1&x=2&%78=3": ["unknown parameter 'x'; this address takes none"],
+            "/api/images/attic?x=1&x=2": ["unknown parameter 'x'; this address takes v"],
+            "/api/images/attic/viewport?width=1&width=2&width=3&height=4": ["width is given twice"],
+        }.items():
+            told = json.loads(self.server.get(target).body)
+            self.assertEqual((told["detail"], [error["detail"] for error in told["errors"]]), ("; ".join(details), details))
         # What pins a version, and what viewers copy from one URL to the next, is no mistake.
         for target in ("/api/images/attic?v=12", "/api/images/attic/viewport?width=30&height=20&v=12", "/dzi/attic.dzi?Scale=1",
                        "/dzi/attic_files/0/0_0.jpg?token=x&y", "/iiif/3/attic/info.json?v=2", "/xyz/attic/tilejson.json?foo=1", "/?x", "/view/attic?x"):

@@ -147,6 +147,16 @@ class Outages(unittest.TestCase):
         # Another file system, mounted in a namespace of the server's own.
         share = Path(tempfile.mkdtemp(dir="/dev/shm"))
         self.addCleanup(shutil.rmtree, share)
+        if share.stat().st_dev == self.library.stat().st_dev:
+            self.skipTest("no other file system here")
+        self.unmount(share)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root mounts")
+    def test_a_folder_of_the_same_file_system_that_is_unmounted(self):
+        self.unmount(self.base / "share")
+
+    def unmount(self, share: Path):
+        share.mkdir(exist_ok=True)
         disk = self.library / "disk"
         (self.base / "token").write_text(TOKEN + "\n")
         for name in ("open", "closed"):
@@ -154,8 +164,8 @@ class Outages(unittest.TestCase):
         self.assertEqual(run("build", self.base / "photos", "--library", self.library).returncode, 0)
         shutil.move(disk / "deep", share / "deep")
         tried = subprocess.run(["unshare", "--mount", "--propagation", "private", "mount", "--bind", share, disk], capture_output=True)
-        if tried.returncode != 0 or share.stat().st_dev == disk.stat().st_dev:
-            self.skipTest(f"no mounts of other file systems here: {tried.stderr.decode().strip()}")
+        if tried.returncode != 0:
+            self.skipTest(f"no mounts here: {tried.stderr.decode().strip()}")
         start = self.base / "ziggurat"
         start.write_text(f"#!/bin/sh\nexec unshare --mount --propagation private sh -c "
                          f"'mount --bind \"{share}\" \"{disk}\" && exec \"{BINARY}\" \"$@\"' sh \"$@\"\n")
@@ -219,6 +229,20 @@ class MissingArchives(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout), (0, ""))
         with Server(library) as server:
             self.assertEqual(json.loads(server.get("/api/images").body)["total"], 2)
+
+    def test_verify_reports_names_that_are_not_utf_8(self):
+        base = folder("names")
+        photo(base / "photos/a.jpg", 100, 80)
+        self.assertEqual(run("build", base / "photos", "--library", base / "library", "--quiet").returncode, 0)
+        library = os.fsencode(base / "library")
+        shutil.copy(base / "library/a.szi", library + b"/b\xff.szi")
+        os.mkdir(library + b"/c\xfe")
+        (base / "library/no archive").write_text("")
+        os.rename(base / "library/no archive", library + b"/d\xfd.txt")
+        result = run("verify", base / "library")
+        self.assertEqual((result.returncode, sorted(result.stdout.splitlines())), (1, [
+            f"{base}/library/b\\xFF.szi: cannot be read: its name is not UTF-8; rename it",
+            f"{base}/library/c\\xFE: cannot be read: its name is not UTF-8; rename it"]), result)
 
     def test_a_deleted_archive_is_not_missing(self):
         base = folder("missing")

@@ -1,6 +1,7 @@
 """Uploads by tus 1.0: what arrives becomes a picture; what is asked wrongly is refused."""
 
 import json
+import subprocess
 import shutil
 import time
 import unittest
@@ -111,6 +112,23 @@ class Protocol(ServerTest):
             with self.subTest(status, answer=answer):
                 self.assertEqual(answer.status, status)
         self.assertEqual(self.client.ask("HEAD", made)["upload-offset"], "0")
+
+    def test_no_folder_has_an_archives_name(self):
+        for name in ("x.szi", "deep/x.zip/y", "x.dzi"):
+            answer = self.client.create(1000, filename="a.jpg", folder=name)
+            self.assertEqual(answer.status, 400, name)
+            self.assertIn("has the name of an archive; name a folder that does not end in .szi, .dzi or .zip", answer.body.decode())
+        self.assertEqual(self.client.create(1000, filename="a.jpg", folder="szi").status, 201)
+        # A file of several pages is a folder of its name, which no image's archive may have.
+        made = [self.client.end(self.client.send(data, filename=name)[1]) for name, data in (
+            ("two.jpg", photo(folder("p") / "x.jpg", 310, 200).read_bytes()), ("two.szi.tif", self.pages()))]
+        self.assertEqual([(state["status"], state.get("image")) for state in made], [("done", "two"), ("done", "two-szi")], made)
+
+    def pages(self) -> bytes:
+        place = folder("pages")
+        photo(place / "a.png", 200, 300)
+        subprocess.run(["vips", "copy", place / "a.png", f"{place}/a.tif[page-height=150]"], check=True)
+        return (place / "a.tif").read_bytes()
 
     def test_more_than_was_told_in_chunks(self):
         made = self.client.create(1000, filename="more.jpg")["location"]

@@ -161,10 +161,12 @@ enum BuildCommand: Command {
   }
 
   static func prefix(_ arguments: Arguments) throws(UsageError) -> ImageID? {
-    try arguments.value("prefix", expected: "a name, or several with slashes between") { text in
+    try arguments.value(
+      "prefix", expected: "a name, or several with slashes between, none of which ends in .szi, .dzi or .zip"
+    ) { text in
       let id = ImageID(text.hasSuffix("/") ? String(text.dropLast()) : text)
       // `~` alone is no image of a private space, but each image below it would be.
-      return id.flatMap { $0.isHidden || $0.page(1).isHidden ? nil : $0 }
+      return id.flatMap { $0.isHidden || $0.page(1).isHidden || $0.page(1).archiveFolder != nil ? nil : $0 }
     }
   }
 

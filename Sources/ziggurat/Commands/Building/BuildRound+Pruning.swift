@@ -117,8 +117,12 @@ extension BuildRound {
   }
 
   mutating func prune(_ scan: SourceScan, _ met: MetImages, _ tally: inout BuildTally, _ isFirst: Bool) {
-    guard prunes != .nothing else { return reportEmptySources(scan, &tally) }
     // A folder that could not be read hides its images, whose archives must not go for that.
+    if prunes == .nothing || !scan.failures.isEmpty {
+      reportEmptySources(scan, &tally)
+      reportEmptyFolders(scan, met, &tally)
+    }
+    guard prunes != .nothing else { return }
     guard scan.failures.isEmpty else {
       guard isFirst else { return }
       if !reportMissing(scan) { Output.note("nothing is pruned, since not every source could be read") }
@@ -168,14 +172,39 @@ extension BuildRound {
     guard builder.mending == nil, !hasCatalog || Catalog.exists(in: library) else { return }
     for source in empty where reportedEmpty.insert(source.root).inserted {
       guard let images = try? origins().images(from: [source.root]), !images.isEmpty else { continue }
-      let count = Output.count(images.count, "image")
       tally.add(
         BuildError(
           source.text,
-          "contains no images although \(count) were built from it: is its disk mounted? "
+          "contains no images although \(Self.built(images.count)) built from it: is its disk mounted? "
             + "(--prune=all moves them to the trash)"))
     }
     reportedEmpty.formIntersection(empty.map(\.root))
+  }
+
+  /// Reports empty folders below sources of which the library has images: each may be the mount point of a disk that is not
+  /// mounted.
+  private mutating func reportEmptyFolders(
+    _ scan: SourceScan, _ met: MetImages, _ tally: inout BuildTally
+  ) {
+    guard builder.mending == nil, !hasCatalog || Catalog.exists(in: library) else { return }
+    let new = scan.emptyFolders.filter { !reportedEmptyFolders.contains($0.path) }
+    reportedEmptyFolders = Set(scan.emptyFolders.map(\.path))
+    guard !new.isEmpty,
+      let found = try? LibraryPruning.images(
+        ofEmptyFolders: new, of: scan, keeping: met, in: builder.store, origins: origins())
+    else { return }
+    let (built, others) = (Self.built(found.ids.count), found.folders.count - 1)
+    tally.add(
+      BuildError(
+        found.folders[0],
+        (others > 0
+          ? "is empty, like \(Output.count(others, "other folder")), although \(built) built from them: "
+            + "are their disks mounted?" : "is empty although \(built) built from it: is its disk mounted?")
+          + " (--prune=all moves them to the trash)"))
+  }
+
+  private static func built(_ count: Int) -> String {
+    "\(Output.count(count, "image")) \(count == 1 ? "was" : "were")"
   }
 
   /// Reports how the images of sources that do not exist are pruned.
@@ -264,15 +293,22 @@ extension BuildRound {
     if let space = builder.store as? any OriginStore { return space }
     if let known = libraryOrigins { return known }
     let catalog = try Catalog(library: library, isReadOnly: part != nil)
+    let path = "\(library)/\(Catalog.fileName)"
     if catalog.replacesDamaged {
       Output.note(
-        "\(library)/\(Catalog.fileName) was damaged and is made again: until their sources are built again, "
+        "\(path) was damaged and is made again: until their sources are built again, "
           + "--prune spares the images")
     }
-    if catalog.isInMemory, prunes != .nothing {
-      Output.note(
-        "\(library)/\(Catalog.fileName) cannot be written: it is not known what came from these sources, "
-          + "and nothing of before is pruned")
+    if part == nil, let reason = catalog.memoryReason {
+      let isFile = access(path, F_OK) == 0 && access(path, W_OK) != 0
+      // A file that can be read has told where images came from.
+      if prunes != .nothing, !catalog.hasOrigins {
+        Output.note(
+          "\(path) cannot be written: it is not known what came from these sources, "
+            + "and nothing of before is pruned")
+      } else if isFile || prunes != .nothing, !builder.isDryRun {
+        Output.note("\(path) cannot be written (\(reason)): a later --prune spares what is built now")
+      }
     }
     let origins = LibraryOrigins(library: library, catalog: catalog)
     libraryOrigins = origins

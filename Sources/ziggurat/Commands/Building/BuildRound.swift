@@ -46,6 +46,8 @@ struct BuildRound {
   var reportedRefusal: LibraryPruning.Refusal?
   /// Sources without images that were reported; a source that has images again leaves the set.
   var reportedEmpty: Set<SourceRoot> = []
+  /// Empty folders below sources that were looked up; a folder that has files again leaves the set.
+  var reportedEmptyFolders: Set<String> = []
   var reportedSpared: LibraryPruning.Spared?
   let memoryLimit: Int
   let verbosity: Verbosity
