@@ -43,18 +43,18 @@ enum DeclaredEnd {
   /// The end chunk behind whole pixel data: libvips does not look for it in interlaced files.
   private static func png(_ file: SourceFile) -> SourceDamage? {
     guard let head = file.bytes(0, 29), head[28] == 1 else { return nil }
+    let reader = PlacedReader(descriptor: file.handle.descriptor, size: file.identity.size)
     var (place, hasData) = (8, false)
-    while let chunk = file.bytes(place, 8) {
-      let length = number(chunk[..<4])
-      let isWhole = place + 12 + length <= file.identity.size
-      switch String(decoding: chunk[4...], as: UTF8.self) {
-      case "IEND": return isWhole ? nil : cutOff("PNG", "the end of its last chunk is missing")
-      case "IDAT":
+    while let chunk = PNGChunkHead(reader, at: place) {
+      let isWhole = place + 12 + chunk.length <= file.identity.size
+      switch chunk.name {
+      case PNGChunk.end: return isWhole ? nil : cutOff("PNG", "the end of its last chunk is missing")
+      case PNGChunk.data:
         guard isWhole else { return nil }
         hasData = true
       default: break
       }
-      place += 12 + length
+      place += 12 + chunk.length
     }
     return hasData && place >= file.identity.size ? cutOff("PNG", "its last chunk is missing") : nil
   }
