@@ -15,8 +15,11 @@ struct SourcePicture {
   let raw: RawPicture?
   /// A DICOM file that is no slide; nil for any other file.
   let dicom: DICOMFile?
-  /// The directory of the transparency mask of a TIFF's picture; nil if it has none, or one that hides nothing.
+  /// The directory of the transparency mask of a TIFF's picture; nil if it has none, or one that hides nothing. Its number
+  /// is that of `TIFFDirectories.directory`.
   let mask: Int?
+  /// The same, also if the mask hides nothing.
+  let foundMask: Int?
   /// The planes shown of an OME-TIFF or an ImageJ hyperstack; nil for any other file.
   let stack: ImageStack?
   /// Decisions, a clause each.
@@ -49,6 +52,7 @@ struct SourcePicture {
       drawing = nil
       stack = nil
       self.mask = nil
+      foundMask = nil
       dicom = nil
       do { try Self.refusePlanes(path, options) } catch { throw BuildError(path, error) }
       steps = raw!.steps + Self.words(bands)
@@ -69,6 +73,7 @@ struct SourcePicture {
       drawing = nil
       stack = nil
       self.mask = nil
+      foundMask = nil
       do { try Self.refusePlanes(path, options) } catch { throw BuildError(path, error) }
       steps = [dicom.step] + Self.words(bands)
       return
@@ -88,6 +93,7 @@ struct SourcePicture {
     self.page = stack?.channels[0].page ?? page ?? (own == 0 ? nil : own)
     let found = mask ?? (page ?? own).flatMap { contents?.masks[$0] }
     let usable = stack == nil && bands == nil ? found : nil
+    foundMask = usable
     let hides = usable.map { Image.hidesPixels(maskOf: path, directory: $0) }
     self.mask = hides == true ? usable : nil
     steps =
