@@ -64,6 +64,7 @@ enum DeclaredEnd {
   private static func magick(_ file: SourceFile) -> SourceDamage? {
     guard let start = file.bytes(0, min(file.identity.size, 64)), start.count > 30 else { return nil }
     if start.starts(with: [0x0a, 5, 1]) { return RunLengths.pcx(file) }
+    if start.starts(with: "BM".utf8) { return BitmapRuns.damage(start, file) }
     let (format, end): (String, Int?) =
       if start.starts(with: [0x01, 0xda]) {
         ("SGI", sgi(start, file))
@@ -76,7 +77,9 @@ enum DeclaredEnd {
       }
     // Targa has no signature: nothing else that ImageMagick is let in for begins so.
     if format.isEmpty { return RunLengths.targa(start, file) }
-    guard let end, end > file.identity.size else { return nil }
+    guard let end, end > file.identity.size else {
+      return format == "SGI" ? RunLengths.sgi(start, file) : nil
+    }
     return cutOff(format, "\(end - file.identity.size) of \(end) bytes are missing")
   }
 
