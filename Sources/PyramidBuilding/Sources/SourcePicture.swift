@@ -225,7 +225,7 @@ extension DICOMFile {
 
 /// How finely a picture without pixels of its own is drawn.
 private struct Drawing {
-  /// Pixels for each unit of a PDF page or an SVG.
+  /// Pixels for each unit of a PDF page, or for each pixel of CSS of an SVG.
   let scale: Double
   /// The picture that a PDF page consists of, drawn with its own pixels.
   private(set) var picture: PDFPicture?
@@ -270,7 +270,7 @@ private struct Drawing {
       scale = resolution / 72 * (content?.userUnit ?? 1)
     case "svgload":
       guard let dpi = options.resolution else { return nil }
-      scale = Double(dpi) / 72
+      scale = Double(dpi) / 96
       words = "at \(dpi) dpi"
     default: return nil
     }

@@ -736,13 +736,27 @@ class FormatPixels(OneSource):
 
     # SVG
 
-    def test_svg_in_units_of_length_has_72_pixels_to_the_inch(self):
-        for width, height, size in (("1in", "2in", (72, 144)), ("72pt", "36pt", (72, 36)), ("40", "30px", (40, 30))):
-            with self.subTest(width):
-                text = (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 40 30">'
-                        '<rect width="20" height="10" fill="red"/></svg>').encode()
+    def test_svg_in_units_of_length_has_96_pixels_to_the_inch(self):
+        """Sizes are those of Chromium's naturalWidth and naturalHeight, pixels those of rsvg-convert."""
+        box = 'viewBox="0 0 40 30"'
+        shapes = '<rect x="3" y="2" width="20" height="10" fill="red"/><rect x="1mm" y="10pt" width="0.1in" height="5" fill="navy"/>'
+        for root, size in (
+                ('width="100mm" height="50mm" viewBox="0 0 100 50"', (378, 189)), ('width="1in" height="2in"', (96, 192)),
+                ('width="72pt" height="36pt"', (96, 48)), ('width="2.54cm" height="5cm"', (96, 189)), ('width="6pc" height="12pc"', (96, 192)),
+                (f'width="40" height="30px" {box}', (40, 30)),
+                ('width="200" height="100"', (200, 100)), (f'width="200" {box}', (200, 150)), (f'height="90" {box}', (120, 90)),
+                (f'width="2in" height="100%" {box}', (192, 144)), (f'width="100mm" {box}', (378, 283)), (box, (40, 30))):
+            with self.subTest(root):
+                text = f'<svg xmlns="http://www.w3.org/2000/svg" {root}>{shapes}</svg>'.encode()
                 _, found = self.shown(text, "a.svg")
                 self.assertEqual(found.shape[1::-1], size)
+                place = folder("rsvg") / "a.svg"
+                place.write_bytes(text)
+                subprocess.run(["rsvg-convert", place, "-o", place.with_suffix(".png")], check=True)
+                wanted = numpy.array(Image.open(place.with_suffix(".png")))
+                # Millimetres are no whole pixels, which each program rounds in its own way.
+                if "mm" not in root and "cm" not in root:
+                    self.assertTrue((found == wanted).all())
 
     def test_svg_whose_first_bytes_do_not_say_so(self):
         drawing = ('<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10">'
