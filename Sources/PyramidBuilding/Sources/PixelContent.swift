@@ -1,4 +1,5 @@
 import Glibc
+import TileStorage
 import ZigguratCISAL
 import ZigguratCXXHash
 import ZigguratFiles
@@ -83,6 +84,12 @@ struct PixelContent {
       case PNGChunk.end:
         keep(at..<reader.size)
         return true
+      case PNGChunk.data:
+        let last = head.lastAlike(reader, from: at)
+        keep(at..<last)
+        at = last
+        guard at + 12 + length <= reader.size else { return false }
+        isWords = false
       default: isWords = false
       }
       if isWords {

@@ -64,7 +64,7 @@ enum PictureEnd {
   private static func place(_ file: SourceFile, _ loader: String?) -> Int? {
     switch loader {
     case "jpegload": jpeg(file)
-    case "pngload": PNGTail.remembered(file).end
+    case "pngload": PNGTail(file).end
     case "webpload": webp(file)
     case "gifload": GIFHeader(file)?.end
     case "heifload", "jxlload", "jp2kload": boxes(file)

@@ -5,7 +5,7 @@ enum PNGLateEXIF {
 
   /// Returns the orientation, 1…8; nil if no EXIF behind the pixels has one.
   static func orientation(ofFileAt path: String) -> Int? {
-    guard let file = try? SourceFile(path: path), let place = PNGTail.remembered(file).exif else {
+    guard let file = try? SourceFile(path: path), let place = PNGTail(file).exif else {
       return nil
     }
     return file.bytes(place.lowerBound, min(place.count, longest)).flatMap(orientation)
