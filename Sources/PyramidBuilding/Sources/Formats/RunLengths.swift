@@ -5,6 +5,8 @@ import TileStorage
 enum RunLengths {
   /// Bytes that are read at once.
   private static let chunk = 1 << 18
+  /// Bytes of a table of rows that are read.
+  private static let longestTable = 64 << 20
 
   /// Reads bytes one after the other.
   struct Cursor {
@@ -99,11 +101,19 @@ enum RunLengths {
     let (dimensions, width) = (number(start[4..<6]), number(start[6..<8]))
     let rows =
       (dimensions > 1 ? number(start[8..<10]) : 1) * (dimensions > 2 ? number(start[10..<12]) : 1)
-    guard let table = file.bytes(512, rows * 8) else { return nil }
-    let wrong = (0..<rows).count { row in
+    guard rows * 8 <= longestTable, let table = file.bytes(512, rows * 8) else { return nil }
+    let size = Int(start[3])
+    var wrong = 0
+    // Rows may share a stream; a table that lets each have most of the file is no picture's.
+    var bytesLeft = 4 * file.identity.size + (64 << 20)
+    for row in 0..<rows {
       let (place, length) = (4 * row, 4 * (rows + row))
-      let bytes = file.bytes(number(table[place..<place + 4]), number(table[length..<length + 4]))
-      return bytes.map { pixels(ofSGI: $0, bytesPerSample: Int(start[3])) != width } ?? true
+      // A pixel has two numbers at most.
+      let count = min(number(table[length..<length + 4]), (2 * width + 2) * size)
+      bytesLeft -= count
+      guard bytesLeft > 0 else { break }
+      let bytes = file.bytes(number(table[place..<place + 4]), count)
+      if bytes.flatMap({ pixels(ofSGI: $0, bytesPerSample: size) }) != width { wrong += 1 }
     }
     return wrong == 0
       ? nil
