@@ -1,6 +1,8 @@
 """TIFF files of every kind that the tags allow, each compared with its samples, which tifffile reads back.
 
 FULL=1 builds all of them, some thousands; otherwise a random part is built. KEEP=folder keeps the files that differ.
+
+Longer than 600 lines because the matrix and the masks write their files by the same functions.
 """
 
 import io

@@ -54,20 +54,18 @@ enum BitmapRuns {
       switch (count, value) {
       case (0, 0):
         leaveRows(1)
-        (x, y) = (0, y + 1)
+        x = 0
+        y += 1
       case (0, 1):
         leaveRows(height - y)
         return found
       case (0, 2):
         guard let right = cursor.next(), let up = cursor.next() else { break }
         found.hasMoves = true
-        if up > 0 {
-          // The pixels between the two places.
-          found.missingPixels += width * Int(up) + Int(right)
-        } else {
-          found.missingPixels += Int(right)
-        }
-        (x, y) = (x + Int(right), y + Int(up))
+        // The pixels between the two places.
+        found.missingPixels += width * Int(up) + Int(right)
+        x += Int(right)
+        y += Int(up)
         if x > width || y > height { found.isTooLong = true }
       case (0, _):
         x += Int(value)
