@@ -64,6 +64,7 @@ let package = Package(
     c("CPoppler", "poppler-glib", "libpoppler-glib-dev"),
     c("CPopplerCore", "poppler", "libpoppler-private-dev"),
     c("CQREncode", "libqrencode", "libqrencode-dev"),
+    c("CRSVG", "librsvg-2.0", "librsvg2-dev"),
     c("CSQLite", "sqlite3", "libsqlite3-dev"),
     c("CSeccomp", "libseccomp", "libseccomp-dev"),
     c("CSodium", "libsodium", "libsodium-dev"),
@@ -93,7 +94,7 @@ let package = Package(
       "Imaging",
       [
         "Cells", "Files", "TileStorage", "CVips", "CLCMS", "CHEIF", "CJXL", "COpenJPEG", "CDICOM",
-        "CPDFContent", "CPoppler", "CRawPhoto",
+        "CPDFContent", "CPoppler", "CRSVG", "CRawPhoto",
       ]),
     library("Metadata", ["Files", "Cells", "TileStorage", "CDeflate", "CGExiv2", "CHEIF"]),
     library(

@@ -13,6 +13,20 @@ package struct PlacedReader: Sendable {
   /// Returns a part of the file; nil if the file does not have it.
   package func bytes(_ offset: Int, _ count: Int) -> [UInt8]? { try? read(offset, count, to: "read") }
 
+  /// Returns eight bytes as a number, the first byte the highest; nil if the file does not have them. Lists of many short
+  /// parts are read so: there is no array for each.
+  package func number(at offset: Int) -> UInt64? {
+    guard offset >= 0, offset <= size - 8 else { return nil }
+    var number: UInt64 = 0
+    return withUnsafeMutableBytes(of: &number) { bytes in
+      while true {
+        let count = pread(descriptor, bytes.baseAddress, 8, offset)
+        if count < 0, errno == EINTR { continue }
+        return count == 8
+      }
+    } ? UInt64(bigEndian: number) : nil
+  }
+
   /// Returns a part of the file.
   ///
   /// - Parameter action: the verb and the file, for the error.

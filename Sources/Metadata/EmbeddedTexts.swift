@@ -73,10 +73,10 @@ struct EmbeddedTexts {
   private mutating func readPNG(_ reader: PlacedReader) {
     var at = 8
     for _ in 0..<Self.mostParts {
-      guard let head = reader.bytes(at, 8), texts.count < Self.mostTexts else { return }
-      let length = Self.number(head[..<4])
-      let kind = String(decoding: head[4...], as: UTF8.self)
+      guard let head = PNGChunkHead(reader, at: at), texts.count < Self.mostTexts else { return }
+      let (length, kind) = (head.length, head.text)
       guard kind != "IEND", length < 1 << 31 else { return }
+      if kind == "IDAT" { at = head.lastAlike(reader, from: at) }
       if ["tEXt", "zTXt", "iTXt"].contains(kind), length <= Self.longestText,
         let body = reader.bytes(at + 8, length)
       {

@@ -43,6 +43,9 @@ extension FuzzInput {
       _ = FITSHeader(file)
       _ = RunLengths.targa(Array(bytes.prefix(64)), file)
       _ = RunLengths.pcx(file)
+      _ = RunLengths.sgi(Array(bytes.prefix(64)), file)
+      _ = BitmapRuns.damage(Array(bytes.prefix(64)), file)
+      _ = PixelContent(file)
       if let picture = PhotoshopFile(file), picture.width <= largest / picture.height,
         let image = try? picture.separatedPicture()
       {

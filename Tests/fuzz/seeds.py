@@ -118,7 +118,7 @@ def ends(place: Path) -> None:
         (place / f"before.{ending}").write_bytes(picture + (place / "alone.jpg").read_bytes())
         (place / f"padded.{ending}").write_bytes(picture + bytes(1500) + b"PK\3\4")
     for name, options in (("a.psd", ("-colorspace", "CMYK")), ("deep.psd", ("-colorspace", "CMYK", "-depth", "16")),
-                          ("a.tga", ("-compress", "RLE")), ("a.pcx", ()), ("a.fits", ())):
+                          ("a.tga", ("-compress", "RLE")), ("a.sgi", ("-compress", "RLE")), ("a.bmp", ("-type", "Palette", "-compress", "RLE")), ("a.pcx", ()), ("a.fits", ())):
         call("convert", place / "alone.png", *options, place / name)
 
 

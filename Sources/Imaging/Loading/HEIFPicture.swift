@@ -1,4 +1,5 @@
 import Glibc
+package import TileStorage
 import ZigguratCHEIF
 
 /// Properties of a HEIF or AVIF file's primary picture that libvips passes over.
@@ -37,6 +38,55 @@ package struct HEIFPicture: Sendable {
       Int(profile.pointee.color_primaries.rawValue), Int(profile.pointee.transfer_characteristics.rawValue)
     )
     isLimitedGray = profile.pointee.full_range_flag == 0 && Self.isMonochrome(path)
+  }
+
+  /// Returns the damage of an AVIF file's coded data; nil if they are sound, or the file is another.
+  ///
+  /// AV1 has no checksums, but the bits behind the last symbol of a tile have fixed values (AV1 specification, 8.2.4), and
+  /// hardly any damage leaves the decoder at the right bit there. dav1d, by which libheif decodes, does not look at them;
+  /// libaom does.
+  package static func damage(ofFileAt path: String) -> SourceDamage? {
+    guard holdsAV1(path), hasDecoder("aom"), let context = heif_context_alloc() else { return nil }
+    defer { heif_context_free(context) }
+    var handle: OpaquePointer?
+    guard heif_context_read_from_file(context, path, nil).code == heif_error_Ok,
+      heif_context_get_primary_image_handle(context, &handle).code == heif_error_Ok, let handle,
+      let options = heif_decoding_options_alloc()
+    else { return nil }
+    defer {
+      heif_decoding_options_free(options)
+      heif_image_handle_release(handle)
+    }
+    options.pointee.ignore_transformations = 1
+    var image: OpaquePointer?
+    let error = "aom".withCString { name in
+      options.pointee.decoder_id = name
+      return heif_decode_image(handle, &image, heif_colorspace_undefined, heif_chroma_undefined, options)
+    }
+    if let image { heif_image_release(image) }
+    // Other errors are about what libaom does not decode.
+    guard error.code != heif_error_Ok, let message = error.message.map({ String(cString: $0) }),
+      let reason = message.firstRange(of: "Corrupt frame")
+    else { return nil }
+    return SourceDamage(.error, "the AVIF file is damaged (\(message[reason.lowerBound...]))")
+  }
+
+  private static func hasDecoder(_ name: String) -> Bool {
+    var decoders = [OpaquePointer?](repeating: nil, count: 16)
+    let count = heif_get_decoder_descriptors(heif_compression_AV1, &decoders, Int32(decoders.count))
+    return decoders.prefix(Int(count)).contains { decoder in
+      heif_decoder_descriptor_get_id_name(decoder).map { String(cString: $0) } == name
+    }
+  }
+
+  private static func holdsAV1(_ path: String) -> Bool {
+    var isThere = false
+    eachBox(of: path) { name, descriptor, place, size in
+      if name == "meta", part(of: descriptor, place, size).firstRange(of: Array("av1C".utf8)) != nil {
+        isThere = true
+      }
+    }
+    return isThere
   }
 
   /// Whether every coded picture of the file is monochrome, by its codec's configuration (AV1 in ISOBMFF, 2.3.3; ISO/IEC

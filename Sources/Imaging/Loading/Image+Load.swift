@@ -16,7 +16,7 @@ extension Image {
   /// - Parameters:
   ///   - page: of a multi-page file, counted from 0; nil is the loader's own choice, the first.
   ///   - isDamaged: go on however often a decoder warns.
-  ///   - scale: how large a PDF or SVG is drawn: pixels for each 72nd of an inch, or for each of its units.
+  ///   - scale: how large a PDF or SVG is drawn: pixels for each 72nd of an inch, or for each pixel of CSS.
   package convenience init(
     path: String, access: Access, page: Int? = nil, scale: Double? = nil, isDamaged: Bool = false
   ) throws(ImagingError) {
@@ -29,6 +29,10 @@ extension Image {
     if nick == "pdfload" {
       let page = try Image(pdfAt: path, page: page ?? 0, scale: scale ?? 1)
       self.init(owning: page.retained(), subject: path)
+      return
+    }
+    if nick == "svgload", let drawing = SVGDrawing(path: path, scale: scale ?? 1) {
+      self.init(owning: try drawing.image().retained(), subject: path)
       return
     }
     var arguments: [(String, VipsValue)] = [

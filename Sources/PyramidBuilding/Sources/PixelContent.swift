@@ -1,4 +1,5 @@
 import Glibc
+import TileStorage
 import ZigguratCISAL
 import ZigguratCXXHash
 import ZigguratFiles
@@ -66,23 +67,29 @@ struct PixelContent {
     keep(0..<8)
     var at = 8
     for _ in 0..<Self.mostParts {
-      guard let head = reader.bytes(at, 8) else { return false }
-      let length = head.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+      guard let head = PNGChunkHead(reader, at: at) else { return false }
+      let length = head.length
       guard length < 1 << 31, at + 12 + length <= reader.size else { return false }
       let isWords: Bool
-      switch String(decoding: head[4...], as: UTF8.self) {
-      case "tIME": isWords = true
-      case "iTXt", "tEXt", "zTXt":
+      switch head.name {
+      case PNGChunk.time: isWords = true
+      case PNGChunk.text, PNGChunk.compressedText, PNGChunk.internationalText:
         guard let start = reader.bytes(at + 8, min(length, 40)) else { return false }
         isWords = Self.words.contains { Self.begins(start, $0 + "\0") }
-      case "eXIf":
+      case PNGChunk.exif:
         guard length < 1 << 24, let body = reader.bytes(at + 8, length), let facts = TIFFFacts(exif: body)
         else { return false }
         further += facts.told
         isWords = true
-      case "IEND":
+      case PNGChunk.end:
         keep(at..<reader.size)
         return true
+      case PNGChunk.data:
+        let last = head.lastAlike(reader, from: at)
+        keep(at..<last)
+        at = last
+        guard at + 12 + length <= reader.size else { return false }
+        isWords = false
       default: isWords = false
       }
       if isWords {

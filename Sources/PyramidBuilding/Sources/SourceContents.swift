@@ -23,7 +23,7 @@ struct SourceContents {
   let first: Int
   /// The file's properties as a camera's RAW file; nil for any other.
   private(set) var raw: RawSigns?
-  /// The directories of pages' transparency masks, by the pages'.
+  /// The directories of pages' transparency masks, by the pages'; see `TIFFDirectories.directory`.
   let masks: [Int: Int]
   /// The images of an OME-TIFF that are no labels and the like, by their numbers.
   let scenes: [Scene]
@@ -192,20 +192,27 @@ struct SourceContents {
   }
 
   /// The first mask of each page's size that comes before the next page, or the last one that comes between it and the page
-  /// before, and is not that page's.
+  /// before, and is not that page's, or else the first one that the page lists in `SubIFDs`.
   private static func masks(_ all: [TIFFDirectories.Directory], pages: [Int]) -> [Int: Int] {
     var masks: [Int: Int] = [:]
+    // The numbers of the directories' parts.
+    var firstParts: [Int] = []
+    var next = all.count
+    for directory in all {
+      firstParts.append(next)
+      next += directory.parts.count
+    }
     for (place, page) in pages.enumerated() where !all[page].isMask {
       let end = place + 1 < pages.count ? pages[place + 1] : all.count
-      func isMask(_ number: Int) -> Bool {
-        all[number].isMask && !all[number].isReduced && all[number].width == all[page].width
-          && all[number].height == all[page].height
-      }
+      func isMask(_ number: Int) -> Bool { all[page].hasMask(all[number]) }
+      let part = all[page].parts.firstIndex(where: all[page].hasMask).map { firstParts[page] + $0 }
       let start = place == 0 ? 0 : pages[place - 1] + 1
       let taken = place == 0 ? nil : masks[pages[place - 1]]
       masks[page] =
         (page..<max(page, end)).first(where: isMask)
         ?? (min(start, page)..<page).last { isMask($0) && $0 != taken }
+        // A message of pages has no larger numbers.
+        ?? part.flatMap { $0 < NumberList.most ? $0 : nil }
     }
     return masks
   }
@@ -308,12 +315,15 @@ struct SourceContents {
     return roles.isEmpty ? nil : Array(Set(roles.map(\.rawValue))).sorted()
   }
 
-  /// Names of data that neither the picture that is shown nor its copies show.
-  var unshown: [String] {
+  /// Returns the names of data that neither the picture that is shown nor its copies show.
+  ///
+  /// - Parameter hasPartAsMask: whether a mask in `SubIFDs` is the picture's alpha.
+  func unshown(hasPartAsMask: Bool) -> [String] {
     guard let shown = directory(first) else { return [] }
     let copies = leftOut.filter { [.reduced, .thumbnail].contains($0.role) }
     let isLarger = copies.contains { directories[$0.directory].area > shown.area }
-    return shown.unshown + (isLarger ? ["a larger picture that the file calls a reduced copy"] : [])
+    return shown.unshown(hasPartAsMask: hasPartAsMask)
+      + (isLarger ? ["a larger picture that the file calls a reduced copy"] : [])
   }
 
   /// Whether an archive shows what it would be built of now.
@@ -356,11 +366,18 @@ extension TIFFDirectories.Directory {
       && photometric == larger.photometric
   }
 
-  /// Names of data beside the picture that no copy of it shows.
-  var unshown: [String] {
+  /// Whether another directory is the transparency mask of this one.
+  fileprivate func hasMask(_ other: Self) -> Bool {
+    other.isMask && !other.isReduced && other.width == width && other.height == height
+  }
+
+  /// Returns the names of data beside the picture that no copy of it shows.
+  ///
+  /// - Parameter hasPartAsMask: whether a mask in `SubIFDs` is the picture's alpha.
+  func unshown(hasPartAsMask: Bool) -> [String] {
     let others = parts.count { !isCopy($0) }
-    let hasMask = parts.contains { $0.isMask && !$0.isReduced && $0.width == width && $0.height == height }
-    return (hasLayers ? ["layers"] : []) + (hasMask ? ["a transparency mask in SubIFDs"] : [])
+    let masks = parts.count(where: hasMask) - (hasPartAsMask ? 1 : 0)
+    return (hasLayers ? ["layers"] : []) + (masks > 0 ? ["a transparency mask in SubIFDs"] : [])
       + (others == 0 ? [] : ["\(others) further \(others == 1 ? "picture" : "pictures")"])
   }
 

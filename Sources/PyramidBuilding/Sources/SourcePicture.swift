@@ -15,8 +15,11 @@ struct SourcePicture {
   let raw: RawPicture?
   /// A DICOM file that is no slide; nil for any other file.
   let dicom: DICOMFile?
-  /// The directory of the transparency mask of a TIFF's picture; nil if it has none, or one that hides nothing.
+  /// The directory of the transparency mask of a TIFF's picture; nil if it has none, or one that hides nothing. Its number
+  /// is that of `TIFFDirectories.directory`.
   let mask: Int?
+  /// The same, also if the mask hides nothing.
+  let foundMask: Int?
   /// The planes shown of an OME-TIFF or an ImageJ hyperstack; nil for any other file.
   let stack: ImageStack?
   /// Decisions, a clause each.
@@ -49,6 +52,7 @@ struct SourcePicture {
       drawing = nil
       stack = nil
       self.mask = nil
+      foundMask = nil
       dicom = nil
       do { try Self.refusePlanes(path, options) } catch { throw BuildError(path, error) }
       steps = raw!.steps + Self.words(bands)
@@ -69,6 +73,7 @@ struct SourcePicture {
       drawing = nil
       stack = nil
       self.mask = nil
+      foundMask = nil
       do { try Self.refusePlanes(path, options) } catch { throw BuildError(path, error) }
       steps = [dicom.step] + Self.words(bands)
       return
@@ -88,6 +93,7 @@ struct SourcePicture {
     self.page = stack?.channels[0].page ?? page ?? (own == 0 ? nil : own)
     let found = mask ?? (page ?? own).flatMap { contents?.masks[$0] }
     let usable = stack == nil && bands == nil ? found : nil
+    foundMask = usable
     let hides = usable.map { Image.hidesPixels(maskOf: path, directory: $0) }
     self.mask = hides == true ? usable : nil
     steps =
@@ -219,7 +225,7 @@ extension DICOMFile {
 
 /// How finely a picture without pixels of its own is drawn.
 private struct Drawing {
-  /// Pixels for each unit of a PDF page or an SVG.
+  /// Pixels for each unit of a PDF page, or for each pixel of CSS of an SVG.
   let scale: Double
   /// The picture that a PDF page consists of, drawn with its own pixels.
   private(set) var picture: PDFPicture?
@@ -264,7 +270,7 @@ private struct Drawing {
       scale = resolution / 72 * (content?.userUnit ?? 1)
     case "svgload":
       guard let dpi = options.resolution else { return nil }
-      scale = Double(dpi) / 72
+      scale = Double(dpi) / 96
       words = "at \(dpi) dpi"
     default: return nil
     }

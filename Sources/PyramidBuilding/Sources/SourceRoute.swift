@@ -117,9 +117,13 @@ struct SourceRoute {
   /// Returns the names of data in a TIFF file that no tile shows; empty for any other file.
   private static func unshownInTIFF(_ picture: SourcePicture) -> [String] {
     guard picture.raw == nil, Image.loader(ofPath: picture.path) == "tiffload" else { return [] }
-    if let contents = picture.contents { return contents.unshown }
+    func hasPartAsMask(_ directories: Int) -> Bool { picture.foundMask.map { $0 >= directories } ?? false }
+    if let contents = picture.contents {
+      return contents.unshown(hasPartAsMask: hasPartAsMask(contents.directoryCount))
+    }
     return picture.page.flatMap { page in
-      TIFFDirectories.remembered(path: picture.path)?.directories.all.dropFirst(page).first?.unshown
+      let all = TIFFDirectories.remembered(path: picture.path)?.directories.all ?? []
+      return all.dropFirst(page).first?.unshown(hasPartAsMask: hasPartAsMask(all.count))
     } ?? []
   }
 

@@ -118,6 +118,9 @@ final class VipsSource: StripSource, StripDecoding {
     } else if firstLostRow == nil, loader != "jp2kload" || !picture.isDamaged {
       picture.log.add(DecoderWarnings.take(ofLoader: loader))
     }
+    if loader == "heifload", firstLostRow == nil {
+      picture.log.add(HEIFPicture.damage(ofFileAt: picture.path))
+    }
     let isWrong = picture.log.worst?.kind == .error
     for page in picture.tiffPages {
       TIFFChecksums(path: picture.path, page: page)?.check(picture.log, readsAll: !isWrong)

@@ -64,7 +64,7 @@ extension BuildOptions {
     Option("time", "N", default: "1", help: "Time point of a stack, counted from 1"),
     Option(
       "dpi", "N", default: "auto",
-      help: "Resolution of PDF and SVG; auto is the scan's of a PDF page, or 300; 72 for SVG"),
+      help: "Resolution of PDF and SVG; auto is the scan's of a PDF page, or 300; 96 for SVG"),
   ].grouped(.stacks)
 
   private static let removedOptions = [

@@ -479,6 +479,28 @@ class FormatPixels(OneSource):
         self.assertTrue((found == numpy.array(ImageOps.exif_transpose(image))).all())
         self.assertEqual(found.shape[:2], (WIDTH, HEIGHT))
 
+    def test_exif_behind_any_number_of_chunks_of_pixels(self):
+        """Those of equal length are skipped by doubling steps."""
+        exif = b"MM\0*\0\0\0\x08\0\x01" + struct.pack(">HHIHH", 274, 3, 1, 6, 0) + bytes(4)
+        png = encoded("PNG")
+        start = png.index(b"IDAT") - 4
+        body = png[start + 8:start + 8 + struct.unpack(">I", png[start:start + 4])[0]]
+        end = png[-12:]
+        for lengths in ([len(body)], *([size] for size in (1, 7, 64, 100, len(body) // 2, len(body) // 3)), [50, 50, 50, 0, 50, 3], [9, 9, 8]):
+            with self.subTest(lengths):
+                parts, at, number = [], 0, 0
+                while at < len(body):
+                    size = lengths[number % len(lengths)]
+                    parts.append(chunk(b"IDAT", body[at:at + size]))
+                    at, number = at + size, number + 1
+                data = png[:start] + b"".join(parts) + chunk(b"eXIf", exif) + end
+                told, found = self.shown(data, "a.png")
+                self.assertEqual(found.shape[:2], (WIDTH, HEIGHT))
+                self.assertNotIn("dropped", told)
+                self.assertNotIn("damage", told)
+                told, _ = self.shown(data + b"PK\3\4" + bytes(2000), "a.png")
+                self.assertEqual(told["dropped"], ["data behind its end"])
+
     def test_gray_with_alpha_over_a_coloured_background(self):
         gray = numpy.zeros((32, 64, 2), numpy.uint8)
         gray[:, :32] = [200, 255]
@@ -661,15 +683,102 @@ class FormatPixels(OneSource):
         (place / "an.hdr").unlink()
         self.assertEqual(run("build", place, "--library", folder("library")).returncode, 1)
 
+    def sgi(self, *options: str) -> bytes:
+        """A picture in steps, with runs."""
+        source = folder("made") / "a.png"
+        Image.fromarray(picture() // 16 * 16).save(source)
+        subprocess.run(["convert", source, *options, "-compress", "RLE", source.with_suffix(".sgi")], check=True)
+        return source.with_suffix(".sgi").read_bytes()
+
+    def test_sgi_rows_whose_runs_do_not_fill_them(self):
+        for name, options, rows in (("rgb", [], 3 * HEIGHT), ("gray", ["-colorspace", "gray"], HEIGHT), ("alpha", ["-alpha", "set"], 4 * HEIGHT)):
+            with self.subTest(name):
+                data = bytearray(self.sgi(*options))
+                told, _ = self.shown(bytes(data), "a.sgi")
+                self.assertNotIn("damage", told)
+                # The first run of the first row has a pixel less; its length is in the lower seven bits.
+                place = int.from_bytes(data[512:516], "big")
+                self.assertGreater(data[place] & 0x7f, 1)
+                data[place] -= 1
+                told = self.damage(bytes(data), "a.sgi")
+                self.assertEqual((told["status"], told["damage"]), ("built", "error"))
+                self.assertEqual(told["reason"], f"the SGI file is damaged: the run lengths of 1 of {rows} rows do not give the "
+                                                 "number of their pixels")
+
+    @staticmethod
+    def runs(bits: int, stream: bytes, rows: int = 3) -> bytes:
+        """A BMP of 6 pixels a row."""
+        palette = b"".join(bytes([40 * n, 255 - 40 * n, 9, 0]) for n in range(4))
+        start = 54 + len(palette)
+        info = struct.pack("<IiiHHIIiiII", 40, 6, rows, 1, bits, 1 if bits == 8 else 2, len(stream), 2835, 2835, 4, 4)
+        return b"BM" + struct.pack("<IHHI", start + len(stream), 0, 0, start) + info + palette + stream
+
+    def test_bmp_runs_that_do_not_fill_the_picture(self):
+        row, literal = b"\x06\x01\0\0", b"\x02\x01\0\x04\1\2\1\2\0\0"
+        narrow = b"\x06\x12\0\0", b"\x02\x11\0\x04\x12\x12\0\0"
+        for name, bits, stream, damage, reason in (
+                ("whole", 8, row + literal + row + b"\0\1", None, None),
+                ("whole", 4, narrow[0] + narrow[1] + narrow[0] + b"\0\1", None, None),
+                ("without the mark of its end", 8, row * 3, None, None),
+                ("a run that is too long", 8, row + b"\x07\x01\0\0" + row + b"\0\1", "error", "its run lengths do not give"),
+                ("too many rows", 8, row * 4 + b"\0\1", "error", "its run lengths do not give"),
+                ("a run that is too short", 8, row + b"\x04\x01\0\0" + row + b"\0\1", "error", "damaged: 2 of 18 pixels have no colour"),
+                ("an early end", 8, row * 2 + b"\x03\x01\0\1", "error", "damaged: 3 of 18 pixels have no colour"),
+                ("cut off", 8, row * 2, "truncated", "cut off: 6 of 18 pixels have no colour"),
+                ("moves", 8, b"\x02\x01\0\2\0\1\x04\x01\0\0" + row + b"\0\1", "warning", "leaves pixels out: 6 of 18 pixels have no colour"),
+                ("short rows", 8, b"\x04\x01\0\0" * 3 + b"\0\1", "warning", "leaves pixels out: 6 of 18 pixels have no colour")):
+            with self.subTest((name, bits)):
+                told = self.damage(self.runs(bits, stream), "a.bmp")
+                if "status" in told and told["status"] == "failed" and damage == "truncated":
+                    # What ImageMagick refuses.
+                    continue
+                self.assertEqual((told["status"], told.get("damage")), ("built", damage), told)
+                if reason:
+                    self.assertIn(reason, told["reason"])
+
+    def test_avif_with_bad_bytes(self):
+        """dav1d makes a picture of most such files, and does not report it."""
+        place = folder("made")
+        lot = numpy.random.default_rng(7)
+        noise = lot.integers(0, 60, (240, 320, 3), numpy.uint8)
+        (place / "a.ppm").write_bytes(encoded("PPM", noise))
+        subprocess.run(["vips", "heifsave", place / "a.ppm", f"{place / 'a.avif'}", "--compression", "av1", "--lossless"], check=True)
+        data = (place / "a.avif").read_bytes()
+        self.assertNotIn("damage", self.shown(data, "a.avif")[0])
+        start = data.index(b"mdat") + 200
+        built = 0
+        for _ in range(10):
+            bad = bytearray(data)
+            bad[int(lot.integers(start, len(bad) - 50))] ^= 0x10
+            told = self.damage(bytes(bad), "a.avif")
+            if told["status"] == "built":
+                built += 1
+                self.assertEqual((told["damage"], told["reason"]), ("error", "the AVIF file is damaged (Corrupt frame detected)"))
+        self.assertGreater(built, 0)
+
     # SVG
 
-    def test_svg_in_units_of_length_has_72_pixels_to_the_inch(self):
-        for width, height, size in (("1in", "2in", (72, 144)), ("72pt", "36pt", (72, 36)), ("40", "30px", (40, 30))):
-            with self.subTest(width):
-                text = (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 40 30">'
-                        '<rect width="20" height="10" fill="red"/></svg>').encode()
+    def test_svg_in_units_of_length_has_96_pixels_to_the_inch(self):
+        """Sizes are those of Chromium's naturalWidth and naturalHeight, pixels those of rsvg-convert."""
+        box = 'viewBox="0 0 40 30"'
+        shapes = '<rect x="3" y="2" width="20" height="10" fill="red"/><rect x="1mm" y="10pt" width="0.1in" height="5" fill="navy"/>'
+        for root, size in (
+                ('width="100mm" height="50mm" viewBox="0 0 100 50"', (378, 189)), ('width="1in" height="2in"', (96, 192)),
+                ('width="72pt" height="36pt"', (96, 48)), ('width="2.54cm" height="5cm"', (96, 189)), ('width="6pc" height="12pc"', (96, 192)),
+                (f'width="40" height="30px" {box}', (40, 30)),
+                ('width="200" height="100"', (200, 100)), (f'width="200" {box}', (200, 150)), (f'height="90" {box}', (120, 90)),
+                (f'width="2in" height="100%" {box}', (192, 144)), (f'width="100mm" {box}', (378, 283)), (box, (40, 30))):
+            with self.subTest(root):
+                text = f'<svg xmlns="http://www.w3.org/2000/svg" {root}>{shapes}</svg>'.encode()
                 _, found = self.shown(text, "a.svg")
                 self.assertEqual(found.shape[1::-1], size)
+                place = folder("rsvg") / "a.svg"
+                place.write_bytes(text)
+                subprocess.run(["rsvg-convert", place, "-o", place.with_suffix(".png")], check=True)
+                wanted = numpy.array(Image.open(place.with_suffix(".png")))
+                # Millimetres are no whole pixels, which each program rounds in its own way, as colours divided by alpha.
+                if "mm" not in root and "cm" not in root:
+                    self.assertNear(found, wanted, 2)
 
     def test_svg_whose_first_bytes_do_not_say_so(self):
         drawing = ('<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10">'

@@ -159,7 +159,7 @@ class Drawn(Pixels):
         source = folder("svg") / "plan.svg"
         source.write_text('<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100">'
                           '<path d="M0 0h200v100z" fill="navy"/></svg>')
-        for options, size in (((), (200, 100)), (("--dpi", 144), (400, 200))):
+        for options, size in (((), (200, 100)), (("--dpi", 144), (300, 150))):
             told, _ = self.built(source, *options)
             self.assertEqual(self.size(told), size)
         self.assertIn("drawn at 144 dpi", told["steps"])

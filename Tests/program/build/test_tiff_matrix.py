@@ -1,6 +1,8 @@
 """TIFF files of every kind that the tags allow, each compared with its samples, which tifffile reads back.
 
 FULL=1 builds all of them, some thousands; otherwise a random part is built. KEEP=folder keeps the files that differ.
+
+Longer than 600 lines because the matrix and the masks write their files by the same functions.
 """
 
 import io
@@ -503,8 +505,11 @@ class Masks(CommandTest):
     """NewSubfileType: 1 a reduced copy, 2 a page, 4 a mask, and their sums."""
 
     def built(self, pictures: list[Picture], *options) -> tuple[dict[str, numpy.ndarray], list[dict]]:
+        return self.built_of(file(pictures), *options)
+
+    def built_of(self, data: bytes, *options) -> tuple[dict[str, numpy.ndarray], list[dict]]:
         place, library = folder("sources"), folder("library")
-        (place / "a.tif").write_bytes(file(pictures))
+        (place / "a.tif").write_bytes(data)
         result = run("build", place, "--library", library, "--json", "--quiet", *(options or ("--format", "png")))
         self.assertEqual(result.returncode, 0, result.stderr)
         reports = [json.loads(line) for line in result.stdout.splitlines()]
@@ -552,6 +557,46 @@ class Masks(CommandTest):
         found, _ = self.built([pages[0], mask, pages[1]])
         self.check(found["a/1"], pages[0], mask)
         self.check(found["a/2"], pages[1], None)
+
+    @staticmethod
+    def with_parts(pages: list[tuple[Picture, list[Picture]]], big: bool) -> bytes:
+        """Each page with the masks that its SubIFDs lists, behind a reduced copy."""
+        out = io.BytesIO()
+        with tifffile.TiffWriter(out, bigtiff=big) as writer:
+            for page, masks in pages:
+                writer.write(page.samples, photometric="rgb", subfiletype=2 * (len(pages) > 1), subifds=1 + len(masks), metadata=None)
+                writer.write(page.samples[::2, ::2], photometric="rgb", subfiletype=1, metadata=None)
+                for mask in masks:
+                    writer.write(mask.samples[..., 0] > 0, photometric="minisblack", subfiletype=4, compression="deflate", metadata=None)
+        return out.getvalue()
+
+    def test_a_mask_in_sub_ifds(self):
+        pages = [self.page(seed_=number) for number in range(3)]
+        masks = [self.mask(seed_=0), None, self.mask(seed_=8)]
+        for big in (False, True):
+            for count in (1, 3):
+                with self.subTest((big, count)):
+                    data = self.with_parts([(page, [mask] if mask else []) for page, mask in zip(pages[:count], masks, strict=False)], big)
+                    found, reports = self.built_of(data)
+                    self.assertEqual(sorted(found), ["a"] if count == 1 else ["a/1", "a/2", "a/3"])
+                    for name, page, mask in zip(sorted(found), pages, masks, strict=False):
+                        self.check(found[name], page, mask)
+                    for report in reports:
+                        self.assertNotIn("leftOut", report)
+                        self.assertNotIn("dropped", report)
+
+    def test_a_mask_in_sub_ifds_that_is_not_applied(self):
+        page, mask = self.page(), self.mask()
+        # The first of several.
+        found, reports = self.built_of(self.with_parts([(page, [mask, self.mask(seed_=8)])], False))
+        self.check(found["a"], page, mask)
+        self.assertEqual(reports[0]["dropped"], ["a transparency mask in SubIFDs"])
+        whole = self.mask()
+        whole.samples[:] = 1
+        for other in (whole, self.mask(rows=19)):
+            found, reports = self.built_of(self.with_parts([(page, [other])], False))
+            self.check(found["a"], page, None)
+            self.assertNotIn("dropped", reports[0])
 
     def test_reduced_copies_and_their_masks_are_left_out(self):
         page, mask = self.page(), self.mask()

@@ -43,18 +43,18 @@ enum DeclaredEnd {
   /// The end chunk behind whole pixel data: libvips does not look for it in interlaced files.
   private static func png(_ file: SourceFile) -> SourceDamage? {
     guard let head = file.bytes(0, 29), head[28] == 1 else { return nil }
+    let reader = PlacedReader(descriptor: file.handle.descriptor, size: file.identity.size)
     var (place, hasData) = (8, false)
-    while let chunk = file.bytes(place, 8) {
-      let length = number(chunk[..<4])
-      let isWhole = place + 12 + length <= file.identity.size
-      switch String(decoding: chunk[4...], as: UTF8.self) {
-      case "IEND": return isWhole ? nil : cutOff("PNG", "the end of its last chunk is missing")
-      case "IDAT":
+    while let chunk = PNGChunkHead(reader, at: place) {
+      let isWhole = place + 12 + chunk.length <= file.identity.size
+      switch chunk.name {
+      case PNGChunk.end: return isWhole ? nil : cutOff("PNG", "the end of its last chunk is missing")
+      case PNGChunk.data:
         guard isWhole else { return nil }
         hasData = true
       default: break
       }
-      place += 12 + length
+      place += 12 + chunk.length
     }
     return hasData && place >= file.identity.size ? cutOff("PNG", "its last chunk is missing") : nil
   }
@@ -64,6 +64,7 @@ enum DeclaredEnd {
   private static func magick(_ file: SourceFile) -> SourceDamage? {
     guard let start = file.bytes(0, min(file.identity.size, 64)), start.count > 30 else { return nil }
     if start.starts(with: [0x0a, 5, 1]) { return RunLengths.pcx(file) }
+    if start.starts(with: "BM".utf8) { return BitmapRuns.damage(start, file) }
     let (format, end): (String, Int?) =
       if start.starts(with: [0x01, 0xda]) {
         ("SGI", sgi(start, file))
@@ -76,7 +77,9 @@ enum DeclaredEnd {
       }
     // Targa has no signature: nothing else that ImageMagick is let in for begins so.
     if format.isEmpty { return RunLengths.targa(start, file) }
-    guard let end, end > file.identity.size else { return nil }
+    guard let end, end > file.identity.size else {
+      return format == "SGI" ? RunLengths.sgi(start, file) : nil
+    }
     return cutOff(format, "\(end - file.identity.size) of \(end) bytes are missing")
   }
 

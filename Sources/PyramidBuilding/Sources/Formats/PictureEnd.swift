@@ -64,7 +64,7 @@ enum PictureEnd {
   private static func place(_ file: SourceFile, _ loader: String?) -> Int? {
     switch loader {
     case "jpegload": jpeg(file)
-    case "pngload": png(file)
+    case "pngload": PNGTail(file).end
     case "webpload": webp(file)
     case "gifload": GIFHeader(file)?.end
     case "heifload", "jxlload", "jp2kload": boxes(file)
@@ -115,16 +115,6 @@ enum PictureEnd {
       }
       // The last byte may be the first of a marker.
       place += bytes.count - 1
-    }
-    return nil
-  }
-
-  /// Returns the place behind the last chunk (PNG, section 5.3).
-  private static func png(_ file: SourceFile) -> Int? {
-    var at = 8
-    while let head = file.bytes(at, 8) {
-      at += 12 + head.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-      if head.dropFirst(4).elementsEqual("IEND".utf8) { return at }
     }
     return nil
   }

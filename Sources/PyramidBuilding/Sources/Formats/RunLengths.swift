@@ -1,13 +1,15 @@
 import TileStorage
 
-/// Run-length streams of Targa and PCX, which do not say how long they are: one that is damaged gives other pixels from
-/// there on, and more or fewer than the picture has. ImageMagick does not report it.
+/// Run-length streams of Targa, PCX and SGI: one that is damaged gives other pixels from there on, and more or fewer than
+/// the picture, or the row, has. ImageMagick does not report it.
 enum RunLengths {
   /// Bytes that are read at once.
   private static let chunk = 1 << 18
+  /// Bytes of a table of rows that are read.
+  private static let longestTable = 64 << 20
 
   /// Reads bytes one after the other.
-  private struct Cursor {
+  struct Cursor {
     let file: SourceFile
     private(set) var place: Int
     private var bytes: ArraySlice<UInt8> = []
@@ -92,6 +94,50 @@ enum RunLengths {
     return isEmpty(from: cursor.place, to: end, file) ? nil : contradiction("PCX")
   }
 
+  /// The same of an SGI file, which has a stream for each row of each channel (The SGI Image File Format, version 1.00).
+  static func sgi(_ start: [UInt8], _ file: SourceFile) -> SourceDamage? {
+    guard start.count >= 12, start[2] == 1, 1...2 ~= start[3] else { return nil }
+    func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
+    let (dimensions, width) = (number(start[4..<6]), number(start[6..<8]))
+    let rows =
+      (dimensions > 1 ? number(start[8..<10]) : 1) * (dimensions > 2 ? number(start[10..<12]) : 1)
+    guard rows * 8 <= longestTable, let table = file.bytes(512, rows * 8) else { return nil }
+    let size = Int(start[3])
+    var wrong = 0
+    // Rows may share a stream; a table that lets each have most of the file is no picture's.
+    var bytesLeft = 4 * file.identity.size + (64 << 20)
+    for row in 0..<rows {
+      let (place, length) = (4 * row, 4 * (rows + row))
+      // A pixel has two numbers at most.
+      let count = min(number(table[length..<length + 4]), (2 * width + 2) * size)
+      bytesLeft -= count
+      guard bytesLeft > 0 else { break }
+      let bytes = file.bytes(number(table[place..<place + 4]), count)
+      if bytes.flatMap({ pixels(ofSGI: $0, bytesPerSample: size) }) != width { wrong += 1 }
+    }
+    return wrong == 0
+      ? nil
+      : SourceDamage(
+        .error,
+        "the SGI file is damaged: the run lengths of \(wrong) of \(rows) rows do not give the number of their pixels"
+      )
+  }
+
+  /// Returns the number of pixels that a row of an SGI file has; nil if its last run lacks bytes.
+  private static func pixels(ofSGI row: [UInt8], bytesPerSample size: Int) -> Int? {
+    var (place, count) = (0, 0)
+    while place + size <= row.count {
+      let head = row[place + size - 1]
+      let length = Int(head & 0x7f)
+      // Most writers end a row so.
+      if length == 0 { return count }
+      place += size + (head & 0x80 == 0 ? 1 : length) * size
+      guard place <= row.count else { return nil }
+      count += length
+    }
+    return count
+  }
+
   /// Whether there is nothing but padding; false if the range ends before it begins.
   private static func isEmpty(from start: Int, to end: Int, _ file: SourceFile) -> Bool {
     var cursor = Cursor(file, at: start)
@@ -105,7 +151,7 @@ enum RunLengths {
     SourceDamage(.truncated, "the \(format) file is cut off: \(count) of \(all) samples are missing")
   }
 
-  private static func contradiction(_ format: String) -> SourceDamage {
+  static func contradiction(_ format: String) -> SourceDamage {
     SourceDamage(
       .error, "the \(format) file is damaged: its run lengths do not give the number of its pixels")
   }

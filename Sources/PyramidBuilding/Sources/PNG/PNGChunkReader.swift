@@ -121,13 +121,6 @@ final class PNGChunkReader {
     return bytes
   }
 
-  /// Returns `count` bytes from an offset in the file, wherever the reader is; nil if the file ends before.
-  func bytes(at offset: Int, count: Int) -> [UInt8]? {
-    guard offset >= 0, count >= 0, offset <= fileSize - count else { return nil }
-    var bytes = [UInt8](repeating: 0, count: count)
-    return pread(descriptor, &bytes, count, offset) == count ? bytes : nil
-  }
-
   private var nameText: String {
     String(decoding: (0..<4).map { UInt8(truncatingIfNeeded: name >> (24 - 8 * $0)) }, as: UTF8.self)
   }
@@ -135,6 +128,12 @@ final class PNGChunkReader {
   /// Four bytes, the highest first; they count for the checksum of the chunk that begins.
   private func word() throws(BuildError) -> UInt32 {
     var value: UInt32 = 0
+    if end - position >= 4 {
+      crc = crc32_gzip_refl(crc, buffer + position, 4)
+      for byte in position..<position + 4 { value = value << 8 | UInt32(buffer[byte]) }
+      position += 4
+      return value
+    }
     for _ in 0..<4 {
       if position == end { try fill() }
       crc = crc32_gzip_refl(crc, buffer + position, 1)
@@ -170,4 +169,9 @@ enum PNGChunk {
   static let standardRGB: UInt32 = 0x7352_4742  // sRGB
   static let profile: UInt32 = 0x6943_4350  // iCCP
   static let codePoints: UInt32 = 0x6349_4350  // cICP
+  static let exif: UInt32 = 0x6558_4966  // eXIf
+  static let time: UInt32 = 0x7449_4d45  // tIME
+  static let text: UInt32 = 0x7445_5874  // tEXt
+  static let compressedText: UInt32 = 0x7a54_5874  // zTXt
+  static let internationalText: UInt32 = 0x6954_5874  // iTXt
 }

@@ -4,21 +4,11 @@ enum PNGLateEXIF {
   private static let longest = 1 << 16
 
   /// Returns the orientation, 1…8; nil if no EXIF behind the pixels has one.
-  static func orientation(of file: PNGFile) -> Int? {
-    let chunks = file.chunks
-    var (place, isBehindPixels) = (8, false)
-    while let head = chunks.bytes(at: place, count: 8) {
-      let length = head[..<4].reduce(0) { $0 << 8 | Int($1) }
-      switch String(decoding: head[4...], as: UTF8.self) {
-      case "IDAT": isBehindPixels = true
-      case "IEND": return nil
-      case "eXIf" where isBehindPixels:
-        return chunks.bytes(at: place + 8, count: min(length, longest)).flatMap(orientation)
-      default: break
-      }
-      place += 12 + length
+  static func orientation(ofFileAt path: String) -> Int? {
+    guard let file = try? SourceFile(path: path), let place = PNGTail(file).exif else {
+      return nil
     }
-    return nil
+    return file.bytes(place.lowerBound, min(place.count, longest)).flatMap(orientation)
   }
 
   /// The orientation (tag 274) of the first directory of EXIF.

@@ -392,15 +392,27 @@ extension TIFFDirectories {
     return (file, directories)
   }
 
-  /// Returns the bytes of a file in which a page, counted from 0, is the only one, where they are other than this file's:
-  /// its header leads to the page, and the page to no other.
-  func changes(forOnly page: Int) -> [(offset: Int, bytes: [UInt8])]? {
-    guard all.indices.contains(page) else { return nil }
+  /// Returns a directory by its number: those of the file's list are counted from 0, and behind them those that each of
+  /// them lists in `SubIFDs`; nil if there is none.
+  func directory(_ number: Int) -> Directory? {
+    if number < all.count { return all.indices.contains(number) ? all[number] : nil }
+    var number = number - all.count
+    for directory in all {
+      if number < directory.parts.count { return directory.parts[number] }
+      number -= directory.parts.count
+    }
+    return nil
+  }
+
+  /// Returns the bytes of a file in which a directory, numbered as by `directory`, is the only one, where they are other
+  /// than this file's: its header leads to the directory, and the directory to no other.
+  func changes(forOnly number: Int) -> [(offset: Int, bytes: [UInt8])]? {
+    guard let directory = directory(number) else { return nil }
     let (size, place) = isBig ? (8, 8) : (4, 4)
-    let number = withUnsafeBytes(of: UInt64(all[page].offset).littleEndian) { Array($0.prefix(size)) }
+    let offset = withUnsafeBytes(of: UInt64(directory.offset).littleEndian) { Array($0.prefix(size)) }
     return [
-      (place, isLittle ? number : number.reversed()),
-      (all[page].linkOffset, [UInt8](repeating: 0, count: size)),
+      (place, isLittle ? offset : offset.reversed()),
+      (directory.linkOffset, [UInt8](repeating: 0, count: size)),
     ]
   }
 

@@ -1,0 +1,41 @@
+package import ZigguratFiles
+
+/// The length and the name of a PNG file's chunk (PNG, third edition, 5.3).
+package struct PNGChunkHead: Hashable {
+  package let length: Int
+  /// Four letters as a number, the first the highest byte.
+  package let name: UInt32
+
+  /// `nil` if the file does not have it.
+  package init?(_ reader: PlacedReader, at place: Int) {
+    guard let number = reader.number(at: place) else { return nil }
+    length = Int(number >> 32)
+    name = UInt32(truncatingIfNeeded: number)
+  }
+
+  /// The name as text.
+  package var text: String {
+    String(decoding: (0..<4).map { UInt8(truncatingIfNeeded: name >> (24 - 8 * $0)) }, as: UTF8.self)
+  }
+
+  /// Returns the place of the last chunk of pixel data that is as long as this one and those between: the first that is
+  /// not, as the last of them, follows it.
+  ///
+  /// Chunks of pixel data stand together (PNG, third edition, 5.6), thousands of equal length in a large file. The same
+  /// eight bytes some of these lengths further on are the head of another one, and whatever lies between is pixel data.
+  package func lastAlike(_ reader: PlacedReader, from place: Int) -> Int {
+    let size = 12 + length
+    var (last, count) = (place, 1)
+    func isAlike(_ place: Int) -> Bool { PNGChunkHead(reader, at: place) == self }
+    while isAlike(last + count * size) {
+      last += count * size
+      count *= 2
+    }
+    count /= 2
+    while count > 0 {
+      if isAlike(last + count * size) { last += count * size }
+      count /= 2
+    }
+    return last
+  }
+}
