@@ -335,7 +335,7 @@ declare global {
     'ziggurat-compare': ZigguratCompare
   }
 
-  // Preact, Solid and React up to 18 read this.
+  // React up to 18 reads this. Preact and Solid have a namespace of their own: see docs/how-to/typescript.md.
   namespace JSX {
     interface IntrinsicElements {
       'ziggurat-viewer': ZigguratViewerAttributes & CommonAttributes
