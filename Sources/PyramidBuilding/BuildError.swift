@@ -35,6 +35,8 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
   public let reason: String
   /// The time of the build that failed for this reason, if the image was not tried again since: seconds since 1970.
   package var knownSince: Int?
+  /// The path of the source that owns the image, if that source does not exist but its disk may not be mounted.
+  package var absentOwner: String?
   /// Whether something else than the source may be the reason, so that a later build has to try it again.
   var mayBeOfMachine = false
   /// The system's error number if it was the system that refused, else 0.
@@ -83,6 +85,7 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
   func about(_ source: String, _ words: String) -> BuildError {
     var error = BuildError(source, words + reason, kind)
     error.knownSince = knownSince
+    error.absentOwner = absentOwner
     error.mayBeOfMachine = mayBeOfMachine
     error.code = code
     return error

@@ -126,6 +126,42 @@ class Docs(unittest.TestCase):
             verified = subprocess.run(["systemd-analyze", "verify", "--man=no", place / unit], capture_output=True, text=True)
             self.assertIn("Wrong", verified.stderr)
 
+    def test_the_second_service_is_sound(self):
+        """The commands of the page make units that systemd reads, and a file that nginx accepts beside that of the first server."""
+        place = folder("second")
+        for name in ("system", "etc/systemd/system", "etc/logrotate.d", "etc/default", "etc/nginx/conf.d", "cert"):
+            (place / name).mkdir(parents=True)
+        unit = UNITS["ziggurat.service"].read_text().replace("/usr/local", "/usr").replace("DynamicUser=yes", "User=ziggurat")
+        (place / "system/ziggurat.service").write_text(unit)
+        for name in ("service", "timer"):
+            shutil.copy(ROOT / f"packaging/debian/ziggurat-build.{name}", place / "system")
+        shutil.copy(ROOT / "packaging/debian/ziggurat.logrotate", place / "etc/logrotate.d/ziggurat")
+        text = "".join(text for kind, text in blocks(DOCS / "how-to/second-service.md") if kind == "text")
+        text = re.sub(r"^(?:systemctl|curl|nginx) .*\n", "", text, flags=re.MULTILINE)
+        text = text.replace(" /etc/", f" {place}/etc/").replace("cd /lib/systemd/system", f"cd {place}/system") \
+            .replace("/usr/share/doc/ziggurat/examples", str(ROOT / "packaging"))
+        subprocess.run(["bash", "-euc", text], check=True)
+        units = place / "etc/systemd/system"
+        made = {path.name: path.read_text() for path in units.iterdir()}
+        self.assertEqual(set(made), {"ziggurat-staff.service", "ziggurat-staff-build.service", "ziggurat-staff-build.timer"})
+        for name, text in made.items():
+            left = re.findall(r"^[^#\n]*(?:/(?:var|etc/default)/[a-z/]*|Directory=)ziggurat(?!-staff).*", text, re.MULTILINE)
+            self.assertEqual(left, [], name)
+            (units / name).write_text(text.replace("/usr/bin/ziggurat", str(BINARY)))
+        verified = subprocess.run(["systemd-analyze", "verify", "--man=no", *units.iterdir()], capture_output=True, text=True)
+        self.assertEqual((verified.returncode, verified.stderr), (0, ""))
+        rotated = (place / "etc/logrotate.d/ziggurat-staff").read_text()
+        self.assertEqual(len(re.findall(r"^/var/log/ziggurat-staff/|HUP .*ziggurat-staff\.service", rotated, re.MULTILINE)), 4)
+        first, second = (ROOT / "packaging/nginx.conf").read_text(), (place / "etc/nginx/conf.d/ziggurat-staff.conf").read_text()
+        self.assertIn("proxy_pass http://ziggurat_staff;", second)
+        self.assertNotIn("images.example.org", second)
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=x", "-keyout", place / "cert/privkey.pem",
+                        "-out", place / "cert/fullchain.pem"], check=True, capture_output=True)
+        (place / "nginx.conf").write_text("pid nginx.pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n" + re.sub(
+            r"/etc/letsencrypt/live/[a-z.]+", str(place / "cert"), first + second) + "}\n")
+        checked = subprocess.run(["/usr/sbin/nginx", "-t", "-p", place, "-c", place / "nginx.conf"], capture_output=True, text=True)
+        self.assertEqual(checked.returncode, 0, checked.stderr)
+
     def test_new_units_are_sound(self):
         """systemd reads the units of a page that readers create, and finds the options in the program."""
         self.assertGreater(sum(kind.startswith(NEW_UNIT) for page in PAGES for kind, _ in blocks(page)), 2)
@@ -277,6 +313,19 @@ class Docs(unittest.TestCase):
     def test_the_scale_page_is_what_the_model_prints(self):
         printed = subprocess.run([ROOT / "Tests/scale/model"], capture_output=True, text=True, check=True).stdout
         self.assertEqual((DOCS / "explanation/scale.md").read_text(), printed)
+
+    def test_a_backup_leaves_out_only_the_catalog(self):
+        """Images may have names that begin as the catalog's do."""
+        place = folder("backup")
+        for name in ("catalog", "catalog.sqlite3", "prints/catalog", "prints/catalog.sqlite"):
+            photo(place / f"pictures/{name}.jpg", 30, 20)
+        commands = "".join(text for kind, text in blocks(DOCS / "how-to/backup.md") if kind == "sh").partition("rsync --archive --delete --dry-run")[0]
+        result = subprocess.run(["bash", "-euc", commands.replace("ziggurat ", f"{BINARY} ")], cwd=place, capture_output=True, text=True)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        library, backup = (sorted(str(path.relative_to(place / name)) for path in (place / name).rglob("*") if path.is_file())
+                           for name in ("library", "backup"))
+        self.assertEqual(backup, [name for name in library if name != "catalog.sqlite"])
+        self.assertEqual(len(backup), 4)
 
     def test_the_tools_that_they_use_are_here(self):
         for tool in ("curl", "rsync", "exiftool"):

@@ -41,6 +41,8 @@ package final class ImageOwnership: Sendable {
     var others: [ImageID: BuildRecord] = [:]
     /// The images of all sources; nil before they are asked for.
     var ids: Set<ImageID>?
+    /// Sources that own refused images or books and do not exist, but whose disks may not be mounted: their paths.
+    var absent: [ImageID: String] = [:]
   }
 
   private struct BookClaim: Hashable {
@@ -104,8 +106,18 @@ package final class ImageOwnership: Sendable {
     // A file's pages are built or refused together. An upload may have the id of one scan of a book.
     guard let book, source.folio == nil, let root = source.root else { return Self.reason(source, other) }
     let reason = Self.reason(book, other)
-    state.withLock { $0.books[BookClaim(book: book, root: root)] = .some(reason) }
+    state.withLock { state in
+      state.books[BookClaim(book: book, root: root)] = .some(reason)
+      if let owner = state.absent[source.id] { state.absent[book] = owner }
+    }
     return reason
+  }
+
+  /// Returns the path of the source that owns a refused image, if that source does not exist but its disk may not be
+  /// mounted; nil otherwise.
+  /// - Parameter book: the book of which the image is a page.
+  func absentOwner(of id: ImageID, pageOf book: ImageID?) -> String? {
+    state.withLock { state in state.absent[id] ?? book.flatMap { state.absent[$0] } }
   }
 
   /// Returns the name of the image's owner if the source may not replace the image.
@@ -153,6 +165,7 @@ package final class ImageOwnership: Sendable {
     }
     let isGone = place.isGone(paths)
     if isGone, let record, record.sourceDigest == digest { return nil }
+    if !isGone { state.withLock { $0.absent[source.id] = place.path } }
     return Self.name(paths.first ?? place.path, isGone: isGone)
   }
 
@@ -233,6 +246,7 @@ package final class ImageOwnership: Sendable {
     if let there = places.first(where: { access($0, F_OK) == 0 }) { return there }
     let isGone = place.isGone(places)
     if isGone, digest(ofPage: page.id, source) == page.record.sourceDigest { return nil }
+    if !isGone { state.withLock { $0.absent[book] = place.path } }
     return Self.name(places.first ?? place.path, isGone: isGone)
   }
 

@@ -183,7 +183,9 @@ package struct LibraryBuilder: Sendable {
       guard
         let reason = try ownership?.refusal(of: source, pageOf: book ?? source.book, digest: digest)
       else { return nil }
-      return .refused(BuildError(source.path, reason))
+      var error = BuildError(source.path, reason)
+      error.absentOwner = ownership?.absentOwner(of: source.id, pageOf: book ?? source.book)
+      return .refused(error)
     } catch { throw BuildError(source.path, error) }
   }
 

@@ -127,6 +127,26 @@ class Ownership(OwnershipTest):
         self.assertIn("which is not there now (is its disk mounted?)", message)
         self.assertEqual(self.content(), before)
 
+    def test_many_images_of_an_unmounted_source_have_one_line(self):
+        for number in range(6):
+            photo(self.base / f"disk/photos/{number}.jpg", 60, 40 + number)
+        self.build("disk/photos")
+        (self.base / "disk/photos").rename(self.base / "copy")
+        for options in ((), ("--dry-run",), ("--summary",)):
+            result = run("build", self.base / "copy", "--library", self.library, *options)
+            self.assertEqual(result.returncode, 1)
+            lines = result.stderr.splitlines()
+            self.assertEqual(sum("has the same id" in line for line in lines), 3, result.stderr)
+            self.assertEqual(sum(f"6 images belong to {self.base}/disk/photos, which is not there now: is its disk mounted?" in line
+                                 for line in lines), 1, result.stderr)
+            self.assertIn("6 failed", lines[-1])
+        # Each has its status in JSON.
+        self.assertEqual(self.build("copy", code=1)[0], {str(number): "failed" for number in range(6)})
+        # A few have no such line.
+        for number in range(3, 6):
+            (self.base / f"copy/{number}.jpg").unlink()
+        self.assertNotIn("images belong to", self.build("copy", code=1)[1])
+
     def test_a_copy_of_an_unmounted_disk_takes_nothing_over(self):
         for number in range(4):
             photo(self.base / f"disk/photos/{number}.jpg", 60, 40 + number)

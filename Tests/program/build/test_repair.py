@@ -203,7 +203,8 @@ class Repairs(CommandTest):
                     if remains:
                         emptied.mkdir()
                     result = self.verify(1, "--repair")
-                    self.assertIn("is its disk mounted?", result.stderr)
+                    self.assertIn("is its disk mounted? (the image is left as it is)", result.stderr)
+                    self.assertNotIn("delete", result.stderr)
                     self.assertEqual(self.sql("SELECT id FROM image WHERE id = 'deep/b'"), "deep/b")
                     if remains:
                         emptied.rmdir()

@@ -151,8 +151,12 @@ class Rules(unittest.TestCase):
         for rule in RULES:
             labels = ALERT_LABELS.get(rule["alert"], LABELS)
             annotations = {name: re.sub(r"\{\{ \$labels\.(\w+) \}\}", lambda found: labels[found[1]], text) for name, text in rule["annotations"].items()}
-            self.assertEqual(set(annotations), {"summary", "description"})
+            self.assertEqual(set(annotations) - {"runbook"}, {"summary", "description"})
             self.assertIn(rule["labels"]["severity"], ("critical", "warning"))
+            if rule["labels"]["severity"] == "critical":
+                page, _, section = annotations["runbook"].partition("#")
+                self.assertIn(f"\n## {rule['alert']}\n", (ROOT / page).read_text())
+                self.assertEqual(section, rule["alert"].lower())
             expected = [{"exp_labels": labels | rule["labels"], "exp_annotations": annotations}]
             for lines, alerts in zip(CASES[rule["alert"]], (expected, []), strict=True):
                 tests.append({"name": f"{rule['alert']} {'fires' if alerts else 'is quiet'}", "interval": "1m", "input_series": lines,

@@ -23,6 +23,10 @@ struct BuildTally {
   private var damaged = 0
   private var damagedPixels = 0
   private var failures: [BuildError] = []
+  /// The number of images that were refused because a source owns them whose disk may not be mounted, by its path.
+  private var absent: [String: Int] = [:]
+  /// Refused images of such a source that have a line of their own. All others are in one line at the end.
+  private static let examples = 3
   /// Failures of earlier builds that are only counted.
   private var known = 0
   private let ignoresKnownFailures: Bool
@@ -59,8 +63,11 @@ struct BuildTally {
     } else {
       failures.append(failure)
       if id == nil { refused += 1 }
-      let write = { Output.error(failure.description) }
-      if let progress { progress.above(write) } else { write() }
+      if let owner = failure.absentOwner { absent[owner, default: 0] += 1 }
+      if isExample(failure) {
+        let write = { Output.error(failure.description) }
+        if let progress { progress.above(write) } else { write() }
+      }
     }
     guard asJSON else { return }
     var object: JSONValue = [
@@ -69,6 +76,11 @@ struct BuildTally {
     object["id"] = id.map { .text($0.text) }
     if failure.knownSince != nil { object["known"] = .flag(true) }
     Output.json(object)
+  }
+
+  /// Whether a failure has a line of its own: it is not one of many images that an absent source owns.
+  private func isExample(_ failure: BuildError) -> Bool {
+    failure.absentOwner.map { absent[$0, default: 0] <= Self.examples } ?? true
   }
 
   /// An image that is not told of yet.
@@ -200,11 +212,18 @@ struct BuildTally {
   /// - Parameter scan: what was asked for; nil after the first look of several.
   func finish(_ scan: SourceScan?) {
     progress?.end()
+    for (owner, count) in absent.sorted(by: { $0.key < $1.key }) where count > Self.examples {
+      Output.error(
+        "\(Output.count(count, "image")) belong to \(owner), which is not there now: is its disk mounted? "
+          + "(if its files are here now, --take-ownership replaces the images; unchanged files are not built)"
+      )
+    }
     guard verbosity > .failures else { return }
     // Where a failure stands far above, among the lines of the images that went well.
-    if verbosity >= .changes, !failures.isEmpty, done.count + refused > 1 {
+    let repeated = failures.filter(isExample)
+    if verbosity >= .changes, !repeated.isEmpty, done.count + refused > 1 {
       Output.note("failed:")
-      for failure in failures { Output.note("  " + Output.oneLine(failure.description)) }
+      for failure in repeated { Output.note("  " + Output.oneLine(failure.description)) }
     }
     let would = isDryRun ? "would be " : ""
     var parts = ["\(built) \(would)built"]

@@ -125,8 +125,7 @@ struct Repair {
     case .unmounted(let folder):
       tell(
         path,
-        "\(folder) is empty or does not exist: is its disk mounted? "
-          + "(if its files are gone for good, delete the archive and run 'ziggurat reindex \(library)')",
+        "\(folder) is empty or does not exist: is its disk mounted? (the image is left as it is)",
         &outcome)
     case .linked(let link):
       tell(path, "\(link) is a link that leads out of its folder: use --follow-links", &outcome)
