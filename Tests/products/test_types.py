@@ -69,6 +69,7 @@ declare global {
     interface IntrinsicElements { button: { onClick?: () => void, children?: unknown }, div: { children?: unknown } }
   }
 }
+export function useEffect(effect: () => void, dependencies: readonly unknown[]): void
 export function useRef<T>(value: T | null): { current: T | null }
 """
 REACT_19 = """
@@ -118,6 +119,23 @@ export const neither = <ziggurat-compare mode="above" />
 // @ts-expect-error
 export const unknown = <ziggurat-viewer bogus="x" />
 """
+# As Preact 10 and Solid 1 have them: namespaces of their own, found by the JSX runtime.
+OWN_NAMESPACES = {
+    "preact": {
+        "index.d.ts": "export = preact\nimport { JSXInternal } from './jsx.js'\ndeclare namespace preact { export import JSX = JSXInternal }\n",
+        "jsx.d.ts": "export namespace JSXInternal { type Element = unknown\ninterface IntrinsicElements { div: { children?: unknown } } }\n",
+        "jsx-runtime.d.ts": "import { JSXInternal } from './jsx.js'\nexport const jsx: unknown, jsxs: unknown\nexport { JSXInternal as JSX }\n"},
+    "solid-js": {
+        "index.d.ts": "import type { JSX } from './jsx.js'\nexport type { JSX }\n",
+        "jsx.d.ts": "export namespace JSX { type Element = unknown\ninterface IntrinsicElements { div: { children?: unknown } } }\n",
+        "jsx-runtime.d.ts": "export * from './jsx.js'\n"},
+}
+OWN = """
+import type {} from './declared.js'
+export const picture = <div><ziggurat-viewer src="/api/images/harbour" class="picture" data-number={1} /></div>
+// @ts-expect-error
+export const number = <ziggurat-viewer src={5} />
+"""
 
 # The class of the script, as TypeScript finds it in the JavaScript, has each member that is declared. Its other members are for
 # the page alone; a new one is declared or added here.
@@ -145,9 +163,10 @@ export const assignedZoom: Pick<ZigguratZoom, Exclude<Own<ZigguratZoom>, 'syncWi
 RESOLUTIONS = [{"moduleResolution": "node"}, {"module": "node16", "moduleResolution": "node16"}]
 
 
-def documented(kind: str) -> str:
-    """The block of a kind in the guide."""
-    [block] = re.findall(rf"```{kind}\n(.*?)```", (ROOT / "docs/how-to/typescript.md").read_text(), re.DOTALL)
+def documented(heading: str) -> str:
+    """The block of TypeScript in a section of the guide."""
+    page = (ROOT / "docs/how-to/typescript.md").read_text()
+    [block] = re.findall(r"```tsx\n(.*?)```", re.search(rf"^## {heading}\n(.+?)(?:^## |\Z)", page, re.MULTILINE | re.DOTALL)[1], re.DOTALL)
     return block
 
 
@@ -191,18 +210,27 @@ class Types(unittest.TestCase):
 
     def test_a_react_component(self):
         react_18 = {"node_modules/react/index.d.ts": REACT_18, "node_modules/react/package.json": '{"name": "react", "types": "index.d.ts"}',
-                    "package.json": '{"type": "module"}', "picture.tsx": COMPONENT % ("", "")}
+                    "package.json": '{"type": "module"}', "picture.tsx": COMPONENT % ("", ""), "documented.tsx": documented("React 18")}
         react_19 = {"node_modules/react/index.d.ts": REACT_19, "node_modules/react/jsx-runtime.d.ts": RUNTIME,
                     "node_modules/react/package.json": '{"name": "react", "types": "index.d.ts", "exports": {'
                                                        '".": "./index.d.ts", "./jsx-runtime": "./jsx-runtime.d.ts"}}',
                     "package.json": '{"type": "module"}',
                     "picture.tsx": COMPONENT % ("import type {} from './viewer/elements-react.js'",
                                                 " onidle={() => {}} onviewport={({ detail }) => detail.cause}"),
-                    # As docs/how-to/typescript.md has it.
-                    "documented.tsx": documented("tsx")}
+                    "documented.tsx": documented("React 19 and later")}
         for options in RESOLUTIONS:
             self.assertEqual(self.compile(react_18, jsx="preserve", **options), "", options)
             self.assertEqual(self.compile(react_19, jsx="react-jsx", **options), "", options)
+
+    def test_jsx_with_a_namespace_of_its_own(self):
+        declared = documented("Preact and Solid")
+        for name, files in OWN_NAMESPACES.items():
+            package = {f"node_modules/{name}/{path}": text for path, text in files.items()}
+            package[f"node_modules/{name}/package.json"] = json.dumps({"name": name, "types": "index.d.ts", "exports": {
+                ".": "./index.d.ts", "./jsx-runtime": "./jsx-runtime.d.ts"}})
+            files = {**package, "package.json": '{"type": "module"}', "declared.ts": declared.replace("solid-js", name), "picture.tsx": OWN}
+            for options in RESOLUTIONS:
+                self.assertEqual(self.compile(files, jsx="react-jsx", jsxImportSource=name, **options), "", (name, options))
 
     def test_the_script_has_what_is_declared(self):
         self.assertEqual(self.compile({"agreement.ts": AGREEMENT % {"public": PUBLIC}}, allowJs=True, skipLibCheck=True), "")

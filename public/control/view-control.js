@@ -176,13 +176,9 @@ function checkNumber(name, value) {
  * @returns {(present: Rotation) => Rotation}
  */
 function rotation(value) {
-  if (value instanceof Rotation) return () => value
-  if (typeof value === 'number') {
-    checkNumber('viewport: rotation', value)
-    return (present) => new Rotation(value, present.isFlipped)
-  }
-  checkNumber('viewport: rotation.degrees', value?.degrees)
-  return () => new Rotation(value.degrees, value.isFlipped === true)
+  const degrees = value?.degrees ?? value
+  checkNumber('viewport: rotation', degrees)
+  return (present) => new Rotation(degrees, value === degrees ? present.isFlipped : value.isFlipped === true)
 }
 
 function checkPoint(name, point) {

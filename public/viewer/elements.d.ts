@@ -123,7 +123,7 @@ export interface ZigguratViewerEventMap {
   open: Event
   /** The view has changed. Moves without an animation fire it before the next line runs, animated ones for each frame. */
   viewport: CustomEvent<{ cause: ViewportCause }>
-  /** A gesture, a click or a move by the program has ended, and the view is at rest. Does not fire for the first view. A viewer that follows another fires it after each step. */
+  /** A gesture, a click or a move by the program has ended, and the view is at rest. Does not fire for the first view or after a resize, nor if `viewport` or `view` is set to the view that is shown already. A viewer that follows another fires it after each step. */
   idle: Event
   /** Nothing more will load for this view, even if tiles are missing. Can fire again for the same view. */
   complete: Event
@@ -335,7 +335,7 @@ declare global {
     'ziggurat-compare': ZigguratCompare
   }
 
-  // Preact, Solid and React up to 18 read this.
+  // React up to 18 reads this. Preact and Solid have a namespace of their own: see docs/how-to/typescript.md.
   namespace JSX {
     interface IntrinsicElements {
       'ziggurat-viewer': ZigguratViewerAttributes & CommonAttributes
