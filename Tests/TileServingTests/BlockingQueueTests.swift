@@ -27,14 +27,13 @@ import ZigguratThreads
   @discardableResult
   private func submit(_ name: String, isHeld: Bool = false) async -> Task<Int, Never> {
     let before = queue.waiting + record.count
-    let reply = queue.reply(
-      for: Self.client(name), refused: { [record] in record.refused.withLock { $0.append(name) } }
-    ) {
-      [record, gate] in
+    let work = { @Sendable [record, gate] () -> Reply in
       if isHeld { gate.wait(upTo: 60) }
       record.replied.withLock { $0.append(name) }
       return .response(Response(200, [], .bytes([])))
     }
+    let reply = queue.reply(
+      for: Self.client(name), work, ifRefused: { [record] in record.refused.withLock { $0.append(name) } })
     let task = Task.detached { await reply.response().status }
     while !isHeld, queue.waiting + record.count == before { try? await Task.sleep(for: .milliseconds(1)) }
     return task

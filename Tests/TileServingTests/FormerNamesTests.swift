@@ -51,7 +51,7 @@ import ZigguratTileProtocols
       #expect(errors.first?.detail.hasPrefix("\(name) is '\(value)'") == true)
     }
     // One name for the other is the same parameter twice.
-    #expect(errors([("margin", "1"), ("buffer", "1")]).map(\.place) == [.parameter("margin")])
+    #expect(errors([("margin", "1"), ("buffer", "1")]).map(\.place) == [.parameter("buffer")])
     #expect(errors([("in", "a")]).map(\.place) == [.parameter("in")])
     for name in ["in", "book"] {
       #expect(listErrors([(name, "/")]).map(\.place) == [.parameter(name)])

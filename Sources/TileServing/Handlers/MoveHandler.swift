@@ -142,9 +142,9 @@ struct MoveHandler: ChangeHandler {
   ) -> Reply {
     let address = request.client
     if let refusal = changes.audit.attempts.refusal(of: address) { return .response(refusal) }
-    return passwords.queue.reply(for: address, refused: { changes.audit.attempts.withdraw(address) }) {
-      .response(handOver(id, from: space, password, address))
-    }
+    return passwords.queue.reply(
+      for: address, { .response(handOver(id, from: space, password, address)) },
+      ifRefused: { changes.audit.attempts.withdraw(address) })
   }
 
   /// Takes half a second.

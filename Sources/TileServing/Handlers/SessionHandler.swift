@@ -97,13 +97,14 @@ struct SessionHandler: Sendable {
       let address = request.client
       if let refusal = attempts.refusal(of: address) { return .response(refusal) }
       let (cookies, origin) = (request.header("Cookie"), request.origin)
-      return passwords.queue.reply(for: address, refused: { [attempts] in attempts.withdraw(address) }) {
-        [self] in
+      let open = { @Sendable [self] () -> Reply in
         let request = Request(method: "POST", rawPath: [], origin: origin) {
           $0 == "Cookie" ? cookies : nil
         }
         return .response(unlock(password, address, request))
       }
+      return passwords.queue.reply(
+        for: address, open, ifRefused: { [attempts] in attempts.withdraw(address) })
     }
   }
 

@@ -66,14 +66,14 @@ final class BlockingQueue: Sendable {
   }
 
   /// A reply that `work` makes on the queue's thread.
-  /// - Parameter refused: called instead of `work` if it is not run.
+  /// - Parameter refused: called if `work` is not run.
   func reply(
-    for client: ClientAddress, refused: @escaping @Sendable () -> Void = {},
-    _ work: @escaping @Sendable () -> Reply
+    for client: ClientAddress, _ work: @escaping @Sendable () -> Reply,
+    ifRefused refused: (@Sendable () -> Void)? = nil
   ) -> Reply {
     .task { [self] in
       guard let reply = await run(for: client, work) else {
-        refused()
+        refused?()
         return .tooMuchWork
       }
       return await reply.response()
