@@ -84,6 +84,7 @@ final class SVGDrawing: PixelSupply {
     let header = GeneratedHeader(
       width: width, height: height, bands: 4, sampleType: .byte, interpretation: "srgb")
     let drawn = try Image(header, fields: nil, subject: path, from: self)
+    drawn.setString("vips-loader", "svgload")
     // Two rows of parts: what asks for pixels may be in two of them.
     return try Operation.run(
       "tilecache", path,

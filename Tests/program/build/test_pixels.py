@@ -163,6 +163,7 @@ class Drawn(Pixels):
             told, _ = self.built(source, *options)
             self.assertEqual(self.size(told), size)
         self.assertIn("drawn at 144 dpi", told["steps"])
+        self.assertRegex(run("inspect", source).stdout, r"format +svg\n")
         self.assertUsageError(run("build", source, "--library", "x", "--dpi", 0), "--dpi")
 
 
