@@ -121,7 +121,7 @@ import ZigguratTestSupport
     try folder.write("a.szi/inside", [1])
     let file = try PartialFile(destination: folder("a.szi"))
     let inTheWay = refusal { try file.publish() }
-    #expect(inTheWay?.description == "cannot write \(folder("a.szi")): Is a directory")
+    #expect(inTheWay?.description == "cannot write \(folder("a.szi")): a folder has this name; rename it")
     file.abandon()
     #expect(folder.files() == ["a.szi/inside"])
   }

@@ -153,8 +153,10 @@ extension ViewportQuery {
         return
       }
       guard self[name] == nil else {
-        guard errors.count < InvalidInput.most else { return }
-        return errors.append(InvalidInput(parameter: sentName, "\(sentName) is given twice"))
+        let error = InvalidInput(parameter: sentName, "\(sentName) is given twice")
+        // Given a third time it is the same error.
+        if errors.count < InvalidInput.most, !errors.contains(error) { errors.append(error) }
+        return
       }
       values.append((name, value, sentName))
     }

@@ -48,11 +48,11 @@ class Problems(ServerTest):
 
     def test_no_answer_lists_thousands_of_errors(self):
         many, twice = "&".join(f"a{n}" for n in range(700)), "&".join(["width=0"] * 400)
-        for path in (f"/api/images/a/viewport?{many}", f"/api/images/a/viewport?{twice}", f"/api/images?{many}", f"/api/images/a?{many}",
-                     "/api/images?fields=" + ",".join(["a"] * 1500)):
+        for path, count in ((f"/api/images/a/viewport?{many}", 10), (f"/api/images/a/viewport?{twice}", 3), (f"/api/images?{many}", 10),
+                            (f"/api/images/a?{many}", 10), ("/api/images?fields=" + ",".join(["a"] * 1500), 10)):
             answer = self.client.ask("GET", path)
             self.assertEqual(answer.status, 400)
-            self.assertEqual(len(json.loads(answer.body)["errors"]), 10, path[:60])
+            self.assertEqual(len(json.loads(answer.body)["errors"]), count, path[:60])
             self.assertLess(len(answer.body), 10_000)
 
     def test_every_faulty_parameter_is_named(self):

@@ -105,7 +105,7 @@ struct Repair {
         }
       case "failed":
         let cause = build.reports[id]?.reason.map { ": \($0)" } ?? ""
-        tell(path, "its source cannot be built\(cause)", &outcome)
+        tell(path, "it was not rebuilt from its source\(cause)", &outcome)
       default:
         if build.exit == .success || build.exit == .someFailed {
           tellAbsence(of: id, path, group.place, &outcome)
@@ -125,7 +125,7 @@ struct Repair {
     case .unmounted(let folder):
       tell(
         path,
-        "\(folder) is empty or does not exist: is its disk mounted? (the image is left as it is)",
+        "\(folder) is empty or does not exist: is its disk mounted?",
         &outcome)
     case .linked(let link):
       tell(path, "\(link) is a link that leads out of its folder: use --follow-links", &outcome)
