@@ -1,4 +1,4 @@
-"""The rules for access of docs/how-to/restrict-access.md, in the nginx files of packaging/: no request comes around them."""
+"""The rules for access of docs/how-to/restrict-access.md and editors.md, in the nginx files of packaging/: no request comes around them."""
 
 import base64
 import json
@@ -18,12 +18,12 @@ from harness import ROOT, folder, photo, run  # noqa: E402
 from upload_client import TOKEN, serve  # noqa: E402
 
 PACKAGING = ROOT / "packaging"
-PAGE = (ROOT / "docs/how-to/restrict-access.md").read_text()
+PAGES = "".join((ROOT / f"docs/how-to/{name}.md").read_text() for name in ("restrict-access", "editors"))
 
 
 def recipe(first: str) -> str:
-    """The block of the page that begins so."""
-    return next(block for block in re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL) if block.startswith(first))
+    """The block of the pages that begins so."""
+    return next(block for block in re.findall(r"```text\n(.*?)```", PAGES, re.DOTALL) if block.startswith(first))
 
 
 def inserted(text: str, behind: str, lines: str) -> str:
