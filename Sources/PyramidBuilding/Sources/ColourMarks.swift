@@ -32,7 +32,7 @@ struct ColourMarks {
     let hasProfile = image.embeddedProfile != nil
     let loader = Image.loader(ofPath: path)
     if loader == "pngload", let file = try? PNGFile(path: path) {
-      image.setNotes(of: file, path: path)
+      image.setNotes(of: file)
       var colours = file.colours
       if colours.isStandardRGB || colours.codePoints != nil { image.setStatesWhite() }
       if !hasProfile {
@@ -185,10 +185,10 @@ extension Image {
   }
 
   /// Keeps what is known of a PNG file beside its colours; of an image that nobody else has.
-  fileprivate func setNotes(of file: PNGFile, path: String) {
+  fileprivate func setNotes(of file: PNGFile) {
     if file.isAnimated { setInt(Self.animationField, 1) }
     // libvips reads EXIF in front of the pixels alone.
-    if orientation == 1, let late = PNGLateEXIF.orientation(ofFileAt: path), late != 1 {
+    if orientation == 1, let late = PNGLateEXIF.orientation(of: file), late != 1 {
       setInt("orientation", late)
     }
     if let palette = file.palette, LabelImage.isOfLabels(palette) { setInt(Self.labelsField, 1) }

@@ -64,7 +64,10 @@ enum PictureEnd {
   private static func place(_ file: SourceFile, _ loader: String?) -> Int? {
     switch loader {
     case "jpegload": jpeg(file)
-    case "pngload": PNGTail(file).end
+    case "pngload":
+      withExtendedLifetime(file.handle) {
+        PNGTail(PlacedReader(descriptor: file.handle.descriptor, size: file.identity.size)).end
+      }
     case "webpload": webp(file)
     case "gifload": GIFHeader(file)?.end
     case "heifload", "jxlload", "jp2kload": boxes(file)

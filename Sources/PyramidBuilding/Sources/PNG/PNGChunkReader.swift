@@ -1,6 +1,7 @@
 import Glibc
 import TileStorage
 import ZigguratCISAL
+import ZigguratFiles
 
 /// Reads a PNG file's chunks from first to last; the checksum of each is checked (PNG 5.3).
 final class PNGChunkReader {
@@ -39,6 +40,9 @@ final class PNGChunkReader {
     close(descriptor)
     buffer.deallocate()
   }
+
+  /// Reads the file by places, as long as this object lives.
+  var placedReader: PlacedReader { PlacedReader(descriptor: descriptor, size: fileSize) }
 
   func refused(_ reason: String) -> BuildError { BuildError(subject, reason) }
 

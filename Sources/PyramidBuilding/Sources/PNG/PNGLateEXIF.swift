@@ -1,14 +1,17 @@
+import ZigguratFiles
+
 /// EXIF behind the pixels of a PNG file, where the eXIf chunk may stand too (PNG, third edition, 5.6).
 enum PNGLateEXIF {
   /// Bytes of the chunk that are read.
   private static let longest = 1 << 16
 
   /// Returns the orientation, 1…8; nil if no EXIF behind the pixels has one.
-  static func orientation(ofFileAt path: String) -> Int? {
-    guard let file = try? SourceFile(path: path), let place = PNGTail(file).exif else {
-      return nil
+  static func orientation(of file: PNGFile) -> Int? {
+    withExtendedLifetime(file) {
+      let reader = file.chunks.placedReader
+      guard let place = PNGTail(reader).exif else { return nil }
+      return reader.bytes(place.lowerBound, min(place.count, longest)).flatMap(orientation)
     }
-    return file.bytes(place.lowerBound, min(place.count, longest)).flatMap(orientation)
   }
 
   /// The orientation (tag 274) of the first directory of EXIF.

@@ -8,8 +8,7 @@ struct PNGTail {
   /// The place behind the last chunk; nil if the file does not have that chunk.
   private(set) var end: Int?
 
-  init(_ file: SourceFile) {
-    let reader = PlacedReader(descriptor: file.handle.descriptor, size: file.identity.size)
+  init(_ reader: PlacedReader) {
     var (place, isBehindPixels) = (8, false)
     while end == nil, let head = PNGChunkHead(reader, at: place) {
       switch head.name {
@@ -23,6 +22,5 @@ struct PNGTail {
       }
       place += 12 + head.length
     }
-    withExtendedLifetime(file.handle) {}
   }
 }
