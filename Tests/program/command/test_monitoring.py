@@ -81,7 +81,7 @@ CASES = {
     "ZigguratCatalogUnreachable": ([series("ziggurat_catalog_reachable", "1x50 0x10")], [series("ziggurat_catalog_reachable", "1x60")]),
     "ZigguratCatalogWriter": ([series("ziggurat_catalog_writer", "0x60")],
                               [series("ziggurat_catalog_writer", "1x60"), {"series": 'ziggurat_catalog_writer{job="ziggurat",instance="b"}', "values": "0x60"}]),
-    "ZigguratBuildFailed": ([series("ziggurat_last_build_exit_code", "0x50 1x10")], [series("ziggurat_last_build_exit_code", "0x60")]),
+    "ZigguratBuildFailed": ([series("ziggurat_last_build_exit_code", "0x50 1x10")], [series("ziggurat_last_build_exit_code", "0x30 130x30")]),
     "ZigguratBuildMissing": ([series("ziggurat_last_build_end_time_seconds", "-200000x60")],
                              [series("ziggurat_last_build_end_time_seconds", "-80000x60")]),
 }
