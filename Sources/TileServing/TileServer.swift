@@ -177,8 +177,8 @@ package final class TileServer: Sendable {
       let renames = RenameHandler(call: call, images: images)
       return renames.knowing(renames.namedImages) { [self] renames in
         if let moved = renames.toTheNewID { return .response(moved) }
-        let asksCatalog = renames.hasWaited && renames.path.route.isOfCatalog
-        return renames.rest(on: asksCatalog ? images.catalogQueue : nil) { [self] in resource($0.call) }
+        guard renames.hasWaited, renames.path.route.isOfCatalog else { return resource(renames.call) }
+        return renames.rest(on: images.catalogQueue) { [self] in resource($0.call) }
       }
     default:
       // In JSON below `/api`, plain text elsewhere.
@@ -232,15 +232,17 @@ package final class TileServer: Sendable {
     // A question about a book is one about its cover.
     return handler.withCover(of: call.path.id(request.id)) { [self] handler, id in
       let call = handler.call
-      let viewport = ViewportHandler(
-        call: call, images: images, pictures: pictures, originals: originals, mappedTiles: mappedTiles)
-      let originals = OriginalHandler(call: call, images: images, originals: originals)
+      var viewport: ViewportHandler {
+        ViewportHandler(
+          call: call, images: images, pictures: pictures, originals: originals, mappedTiles: mappedTiles)
+      }
+      var original: OriginalHandler { OriginalHandler(call: call, images: images, originals: originals) }
       return switch request.question {
       case .viewport: viewport.coverage(id)
       case .viewportTiles: viewport.tiles(id)
       case .viewportPicture(let ending): viewport.picture(id, call.path.text(ending))
-      case .animation: originals.animation(id)
-      case .original: originals.original(id)
+      case .animation: original.animation(id)
+      case .original: original.original(id)
       // A question to nobody who only reads.
       case .move, .copies, nil: handler.reply(call.path.id(request.whole))
       }

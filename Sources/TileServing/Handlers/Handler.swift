@@ -3,25 +3,38 @@ import ZigguratHTTPMessages
 import ZigguratThreads
 import ZigguratTileProtocols
 
-/// A request as handlers see it.
-struct Call: Sendable {
-  var request: Request
+/// A request as handlers see it: one object, so that a handler is made and copied without a count for each part.
+final class Call: Sendable {
+  let request: Request
   let path: PlainPath
-  var visitor: Visitor
+  let visitor: Visitor
   let address: ServerAddress
   let principals: Principals
   /// How often something was waited for.
-  fileprivate var waits = 0
+  fileprivate let waits: Int
 
   init(
     _ request: Request, _ path: PlainPath, visitor: Visitor, at address: ServerAddress,
-    _ principals: Principals
+    _ principals: Principals, waits: Int = 0
   ) {
     self.request = request
     self.path = path
     self.visitor = visitor
     self.address = address
     self.principals = principals
+    self.waits = waits
+  }
+
+  /// The same for any thread.
+  /// - Parameter waits: the number of waits that it is about to begin.
+  fileprivate func detached(waits: Int = 0) -> Call {
+    Call(request.detached, path, visitor: visitor, at: address, principals, waits: self.waits + waits)
+  }
+
+  /// The same for who the visitor is now: the session may have ended during a wait.
+  fileprivate var identifiedAnew: Call {
+    let visitor = principals.visitor(request, isUse: false)
+    return Call(request, path, visitor: visitor, at: address, principals, waits: waits)
   }
 }
 
@@ -70,8 +83,7 @@ extension Handler {
   ) -> Reply {
     guard call.waits < TileArchive.patience else { return .response(heldUp) }
     var handler = self
-    handler.call.waits += 1
-    handler.call.request = request.detached
+    handler.call = call.detached(waits: 1)
     return .task(head: head) { [handler] in
       let start = ContinuousClock.now
       await pending.landed()
@@ -88,7 +100,7 @@ extension Handler {
   func rest(on queue: BlockingQueue?, _ rest: @escaping @Sendable (Self) -> Reply) -> Reply {
     guard let queue else { return rest(self) }
     var handler = self
-    handler.call.request = request.detached
+    handler.call = call.detached()
     return queue.reply(for: request.client) { [handler] in
       rest(handler.identifiedAnew)
     }
@@ -97,10 +109,9 @@ extension Handler {
   /// Whether the request has waited for something that was on its way.
   var hasWaited: Bool { call.waits > 0 }
 
-  /// The same for who the visitor is now: the session may have ended during a wait.
   private var identifiedAnew: Self {
     var handler = self
-    handler.call.visitor = call.principals.visitor(request, isUse: false)
+    handler.call = call.identifiedAnew
     return handler
   }
 }

@@ -6,7 +6,7 @@ import ZigguratImageLibrary
 import ZigguratTileProtocols
 
 /// What handlers need to find images and to read their metadata.
-struct ImageAccess: Sendable {
+final class ImageAccess: Sendable {
   let library: any ImageRepository
   /// Runs queries of the catalog.
   let catalogQueue: BlockingQueue
@@ -17,6 +17,18 @@ struct ImageAccess: Sendable {
   /// The seed of the keys by which a shared cache forgets images; nil if there is no such cache.
   let surrogateSeed: SurrogateKey.Seed?
   let cacheWords: CacheWords
+
+  init(
+    library: any ImageRepository, catalogQueue: BlockingQueue, metadataQueue: BlockingQueue,
+    originalQueue: BlockingQueue, surrogateSeed: SurrogateKey.Seed?, cacheWords: CacheWords
+  ) {
+    self.library = library
+    self.catalogQueue = catalogQueue
+    self.metadataQueue = metadataQueue
+    self.originalQueue = originalQueue
+    self.surrogateSeed = surrogateSeed
+    self.cacheWords = cacheWords
+  }
 }
 
 /// A handler that finds images.
@@ -48,11 +60,12 @@ extension LibraryHandler {
   /// Makes the rest of the reply when it is known whether there are these images; at once if it is known, or cannot be known
   /// at present.
   func knowing(
-    _ ids: @autoclosure @escaping @Sendable () -> [ImageID], _ rest: @escaping @Sendable (Self) -> Reply
+    _ ids: @autoclosure () -> [ImageID], _ rest: @escaping @Sendable (Self) -> Reply
   ) -> Reply {
     let lookup = library.lookup(of: ids().filter { !$0.isPrivate }, generation: namedGeneration)
     guard let lookup else { return rest(self) }
-    return waiting(for: lookup) { $0.knowing(ids(), rest) }
+    let ids = ids()
+    return waiting(for: lookup) { $0.knowing(ids, rest) }
   }
 
   /// The queue on which the metadata of an image are read; nil if they are in memory.

@@ -6,7 +6,7 @@ import ZigguratTileProtocols
 import ZigguratTileRendering
 
 /// What renders pictures.
-struct PictureAccess: Sendable {
+final class PictureAccess: Sendable {
   let queue: RenderQueue
   let renderer: RenderCells
   let options: RenderOptions

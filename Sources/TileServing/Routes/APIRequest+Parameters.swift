@@ -4,8 +4,9 @@ import ZigguratTileProtocols
 
 extension APIRequest {
   /// Returns the response to a query with unknown or malformed parameters; nil for other queries.
-  func refusal(of query: DecodedQuery) -> Response? {
+  func refusal(of query: @autoclosure () -> DecodedQuery) -> Response? {
     guard let known = parameters else { return nil }
+    let query = query()
     let others = query.parameters.lazy.filter {
       !known.contains(FormerNames.present($0.name, among: known))
     }.prefix(InvalidInput.most).map {

@@ -1,7 +1,7 @@
 import ZigguratHTTPMessages
 
 /// Where clients reach the server: `--base-url`.
-struct ServerAddress: Sendable {
+final class ServerAddress: Sendable {
   /// In front of every URL in a response, without a slash at its end; empty for root-relative URLs.
   let base: String
   /// The path of `base`, which requests may have in front of theirs.
