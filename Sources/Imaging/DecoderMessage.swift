@@ -86,6 +86,8 @@ package enum DecoderMessage {
   package static func explained(
     _ message: String?, operation: String = "", format: String? = nil, path: String
   ) -> String {
+    // libvips gathers the messages of all threads of a process, a line each.
+    let message = message.flatMap { $0.split(whereSeparator: \.isNewline).first.map(String.init) }
     let parts = message?.split(separator: ":", maxSplits: 1) ?? []
     let source = parts.count == 2 ? String(parts[0]) : ""
     let loader = operation.hasSuffix("load") ? String(operation.dropLast(4)) : operation
