@@ -7,7 +7,7 @@ import ZigguratCFileSystems
 /// before `publish` renames it there, whole. An empty folder that is there already, which may be where
 /// something is mounted or where somebody stands, is filled instead.
 ///
-/// A lock tells a folder at work from one that a killed program left behind, which the next one in the same place removes.
+/// A lock distinguishes a folder at work from one that a killed program left behind, which the next one in the same place removes.
 ///
 /// Files may be written by several threads at a time.
 package final class PartialFolder: Sendable {
@@ -16,7 +16,7 @@ package final class PartialFolder: Sendable {
   private let replaces: Bool
   /// The destination is an empty folder.
   private let fills: Bool
-  /// Nil if the file system has no locks.
+  /// The lock of the folder; nil if the file system has no locks.
   private let lock: LockedFolder?
 
   private static let prefix = PartialFile.prefix + "folder-"

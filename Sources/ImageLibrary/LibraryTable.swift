@@ -37,7 +37,7 @@ package struct LibraryTable: Sendable {
   private var sidecars: [SidecarFile] = []
   /// Folders on disks of their own that are not mounted now, with the disks that they were on. Their images stay.
   private(set) var unmounted: [String: Disk] = [:]
-  /// Of the library's own folder.
+  /// The disk of the library's own folder.
   private var rootDisk: Disk?
   /// Folders that this process cannot look into. Their images are not listed.
   package private(set) var unreadableFolders: [String] = []

@@ -64,7 +64,7 @@ package final class Flight<Value: Sendable>: Pending {
   }
 
   private struct State {
-    /// Nil before it lands.
+    /// The result; nil before it lands.
     var value: Value?
     var observers: [Observer] = []
   }

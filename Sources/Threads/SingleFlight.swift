@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Runs one operation for each key at a time; whoever asks for the key meanwhile shares its result (as Go's `singleflight`). A
+/// Runs one operation for each key at a time; callers that ask for the key meanwhile share its result (as Go's `singleflight`). A
 /// result that is worth remembering, such as a failure, is given for a while without another operation (negative caching).
 package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct State {

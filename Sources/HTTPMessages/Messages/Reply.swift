@@ -1,6 +1,6 @@
 /// The answer of a handler: a response, or a task that makes it.
 ///
-/// What need not wait is a response at once: a task costs more than many answers do.
+/// A handler that need not wait returns a response: a task costs more than many responses do.
 package enum Reply: Sendable {
   case response(Response)
   case task(PendingResponse)

@@ -18,7 +18,7 @@ final class KnownImages: Sendable {
 
   private struct State {
     var cache: RowCache
-    /// What the thread looks up next, and what it is looking up.
+    /// The batch that the thread looks up next, and the one that it is looking up.
     var next: Batch?
     var current: Batch?
     var count = 0

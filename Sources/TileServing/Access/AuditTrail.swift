@@ -1,6 +1,6 @@
 import ZigguratHTTPMessages
 
-/// Where changes and logins are noted: the audit log, if there is one, and the count of refused logins.
+/// Notes changes and logins: in the audit log, if there is one, and in the count of refused logins.
 struct AuditTrail: Sendable {
   let log: AuditLog?
   let attempts: LoginAttempts

@@ -6,7 +6,7 @@ import ZigguratUploading
 
 /// Opens private spaces by their passwords, one at a time: each takes a quarter of a gigabyte.
 struct PasswordAccess: Sendable {
-  /// Nil if passwords are never accepted.
+  /// The opener of spaces; nil if passwords are never accepted.
   let spaces: (any SpaceOpener)?
   let queue: BlockingQueue
 }

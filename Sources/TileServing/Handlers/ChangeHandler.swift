@@ -18,12 +18,12 @@ protocol ChangeHandler: LibraryHandler {
 }
 
 extension ChangeHandler {
-  /// - Parameter id: of what is to be changed, as the path has it; nil where the body tells, or the answer does.
+  /// - Parameter id: of the image to change, as in the path; nil if the body has ids.
   func plan(of id: String? = nil, _ answer: @escaping @Sendable (Request) -> Reply) -> BodyPlan {
     guard changes.isWritable else { return .refuse(.methodNotAllowed(besides: [], isProblem: true)) }
     let place: Visitor.Place =
       switch id.map({ ImageID.unmarked($0) != nil }) {
-      // Of a space that is not open here there is no image, as the answer tells.
+      // An image of a space that is not open here is not found; the handler says so.
       case true: visitor.mayWrite && visitor.space == nil ? .library : .space
       case false: .library
       case nil: visitor.mayWrite ? .library : .space

@@ -31,7 +31,7 @@ struct EditHandler: ChangeHandler, DescribingHandler {
   /// POST of a list of ids to delete.
   func deletionsPlan() -> BodyPlan { plan { request in .response(self.deleteMany(request.body)) } }
 
-  /// Whether an image is as whoever wants to change it saw it, where that is asked (`If-Match`, RFC 9110, section 13.1.1).
+  /// Whether an image is still the version that the client read, if it states one (`If-Match`, RFC 9110, section 13.1.1).
   private func isCurrent(_ id: ImageID?, _ request: Request) throws(WordsUnavailable) -> Bool {
     guard let wanted = request.header("If-Match") else { return true }
     let now = description(of: id)
@@ -60,7 +60,7 @@ struct EditHandler: ChangeHandler, DescribingHandler {
       case .done:
         if let id { note(.edit(image: id)) }
         var response = description(of: id)
-        // It is done, whatever cannot be told of it now.
+        // The change is done, even if the image cannot be described now.
         guard response.status == 200 else { return Response(204, [], .bytes([])) }
         response["ETag"] = nil
         return response
@@ -89,7 +89,7 @@ struct EditHandler: ChangeHandler, DescribingHandler {
 
   /// - Parameters:
   ///   - texts: what may be no ids; they are answered as they came.
-  ///   - isCurrent: whether they are as whoever deletes them saw them.
+  ///   - isCurrent: whether they are still the versions that the client read.
   private func delete(
     _ texts: [String], isOne: Bool, if isCurrent: () throws(WordsUnavailable) -> Bool = { true }
   ) -> Response {

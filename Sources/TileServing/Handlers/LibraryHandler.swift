@@ -91,7 +91,7 @@ extension LibraryHandler {
     do throws(StorageError) { return try place.library.entry(place.id) == nil } catch { return false }
   }
 
-  /// Whether it cannot be told now that there is no image, or book, of the id.
+  /// Whether it is unknown at present if there is an image or a book of the id.
   func isUntold(_ id: ImageID) -> Bool {
     !id.isPrivate && library.isUndecided(id)
   }

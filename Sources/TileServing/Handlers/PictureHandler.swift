@@ -41,7 +41,7 @@ protocol PictureHandler: LibraryHandler {
 
 extension PictureHandler {
   /// - Parameters:
-  ///   - name: what tells the picture from all others of the archive.
+  ///   - name: differs between all pictures of the archive.
   ///   - failure: what is answered where it cannot be made.
   func rendering(
     _ name: String, _ task: RenderTask, _ archive: TileArchive, failure: Response

@@ -6,7 +6,7 @@ import ZigguratImaging
 /// A stream may leave pixels out, by an early end of a row or of the picture, and by moves. Only few writers do so, and they
 /// do it in most rows.
 enum BitmapRuns {
-  /// What a stream has other than one colour for each pixel.
+  /// The faults of a stream that does not have one colour for each pixel.
   private struct Findings {
     /// Rows that are left before their last pixel, and pixels that get no colour.
     var (shortRows, missingPixels) = (0, 0)
