@@ -24,8 +24,11 @@ struct OriginalHandler: DescribingHandler {
   func animation(_ id: ImageID?) -> Reply {
     forDownload(id) { handler in
       handler.found(id, problem: true) { id, archive in
-        let ending = archive.buildRecord?.animation?.format.rawValue ?? ""
-        return handler.saved(.response(handler.animation(archive)), id, ending: ending)
+        // The file of an archive in an object store is not in memory.
+        handler.rest(on: archive.mayBeLate ? handler.images.originalQueue : nil) { handler in
+          let ending = archive.buildRecord?.animation?.format.rawValue ?? ""
+          return handler.saved(.response(handler.animation(archive)), id, ending: ending)
+        }
       }
     }
   }

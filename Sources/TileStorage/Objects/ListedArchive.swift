@@ -30,19 +30,9 @@ package struct ListedArchive: Sendable {
 
 /// An archive in an object store that is opened by who first wants a tile of it, and once for all who want one.
 package final class ListedImage: Sendable {
-  private struct State {
+  /// The open archive, as long as an archive holds it.
+  private struct Current {
     weak var image: ObjectImage?
-    /// Kept for those who waited and are about to ask, since nobody else has it.
-    var fresh: ObjectImage?
-
-    /// The open archive, which is kept no longer for those who waited for it.
-    var current: ObjectImage? {
-      mutating get {
-        guard let image, !image.isReplaced else { return nil }
-        fresh = nil
-        return image
-      }
-    }
   }
 
   /// Why it is not open.
@@ -64,9 +54,9 @@ package final class ListedImage: Sendable {
   package let listed: ListedArchive
   private let store: any ObjectReading
   private let memory: ObjectMemory
-  private let state = Mutex(State())
-  /// The opening of this one archive: nil if it succeeded, and it is in `state`.
-  private let opening = SingleFlight<Bool, Lack?>()
+  private let current = Mutex(Current())
+  /// The opening of this one archive.
+  private let opening = SingleFlight<Bool, Result<ObjectImage, Lack>>()
 
   package init(_ listed: ListedArchive, from store: any ObjectReading, _ memory: ObjectMemory) {
     self.listed = listed
@@ -84,41 +74,48 @@ package final class ListedImage: Sendable {
       backing: ListedTiles(self))
   }
 
-  var isOpen: Bool { state.withLock { $0.image != nil } }
+  /// The open archive; nil if it is not open, or the store has another version by now.
+  var openImage: ObjectImage? {
+    current.withLock { current in
+      guard let image = current.image, !image.isReplaced else { return nil }
+      return image
+    }
+  }
 
-  /// The open archive. Does not wait; begins to open it if nobody has.
-  func opened() -> Result<ObjectImage, Lack> {
-    if let image = state.withLock({ $0.current }) { return .success(image) }
-    if let lack = opening.remembered(true) ?? nil { return .failure(lack) }
+  /// Returns the open archive, or why it is not open. Does not wait; begins to open it if nobody has.
+  /// - Parameter taker: gets the archive when it has been opened, before others learn of it.
+  func opened(for taker: ListedTiles) -> Result<ObjectImage, Lack> {
+    if let image = openImage { return .success(image) }
+    if let remembered = opening.remembered(true) { return remembered }
     let (flight, isNew) = opening.join(true)
-    if isNew, let image = state.withLock({ $0.current }) {
+    if isNew, let image = openImage {
       // It has been opened since.
-      opening.land(true, nil)
+      opening.land(true, .success(image))
       return .success(image)
     }
+    flight.whenLanded { if case .success(let image) = $0 { taker.hold(image) } }
     if isNew {
       ObjectImage.open(
         key: listed.pin.key, generation: listed.generation, from: store, memory
       ) { [self] in
-        let lack = take($0)
-        opening.land(true, lack, rememberingFor: lack?.rest)
+        let result = checked($0)
+        var rest: Duration?
+        if case .failure(let lack) = result { rest = lack.rest }
+        opening.land(true, result, rememberingFor: rest)
       }
     }
     return .failure(.pending(flight))
   }
 
-  private func take(_ result: Result<ObjectImage, StorageError>) -> Lack? {
+  private func checked(_ result: Result<ObjectImage, StorageError>) -> Result<ObjectImage, Lack> {
     switch result {
     case .success(let image):
       // Otherwise the store has something else than the directory says.
-      guard isListed(image) else { return .unreadable }
-      state.withLock { state in
-        state.image = image
-        state.fresh = image
-      }
-      return nil
+      guard isListed(image) else { return .failure(.unreadable) }
+      current.withLock { $0.image = image }
+      return .success(image)
     // What is listed should be there.
-    case .failure(let error): return error.kind == .unreachable ? .unreachable : .unreadable
+    case .failure(let error): return .failure(error.kind == .unreachable ? .unreachable : .unreadable)
     }
   }
 
@@ -153,11 +150,10 @@ final class ListedTiles: TileBacking {
     }
   }
 
-  /// An archive that somebody else has opened counts; none is opened for it.
+  /// An archive that another request has opened is used; none is opened for it.
   func tileHere(_ number: Int) -> StoredTile? {
     if let tiles = inner.withLock({ $0 }) { return tiles.tileHere(number) }
-    guard image.isOpen, case .success(let tiles) = tiles() else { return nil }
-    return tiles.tileHere(number)
+    return image.openImage.flatMap { hold($0).tileHere(number) }
   }
 
   func expect(_ numbers: [Int]) {
@@ -166,13 +162,18 @@ final class ListedTiles: TileBacking {
   }
 
   private func tiles() -> Result<ObjectTiles, ListedImage.Lack> {
+    if let tiles = inner.withLock({ $0 }) { return .success(tiles) }
+    return image.opened(for: self).map { hold($0) }
+  }
+
+  /// Keeps the open archive as long as these tiles.
+  @discardableResult
+  func hold(_ image: ObjectImage) -> ObjectTiles {
     inner.withLock { inner in
-      if let inner { return .success(inner) }
-      return image.opened().map { image in
-        let tiles = ObjectTiles(image)
-        inner = tiles
-        return tiles
-      }
+      if let inner { return inner }
+      let tiles = ObjectTiles(image)
+      inner = tiles
+      return tiles
     }
   }
 
