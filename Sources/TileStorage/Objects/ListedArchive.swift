@@ -3,18 +3,19 @@ package import TileGeometry
 import ZigguratFiles
 import ZigguratThreads
 
-/// What a library's directory tells of an archive in an object store: enough to answer for it without having opened it.
+/// A library directory's entry of an archive in an object store: enough to answer requests about it before it is
+/// opened.
 package struct ListedArchive: Sendable {
   package let pin: ObjectPin
-  /// Of the archive's root folder.
+  /// The name of the archive's root folder.
   package let name: String
   package let pyramid: Pyramid
   package let format: TileFormat
   package let generation: UInt64
-  /// Entries of it that are known already, by the names below its root folder.
+  /// Returns an entry that is already known, by its name relative to the root folder.
   package let entries: @Sendable (_ relativeName: String) -> [UInt8]?
 
-  /// - Parameter generation: as the archive's own directory gives it; one that gives another is not this archive.
+  /// - Parameter generation: the digest of the archive's own directory. An archive with another digest is not this one.
   package init(
     pin: ObjectPin, name: String, pyramid: Pyramid, format: TileFormat, generation: UInt64,
     entries: @escaping @Sendable (_ relativeName: String) -> [UInt8]?
@@ -28,14 +29,14 @@ package struct ListedArchive: Sendable {
   }
 }
 
-/// An archive in an object store that is opened by who first wants a tile of it, and once for all who want one.
+/// An archive in an object store that is opened on the first request for a tile, and once for all requests.
 package final class ListedImage: Sendable {
   private struct State {
     weak var image: ObjectImage?
-    /// Kept for those who waited and are about to ask, since nobody else has it.
+    /// Kept for the waiting requests, which are about to read it, because it has no other owner yet.
     var fresh: ObjectImage?
 
-    /// The open archive, which is kept no longer for those who waited for it.
+    /// The open archive, which is then no longer kept for the requests that waited for it.
     var current: ObjectImage? {
       mutating get {
         guard let image, !image.isReplaced else { return nil }
@@ -45,13 +46,13 @@ package final class ListedImage: Sendable {
     }
   }
 
-  /// Why it is not open.
+  /// The reason why the archive is not open.
   enum Lack: Error {
     case pending(any Pending)
     case unreachable
     case unreadable
 
-    /// How long it is remembered that it could not be opened.
+    /// The time for which a failure to open it is remembered.
     fileprivate var rest: Duration? {
       switch self {
       case .pending: nil
@@ -65,7 +66,7 @@ package final class ListedImage: Sendable {
   private let store: any ObjectReading
   private let memory: ObjectMemory
   private let state = Mutex(State())
-  /// The opening of this one archive: nil if it succeeded, and it is in `state`.
+  /// The opening of this one archive: nil if it succeeded, and the archive is in `state`.
   private let opening = SingleFlight<Bool, Lack?>()
 
   package init(_ listed: ListedArchive, from store: any ObjectReading, _ memory: ObjectMemory) {
@@ -74,10 +75,10 @@ package final class ListedImage: Sendable {
     self.memory = memory
   }
 
-  /// The version that is listed.
+  /// The version in the directory.
   package var pin: ObjectPin { listed.pin }
 
-  /// An archive of it, which holds what it gives; nothing is asked of the store for it.
+  /// Returns an archive that keeps the bytes that it returns; the store is not asked for it.
   package func archive() -> TileArchive {
     TileArchive(
       name: listed.name, pyramid: listed.pyramid, format: listed.format, generation: listed.generation,
@@ -86,7 +87,7 @@ package final class ListedImage: Sendable {
 
   var isOpen: Bool { state.withLock { $0.image != nil } }
 
-  /// The open archive. Does not wait; begins to open it if nobody has.
+  /// Returns the open archive. Does not block; starts to open it if no other request has.
   func opened() -> Result<ObjectImage, Lack> {
     if let image = state.withLock({ $0.current }) { return .success(image) }
     if let lack = opening.remembered(true) ?? nil { return .failure(lack) }
@@ -110,14 +111,14 @@ package final class ListedImage: Sendable {
   private func take(_ result: Result<ObjectImage, StorageError>) -> Lack? {
     switch result {
     case .success(let image):
-      // Otherwise the store has something else than the directory says.
+      // Otherwise the store has another archive than the directory lists.
       guard isListed(image) else { return .unreadable }
       state.withLock { state in
         state.image = image
         state.fresh = image
       }
       return nil
-    // What is listed should be there.
+    // A listed archive should exist.
     case .failure(let error): return error.kind == .unreachable ? .unreachable : .unreadable
     }
   }
@@ -133,7 +134,7 @@ package final class ListedImage: Sendable {
 final class ListedTiles: TileBacking {
   private let image: ListedImage
   private let inner = Mutex<ObjectTiles?>(nil)
-  /// Entries that were asked for, of those that the directory has told.
+  /// Requested entries that were found in the directory.
   private let told = Mutex<[String: ObjectBytes]>([:])
 
   init(_ image: ListedImage) { self.image = image }
@@ -153,7 +154,7 @@ final class ListedTiles: TileBacking {
     }
   }
 
-  /// An archive that somebody else has opened counts; none is opened for it.
+  /// Uses the archive only if another request has opened it.
   func tileHere(_ number: Int) -> StoredTile? {
     if let tiles = inner.withLock({ $0 }) { return tiles.tileHere(number) }
     guard image.isOpen, case .success(let tiles) = tiles() else { return nil }
@@ -161,7 +162,7 @@ final class ListedTiles: TileBacking {
   }
 
   func expect(_ numbers: [Int]) {
-    // Who waits for the archive asks for all of them again.
+    // Requests that wait for the archive ask for all of them again.
     if case .success(let tiles) = tiles() { tiles.expect(numbers) }
   }
 
@@ -176,7 +177,7 @@ final class ListedTiles: TileBacking {
     }
   }
 
-  /// The same for threads that may wait.
+  /// Returns the tiles after the archive was opened, for threads that may block.
   private func awaited() -> ObjectTiles? {
     for _ in 0..<TileArchive.patience {
       switch tiles() {
@@ -188,12 +189,12 @@ final class ListedTiles: TileBacking {
     return nil
   }
 
-  /// Archives that are listed are whole: each tile of the pyramid is there, and none changes.
+  /// Returns 0 for every tile. Listed archives are whole: each tile of the pyramid exists, and none changes.
   func stamp(ofTile number: Int) -> UInt64? {
     (0..<image.listed.pyramid.tileCount).contains(number) ? 0 : nil
   }
 
-  /// Waits for the store where the directory has not told it.
+  /// Blocks for the store if the entry is not in the directory.
   func entry(_ relativeName: String) -> UnsafeRawBufferPointer? {
     let known = told.withLock { told -> ObjectBytes? in
       if let bytes = told[relativeName] { return bytes }
