@@ -12,7 +12,7 @@ package enum Reply: Sendable {
     .task(PendingResponse(head: head, make))
   }
 
-  /// The same reply with its response changed.
+  /// Returns the reply with its response changed.
   package func map(_ change: @escaping @Sendable (Response) -> Response) -> Reply {
     switch self {
     case .response(let response): .response(change(response))
@@ -21,7 +21,7 @@ package enum Reply: Sendable {
     }
   }
 
-  /// The response, once it is there.
+  /// Returns the response, after its task if it has one.
   package func response() async -> Response {
     switch self {
     case .response(let response): response
@@ -32,8 +32,8 @@ package enum Reply: Sendable {
 
 /// A response that a task makes.
 package struct PendingResponse: Sendable {
-  /// The response without its body, if it is known before the body is made: a client that has this version already, or wants
-  /// another one, is answered without the task.
+  /// The response without its body, if it is known before the body is made. A client that has this version already, or
+  /// wants another one, is answered without the task.
   package let head: Response?
   /// Makes the response. If its task is cancelled, because the client is gone, it ends early with any response.
   package let make: @Sendable () async -> Response
