@@ -235,15 +235,20 @@ let package = Package(
   swiftLanguageModes: [.v6], cxxLanguageStandard: .cxx17
 )
 
-// libFuzzer brings a main function along and instruments every module, so its program is there for
-// `make fuzz` alone.
-if Context.environment["ZIGGURAT_FUZZ"] != nil {
-  package.targets.append(
-    .executableTarget(
-      name: "reader-fuzz",
-      dependencies: prefixed([
-        "PyramidBuilding", "TileRendering", "Metadata", "Cells", "Imaging", "TileStorage", "TileGeometry",
-        "HTTPMessages", "TileProtocols", "TileServing", "ObjectStore", "Files", "CISAL",
-      ]), path: "Tests/fuzz",
-      exclude: ["fuzz", "seeds.py"], swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
-}
+// The readers of `make fuzz`: a program there, since libFuzzer brings a main function along. Every other build compiles
+// them as a library, so that they follow the code.
+let readers = (
+  name: "reader-fuzz",
+  dependencies: prefixed([
+    "PyramidBuilding", "TileRendering", "Metadata", "Cells", "Imaging", "TileStorage", "TileGeometry",
+    "HTTPMessages", "TileProtocols", "TileServing", "ObjectStore", "Files", "CISAL",
+  ]), path: "Tests/fuzz", exclude: ["fuzz", "seeds.py"]
+)
+package.targets.append(
+  Context.environment["ZIGGURAT_FUZZ"] == nil
+    ? .target(
+      name: readers.name, dependencies: readers.dependencies, path: readers.path, exclude: readers.exclude,
+      swiftSettings: strict)
+    : .executableTarget(
+      name: readers.name, dependencies: readers.dependencies, path: readers.path, exclude: readers.exclude,
+      swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))

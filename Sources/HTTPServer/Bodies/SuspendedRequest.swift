@@ -48,7 +48,7 @@ final class SuspendedRequest: @unchecked Sendable {
   func wait(for pending: PendingResponse) -> Bool {
     guard suspend() else { return false }
     let task = Task(executorPreference: connection.server.taskThreads) { [self] in
-      resume(await pending.make())
+      resume(await pending.response())
     }
     state.withLock { state in
       if !state.isResumed { state.task = task }
