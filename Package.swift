@@ -191,9 +191,12 @@ let package = Package(
     tests("CatalogTests", ["Files", "Catalog", "CSQLite", "TileStorage", "TileGeometry", "TestSupport"]),
     tests(
       "ImageLibraryTests",
+      ["ImageLibrary", "Catalog", "Files", "Threads", "TileStorage", "TileGeometry", "TestSupport"]),
+    tests(
+      "IntakeTests",
       [
-        "ImageLibrary", "Catalog", "Files", "Metadata", "TileStorage", "TileGeometry", "RepositorySupport",
-        "TestSupport",
+        "Catalog", "Files", "ImageLibrary", "Intake", "Metadata", "ObjectStore", "PrivateSpaces", "Threads",
+        "TileStorage", "TileGeometry", "ObjectStoreSupport", "RepositorySupport", "TestSupport",
       ]),
     tests(
       "ObjectStoreTests",
