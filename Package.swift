@@ -177,6 +177,10 @@ let package = Package(
       name: prefixed("RepositorySupport"),
       dependencies: prefixed(["Catalog", "Files", "ImageLibrary", "Metadata", "TileStorage"]),
       path: "Tests/RepositorySupport", swiftSettings: strict),
+    .target(
+      name: prefixed("ObjectStoreSupport"),
+      dependencies: prefixed(["HTTPMessages", "ObjectStore", "Threads", "TestSupport"]),
+      path: "Tests/ObjectStoreSupport", swiftSettings: strict),
     tests("TileGeometryTests", ["TileGeometry", "TestSupport"]),
     tests("TileStorageTests", ["Files", "TileStorage", "TileGeometry", "TestSupport"]),
     tests(
@@ -187,13 +191,18 @@ let package = Package(
     tests("CatalogTests", ["Files", "Catalog", "CSQLite", "TileStorage", "TileGeometry", "TestSupport"]),
     tests(
       "ImageLibraryTests",
+      ["ImageLibrary", "Catalog", "Files", "Threads", "TileStorage", "TileGeometry", "TestSupport"]),
+    tests(
+      "IntakeTests",
       [
-        "ImageLibrary", "Catalog", "Files", "Metadata", "TileStorage", "TileGeometry", "RepositorySupport",
-        "TestSupport",
+        "Catalog", "Files", "ImageLibrary", "Intake", "Metadata", "ObjectStore", "PrivateSpaces", "Threads",
+        "TileStorage", "TileGeometry", "ObjectStoreSupport", "RepositorySupport", "TestSupport",
       ]),
     tests(
       "ObjectStoreTests",
-      ["Files", "ObjectStore", "Threads", "TileStorage", "TileGeometry", "TestSupport"]),
+      [
+        "Files", "ObjectStore", "Threads", "TileStorage", "TileGeometry", "ObjectStoreSupport", "TestSupport",
+      ]),
     tests("ThreadsTests", ["Threads"]),
     tests("UploadingTests", ["Files", "Uploading", "TestSupport"]),
     tests("MetadataTests", ["Files", "Metadata", "TileStorage", "TestSupport"]),

@@ -18,18 +18,17 @@ extension Catalog {
     var found: [ImageID] = []
     let (start, end) = Self.range(below: folder)
     try read { (connection) throws(SQLError) in
-      found = []
       // From the first place of one folder to the first behind all that is below it: a seek for each.
       func seek(_ sign: String, _ from: String) -> String {
         "(SELECT substr(folder, 1, length(?1) + \(connection.positionFunction)(substr(folder, length(?1) + 1), '/')) "
           + "FROM image WHERE shelf IS NOT NULL AND folder \(sign) \(from) AND folder < ?2 ORDER BY folder LIMIT 1)"
       }
       let next = seek(">=", "substr(child.name, 1, length(child.name) - 1) || '0'")
-      try connection.run(
+      found = try connection.rows(
         "WITH RECURSIVE child(name) AS (SELECT \(seek(">", "?1")) UNION ALL SELECT \(next) FROM child "
           + "WHERE child.name IS NOT NULL) SELECT substr(name, 1, length(name) - 1) FROM child WHERE name IS NOT NULL",
         [.text(start), .text(end)]
-      ) { if let id = $0.id(0) { found.append(id) } }
+      ) { $0.id(0) }
     }
     return found.sorted()
   }

@@ -100,9 +100,7 @@ extension Catalog {
               + "(SELECT * \(rows) ORDER BY \(range.sorting) LIMIT ?) AS image WHERE \(choice.condition) LIMIT ?",
             part + choice.values + [.integer(limit + 1 - count)], take)
           guard count <= limit else { return true }
-          try connection.run("SELECT count(*) FROM (SELECT 1 \(rows) LIMIT ?) AS part", part) {
-            seen += $0.integer(0)
-          }
+          seen += try connection.integer("SELECT count(*) FROM (SELECT 1 \(rows) LIMIT ?) AS part", part) ?? 0
         }
         return count > limit || seen < window
       }
@@ -132,9 +130,8 @@ extension Catalog {
         if let total = choice.total {
           result.total = total
         } else {
-          try connection.run(
-            "SELECT count(*) FROM image WHERE \(condition) AND \(choice.condition)", values + choice.values
-          ) { result.total = $0.integer(0) }
+          let counting = "SELECT count(*) FROM image WHERE \(condition) AND \(choice.condition)"
+          result.total = try connection.integer(counting, values + choice.values) ?? 0
         }
         break
       }
@@ -159,8 +156,7 @@ extension Catalog {
       let isFresh = began - known.counted < .seconds(10) && known.count >= Self.many
       if known.state == state || isFresh { return known.count }
     }
-    var count = 0
-    try connection.run("SELECT count(*) FROM image WHERE \(condition)", values) { count = $0.integer(0) }
+    let count = try connection.integer("SELECT count(*) FROM image WHERE \(condition)", values) ?? 0
     let fresh = ListedCount(state: state, count: count, counted: began)
     listed.withLock { $0.insert(fresh, for: counted, weight: 1) }
     return count

@@ -27,10 +27,9 @@ extension Catalog {
       result.hasMore = found.page.count > limit
       let page = found.page.prefix(limit)
       guard !page.isEmpty else { return }
-      try connection.run(
+      result.entries = try connection.rows(
         "SELECT \(CatalogSchema.columns) FROM image WHERE number IN (\(page.map { _ in "?" }.joined(separator: ", "))) "
-          + "ORDER BY shelf, id", page.map { .integer($0) }
-      ) { if let entry = CatalogSchema.entry($0) { result.entries.append(entry) } }
+          + "ORDER BY shelf, id", page.map { .integer($0) }, CatalogSchema.entry)
     }
     return result
   }

@@ -112,22 +112,28 @@ package final class Catalog: Sendable {
   }
 
   func entries(_ condition: String, _ values: [SQLValue]) throws(StorageError) -> [CatalogEntry] {
-    var found: [CatalogEntry] = []
-    try read { (connection) throws(SQLError) in
-      found = []
-      try connection.run("SELECT \(CatalogSchema.columns) FROM image \(condition)", values) {
-        if let entry = CatalogSchema.entry($0) { found.append(entry) }
-      }
-    }
-    return found
+    try rows("SELECT \(CatalogSchema.columns) FROM image \(condition)", values, CatalogSchema.entry)
   }
 
   func count(_ condition: String, _ values: [SQLValue]) throws(StorageError) -> Int {
-    var count = 0
-    try read { (connection) throws(SQLError) in
-      try connection.run("SELECT count(*) FROM image \(condition)", values) { count = $0.integer(0) }
-    }
-    return count
+    try integer("SELECT count(*) FROM image \(condition)", values) ?? 0
+  }
+
+  /// Returns what `make` reads from each row of a query, without nils.
+  func rows<Element>(
+    _ sql: String, _ values: [SQLValue] = [], reading: CatalogReading = .ordinary,
+    _ make: (any SQLRow) -> Element?
+  ) throws(StorageError) -> [Element] {
+    var found: [Element] = []
+    try read(reading) { (connection) throws(SQLError) in found = try connection.rows(sql, values, make) }
+    return found
+  }
+
+  /// Returns the first column of the one row of a query; nil if there is no row.
+  func integer(
+    _ sql: String, _ values: [SQLValue] = [], reading: CatalogReading = .ordinary
+  ) throws(StorageError) -> Int? {
+    try rows(sql, values, reading: reading) { $0.integer(0) }.first
   }
 
   // MARK: Writing

@@ -1,5 +1,6 @@
 import Synchronization
 package import TileStorage
+import ZigguratFiles
 
 /// Reads from a bucket of an S3 store, with patience that ends.
 package final class ObjectClient: ObjectReading {
@@ -35,9 +36,7 @@ package final class ObjectClient: ObjectReading {
       let fault: ObjectFault? = if case .failure(let fault) = result { fault } else { nil }
       state.withLock { state in
         state.patience.breaker.note(hasAnswered: fault?.isSilence != true, at: now)
-        let pause =
-          fault == nil
-          ? .zero : patience.pause * (Double(1 << (call.attempt - 1)) * Double.random(in: 0.5...1))
+        let pause = fault == nil ? .zero : patience.pause.backoff(after: call.attempt)
         if fault?.mayPass == true, call.attempt < patience.tries, now + pause < call.deadline,
           state.patience.breaker.refusal(at: now) == nil, state.patience.retries.spend()
         {
@@ -127,6 +126,11 @@ package final class ObjectClient: ObjectReading {
 }
 
 extension ObjectFault {
+  /// Returns the error of a request for a bucket as a whole.
+  func ofBucket(_ action: String) -> StorageError {
+    StorageError(action, self == .missing ? "there is no such bucket" : description, kind: kind)
+  }
+
   /// Whether the same question may have an answer soon.
   var mayPass: Bool {
     switch self {

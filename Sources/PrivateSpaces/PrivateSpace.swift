@@ -138,6 +138,13 @@ package final class PrivateSpace: ArchiveStore, Sendable {
       guard replacing || index.entries[id.text] == nil else {
         throw StorageError("write \(id)", PartialFile.taken, code: EEXIST)
       }
+      // The index finds two ids equal that differ by their Unicode form alone; the other image would be lost.
+      if let other = index.entries.index(forKey: id.text).map({ index.entries[$0].key }),
+        !other.utf8.elementsEqual(id.text.utf8)
+      {
+        throw StorageError(
+          "write \(id)", "the space has an image whose name differs by its Unicode form alone", code: EEXIST)
+      }
       try folder.publish(file)
       let old = index.entries[id.text]
       var entry = entry

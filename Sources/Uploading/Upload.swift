@@ -113,6 +113,12 @@ package final class Upload: Sendable {
     var metadata: String?
   }
 
+  func record(image: ImageID? = nil, attempts: Int? = nil) -> Record {
+    Record(
+      name: name, folder: folder, length: length, image: image, attempts: attempts, copy: copy,
+      metadata: metadata)
+  }
+
   /// What clients are told.
   package var json: [UInt8] {
     struct Reported: Encodable {

@@ -36,13 +36,9 @@ package final class UploadFolder: Sendable {
   /// Makes and locks the folder again if it was removed or replaced, as when a library is restored from a backup while the
   /// server runs.
   private func ensure() throws(StorageError) {
-    let result: Result<Void, StorageError> = lock.withLock { lock in
-      do throws(StorageError) {
-        if !lock.isInPlace { lock = try Self.locked(path) }
-        return .success(())
-      } catch { return .failure(error) }
+    try lock.withLock { (lock) throws(StorageError) in
+      if !lock.isInPlace { lock = try Self.locked(path) }
     }
-    try result.get()
   }
 
   func file(of upload: Upload) -> String { "\(path)/\(upload.id)/\(upload.name)" }
@@ -58,11 +54,7 @@ package final class UploadFolder: Sendable {
     let partial = "\(path)/.\(upload.id)"
     guard mkdir(partial, 0o700) == 0 else { throw StorageError("make an upload", errno: errno) }
     do throws(StorageError) {
-      try write(
-        Upload.Record(
-          name: upload.name, folder: upload.folder, length: upload.length, copy: upload.copy,
-          metadata: upload.metadata),
-        to: partial)
+      try write(upload.record(), to: partial)
       let descriptor = open("\(partial)/\(upload.name)", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw StorageError("make an upload", errno: errno) }
       close(descriptor)
@@ -80,11 +72,7 @@ package final class UploadFolder: Sendable {
   /// Keeps, also over a loss of power, which picture it becomes and how often that was tried.
   func record(_ upload: Upload, image: ImageID?, attempts: Int) throws(StorageError) {
     let folder = "\(path)/\(upload.id)"
-    try write(
-      Upload.Record(
-        name: upload.name, folder: upload.folder, length: upload.length, image: image, attempts: attempts,
-        copy: upload.copy, metadata: upload.metadata),
-      to: folder)
+    try write(upload.record(image: image, attempts: attempts), to: folder)
     try FolderTree.synchronize(folder)
   }
 

@@ -97,7 +97,7 @@ package final class Uploads: Sendable {
       id: id, name: UploadName.file(name), folder: place, length: length, state: state, vault: vault,
       copy: copy, metadata: metadata)
     let isTaken = table.withLock { table in
-      let open = table.values.count { ![.done, .failed].contains($0.state.stage) }
+      let open = table.values.count { !$0.hasEnded }
       guard open < UploadLimits.count else { return false }
       table[id] = upload
       return true
@@ -167,7 +167,7 @@ package final class Uploads: Sendable {
     upload.change { [end] in $0 = end }
     tell(upload)
     table.withLock { table in
-      let over = table.values.filter { [.done, .failed].contains($0.state.stage) }
+      let over = table.values.filter(\.hasEnded)
       guard over.count > Self.listed else { return }
       let oldest = over.sorted { $0.state.lastChange < $1.state.lastChange }
       for upload in oldest.prefix(over.count - Self.listed) { table[upload.id] = nil }
@@ -271,12 +271,9 @@ package final class Uploads: Sendable {
   private func record(_ upload: Upload, image: ImageID?, attempts: Int) throws(StorageError) {
     // Of what is private nothing lasts beyond the program.
     if upload.vault == nil {
-      let result: Result<Void, StorageError> = upload.disk.withLock { _ in
-        do throws(StorageError) {
-          return .success(try folder.record(upload, image: image, attempts: attempts))
-        } catch { return .failure(error) }
+      try upload.disk.withLock { (_) throws(StorageError) in
+        try folder.record(upload, image: image, attempts: attempts)
       }
-      try result.get()
     }
     upload.change { ($0.image, $0.attempts) = (image, attempts) }
   }

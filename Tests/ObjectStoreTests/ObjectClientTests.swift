@@ -5,6 +5,7 @@ import ZigguratTestSupport
 import ZigguratThreads
 
 @testable import ZigguratObjectStore
+@testable import ZigguratObjectStoreSupport
 
 /// Reading from a store that may lie, over sockets.
 struct ObjectClientTests {

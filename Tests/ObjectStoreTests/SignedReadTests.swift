@@ -2,6 +2,7 @@ import Testing
 import TileStorage
 
 @testable import ZigguratObjectStore
+@testable import ZigguratObjectStoreSupport
 
 /// Requests that are signed once for all parts of a version.
 struct SignedReadTests {

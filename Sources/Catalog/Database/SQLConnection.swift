@@ -57,6 +57,22 @@ extension SQLConnection {
   func run(_ sql: String) throws(SQLError) { try run(sql, []) { _ in } }
   func run(_ sql: String, _ values: [SQLValue]) throws(SQLError) { try run(sql, values) { _ in } }
   func run(_ sql: String, _ body: (any SQLRow) -> Void) throws(SQLError) { try run(sql, [], body) }
+
+  /// Returns what `make` reads from each row of a query, without nils.
+  func rows<Element>(
+    _ sql: String, _ values: [SQLValue] = [], _ make: (any SQLRow) -> Element?
+  ) throws(SQLError) -> [Element] {
+    var found: [Element] = []
+    try run(sql, values) { if let element = make($0) { found.append(element) } }
+    return found
+  }
+
+  /// Returns the first column of the one row of a query; nil if there is no row.
+  func integer(_ sql: String, _ values: [SQLValue] = []) throws(SQLError) -> Int? {
+    var found: Int?
+    try run(sql, values) { found = $0.integer(0) }
+    return found
+  }
 }
 
 /// What a search has found.

@@ -3,9 +3,7 @@ extension PostgreSQLConnection {
   var positionFunction: String { "strpos" }
 
   func state() throws(SQLError) -> DatabaseState {
-    var version = 0
-    try run("SELECT changes FROM writer") { version = $0.integer(0) }
-    return DatabaseState(connection: nil, version: version)
+    DatabaseState(connection: nil, version: try integer("SELECT changes FROM writer") ?? 0)
   }
 
   /// Found so often, images are no longer counted.
@@ -191,11 +189,9 @@ extension PostgreSQLConnection {
   /// costs more than it spares.
   private var isInOrder: Bool {
     get throws(SQLError) {
-      var correlation = 0.0
-      try run(
+      try rows(
         "SELECT correlation FROM pg_stats WHERE (schemaname, tablename) = (current_schema(), 'searched_pages')"
-      ) { correlation = $0.real(0) }
-      return correlation > 0.9
+      ) { $0.real(0) }.first ?? 0 > 0.9
     }
   }
 
@@ -224,12 +220,10 @@ extension PostgreSQLConnection {
       "SELECT number, shelf, id FROM searched WHERE number IN "
       + "(SELECT cover FROM searched WHERE \(search.condition) AND cover IS NOT NULL) "
       + "AND \(behind)\(end) ORDER BY shelf, id LIMIT ?5"
-    var page: [Int] = []
-    try run(
+    return try rows(
       "SELECT number FROM ((\(own)) UNION (\(covers))) AS item ORDER BY shelf, id LIMIT ?5",
       search.values + start + [.integer(limit)] + (shelf.map { [.text($0)] } ?? [])
-    ) { page.append($0.integer(0)) }
-    return page
+    ) { $0.integer(0) }
   }
 
   /// How much is listed of what is found; at most `most`.
@@ -238,29 +232,26 @@ extension PostgreSQLConnection {
       "SELECT number FROM searched WHERE \(search.condition) AND cover IS NULL AND shelf IS NOT NULL "
       + "LIMIT CAST(?3 AS bigint)"
     let books = "SELECT DISTINCT cover FROM searched WHERE \(search.condition) AND cover IS NOT NULL"
-    var count = 0
-    try run(
+    let count = try integer(
       "SELECT count(*) FROM ((\(single)) UNION ALL (\(books))) AS item",
-      search.values + [.integer(Self.most)]
-    ) { count = min($0.integer(0), Self.most) }
-    return count
+      search.values + [.integer(Self.most)])
+    return min(count ?? 0, Self.most)
   }
 
   /// Those that the list comes by behind a place, so far and no further; nil where there are not enough within that.
   private func walked(
     _ search: Search, _ start: [SQLValue], _ limit: Int, within window: Int
   ) throws(SQLError) -> [Int]? {
-    var page: [Int] = []
     let found =
       "words @@ CAST(?1 AS tsquery) OR cover IS NOT NULL AND EXISTS (SELECT 1 FROM searched AS page "
       + "WHERE page.cover = listed.number AND page.words @@ CAST(?1 AS tsquery))"
     let listed =
       "SELECT number, shelf, id, cover, words FROM searched WHERE shelf IS NOT NULL AND (shelf, id) > (?2, ?3) "
       + "ORDER BY shelf, id LIMIT CAST(?5 AS bigint)"
-    try run(
+    let page = try rows(
       "SELECT number FROM (\(listed)) AS listed WHERE \(found) ORDER BY shelf, id LIMIT ?4",
       [.text(search.all)] + start + [.integer(limit), .integer(window)]
-    ) { page.append($0.integer(0)) }
+    ) { $0.integer(0) }
     return page.count < limit ? nil : page
   }
 }

@@ -226,9 +226,7 @@ enum PostgreSQLSchema {
     var isThere = false
     try connection.run("SELECT to_regclass('ziggurat_schema')") { isThere = !$0.isNull(0) }
     guard isThere else { return 0 }
-    var version = 0
-    try connection.run("SELECT version FROM ziggurat_schema") { version = $0.integer(0) }
-    return version
+    return try connection.integer("SELECT version FROM ziggurat_schema") ?? 0
   }
 
   /// Brings the tables to this program's version.

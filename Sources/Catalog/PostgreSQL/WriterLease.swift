@@ -55,21 +55,18 @@ final class WriterLease: Sendable {
     var other = ""
     do throws(SQLError) {
       try pool.use(patience: PostgreSQLConnection.shortPatience) { (connection) throws(SQLError) in
-        found = nil
         if let epoch {
-          try connection.run(
+          found = try connection.integer(
             "UPDATE writer SET beat = clock_timestamp() WHERE epoch = ? AND \(PostgreSQLSchema.isOurs) RETURNING epoch",
-            [.integer(epoch)]
-          ) { found = $0.integer(0) }
+            [.integer(epoch)])
         } else {
           // Whoever was stopped in a transaction is not waited for: who gave up waiting would get the right without knowing it.
-          try connection.run(
+          found = try connection.integer(
             "UPDATE writer SET epoch = epoch + 1, holder = ?1, address = ?2, beat = clock_timestamp(), "
               + "library = coalesce(library, ?3) WHERE epoch = (SELECT epoch FROM writer "
               + "WHERE (beat < clock_timestamp() - make_interval(secs => \(Self.length)) OR address = '' AND ?2 <> '') "
               + "AND (library = ?3) IS NOT FALSE AND \(PostgreSQLSchema.isOurs) FOR UPDATE SKIP LOCKED) RETURNING epoch",
-            [.text(holder), .text(address), SQLValue(library)]
-          ) { found = $0.integer(0) }
+            [.text(holder), .text(address), SQLValue(library)])
           guard found == nil else { return }
           try connection.run("SELECT address FROM writer") { other = $0.text(0) ?? "" }
         }

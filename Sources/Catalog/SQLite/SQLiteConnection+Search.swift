@@ -22,8 +22,7 @@ extension SQLiteConnection {
   func found(_ words: SearchWords, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
     guard let query = words.query() else { return FoundRows() }
     // Not asked of a database in which nothing was found as often: most are small.
-    var last = 0
-    if hasMany.load(ordering: .relaxed) { try run("SELECT max(number) FROM image") { last = $0.integer(0) } }
+    let last = try hasMany.load(ordering: .relaxed) ? integer("SELECT max(number) FROM image") ?? 0 : 0
     // Of what every other image has the index alone would take longer than all of the rest. Others are told by few rows.
     if last > Self.most, try Self.met(words, after: start, limit: 3, batches: 2, self) != nil,
       try areMany(words, upTo: last),
@@ -55,8 +54,7 @@ extension SQLiteConnection {
   func state() throws(SQLError) -> DatabaseState {
     // Of others' writing; of this process's, too, since there is a connection for writing alone. Tables in memory have
     // one for all.
-    var version = 0
-    try run("PRAGMA data_version") { version = $0.integer(0) }
+    let version = try integer("PRAGMA data_version") ?? 0
     return DatabaseState(connection: ObjectIdentifier(self), version: version &+ changes)
   }
 
@@ -165,11 +163,9 @@ extension SQLiteConnection {
     _ limit: Int, of wanted: Wanted, in numbers: [UInt32], after start: [SQLValue],
     _ connection: SQLiteConnection
   ) throws(SQLError) -> [Int]? {
-    var next: Int?
-    try connection.run(
+    let next = try connection.integer(
       "SELECT number FROM image WHERE shelf IS NOT NULL AND (shelf, id) > (?, ?) ORDER BY shelf, id LIMIT 1",
-      start
-    ) { next = $0.integer(0) }
+      start)
     guard let next else { return [] }
     guard let place = numbers.firstIndex(of: UInt32(clamping: next)) else { return nil }
     return Array(numbers[place...].lazy.map(Int.init).filter(wanted.has).prefix(limit))

@@ -85,10 +85,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
 
   /// While no other thread has a transaction of this connection.
   func alone(_ body: () throws(SQLError) -> Void) throws(SQLError) {
-    let result: Result<Void, SQLError> = writing.withLock { _ in
-      do throws(SQLError) { return .success(try body()) } catch { return .failure(error) }
-    }
-    try result.get()
+    try writing.withLock { (_) throws(SQLError) in try body() }
   }
 
   /// - Returns: a statement, to be finalized.

@@ -88,10 +88,9 @@ enum SQLiteSchema {
 
   /// Has indexes let go of what was deleted.
   static func optimize(_ connection: any SQLConnection) throws(SQLError) {
-    var indexes: [String] = []
-    try connection.run("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%fts5%'") {
-      indexes.append($0.text(0) ?? "")
-    }
+    let indexes = try connection.rows(
+      "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%fts5%'"
+    ) { $0.text(0) }
     for name in indexes { try connection.run("INSERT INTO \(name)(\(name)) VALUES ('optimize')") }
   }
 }

@@ -29,11 +29,7 @@ extension Catalog {
   /// Where the feed is now: what is read of the catalog behind this has all changes before it.
   package func place() throws(StorageError) -> Place {
     // Behind which all is.
-    var snapshot = "1:1:"
-    try read(.row) { (connection) throws(SQLError) in
-      try connection.run("SELECT \(Self.now)") { snapshot = $0.text(0) ?? snapshot }
-    }
-    return Place(snapshot: snapshot)
+    Place(snapshot: try rows("SELECT \(Self.now)", reading: .row) { $0.text(0) }.first ?? "1:1:")
   }
 
   /// What has changed behind a place, each image once.
@@ -67,15 +63,10 @@ extension Catalog {
   /// Of images of which something has changed those that are there no more, and those of which something was there
   /// that nobody is to see any more; at most a thousand are asked for at once.
   package func gone(among ids: [ImageID]) throws(StorageError) -> [ImageID] {
-    var gone: [ImageID] = []
-    try read(.row) { (connection) throws(SQLError) in
-      gone = []
-      try connection.run(
-        "SELECT id FROM unnest(CAST(? AS text[])) AS asked (id) WHERE \(Self.hasGone("asked"))",
-        [.text(Self.list(ids))]
-      ) { if let id = $0.id(0) { gone.append(id) } }
-    }
-    return gone
+    try rows(
+      "SELECT id FROM unnest(CAST(? AS text[])) AS asked (id) WHERE \(Self.hasGone("asked"))",
+      [.text(Self.list(ids))], reading: .row
+    ) { $0.id(0) }
   }
 
   /// Of rows with an id: it is no image's, or was that of another one, which was removed or deleted.
@@ -92,23 +83,16 @@ extension Catalog {
   ) throws(StorageError) {
     var heard = 0
     while true {
-      var (gone, count): ([ImageID], Int) = ([], 0)
-      try read { (connection) throws(SQLError) in
-        gone = []
-        count = 0
-        try connection.run(
-          "SELECT number, id, CAST(\(Self.hasGone("change")) AS integer) FROM change WHERE number > ? AND \(Self.isBehind) "
-            + "AND pg_visible_in_snapshot(change.transaction, CAST(CAST(? AS text) AS pg_snapshot)) "
-            + "ORDER BY number LIMIT \(Self.most)",
-          [.integer(heard), .text(first.snapshot), .text(first.snapshot), .text(last.snapshot)]
-        ) { row in
-          heard = row.integer(0)
-          count = count + 1
-          if row.integer(2) == 1, let id = row.id(1) { gone.append(id) }
-        }
-      }
+      let page = try rows(
+        "SELECT number, id, CAST(\(Self.hasGone("change")) AS integer) FROM change WHERE number > ? AND \(Self.isBehind) "
+          + "AND pg_visible_in_snapshot(change.transaction, CAST(CAST(? AS text) AS pg_snapshot)) "
+          + "ORDER BY number LIMIT \(Self.most)",
+        [.integer(heard), .text(first.snapshot), .text(first.snapshot), .text(last.snapshot)]
+      ) { (number: $0.integer(0), gone: $0.integer(2) == 1 ? $0.id(1) : nil) }
+      heard = page.last?.number ?? heard
+      let gone = page.compactMap(\.gone)
       if !gone.isEmpty { body(gone) }
-      if count < Self.most { return }
+      if page.count < Self.most { return }
     }
   }
 
@@ -121,23 +105,16 @@ extension Catalog {
     let name = String(time, radix: 16)
     var last = ""
     while true {
-      var (gone, count): ([ImageID], Int) = ([], 0)
-      try read { (connection) throws(SQLError) in
-        gone = []
-        count = 0
-        try connection.run(
-          "SELECT id FROM (SELECT id FROM archive WHERE deletion > ?1 UNION SELECT id FROM archive "
-            + "WHERE replaced > to_timestamp(?2) AND \(Self.hasGone("archive"))) AS went WHERE id > ?3 "
-            + "ORDER BY id LIMIT \(Self.most)",
-          [.text(name), .integer(time), .text(last)]
-        ) { row in
-          last = row.text(0) ?? ""
-          count = count + 1
-          if let id = row.id(0) { gone.append(id) }
-        }
-      }
+      let page = try rows(
+        "SELECT id FROM (SELECT id FROM archive WHERE deletion > ?1 UNION SELECT id FROM archive "
+          + "WHERE replaced > to_timestamp(?2) AND \(Self.hasGone("archive"))) AS went WHERE id > ?3 "
+          + "ORDER BY id LIMIT \(Self.most)",
+        [.text(name), .integer(time), .text(last)]
+      ) { $0.text(0) ?? "" }
+      last = page.last ?? last
+      let gone = page.compactMap(ImageID.init)
       if !gone.isEmpty { body(gone) }
-      if count < Self.most { return }
+      if page.count < Self.most { return }
     }
   }
 }

@@ -158,42 +158,39 @@ enum ListeningSocket {
 
   /// 0 where it has none.
   static func localPort(_ socket: Int32) -> Int {
-    withName(of: socket) {
-      guard [AF_INET, AF_INET6].contains(Int32($0.pointee.sa_family)) else { return 0 }
-      return Int(UInt16(bigEndian: UnsafeRawPointer($0).load(as: sockaddr_in.self).sin_port))
+    withName(of: socket) { address, _ in
+      guard [AF_INET, AF_INET6].contains(Int32(address.pointee.sa_family)) else { return 0 }
+      return Int(UInt16(bigEndian: UnsafeRawPointer(address).load(as: sockaddr_in.self).sin_port))
     }
   }
 
   /// The address that a socket listens at; nil if it is neither of TCP nor in the file system.
   static func place(_ socket: Int32) -> HandedSocket.Place? {
-    var storage = sockaddr_storage()
-    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-    return withUnsafeMutablePointer(to: &storage) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        guard getsockname(socket, address, &length) == 0 else { return nil }
-        switch Int32(address.pointee.sa_family) {
-        case AF_UNIX:
-          return UnsafeRawPointer(address).withMemoryRebound(to: sockaddr_un.self, capacity: 1) { address in
-            let count = Int(length) - MemoryLayout<sockaddr_un>.offset(of: \.sun_path)!
-            return withUnsafeBytes(of: address.pointee.sun_path) { path in
-              .path(String(decoding: path.prefix(max(0, count)).prefix { $0 != 0 }, as: UTF8.self))
-            }
+    withName(of: socket) { address, length in
+      switch Int32(address.pointee.sa_family) {
+      case AF_UNIX:
+        return UnsafeRawPointer(address).withMemoryRebound(to: sockaddr_un.self, capacity: 1) { address in
+          let count = Int(length) - MemoryLayout<sockaddr_un>.offset(of: \.sun_path)!
+          return withUnsafeBytes(of: address.pointee.sun_path) { path in
+            .path(String(decoding: path.prefix(max(0, count)).prefix { $0 != 0 }, as: UTF8.self))
           }
-        case AF_INET, AF_INET6:
-          var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-          guard
-            getnameinfo(address, length, &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST) == 0
-          else { return nil }
-          let host = name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-          return .address(host: host, port: localPort(socket))
-        default: return nil
         }
+      case AF_INET, AF_INET6:
+        var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        guard getnameinfo(address, length, &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST) == 0 else {
+          return nil
+        }
+        let host = name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+        return .address(host: host, port: localPort(socket))
+      default: return nil
       }
     }
   }
 
   /// The address of this machine that a connection was made to; nil if it has none.
-  static func localAddress(_ socket: Int32) -> IPAddress? { withName(of: socket) { IPAddress($0) } }
+  static func localAddress(_ socket: Int32) -> IPAddress? {
+    withName(of: socket) { address, _ in IPAddress(address) }
+  }
 
   /// Returns the address and port that a connection was made to, as a URL has them; nil if it has none.
   static func authority(_ socket: Int32) -> String? {
@@ -202,14 +199,14 @@ enum ListeningSocket {
   }
 
   private static func withName<Result>(
-    of socket: Int32, _ body: (UnsafePointer<sockaddr>) -> Result
+    of socket: Int32, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
   ) -> Result {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
     return withUnsafeMutablePointer(to: &storage) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
         _ = getsockname(socket, address, &length)
-        return body(address)
+        return body(address, length)
       }
     }
   }

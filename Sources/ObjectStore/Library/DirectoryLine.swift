@@ -126,7 +126,7 @@ final class ListedRecord: Sendable {
 
   init(
     digest: [UInt8], etag: String, byteCount: Int, generation: UInt64, pyramid: Pyramid, format: TileFormat,
-    text: SegmentText, build: Range<Int>, words: Range<Int>
+    text: SegmentText = .nothing, build: Range<Int> = 0..<0, words: Range<Int> = 0..<0
   ) {
     self.digest = digest
     self.etag = etag

@@ -73,10 +73,7 @@ package final class ObjectDirectory: Sendable {
   /// - Returns: a number that differs with every change.
   @discardableResult
   package func refresh() throws(StorageError) -> Int {
-    let result: Result<Int, StorageError> = updating.withLock { _ in
-      do throws(StorageError) { return .success(try read()) } catch { return .failure(error) }
-    }
-    return try result.get()
+    try updating.withLock { (_) throws(StorageError) in try read() }
   }
 
   private func read() throws(StorageError) -> Int {
@@ -243,57 +240,45 @@ package final class ObjectDirectory: Sendable {
   /// Adds lines for everybody to read, and to what is known here.
   func add(_ lines: [[UInt8]]) throws(StorageError) {
     guard !lines.isEmpty else { return }
-    let result: Result<Void, StorageError> = updating.withLock { _ in
-      do throws(StorageError) {
-        // Nobody's words are before what they change.
-        _ = try read()
-        try put(DirectorySegment.bytes(lines), after: current.keys.max(), isWhole: false)
-        _ = try read()
-        return .success(())
-      } catch { return .failure(error) }
+    try updating.withLock { (_) throws(StorageError) in
+      // Nobody's words are before what they change.
+      _ = try read()
+      try put(DirectorySegment.bytes(lines), after: current.keys.max(), isWhole: false)
+      _ = try read()
     }
-    try result.get()
   }
 
   /// The same for who does not read what is known, which may be very much: behind all that is there.
   func append(_ lines: [[UInt8]]) throws(StorageError) {
     guard !lines.isEmpty else { return }
-    let result: Result<Void, StorageError> = updating.withLock { _ in
-      do throws(StorageError) {
-        let listed = try segments()
-        try put(DirectorySegment.bytes(lines), after: listed.map(\.key).max(), isWhole: false)
-        return .success(())
-      } catch { return .failure(error) }
+    try updating.withLock { (_) throws(StorageError) in
+      let listed = try segments()
+      try put(DirectorySegment.bytes(lines), after: listed.map(\.key).max(), isWhole: false)
     }
-    try result.get()
   }
 
   /// Writes all in one segment, reads that back, and removes those that are in it.
   package func compact() throws(StorageError) {
-    let result: Result<Void, StorageError> = updating.withLock { _ in
-      do throws(StorageError) {
-        _ = try read()
-        let known = current
-        guard known.keys.count > 1 || known.isOdd else { return .success(()) }
-        var lines = known.keys.sorted().map { DirectoryLine.text(holds: name($0)) }
-        for id in known.records.keys.sorted() {
-          guard let line = known.records[id].flatMap({ Self.line(id, $0) }) else {
-            throw StorageError("read the library's directory", "its lines cannot be read again")
-          }
-          lines.append(line)
-          if let root = known.origins[id] { lines.append(DirectoryLine.text(origin: id, root)) }
+    try updating.withLock { (_) throws(StorageError) in
+      _ = try read()
+      let known = current
+      guard known.keys.count > 1 || known.isOdd else { return }
+      var lines = known.keys.sorted().map { DirectoryLine.text(holds: name($0)) }
+      for id in known.records.keys.sorted() {
+        guard let line = known.records[id].flatMap({ Self.line(id, $0) }) else {
+          throw StorageError("read the library's directory", "its lines cannot be read again")
         }
-        let bytes = DirectorySegment.bytes(lines)
-        let pin = try put(bytes, after: known.keys.max(), isWhole: true)
-        try confirm(pin, SHA256.of(bytes), known)
-        for key in known.keys {
-          try told("remove \(key)") { () throws(ObjectFault) in try writing.remove(key) }
-        }
-        _ = try read()
-        return .success(())
-      } catch { return .failure(error) }
+        lines.append(line)
+        if let root = known.origins[id] { lines.append(DirectoryLine.text(origin: id, root)) }
+      }
+      let bytes = DirectorySegment.bytes(lines)
+      let pin = try put(bytes, after: known.keys.max(), isWhole: true)
+      try confirm(pin, SHA256.of(bytes), known)
+      for key in known.keys {
+        try told("remove \(key)") { () throws(ObjectFault) in try writing.remove(key) }
+      }
+      _ = try read()
     }
-    try result.get()
   }
 
   private static func line(_ id: ImageID, _ record: ListedRecord) -> [UInt8]? {
@@ -355,7 +340,6 @@ package final class ObjectDirectory: Sendable {
   }
 
   private func told(_ action: String, _ fault: ObjectFault) -> StorageError {
-    let reason = fault == .missing ? "there is no such bucket" : fault.description
-    return StorageError("\(action) (\(address) at \(endpoint.url))", reason, kind: fault.kind)
+    fault.ofBucket("\(action) (\(address) at \(endpoint.url))")
   }
 }

@@ -60,21 +60,21 @@ package final class ObjectLibrary: Sendable {
         "it is not s3://BUCKET or s3://BUCKET/PREFIX: a bucket is 3 to 63 of a-z, 0-9, - and .; a prefix has A-Z, _ and ~, too"
       )
     }
-    let settings = try ObjectSettings()
-    guard let client = ObjectClient(address, settings) else {
-      throw StorageError("open the library \(text)", "there is no memory for it", kind: .unreachable)
-    }
-    return ObjectLibrary(address, settings, client, memoryLimit, limits, StrayObjects(report: report))
+    return try ObjectLibrary(
+      address, ObjectSettings(), memoryLimit: memoryLimit, limits: limits, report: report)
   }
 
-  private init(
-    _ address: ObjectAddress, _ settings: ObjectSettings, _ client: ObjectClient, _ memoryLimit: Int,
-    _ limits: RequestLimits, _ strays: StrayObjects
-  ) {
+  init(
+    _ address: ObjectAddress, _ settings: ObjectSettings, memoryLimit: Int = 64 << 20, limits: RequestLimits,
+    report: @escaping @Sendable (String) -> Void
+  ) throws(StorageError) {
+    guard let client = ObjectClient(address, settings) else {
+      throw StorageError("open the library \(address)", "there is no memory for it", kind: .unreachable)
+    }
     self.address = address
     self.settings = settings
     self.client = client
-    self.strays = strays
+    strays = StrayObjects(report: report)
     memory = ObjectMemory(limit: memoryLimit)
     directory = ObjectDirectory(address, settings, reading: client, limits: limits, strays: strays)
   }
@@ -120,12 +120,11 @@ package final class ObjectLibrary: Sendable {
   package func images() -> [Image] { directory.current.records.map(image) }
 
   private func image(_ id: ImageID, _ record: ListedRecord) -> Image {
-    let key = ListedRecord.key(record.digest, below: address.prefix)
-    let listed = ListedArchive(
-      pin: ObjectPin(key: key, etag: record.etag, byteCount: record.byteCount), name: id.name,
-      pyramid: record.pyramid, format: record.format, generation: record.generation, entries: record.entry)
+    let (image, key) = image(
+      id, digest: SHA256.hexadecimal(record.digest), etag: record.etag, byteCount: record.byteCount,
+      pyramid: record.pyramid, format: record.format, generation: record.generation, entry: record.entry)
     return Image(
-      id: id, image: ListedImage(listed, from: client, memory),
+      id: id, image: image,
       identity: FileIdentity(inode: record.generation, size: record.byteCount, modifiedNanoseconds: 0),
       key: key, digest: record.digest)
   }
@@ -166,8 +165,7 @@ package final class ObjectLibrary: Sendable {
     let key = ListedRecord.key(digest, below: address.prefix)
     let listed = ListedArchive(
       pin: ObjectPin(key: key, etag: etag, byteCount: byteCount), name: id.name, pyramid: pyramid,
-      format: format,
-      generation: generation, entries: entry)
+      format: format, generation: generation, entries: entry)
     return (ListedImage(listed, from: client, memory), key)
   }
 
@@ -180,8 +178,7 @@ package final class ObjectLibrary: Sendable {
         let listed = image.listed
         let record = ListedRecord(
           digest: digest, etag: listed.pin.etag, byteCount: listed.pin.byteCount,
-          generation: listed.generation,
-          pyramid: listed.pyramid, format: listed.format, text: .nothing, build: 0..<0, words: 0..<0)
+          generation: listed.generation, pyramid: listed.pyramid, format: listed.format)
         let line = DirectoryLine.text(
           image: id, record, build: listed.entries(BuildRecord.entryName) ?? [],
           words: listed.entries(ImageMetadata.entryName) ?? [])

@@ -14,10 +14,18 @@ struct PatientTries: Sendable {
     for attempt in 1... {
       do throws(ObjectFault) { return try body() } catch {
         guard error.mayPass, attempt < count else { throw error }
-        let pause = pause * (Double(1 << (attempt - 1)) * Double.random(in: 0.5...1))
-        Flag().wait(upTo: pause / .seconds(1))
+        Flag().wait(upTo: pause.backoff(after: attempt) / .seconds(1))
       }
     }
     preconditionFailure("a try succeeds or is the last")
+  }
+}
+
+extension Duration {
+  /// Returns the pause before the next try: this one at most, doubled for each try after the first. It is drawn at
+  /// random, so that many clients do not ask again at once.
+  /// - Parameter attempt: counted from 1.
+  func backoff(after attempt: Int) -> Duration {
+    self * (Double(1 << (attempt - 1)) * Double.random(in: 0.5...1))
   }
 }

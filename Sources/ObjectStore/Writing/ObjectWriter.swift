@@ -49,16 +49,17 @@ package final class ObjectWriter: ObjectWriting {
     guard fstat(file, &status) == 0 else { throw .missing }
     let count = Int(status.st_size)
     if count > parts.wholeAtMost { return try putParts(file, count, sha256, key) }
-    let sent = try request(.put, key, body: UploadBody(file, 0..<count), digest: sha256)
-    guard let etag = sent.head.etag else { throw .damaged }
-    return ObjectPin(key: key, etag: etag, byteCount: count)
+    return try put(UploadBody(file, 0..<count), sha256, key)
   }
 
   package func put(bytes: [UInt8], key: String) throws(ObjectFault) -> ObjectPin {
     guard ObjectAddress.isPlain(key) else { throw .unaskable }
-    let sent = try request(.put, key, body: UploadBody(bytes), digest: SHA256.of(bytes))
-    guard let etag = sent.head.etag else { throw .damaged }
-    return ObjectPin(key: key, etag: etag, byteCount: bytes.count)
+    return try put(UploadBody(bytes), SHA256.of(bytes), key)
+  }
+
+  private func put(_ body: UploadBody, _ sha256: [UInt8], _ key: String) throws(ObjectFault) -> ObjectPin {
+    guard let etag = try request(.put, key, body: body, digest: sha256).head.etag else { throw .damaged }
+    return ObjectPin(key: key, etag: etag, byteCount: body.count)
   }
 
   package func remove(_ key: String) throws(ObjectFault) {

@@ -42,9 +42,7 @@ struct ArchiveTrailer: Hashable {
   static let sealedCount = plainCount + Seal.overhead
 
   var bytes: [UInt8] {
-    [tableOffset, headOffset, headCount, fileCount].flatMap { number in
-      withUnsafeBytes(of: UInt64(number).littleEndian) { Array($0) }
-    }
+    [tableOffset, headOffset, headCount, fileCount].flatMap(\.littleEndianBytes)
   }
 
   init(tableOffset: Int, headOffset: Int, headCount: Int, fileCount: Int) {

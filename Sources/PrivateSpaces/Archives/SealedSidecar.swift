@@ -7,9 +7,7 @@ package import ZigguratFiles
 /// Layout: generation; sealed: the text's length (eight bytes, little-endian), the text, zeros up to a class of sizes.
 enum SealedSidecar {
   static func bytes(_ text: [UInt8], _ generation: Generation, _ keys: SpaceKeys) -> [UInt8] {
-    var plain = withUnsafeBytes(of: UInt64(text.count).littleEndian) { Array($0) } + text
-    plain += repeatElement(
-      0, count: byteCount(text.count) - plain.count - Generation.byteCount - Seal.overhead)
+    let plain = SizeClass.padded(text, frame: Generation.byteCount + Seal.overhead)
     var sealed = [UInt8](repeating: 0, count: plain.count + Seal.overhead)
     plain.withUnsafeBytes { plain in
       sealed.withUnsafeMutableBytes {
@@ -19,11 +17,6 @@ enum SealedSidecar {
     return generation.bytes + sealed
   }
 
-  /// Of the file for a text of so many bytes.
-  static func byteCount(_ textCount: Int) -> Int {
-    SizeClass.size(holding: Generation.byteCount + Seal.overhead + 8 + textCount)
-  }
-
   /// Nil where the bytes are not what these keys have sealed as that generation.
   static func text(_ bytes: [UInt8], of record: SpaceIndex.Record, _ keys: SpaceKeys) -> [UInt8]? {
     guard bytes.count == record.bytes, bytes.count > Generation.byteCount else { return nil }
@@ -31,11 +24,9 @@ enum SealedSidecar {
       let generation = Generation(bytes)
       let rest = UnsafeRawBufferPointer(rebasing: bytes[Generation.byteCount...])
       guard generation.text == record.generation,
-        let plain = Seal(keys: keys, generation: generation).open(rest, .sidecar, 0), plain.count >= 8
+        let plain = Seal(keys: keys, generation: generation).open(rest, .sidecar, 0)
       else { return nil }
-      let stated = plain.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
-      guard let count = Int(exactly: stated), count <= plain.count - 8 else { return nil }
-      return Array(plain[8..<(8 + count)])
+      return SizeClass.text(ofPadded: plain).map(Array.init)
     }
   }
 }

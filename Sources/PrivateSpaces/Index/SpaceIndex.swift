@@ -1,6 +1,5 @@
 import Foundation
 import TileStorage
-import ZigguratCSodium
 import ZigguratFiles
 
 /// What a space holds: each image's file and the one generation of it that counts, so that an older file
@@ -57,8 +56,6 @@ struct SpaceIndex: Codable, Hashable, Sendable {
   /// Of all that the space has besides the index's own.
   var files: Set<String> { Set(allEntries.flatMap(\.files) + (decoys ?? [])) }
 
-  private static let nonceCount = 24
-  private static let tagCount = 16
   private static let domain = Array("zigindx1".utf8)
 
   /// A nonce, then sealed: the text's length (eight bytes, little-endian), the text, zeros up to a class of sizes.
@@ -67,33 +64,18 @@ struct SpaceIndex: Codable, Hashable, Sendable {
     encoder.outputFormatting = .sortedKeys
     // Strings and numbers always encode.
     let text = try! encoder.encode(self)
-    var plain = withUnsafeBytes(of: UInt64(text.count).littleEndian) { Array($0) } + text
-    let frame = Self.nonceCount + Self.tagCount
-    plain += repeatElement(0, count: SizeClass.size(holding: plain.count + frame) - plain.count - frame)
-    let nonce = Sodium.random(Self.nonceCount)
-    var sealed = [UInt8](repeating: 0, count: plain.count + Self.tagCount)
-    crypto_aead_xchacha20poly1305_ietf_encrypt(
-      &sealed, nil, plain, UInt64(plain.count), Self.domain, UInt64(Self.domain.count), nil, nonce, keys.index
-    )
-    return nonce + sealed
+    return SizeClass.padded(Array(text), frame: XChaCha.overhead).withUnsafeBytes {
+      XChaCha.seal($0, key: keys.index, authenticating: Self.domain)
+    }
   }
 
   init() {}
 
   /// Nil where the bytes are not an index that these keys have sealed.
   init?(sealed bytes: [UInt8], _ keys: SpaceKeys) {
-    let count = bytes.count - Self.nonceCount - Self.tagCount
-    guard count >= 8 else { return nil }
-    var plain = [UInt8](repeating: 0, count: count)
-    let code = bytes.withUnsafeBufferPointer { bytes in
-      crypto_aead_xchacha20poly1305_ietf_decrypt(
-        &plain, nil, nil, bytes.baseAddress! + Self.nonceCount, UInt64(count + Self.tagCount), Self.domain,
-        UInt64(Self.domain.count), bytes.baseAddress!, keys.index)
-    }
-    guard code == 0 else { return nil }
-    let stated = plain.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
-    guard let length = Int(exactly: stated), length <= count - 8,
-      let index = try? JSONDecoder().decode(SpaceIndex.self, from: Data(plain[8..<(8 + length)]))
+    guard let plain = XChaCha.open(bytes, key: keys.index, authenticating: Self.domain),
+      let text = SizeClass.text(ofPadded: plain),
+      let index = try? JSONDecoder().decode(SpaceIndex.self, from: Data(text))
     else { return nil }
     self = index
   }

@@ -1,9 +1,8 @@
 import Glibc
 import Synchronization
 import ZigguratHTTPMessages
+import ZigguratObjectStore
 import ZigguratTestSupport
-
-@testable import ZigguratObjectStore
 
 /// An object store in memory that answers as S3 does, or breaks the rules that its generator draws.
 final class FuzzingStore: Sendable {
@@ -22,6 +21,8 @@ final class FuzzingStore: Sendable {
     /// Kinds of mischief that were done.
     var done: [Mischief: Int] = [:]
     var number = 0
+    /// Keys of one page of a list.
+    var pageSizes = 1...6
   }
 
   enum Mischief: CaseIterable {
@@ -131,7 +132,7 @@ final class FuzzingStore: Sendable {
     let (prefix, after) = (values["prefix"] ?? [], values["start-after"] ?? [])
     let every = state.objects.keys.filter { $0.starts(with: prefix) && after.lexicographicallyPrecedes($0) }
       .sorted { $0.lexicographicallyPrecedes($1) }
-    let count = Int.random(in: 1...6, using: &state.random)
+    let count = Int.random(in: state.pageSizes, using: &state.random)
     var items = every.prefix(count).map { key -> String in
       let object = state.objects[key]!
       return item(PercentEncoding.encode(bytes: key), object.etag, "\(object.body.count)")
