@@ -33,7 +33,7 @@ struct SessionCookie: Sendable {
   /// Returns the `Set-Cookie` value that sets the id.
   func setting(_ id: String) -> String { "\(name)=\(id)" + attributes }
 
-  /// The `Set-Cookie` value that deletes the id. It needs the same attributes, because browsers ignore other
-  /// cookies with a `__Host-` name.
+  /// The `Set-Cookie` value that deletes the id. It needs the same attributes, because browsers ignore others for
+  /// this name.
   var unsetting: String { "\(name)=" + attributes + "; Max-Age=0" }
 }
