@@ -10,8 +10,9 @@ struct CacheWords: Sendable {
   /// stale content for ten minutes (RFC 5861). Servers tolerate an outage of their database for the same time.
   static let edge = "s-maxage=2, stale-if-error=600"
 
-  /// The same lifetime for nginx. It rounds to whole seconds and may keep an entry for one second longer, so
-  /// "s-maxage=2" would be three. nginx evaluates this header instead of the lifetime in Cache-Control.
+  /// The same lifetime for nginx. It counts whole seconds and keeps an entry of one second for up to two, so
+  /// "s-maxage=2" would be three. The header must follow Cache-Control, because nginx reads the other directives of
+  /// Cache-Control only if they come first.
   static let nginxMoment = (name: "X-Accel-Expires", value: "1")
 
   /// The directives for content with the generation in its URL. A lost purge is made up for after a day.
