@@ -85,7 +85,7 @@ export class ZoomableElement extends UpgradedElement {
 
   /**
    * Fits the image into the element: `contain` shows all of it, `cover` leaves no gap, `width` fits its width, and `none`
-   * shows its own pixels.
+   * shows one image pixel per device pixel.
    * @param {import('../geometry/types.js').Fit} [fit]
    * @throws {RangeError} if the fit does not exist
    */
