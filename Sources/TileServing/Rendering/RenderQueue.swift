@@ -119,7 +119,7 @@ package final class RenderQueue: Sendable {
   private func finished(_ job: RenderJob, for client: ClientAddress, isLast: Bool) -> RenderOutcome? {
     state.withLock { state in
       guard let found = state.cache.value(for: job.key) else { return nil }
-      // The cached copy may be evicted before the client has read it.
+      // The picture counts as unsent, because it may be evicted before the client has read it.
       guard unsent.admits(client) else {
         if isLast { state.counts.refused += 1 }
         return .refused(.busy)
