@@ -4,20 +4,20 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 
 extension Response {
-  /// The message for something that exists and is not available at present: memory is short, or a store or database cannot be
-  /// reached.
+  /// The message for an existing resource that is temporarily unavailable: memory is short, or a store or database
+  /// is unreachable.
   static let heldUpWords = "what was asked for cannot be reached now; try again"
 
   static func json(_ value: some Encodable, as mediaType: String = "application/json") -> Response {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Only strings, numbers and lists of our own are encoded, which always succeeds.
+    // Only our own strings, numbers and lists are encoded, which always succeeds.
     return json(Array(try! encoder.encode(value)), mediaType)
   }
 }
 
 extension Response {
-  /// The answer if the catalog cannot be reached.
+  /// Returns the response if the catalog is unreachable or unreadable.
   static func unlisted(_ error: StorageError) -> Response {
     if error.kind == .unreachable {
       var response = Response.problem(

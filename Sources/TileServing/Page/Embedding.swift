@@ -4,11 +4,11 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratTileProtocols
 
-/// What stands for a link to a picture on other sites: the viewer in a frame (oEmbed 1.0, https://oembed.com).
+/// The oEmbed representation of an image's page: the viewer in a frame (oEmbed 1.0, https://oembed.com).
 struct Embedding: Encodable {
-  /// Pixels that the frame has at most where nobody says how many.
+  /// Maximum size of the frame, in pixels, if the request gives none.
   private static let most = (width: 960, height: 720)
-  /// Pixels of the thumbnail's longer side at most.
+  /// Maximum length of the thumbnail's longer side, in pixels.
   private static let thumbnail = 512
 
   let version = "1.0"
@@ -20,7 +20,7 @@ struct Embedding: Encodable {
   let thumbnailAddress: String
   let thumbnailWidth, thumbnailHeight: Int
   let html: String
-  /// Pixels.
+  /// The size of the frame, in pixels.
   let width, height: Int
 
   private enum CodingKeys: String, CodingKey {
@@ -33,11 +33,11 @@ struct Embedding: Encodable {
     case thumbnailHeight = "thumbnail_height"
   }
 
-  /// Nil for a picture that cannot be read.
+  /// Returns `nil` for an image that cannot be read.
   ///
   /// - Parameters:
-  ///   - base: absolute, since other sites read it.
-  ///   - limits: pixels that the frame may have; nil where the asker does not say.
+  ///   - base: the absolute prefix of URLs, since other sites read it.
+  ///   - limits: the maximum size of the frame in pixels; `nil` if the request gives none.
   init?(
     _ entry: CatalogEntry, base: String, _ site: SiteIdentity, within limits: (width: Int?, height: Int?)
   ) {

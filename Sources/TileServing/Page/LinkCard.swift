@@ -3,16 +3,16 @@ import ZigguratCatalog
 import ZigguratHTTPMessages
 import ZigguratTileProtocols
 
-/// What a page says of its picture to those who show its link with a preview (the Open Graph protocol, https://ogp.me), and
-/// where they learn how to embed it (https://oembed.com, section 4).
+/// Metadata in a page for link previews (the Open Graph protocol, https://ogp.me) and for embedding
+/// (https://oembed.com, section 4).
 struct LinkCard {
-  /// Pixels of the longer side at most: services take up to 1200.
+  /// Maximum length of the picture's longer side, in pixels: services accept up to 1200.
   private static let side = 1200
 
-  /// Elements for the page's head.
+  /// The elements for the page's head.
   let html: String
 
-  /// - Parameter base: absolute, since a preview is made elsewhere.
+  /// - Parameter base: the absolute prefix of URLs, since other sites make the preview.
   init?(_ entry: CatalogEntry, base: String, _ site: SiteIdentity) {
     guard let picture = PresentationManifest.picture(entry, side: Self.side, base: base) else {
       return nil

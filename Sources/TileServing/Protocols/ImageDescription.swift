@@ -5,7 +5,7 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratTileProtocols
 
-/// One image as `/api/images` and `/api/images/{id}` tell of it.
+/// The JSON of an image in `/api/images` and `/api/images/{id}`.
 struct ImageDescription: Encodable {
   struct Level: Encodable {
     let width: Int
@@ -14,14 +14,14 @@ struct ImageDescription: Encodable {
     let rows: Int
   }
 
-  /// A picture that moves; in answers about one image only, since a listing does not open archives.
+  /// The animation of an image. Only in responses about one image, because listings do not open archives.
   struct Animation: Encodable {
     let frames: Int
     let type: String
     let url: String
   }
 
-  /// The file from which it was made; in answers about one image, to who may change it.
+  /// The original file of an image. Only in responses about one image, for visitors who may change it.
   struct Original: Encodable {
     let bytes: Int
     let type: String
@@ -29,31 +29,31 @@ struct ImageDescription: Encodable {
   }
 
   let id: ImageID
-  /// Whether it is a book, of which all else is its cover's; absent if not.
+  /// Whether it is a book, whose other members describe its cover; absent otherwise.
   let isBook: Bool?
   /// The id of the book's first page.
   let cover: ImageID?
   /// The id of the book that the image is a page of.
   let book: ImageID?
-  /// What that book is called, where it says so; in answers about one page only.
+  /// The title of that book, if it has one. Only in responses about one page.
   var bookTitle: String?
-  /// To which side one goes on in that book, or in this one; in answers about one image only.
+  /// The viewing direction of the book, or of the page's book. Only in responses about one image.
   var viewingDirection: String?
-  /// What the page is called in its book.
+  /// The page's label in its book.
   let label: String?
   let title: String
-  /// By the tags of their languages, where these are named.
+  /// Titles by language tag, if languages are known.
   let titles: [String: String]?
   let caption: String?
-  /// All in one line.
+  /// All creators in one line.
   let creator: String?
   let creators: [String]?
-  /// ISO 8601, as far as it is known.
+  /// ISO 8601, with as many parts as are known.
   let date: String?
-  /// The place that the picture shows.
+  /// The place that the image shows.
   let location: String?
   let rights: String?
-  /// Addresses, http or https.
+  /// URLs with the scheme http or https.
   let license: String?
   let webStatement: String?
   let usageTerms: String?
@@ -67,14 +67,14 @@ struct ImageDescription: Encodable {
   let overlap: Int
   let format: String
   let levels: [Level]
-  /// Of the book, or of the one that the image is a page of; 1 for any other.
+  /// The number of pages of the book, or of the page's book; 1 for other images.
   let pages: Int
-  /// Which page of its book the image is, from 1.
+  /// The page's number in its book, from 1.
   let page: Int?
-  /// Of the archive; absent where the tiles are files of their own.
+  /// The size of the archive; absent if the tiles are separate files.
   let bytes: Int?
   let micronsPerPixel: Double?
-  /// Of a stack; in answers about one image only.
+  /// The dimensions of a stack. Only in responses about one image.
   var dimensions: ImageDimensions?
   var animation: Animation?
   var original: Original?
@@ -84,7 +84,7 @@ struct ImageDescription: Encodable {
   let generation: String
   let urls: [String: String]
 
-  /// A single image, or a book by its cover. Nil for an archive that could not be read.
+  /// Describes a single image, or a book by its cover. Returns `nil` for an unreadable archive.
   init?(item entry: CatalogEntry, base: String) {
     guard entry.book != nil, let cover = entry.cover else {
       self.init(entry, pages: 1, base: base)
@@ -93,7 +93,7 @@ struct ImageDescription: Encodable {
     self.init(entry, pages: cover.pages, base: base, isBook: true)
   }
 
-  /// An image, perhaps a book's page. Nil for an archive that could not be read.
+  /// Describes an image, which may be a page of a book. Returns `nil` for an unreadable archive.
   init?(_ entry: CatalogEntry, pages: Int, base: String) {
     self.init(entry, pages: pages, base: base, isBook: false)
   }

@@ -5,24 +5,25 @@ import ZigguratHTTPMessages
 import ZigguratImageLibrary
 import ZigguratText
 
-/// IIIF Presentation 3.0 of a library's folder: its folders, then the images and books that lie in it.
+/// An IIIF Presentation 3.0 collection of a library folder: its subfolders, then its images and books.
 ///
-/// Collections are not paged in that version: a folder of more than `pageSize` has collections of so many.
+/// That version has no paging. A folder with more than `pageSize` entries therefore consists of collections of that
+/// size.
 struct PresentationCollection {
   static let pageSize = 500
 
-  /// Of the library that the folder is in.
+  /// The catalog of the library that contains the folder.
   let catalog: Catalog
-  /// Of books that are described as a whole, by what visitors call them.
+  /// Returns the title of a book with a description of its own, by its public id.
   let titles: (ImageID) -> String?
-  /// What visitors call it; nil for the whole library.
+  /// The folder by its public id; `nil` for the whole library.
   let folder: ImageID?
-  /// The private space that is unlocked, which the whole library lists first.
+  /// The catalog of the unlocked private space, which the whole library lists first.
   let space: Catalog?
   let identity: SiteIdentity
   let base: String
 
-  /// What the folder of all images of an unlocked space is called, as `ImageID.privateMark` has it.
+  /// The id of the folder with all images of an unlocked space, in the form of `ImageID.privateMark`.
   static let privateFolder = ImageID("~")!
 
   static func url(of folder: ImageID?, base: String) -> String {
@@ -30,7 +31,7 @@ struct PresentationCollection {
     return "\(base)/iiif/presentation/3/\(place)collection"
   }
 
-  /// For what lies in the folder; `partOf` of a manifest and of a folder.
+  /// Returns a reference to the folder, for `partOf` of manifests and collections.
   static func reference(to folder: ImageID?, _ identity: SiteIdentity, base: String) -> JSONValue {
     [
       "id": .text(url(of: folder, base: base)), "type": "Collection",
@@ -43,13 +44,13 @@ struct PresentationCollection {
     return folder == privateFolder ? "Private" : folder.name
   }
 
-  /// - Parameter page: from 1; nil for the whole folder.
-  /// - Returns: nil where there is no such folder or page.
+  /// - Parameter page: the page number from 1; `nil` for the whole folder.
+  /// - Returns: `nil` if the folder or page does not exist.
   func json(page: Int?) throws(StorageError) -> JSONValue? {
     let folders = try catalog.folders(in: own)
     let count = try catalog.itemCount(in: own)
     guard folder == nil || !folders.isEmpty || count > 0 else { return nil }
-    // As many folders as that are turned over, too.
+    // Subfolders are also paged if there are more than `pageSize`.
     let turned = folders.count > Self.pageSize ? folders : []
     let isPaged = folders.count + count > Self.pageSize
     let total = turned.count + count
@@ -85,7 +86,7 @@ struct PresentationCollection {
 
   private var url: String { Self.url(of: folder, base: base) }
 
-  /// What the catalog calls the folder.
+  /// The folder's id in the catalog.
   private var own: ImageID? { isOfSpace ? folder?.unmarked : folder }
 
   private var isOfSpace: Bool { folder?.isPrivate == true || folder == Self.privateFolder }
@@ -95,7 +96,7 @@ struct PresentationCollection {
     if let first = try catalog.first(below: own) {
       result["thumbnail"] = [thumbnail(isOfSpace ? first.marked : first)]
     }
-    // The listing of the same.
+    // The API's listing of the same folder.
     let query = folder.map { "?folder=\(PercentEncoding.encode($0.text))" } ?? ""
     if folder != Self.privateFolder {
       result["seeAlso"] = [PresentationManifest.dataset("\(base)/api/images\(query)", base: base)]

@@ -4,9 +4,9 @@ import ZigguratHTTPMessages
 import ZigguratText
 import ZigguratTileProtocols
 
-/// What a manifest leads to besides its pictures.
+/// Links of a manifest to other resources.
 extension PresentationManifest {
-  /// The folder's collection, or the book of a page; the API's description; who stands behind the server.
+  /// Adds the collection of the folder or the book of a page, the API's description of the image, and the provider.
   func linked(_ manifest: JSONValue) -> JSONValue {
     var result = manifest
     let isBook = pages[0].id != id
@@ -21,7 +21,8 @@ extension PresentationManifest {
     return result
   }
 
-  /// A `seeAlso`: JSON of the API, with its description as the profile (Presentation 3.0, section 3.3.1).
+  /// Returns a `seeAlso` link to JSON of the API, with the API description as its profile (Presentation 3.0,
+  /// section 3.3.1).
   static func dataset(_ address: String, base: String) -> JSONValue {
     [
       "id": .text(address), "type": "Dataset", "format": "application/json",
@@ -29,7 +30,7 @@ extension PresentationManifest {
     ]
   }
 
-  /// How large a pixel is in the world, for viewers' rulers; nil where that is not known.
+  /// Returns the physical size of a pixel for the rulers of viewers; `nil` if it is unknown.
   static func physicalScale(_ entry: CatalogEntry, of canvas: String) -> JSONValue? {
     entry.micronsPerPixel.map { PhysicalDimensions(micronsPerPixel: $0).service(of: canvas) }
   }

@@ -11,12 +11,12 @@ import ZigguratTileProtocols
 /// IIIF Presentation 3.0 of one image, or of a book with its pages as canvases.
 struct PresentationManifest {
   let id: ImageID
-  /// One image, or a book's pages in order; each with its pyramid.
+  /// One image, or a book's pages in order; each has a pyramid.
   let pages: [CatalogEntry]
-  /// Absolute.
+  /// The absolute prefix of URLs.
   let base: String
   var identity = SiteIdentity()
-  /// Of a book, where it is described as a whole.
+  /// The description of the whole book, if there is one.
   var book: BookDescription?
 
   /// Linked data unless a client prefers plain JSON (Presentation 3.0, section 6.3).
@@ -70,21 +70,21 @@ struct PresentationManifest {
     return pages.first { self.name(ofPage: $0) == name } ?? number ?? pages[0]
   }
 
-  /// What canvases and ranges are below.
+  /// The prefix of the ids of canvases and ranges.
   var place: String { "\(base)/iiif/presentation/3/\(PercentEncoding.encode(id.text))" }
 
-  /// What a page is called below the book: no other page that comes or goes changes it.
+  /// Returns the page's name within its book. It does not change when other pages are added or removed.
   func name(ofPage page: CatalogEntry) -> String {
     String(page.id.text.utf8.dropFirst(id.text.utf8.count + 1)) ?? ""
   }
 
-  /// Of a book all of whose pages say the same, as those of one file do.
+  /// Whether all pages of a book have the same title, as those of one file do.
   private var hasCommonTitle: Bool {
     let title = pages[0].metadata.title
     return pages.allSatisfy { $0.metadata.title == title }
   }
 
-  /// The title in every language that it is known in.
+  /// Returns the title in all available languages.
   private func label(_ metadata: ImageMetadata) -> JSONValue {
     var languages = metadata.titles.mapValues { JSONValue.list([.text(Self.plain($0))]) }
     if let title = metadata.title, !metadata.titles.values.contains(title) {
@@ -96,7 +96,7 @@ struct PresentationManifest {
   private func describe(_ metadata: ImageMetadata, _ result: inout JSONValue) {
     if let caption = metadata.caption { result["summary"] = Self.text(caption) }
     let license = RightsAddress(metadata)
-    // What is told as `rights` needs no line of its own.
+    // A license that appears in `rights` is not repeated in the metadata.
     func unlessTold(_ text: String?) -> String? {
       text.flatMap { license != nil && RightsAddress($0)?.text == license?.text ? nil : $0 }
     }
@@ -113,7 +113,7 @@ struct PresentationManifest {
     if !fields.isEmpty { result["metadata"] = .list(fields) }
     if let license { result["rights"] = .text(license.text) }
     let rights = unlessTold(metadata.rights)
-    // Many programs write the same text into several fields.
+    // Many programs write the same text to several fields.
     let required = [rights, metadata.usageTerms, metadata.credit].compactMap(\.self)
       .reduce(into: [String]()) { texts, text in if !texts.contains(text) { texts.append(text) } }
     guard !required.isEmpty else { return }
@@ -135,7 +135,7 @@ struct PresentationManifest {
             [
               "id": "\(canvas)/painting", "type": "Annotation", "motivation": "painting",
               "target": .text(canvas),
-              // A rendered answer has its bounds: more than this comes by tiles.
+              // The size of a rendered picture is limited; viewers load more detail by tiles.
               "body": picture(entry, side: 4096),
             ]
           ],
@@ -146,7 +146,7 @@ struct PresentationManifest {
     return result
   }
 
-  /// The title of a page, or if that is its book's, the page's name in the book.
+  /// Returns the title of a page, or its name in the book if all pages have the book's title.
   ///
   /// - Parameter titleOfAll: the title of the book.
   private func canvasLabel(_ entry: CatalogEntry, _ titleOfAll: String?) -> String {
@@ -155,8 +155,8 @@ struct PresentationManifest {
     return (own == titleOfAll ? nil : own) ?? entry.label ?? String(page)
   }
 
-  /// A viewer that requests more pixels of the service than the image has is refused, as Mirador does with 120 along a
-  /// side: a smaller image is its own thumbnail.
+  /// Returns the thumbnail of a page. A viewer that requests more pixels than the image has is refused, as is
+  /// Mirador, which requests 120 along a side. A smaller image therefore has a thumbnail without an image service.
   func thumbnail(_ entry: CatalogEntry) -> JSONValue {
     var thumbnail = picture(entry, side: 256)
     if let size = entry.pyramid?.imageSize, min(size.width, size.height) < 120 { thumbnail["service"] = nil }
@@ -172,7 +172,7 @@ struct PresentationManifest {
     ]
   }
 
-  /// The finest level within `side` pixels along a side: it is one tile or cheap to make.
+  /// Returns the finest level with at most `side` pixels on each side. It is a single tile or cheap to render.
   static func picture(
     _ entry: CatalogEntry, side: Int, base: String
   ) -> (service: String, address: String, size: PixelSize)? {
@@ -198,8 +198,8 @@ struct PresentationManifest {
 
   private static func list(_ text: String?) -> [String] { text.map { [$0] } ?? [] }
 
-  /// A viewer takes a value from `<` to `>` for HTML, unless white space follows (Presentation 3.0, section
-  /// 4.5): nobody's words are.
+  /// Returns the text such that viewers do not parse it as HTML. They do so if it begins with `<` and ends with
+  /// `>`, unless white space follows (Presentation 3.0, section 4.5).
   private static func plain(_ text: String) -> String {
     text.hasPrefix("<") && text.hasSuffix(">") ? text + " " : text
   }

@@ -1,38 +1,37 @@
 import ZigguratHTTPMessages
 
-/// Renders that are waited for: who waits for which, and whose turn it is.
+/// The renders with waiting clients, and their order.
 ///
-/// A value without threads or a clock of its own: whoever holds it says what time it is, and tells those who are
-/// dropped.
+/// A value without threads or a clock: its owner passes the time and notifies the waiters that are dropped.
 struct WaitingRenders: Sendable {
   typealias Waiter = RenderQueue.Waiter
 
-  /// Somebody who is told an answer now, outside of any lock.
+  /// A waiter to be notified now, outside of any lock, and its response.
   typealias Told = (waiter: Waiter, answer: Response)
 
   private struct Render {
     let job: RenderJob
     var waiters: [(waiter: Waiter, since: Double)]
-    /// When a thread began with it, seconds.
+    /// The time at which a thread started the render, in seconds.
     var began: Double?
   }
 
-  /// What became of renders before they were done.
+  /// Counts of renders that ended early or were shared.
   struct Tally: Sendable {
     var shared = 0
-    /// Nobody waited any more.
+    /// Renders that no client waited for any more.
     var abandoned = 0
-    /// Were not done in time.
+    /// Renders that were not ready in time.
     var late = 0
   }
 
   let capacity: Int
-  /// Seconds that somebody waits at most, and that a render goes on at most.
+  /// Maximum waiting time of a client and maximum duration of a render, in seconds.
   let timeout: Double
   private var renders: [String: Render] = [:]
   private var turns = [FairTurns<String>](repeating: FairTurns(), count: RenderJob.Lane.allCases.count)
   private(set) var tally = Tally()
-  /// Renders that no thread has begun with.
+  /// The number of renders that were not started.
   private(set) var count = 0
 
   init(capacity: Int, timeout: Double) { (self.capacity, self.timeout) = (capacity, timeout) }
@@ -41,16 +40,16 @@ struct WaitingRenders: Sendable {
 
   func hasWaiting(in lane: RenderJob.Lane) -> Bool { !turns[lane.rawValue].isEmpty }
 
-  /// Adds a waiter for a job; equal jobs are one render.
-  /// - Returns: nil where there are as many as may wait and no client has more than this one would have; else who
-  ///   had to make room.
+  /// Adds a waiter for a job. Equal jobs share one render.
+  /// - Returns: the waiters that were dropped to make room; `nil` if the queue is full and no client has more
+  ///   jobs than this one would have.
   mutating func add(_ job: RenderJob, _ waiter: Waiter, at time: Double) -> [Told]? {
     var told: [Told] = []
     if renders[job.key] == nil {
       if count >= capacity { told = sweep(at: time) }
       while count >= capacity {
         guard let crowd = largestCrowd(besides: waiter.client) else {
-          // Those who were swept are told all the same.
+          // The waiters that were swept must be notified in any case.
           if !told.isEmpty { return told + [(waiter, .busy)] }
           return nil
         }
@@ -69,8 +68,8 @@ struct WaitingRenders: Sendable {
     return told
   }
 
-  /// The job whose turn it is, of those that somebody still waits for, which is thereby begun.
-  /// - Parameter mayHave: whether a client may have another picture now.
+  /// Starts the next job that a client still waits for.
+  /// - Parameter mayHave: whether another picture may be started for a client.
   mutating func begin(
     _ lane: RenderJob.Lane, at time: Double, where mayHave: (ClientAddress) -> Bool = { _ in true }
   ) -> (job: RenderJob?, clients: Set<ClientAddress>, told: [Told]) {
@@ -90,17 +89,17 @@ struct WaitingRenders: Sendable {
     return (nil, [], told)
   }
 
-  /// A job is done, or given up.
-  /// - Returns: those who wait for it.
+  /// Removes a job that is finished or was cancelled.
+  /// - Returns: its waiters.
   mutating func end(_ job: RenderJob) -> [Waiter] {
-    // Another of the same key may have been begun since this one was cancelled.
+    // Another job with the same key may have started since this one was cancelled.
     guard let render = renders[job.key], render.job === job else { return [] }
     renders[job.key] = nil
     return render.waiters.map(\.waiter)
   }
 
-  /// Lets go of those who have left or waited for too long, and of renders that nobody waits for any more: these are
-  /// cancelled where they were begun.
+  /// Drops clients that disconnected or timed out, and renders without clients. Renders that were started are
+  /// cancelled.
   mutating func sweep(at time: Double) -> [Told] {
     var told: [Told] = []
     for (key, render) in renders {
@@ -125,7 +124,7 @@ struct WaitingRenders: Sendable {
     return told
   }
 
-  /// Refuses all that no thread has begun with, and cancels the others, whose waiters are told when they end.
+  /// Refuses the renders that were not started and cancels the others, whose waiters are notified when they end.
   mutating func stop() -> [Told] {
     var told: [Told] = []
     for (key, render) in renders {
@@ -139,7 +138,7 @@ struct WaitingRenders: Sendable {
     return told
   }
 
-  /// The client that has the most waiting, where that is more than `client` would have with one more.
+  /// Returns the client with the most waiting jobs, if that is more than `client` would have with one more.
   private func largestCrowd(besides client: ClientAddress) -> ClientAddress? {
     func number(_ client: ClientAddress) -> Int { turns.reduce(0) { $0 + $1.count(of: client) } }
     let most = Set(turns.flatMap(\.waiting)).max { number($0) < number($1) }
@@ -154,7 +153,7 @@ struct WaitingRenders: Sendable {
     return render.waiters.filter { isHis($0.waiter) }.map { ($0.waiter, .busy) }
   }
 
-  /// - Parameter left: those who still wait for the render.
+  /// - Parameter left: the clients that still wait for the render.
   private mutating func leave(_ key: String, _ render: Render, _ left: [(waiter: Waiter, since: Double)]) {
     if render.began == nil {
       let clients = Set(left.map(\.waiter.client))

@@ -5,7 +5,7 @@ import ZigguratImageLibrary
 import ZigguratText
 import ZigguratTileProtocols
 
-/// The query of `/api/images`, checked once.
+/// The parsed query of `/api/images`.
 struct ListQuery {
   static let parameters = ["limit", "cursor", "q", "sort", "folder", "book", "fields"]
 
@@ -14,16 +14,16 @@ struct ListQuery {
   private(set) var selection = LibrarySelection()
   private(set) var fields = ListedImage.Fields.usual
 
-  /// The parameters that cannot be used.
+  /// The invalid parameters.
   struct Refusal: Error {
     let errors: [InvalidInput]
   }
 
-  /// - Parameter parameters: decoded.
+  /// - Parameter parameters: the decoded names and values.
   init(_ parameters: [(name: String, value: String)]) throws(Refusal) {
     var values: [String: String] = [:]
     var errors: [InvalidInput] = []
-    // As the client called it.
+    // The name that the client used.
     var bookName = "book"
     func refuse(_ name: String, _ detail: String) { errors.append(InvalidInput(parameter: name, detail)) }
     func refuse(_ name: String, _ value: String, takes allowed: String) {
