@@ -30,7 +30,7 @@ extension Catalog {
     try count("WHERE id = ? OR item = ? AND pages IS NOT NULL", [.text(id.text), .text(id.text)]) > 0
   }
 
-  /// Which page of its book an image is, counted from 1.
+  /// Returns the number of a page in its book, counted from 1.
   package func number(ofPage id: ImageID, in book: ImageID) throws(StorageError) -> Int {
     try count(
       Self.pages + " AND (name_key, id) <= (?, ?)",
@@ -91,13 +91,13 @@ extension Catalog {
       ])
   }
 
-  /// What is said of a book as a whole.
+  /// The description of a book as a whole.
   package struct BookWords: Sendable {
     package let id: ImageID
     /// Differs with every version of what says so; 0 where nothing does.
     package let stamp: Int
     package let words: ImageMetadata
-    /// What the page is called that stands for it, or its number; nil for the first.
+    /// The name or the number of the cover page; nil for the first page.
     package let cover: String?
 
     package init(id: ImageID, stamp: Int, words: ImageMetadata, cover: String?) {

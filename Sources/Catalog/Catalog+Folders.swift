@@ -1,12 +1,12 @@
 import TileStorage
 package import ZigguratFiles
 
-/// What lies in one folder of a library. An index answers it: what it costs is what the folder holds.
+/// The content of one folder of a library. An index finds it, so that the cost depends on the folder alone.
 extension Catalog {
   /// A single image or a book, as a collection lists it.
   package struct Item: Hashable, Sendable {
     package var id: ImageID
-    /// Of the image, or of all of a book's pages.
+    /// The title of the image, or the common title of a book's pages.
     package let title: String?
     /// The image, or a book's first page.
     package var first: CatalogEntry
@@ -33,7 +33,7 @@ extension Catalog {
     return found.sorted()
   }
 
-  /// How many images and books lie in a folder itself, a book once for all its pages.
+  /// Returns the number of images and books in a folder itself. A book counts once.
   package func itemCount(in folder: ImageID?) throws(StorageError) -> Int {
     try count("WHERE folder = ? AND shelf IS NOT NULL", [.text(Self.range(below: folder).start)])
   }

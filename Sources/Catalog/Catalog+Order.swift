@@ -1,11 +1,11 @@
 import TileStorage
 package import ZigguratFiles
 
-/// Which images a listing has.
+/// The images of a listing.
 package enum ListScope: Hashable, Sendable {
   /// Single images and books, of which each is one, by its cover.
   case items
-  /// Of these the ones below a folder, at any depth.
+  /// The items below a folder, at any depth.
   case folder(ImageID)
   /// A book's pages.
   case book(ImageID)
@@ -28,13 +28,13 @@ package enum ListScope: Hashable, Sendable {
   }
 }
 
-/// What was counted, and by which connection, where each sees changes of its own.
+/// The scope of a count, and its connection if each connection sees changes of its own.
 struct CountedScope: Hashable {
   let scope: ListScope
   let connection: ObjectIdentifier?
 }
 
-/// How many rows were listed in a state of a database.
+/// The number of rows in a state of a database.
 struct ListedCount {
   let state: DatabaseState
   let count: Int
@@ -45,7 +45,7 @@ extension Catalog {
   /// One page of a listing in an order.
   package struct Ordered: Sendable {
     package var entries: [CatalogEntry] = []
-    /// Of all pages together.
+    /// The number of images on all pages.
     package var total = 0
     /// The cursor of the next page; nil on the last.
     package var next: String?
@@ -144,8 +144,8 @@ extension Catalog {
   /// So many that to count or to sort them takes a while.
   private static let many = 50_000
 
-  /// How much there is in all: an index is read through for it, but only when something has changed, and of very many
-  /// not at once.
+  /// Returns the number of rows in a scope. It reads a whole index, but only after a change, and for very many rows not at
+  /// once.
   private func count(
     _ scope: ListScope, _ condition: String, _ values: [SQLValue], _ connection: any SQLConnection
   ) throws(SQLError) -> Int {

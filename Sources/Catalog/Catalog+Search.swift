@@ -6,7 +6,7 @@ extension Catalog {
   package struct Findings: Sendable {
     /// In natural order, of a book its cover.
     package var entries: [CatalogEntry] = []
-    /// Of all pages together.
+    /// The number of images on all pages.
     package var total = 0
     package var hasMore = false
   }

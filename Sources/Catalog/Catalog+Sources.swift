@@ -4,7 +4,7 @@ package import ZigguratFiles
 /// From what archives were built, for who finds one damaged. None of it is believed of an image before its source has
 /// the digest: a catalog may be a stranger's, who does not know what files there are.
 extension Catalog {
-  /// What an archive says of its build.
+  /// The build record's part that the catalog keeps.
   struct BuiltSource {
     let id: ImageID
     let digest: String
@@ -14,7 +14,7 @@ extension Catalog {
   /// An image's source as it was built.
   package struct KnownSource: Hashable, Sendable {
     package let place: SourcePlace
-    /// Of the source's content, as build records have it.
+    /// The digest of the source's content, as in build records.
     package let digest: String
     /// As build records have them.
     package let options: String

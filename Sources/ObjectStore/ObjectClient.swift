@@ -9,7 +9,7 @@ package final class ObjectClient: ObjectReading {
     var waiting = 0
   }
 
-  /// What a client asked and was told, since its start.
+  /// Numbers of requests and responses since the start of a client.
   package struct Counts: Sendable {
     package var requests = 0
     package var retries = 0
@@ -17,7 +17,7 @@ package final class ObjectClient: ObjectReading {
     package var faults = 0
   }
 
-  /// What is shared with the thread, which lives until the client ends.
+  /// The state that the client shares with its thread, which lives until the client ends.
   private final class Shared: Sendable {
     let state: Mutex<State>
     let counts = Mutex(Counts())

@@ -328,7 +328,7 @@ package struct PictureMove: Sendable {
     }
   }
 
-  /// What is there already may be a copy that was interrupted before the original went, and nothing else.
+  /// Throws if an existing image is not a copy whose move was interrupted.
   private static func requireSame(
     _ id: ImageID, _ place: String, _ isSameSize: Bool, _ pyramid: Pyramid, _ tile: (Int) -> [UInt8]?,
     _ other: (Int) -> [UInt8]?

@@ -192,7 +192,7 @@ package final class PrivateSpace: ArchiveStore, Sendable {
     return try newestIndex().index
   }
 
-  /// Where the folder has several, as after a writer was killed, this finds the newest, which `index` need not.
+  /// Reads the newest index, even if the folder has several, as after a writer was killed. `index` need not.
   func newestIndex() throws(StorageError) -> IndexFiles.Found {
     let action = "read the space's index in \(folder.path)"
     guard !keys.isWiped else { throw SpaceKeys.locked(action) }

@@ -140,7 +140,7 @@ package struct PrivateSpaces: Sendable {
   /// For a process that has spaces open: what asks it to lock them from now on.
   package func watchLocking() -> LockRequests { LockRequests(path: folder.path(SpaceFolder.lockName)) }
 
-  /// What is wrong with the keyring, which the spaces share; nil where nothing is.
+  /// Returns the error of the keyring, which the spaces share; nil if it is sound.
   package func keyringFault() -> String? {
     do throws(StorageError) {
       _ = try readWhole()

@@ -99,8 +99,8 @@ package final class UploadFolder: Sendable {
     rmdir(folder)
   }
 
-  /// What an earlier server left: whole and partial uploads. What was being made or removed when it ended is
-  /// cleared away.
+  /// Returns the whole and partial uploads that an earlier server left. Uploads that it was creating or removing when it
+  /// ended are removed.
   func load() -> [Upload] {
     guard let directory = opendir(path) else { return [] }
     defer { closedir(directory) }

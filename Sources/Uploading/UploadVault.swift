@@ -1,8 +1,8 @@
 package import ZigguratFiles
 
-/// Where the bytes of an upload lie that is nobody else's business: sealed, until it is a picture.
+/// The storage of a private upload, sealed until it is an image.
 package protocol UploadVault: Sendable {
-  /// Whose upload it is; never told to anybody.
+  /// The identity of the owner, which is never shown.
   var owner: String { get }
 
   /// Keeps bytes of the file from `position` on, instead of all that was kept from there on.

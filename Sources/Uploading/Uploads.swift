@@ -13,7 +13,7 @@ package final class Uploads: Sendable {
   /// Ended uploads that are listed among the others.
   private static let listed = 500
   private let ended: EndedUploads
-  /// What was being tiled so often when the program ended is not tried again.
+  /// The maximum number of attempts to tile an upload during which the program ended.
   private static let attempts = 2
 
   /// Whether a library has taken uploads.
@@ -205,7 +205,7 @@ package final class Uploads: Sendable {
     }
   }
 
-  /// When an unfinished upload is removed, seconds since 1970.
+  /// Returns the time at which an unfinished upload is removed, seconds since 1970.
   package func expiry(of upload: Upload) -> Int { upload.state.lastChange + UploadLimits.expiry }
 
   // MARK: To be tiled

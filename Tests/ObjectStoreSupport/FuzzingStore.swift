@@ -14,9 +14,9 @@ final class FuzzingStore: Sendable {
   struct State {
     var objects: [[UInt8]: Object] = [:]
     var random: SplitMix
-    /// Of the requests, those that are not answered well: 0...1.
+    /// The share of requests that get a false response, 0...1.
     var mischief = 0.0
-    /// What is done at each request instead.
+    /// The kind of false response to each request; nil for random kinds.
     var always: Mischief?
     /// Kinds of mischief that were done.
     var done: [Mischief: Int] = [:]
@@ -29,7 +29,7 @@ final class FuzzingStore: Sendable {
     case status, redirect, page, cut, shortLength, longLength, flipped, otherTag, noTag, oddTag, drip,
       silence, closed
     case garbage, endlessHeaders, encoded, shortChunks, listLies, listNoise
-    /// Of a directory that is written anew: not kept, or not as it was sent.
+    /// A rewritten directory that is lost, or stored with an error.
     case lost, spoiled
   }
 

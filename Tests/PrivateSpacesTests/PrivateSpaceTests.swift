@@ -167,7 +167,7 @@ import ZigguratTestSupport
     _ = key.bytes.count
   }
 
-  /// How many threads met a fault.
+  /// The number of threads that met an error.
   private final class ThreadCount: @unchecked Sendable {
     // Sendable: the count is touched under the lock only.
     private let lock = NSLock()

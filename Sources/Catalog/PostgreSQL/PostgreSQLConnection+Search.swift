@@ -10,7 +10,7 @@ extension PostgreSQLConnection {
   static let most = 5_000
   /// Rows of the sample that tells how often words are found, where there are so many more.
   static let sampled = 10_000
-  /// Of the sample as many as are likely to be more than `most` of a million.
+  /// The number of rows of the sample that probably means more than `most` of a million.
   private static let often = 75
   /// Words of a search of which it is told how often each is found.
   private static let mostApart = 8
@@ -35,19 +35,19 @@ extension PostgreSQLConnection {
     return FoundRows(page: page ?? [], total: sample.isMany ? Self.most : try count(sample.search))
   }
 
-  /// Of a long search the rest is one: each is looked for in the whole sample.
+  /// Joins the last words of a long search into one query, since each query is run on the whole sample.
   static func apart(_ each: [String]) -> [String] {
     guard each.count > mostApart else { return each }
     return each[..<mostApart] + [each[mostApart...].joined(separator: " & ")]
   }
 
-  /// What an index of lexemes is asked for, and what is looked at of those that it tells.
+  /// The queries for an index of lexemes, and those that are checked row by row.
   struct Search {
     let asked, looked: [String]
 
     var all: String { (asked + looked).joined(separator: " & ") }
 
-    /// Of a row, by its first two parameters.
+    /// The condition for a row, with the first two parameters.
     var condition: String {
       "words @@ CAST(?1 AS tsquery) AND (words @@ CAST(?2 AS tsquery)) IS NOT FALSE"
     }
@@ -61,12 +61,12 @@ extension PostgreSQLConnection {
     }
   }
 
-  /// How often words are found, by the same pages of the table each time, which stay in memory.
+  /// The frequency of words in a sample of the table. It uses the same pages each time, which stay in memory.
   struct Sample {
     private let share: Double
     /// Rows that have all words.
     private(set) var found = 0
-    /// Those of them that are no book's pages, and how many of the table's pages have some.
+    /// The rows that are not pages of a book, and the number of the table's pages that contain some.
     private var single = 0
     private var blocks = 0
     /// Up to which there are `limit` rows with all words, and some more; nil where that is the end.
@@ -74,7 +74,7 @@ extension PostgreSQLConnection {
     /// The seldom ones are asked for, and what is far more often is looked for in what has those.
     let search: Search
 
-    /// Nil of a table that is not much larger.
+    /// Takes a sample; nil if the table is not much larger.
     init?(
       _ queries: [String], of rows: Int, behind start: [SQLValue], _ limit: Int,
       _ connection: PostgreSQLConnection
@@ -226,7 +226,7 @@ extension PostgreSQLConnection {
     ) { $0.integer(0) }
   }
 
-  /// How much is listed of what is found; at most `most`.
+  /// Returns the number of listed items that are found, at most `most`.
   func count(_ search: Search) throws(SQLError) -> Int {
     let single =
       "SELECT number FROM searched WHERE \(search.condition) AND cover IS NULL AND shelf IS NOT NULL "
@@ -238,7 +238,7 @@ extension PostgreSQLConnection {
     return min(count ?? 0, Self.most)
   }
 
-  /// Those that the list comes by behind a place, so far and no further; nil where there are not enough within that.
+  /// Finds items along the list behind a place, within a window; nil if the window has too few.
   private func walked(
     _ search: Search, _ start: [SQLValue], _ limit: Int, within window: Int
   ) throws(SQLError) -> [Int]? {

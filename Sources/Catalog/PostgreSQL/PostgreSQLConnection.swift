@@ -9,9 +9,9 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
   private var prepared: [String: String] = [:]
   /// More of them than are met again.
   private static let mostPrepared = 200
-  /// How long an answer is waited for; for ever where nil. A server that is stopped, or cut off, says nothing of it.
+  /// The timeout of a response; nil for none. A server that is stopped or cut off does not report it.
   var patience: Duration? = PostgreSQLConnection.shortPatience
-  /// Of whoever can do without the answer.
+  /// The timeout of callers that can do without the response.
   static let shortPatience = Duration.seconds(3)
   /// Longer than the server itself lets a statement run.
   static let longPatience = Duration.seconds(12)

@@ -11,7 +11,7 @@ final class PostgreSQLDatabase: CatalogDatabase {
   /// The epoch in which this process has seen every archive.
   private let completed = Atomic<Int>(-1)
   private let isChecked = Atomic<Bool>(false)
-  /// What does not suit this program of the tables that are there.
+  /// The reason why this program cannot use the tables; nil if it can.
   private let misfit = Mutex<String?>(nil)
   /// Held by who writes: each finds what the one before has left, and none waits for another in the database.
   private let writing = Mutex<Void>(())
@@ -183,7 +183,7 @@ final class PostgreSQLDatabase: CatalogDatabase {
   private static func isPassing(_ error: SQLError) -> Bool { error.kind == .away || error.kind == .busy }
 }
 
-/// What is done to the tables by hand.
+/// Functions for commands that create or migrate the tables.
 extension Catalog {
   /// Whether a text means tables in PostgreSQL, be it a sound address or not.
   package static func isPostgreSQL(_ text: String) -> Bool {

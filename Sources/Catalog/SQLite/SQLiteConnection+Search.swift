@@ -158,7 +158,7 @@ extension SQLiteConnection {
     }
   }
 
-  /// Nil where what comes first behind the place was not listed yet.
+  /// Finds wanted rows behind a place; nil if the first row behind it was not listed yet.
   private static func first(
     _ limit: Int, of wanted: Wanted, in numbers: [UInt32], after start: [SQLValue],
     _ connection: SQLiteConnection
@@ -234,7 +234,7 @@ extension SQLiteConnection {
 /// The row numbers of all that is listed, in its order: to go along a million of them takes a hundredth of the time that
 /// the index takes.
 struct ListedNumbers: Sendable {
-  /// Of the database when it was so.
+  /// The state of the database at that time.
   let state: DatabaseState
   let numbers: [UInt32]
 

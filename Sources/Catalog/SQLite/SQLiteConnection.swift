@@ -7,7 +7,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
   private let handle: OpaquePointer
   /// Held by the thread whose transaction it is: what others run meanwhile would be part of that.
   private let writing = Mutex<Void>(())
-  /// What was listed when a search last went far along it.
+  /// The list at the last search that went far along it.
   let listed = Mutex<ListedNumbers?>(nil)
   /// Whether a search found so many that they are no longer counted.
   let hasMany = Atomic(false)

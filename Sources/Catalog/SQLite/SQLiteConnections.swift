@@ -9,7 +9,7 @@ import ZigguratFiles
 struct SQLiteConnections {
   var reader: SQLiteConnection
   var writer: SQLiteConnection
-  /// Of its own: a search takes longer than anything else and must hold up nobody.
+  /// A connection for searches, which take longer than all other queries and must not delay them.
   var searcher: SQLiteConnection
   /// Why the listing is in memory alone; nil where it has its file.
   var memoryReason: String?

@@ -12,7 +12,7 @@ final class SQLiteDatabase: CatalogDatabase {
   private let connections: Mutex<SQLiteConnections>
   /// Held by who begins again with another database.
   private let recovering = Mutex<Void>(())
-  /// How often it was made anew, and of which making all archives were seen.
+  /// The number of times that it was recreated, and the one of them in which all archives were seen.
   private let made = Atomic<Int>(0)
   private let completed = Atomic<Int>(-1)
   /// Orders that have an index, or will soon.

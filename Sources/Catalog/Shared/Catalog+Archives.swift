@@ -1,11 +1,11 @@
 package import ZigguratFiles
 
-/// Which archives a library in an object store has, in a catalog that servers share: none of them needs a list of all.
+/// The archives of a library in an object store, in a catalog that servers share. No server needs a list of all.
 extension Catalog {
   /// Hours that an archive which was replaced is still answered for whoever names its generation.
   package static let formerHours = 24
 
-  /// Of an archive: it is the image's.
+  /// The condition for an archive that is the present one of its image.
   static let isThere = "replaced IS NULL AND deletion IS NULL"
 
   /// The archives of those of `ids` that are known, also those that were replaced a short while ago.
@@ -63,9 +63,9 @@ extension Catalog {
     }
   }
 
-  /// What has come of a change.
+  /// The result of a change.
   package struct Taking: Sendable {
-    /// Of each image that the database cannot hold why.
+    /// The errors of images that the database cannot store.
     package var refused: [StorageError] = []
     /// Images of which somebody has said something else meanwhile: they are not taken in, and to be read again.
     package var edited: [ImageID] = []
@@ -142,7 +142,7 @@ extension Catalog {
     return change.archives.map(\.id).filter(edited.contains)
   }
 
-  /// Those of the archives that somebody has deleted, and that nothing has come after.
+  /// Returns the archives that visitors have deleted and that no other archive has followed.
   private static func deleted(
     _ archives: [ArchiveRow], _ connection: any SQLConnection
   ) throws(SQLError) -> Set<ImageID> {
@@ -162,8 +162,8 @@ extension Catalog {
     return Set(found)
   }
 
-  /// Those that somebody has brought back since the change was read: of them the directory does not say it yet, and says it
-  /// last.
+  /// Returns the images that visitors have restored since the change was read. The directory does not contain that yet, and
+  /// will contain it last.
   private static func restored(
     _ change: ArchiveChange, _ connection: any SQLConnection
   ) throws(SQLError) -> Set<ImageID> {
@@ -176,7 +176,7 @@ extension Catalog {
       ) { $0.id(0) })
   }
 
-  /// Those whose words are others by now than the entries have.
+  /// Returns the images whose metadata has changed since the entries were made.
   private static func edited(
     _ change: ArchiveChange, _ connection: any SQLConnection
   ) throws(SQLError) -> Set<ImageID> {
@@ -199,7 +199,7 @@ extension Catalog {
     try integer("SELECT 1 FROM part LIMIT 1", reading: .row) != nil
   }
 
-  /// What was taken in where builders have written nothing.
+  /// The parts of a directory that is empty.
   package static let noParts: Set<String> = [""]
 
   /// Forgets what nobody is answered with any more: archives that were replaced long ago, and what was told of changes.

@@ -1,7 +1,7 @@
 import TileStorage
 package import ZigguratFiles
 
-/// What visitors change, in a catalog that servers share: the one that writes proves in each transaction that it still is.
+/// Changes by visitors in a catalog that servers share. The writer proves in each transaction that it still is the writer.
 extension Catalog {
   /// Writes what somebody says of an image, and how it is listed by that.
   /// - Parameters:
@@ -33,7 +33,7 @@ extension Catalog {
     return isCurrent
   }
 
-  /// What somebody has said of those of `ids` of which anybody has.
+  /// Returns the sidecars of those images that have one.
   /// - Parameter deletion: with which the images went; nil for those that are there.
   package func sidecars(
     of ids: [ImageID], deletedBy deletion: String? = nil
@@ -132,7 +132,7 @@ extension Catalog {
     return taken
   }
 
-  /// What was deleted after a time and can come back, with the archives' ids, the last deleted first.
+  /// Returns the deletions after a time that can be restored, with the archives' ids, the latest first.
   package func deletions(since oldest: Int) throws(StorageError) -> [Deletion] {
     var found: [(name: String, time: Int, images: [ImageID])] = []
     try read { (connection) throws(SQLError) in

@@ -95,7 +95,7 @@ enum ListeningSocket {
     }
   }
 
-  /// Nil with `errno` where the system refuses.
+  /// Binds a socket and listens; nil with `errno` if the system refuses.
   private static func bind(_ address: addrinfo, port: Int) -> Int32? {
     let socket = Glibc.socket(
       address.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

@@ -14,13 +14,13 @@ package final class BucketStore: ArchiveStore, OriginStore {
     var lines: [Line] = []
     /// Lines that are being sent.
     var sending: [Line] = []
-    /// Who waits for all of them.
+    /// Callbacks for when all lines are announced.
     var waiting: [@Sendable () -> Void] = []
-    /// What was built by this store since the directory was read last.
+    /// Images that this store has built since the directory was last read.
     var fresh: [ImageID: BuildRecord] = [:]
     /// The archive that was sent last, and its SHA-256.
     var sent: (id: ImageID, pin: ObjectPin, digest: [UInt8])?
-    /// When lines are sent again, at the earliest, before the end.
+    /// The earliest time of the next announcement before the end.
     var due = ContinuousClock.now + pause
 
     /// Whether the archive that was to be sent last could not be, for a while.
@@ -44,7 +44,7 @@ package final class BucketStore: ArchiveStore, OriginStore {
   private let state = Mutex(State())
   /// Held while the directory is written.
   private let announcing = Mutex<Void>(())
-  /// How long what was built stays unannounced.
+  /// The longest time that a new archive stays unannounced.
   private static let pause = Duration.seconds(2)
   /// And where the directory cannot be had: who asks waits with a builder's whole patience, and builds nothing meanwhile.
   private static let rest = Duration.seconds(30)
@@ -246,7 +246,7 @@ package final class BucketStore: ArchiveStore, OriginStore {
     try announce()
   }
 
-  /// What is taken out of the directory; the archives themselves stay in the store for who has them open.
+  /// Removes images from the directory. Their archives stay in the store for servers that have them open.
   package func trash(_ ids: [ImageID]) throws(StorageError) -> TrashFolder.Failures {
     state.withLock { state in
       for id in ids {
@@ -258,7 +258,7 @@ package final class BucketStore: ArchiveStore, OriginStore {
     return TrashFolder.Failures()
   }
 
-  /// What may be removed for good is decided where it is known who reads it still.
+  /// Does nothing: `StoreSweep` removes archives that no image has.
   package func purgeTrash(until oldest: Int) throws(StorageError) {}
 
   // MARK: Origins

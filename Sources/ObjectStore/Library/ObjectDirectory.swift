@@ -3,7 +3,7 @@ package import TileStorage
 package import ZigguratFiles
 import ZigguratThreads
 
-/// What images there are in a library that lies in an object store.
+/// The directory of the images of a library in an object store.
 ///
 /// A log: every builder adds segments of lines and nobody changes one, so that builders neither wait for each other nor
 /// lose what another has written, on stores without conditional requests, too. `reindex` writes one segment that holds all and
@@ -12,7 +12,7 @@ package final class ObjectDirectory: Sendable {
   struct Contents: Sendable {
     var records: [ImageID: ListedRecord] = [:]
     var origins: [ImageID: String] = [:]
-    /// Of the segments that were read.
+    /// The keys of the segments that were read.
     var keys: Set<String> = []
     /// Whether a segment should be written anew for the sake of what else reads it.
     var isOdd = false
@@ -32,13 +32,13 @@ package final class ObjectDirectory: Sendable {
   }
 
   let address: ObjectAddress
-  /// Of the segments.
+  /// The folder of the segments.
   private let folder: ObjectAddress
-  /// Where the store answers: who has set no address finds that of another here.
+  /// The address of the store, for messages: a user who has set none sees the default here.
   private let endpoint: ObjectEndpoint
   private let reading: any ObjectReading
   private let writing: any ObjectWriting
-  /// Of the folder of segments alone.
+  /// Lists the folder of the segments.
   private let list: any ObjectWriting
   private let tries: PatientTries
   private let strays: StrayObjects
@@ -66,7 +66,7 @@ package final class ObjectDirectory: Sendable {
 
   var current: Contents { contents.withLock { $0 } }
 
-  /// How many images were found by the last `refresh`.
+  /// The number of images that the last `refresh` found.
   package var count: Int { contents.withLock { $0.records.count } }
 
   /// Reads what builders wrote since; waits for the store.
@@ -88,7 +88,7 @@ package final class ObjectDirectory: Sendable {
     return fresh.version
   }
 
-  /// What builders wrote, for who knows some of it.
+  /// Lines that builders have written since a reader's last look.
   struct News {
     /// In the order in which they count.
     let lines: [DirectoryLine]
@@ -130,7 +130,7 @@ package final class ObjectDirectory: Sendable {
     String(decoding: key.utf8.dropFirst(folder.prefix.utf8.count), as: UTF8.self)
   }
 
-  /// What builders wrote beside what is known; nil where that is nothing. Waits for the store.
+  /// Returns the lines that builders have added; nil if there are none. Waits for the store.
   /// - Parameter known: the keys of the segments that were read.
   func news(since known: Set<String>) throws(StorageError) -> News? {
     // A segment that went between the list and the reading is in another one.

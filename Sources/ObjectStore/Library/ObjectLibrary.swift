@@ -17,9 +17,9 @@ package final class ObjectLibrary: Sendable {
 
   /// Since when the directory could not be read.
   private struct Outage {
-    /// When the first attempt began that has not succeeded; nil if the last one has.
+    /// The start of the first failed attempt since the last success; nil if the last attempt succeeded.
     var start: ContinuousClock.Instant?
-    /// When somebody has tried to read it last.
+    /// The time of the last attempt.
     var attempt = ContinuousClock.Instant.now
     var reason = "the store does not answer"
   }
@@ -29,7 +29,7 @@ package final class ObjectLibrary: Sendable {
     package let id: ImageID
     package let image: ListedImage
     package let identity: FileIdentity
-    /// Of the archive's object.
+    /// The key of the archive's object.
     package let key: String
     /// The SHA-256 of all of that.
     let digest: [UInt8]
@@ -79,10 +79,10 @@ package final class ObjectLibrary: Sendable {
     directory = ObjectDirectory(address, settings, reading: client, limits: limits, strays: strays)
   }
 
-  /// How many objects in the directory's folder are not the library's.
+  /// The number of objects in the library's folders that Ziggurat did not write.
   package var strayCount: Int { strays.count }
 
-  /// How long the directory could not be read, and why; nil while it can, or nobody tries any more.
+  /// The duration and the reason of an outage of the directory; nil if it can be read, or if no reader tries any more.
   package var outage: (time: Duration, reason: String)? {
     outages.withLock { outage in
       guard let start = outage.start, .now - outage.attempt < .seconds(60) else { return nil }
@@ -129,7 +129,7 @@ package final class ObjectLibrary: Sendable {
       key: key, digest: record.digest)
   }
 
-  /// What builders wrote since somebody has asked last.
+  /// Changes that builders have written since a caller's last look.
   package struct News: Sendable {
     package var images: [Image] = []
     /// Images that are there no more.
@@ -140,8 +140,8 @@ package final class ObjectLibrary: Sendable {
     package let isWhole: Bool
   }
 
-  /// What builders wrote beside some parts of the directory; nil where that is nothing. Waits for the store, and remembers
-  /// nothing.
+  /// Returns what builders have written besides some parts of the directory; nil if there is nothing. Waits for the store,
+  /// and remembers nothing.
   package func news(since parts: Set<String>) throws(StorageError) -> News? {
     guard let news = try noting({ () throws(StorageError) in try directory.news(since: parts) }) else {
       return nil
@@ -187,12 +187,12 @@ package final class ObjectLibrary: Sendable {
       })
   }
 
-  /// What a sweep has found of archives that no image has.
+  /// The result of a sweep for archives that no image has.
   package struct Swept: Sendable {
-    /// Those that wait to be removed by a later one.
+    /// Archives that a later sweep may remove.
     package internal(set) var marked = 0
     package internal(set) var removed = 0
-    /// Of those that were removed.
+    /// The total size of the removed archives.
     package internal(set) var bytes = 0
   }
 

@@ -1,7 +1,7 @@
 import TileStorage
 import ZigguratThreads
 
-/// How often one who waits for a store asks again, where what went wrong may pass.
+/// A retry loop for callers that wait for a store, for errors that may pass.
 struct PatientTries: Sendable {
   let count: Int
   var pause = Duration.milliseconds(400)

@@ -8,7 +8,7 @@ package struct ObjectAddress: Hashable, Sendable, CustomStringConvertible {
 
   static let scheme = "s3://"
 
-  /// Nil where the text is no such address; `s3://bucket` and `s3://bucket/` are the same.
+  /// Parses an address; nil if the text is invalid. `s3://bucket` and `s3://bucket/` are the same.
   package init?(_ text: String) {
     guard text.hasPrefix(Self.scheme) else { return nil }
     let parts = text.dropFirst(Self.scheme.count).split(

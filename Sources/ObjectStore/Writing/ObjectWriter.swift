@@ -6,11 +6,11 @@ import ZigguratHTTPMessages
 
 /// Writes into a bucket of an S3 store. May be used by several threads; each waits for its own requests.
 package final class ObjectWriter: ObjectWriting {
-  /// How an object is sent that is too large for one request.
+  /// The parts of an object that is too large for one request.
   package struct Parts: Sendable {
     /// A larger file is sent in parts.
     package var wholeAtMost = 1 << 30
-    /// Of a part; stores take 10,000 of them, none but the last below 5 MiB.
+    /// The size of a part. Stores accept 10,000 parts, and only the last may have less than 5 MiB.
     package var byteCount = 64 << 20
 
     package init() {}
@@ -67,7 +67,7 @@ package final class ObjectWriter: ObjectWriting {
     do { _ = try request(.delete, key) } catch .missing {} catch { throw error }
   }
 
-  /// When the object was written last, seconds since 1970; nil where there is none, or the store does not say.
+  /// Returns the time of an object's last change, seconds since 1970; nil if there is no object or no time.
   package func lastWritten(_ key: String) throws(ObjectFault) -> Int? {
     guard ObjectAddress.isPlain(key) else { throw .unaskable }
     do {

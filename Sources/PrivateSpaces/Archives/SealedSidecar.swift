@@ -1,8 +1,8 @@
 import TileStorage
 package import ZigguratFiles
 
-/// What somebody wrote about a picture of a space, as the XMP sidecar that an open archive would have: a file of
-/// its own, which the space's index names with the one generation of it that counts.
+/// The metadata that visitors wrote about an image of a space, as the XMP sidecar of an open archive. It is a file of its
+/// own, which the space's index names with its one valid generation.
 ///
 /// Layout: generation; sealed: the text's length (eight bytes, little-endian), the text, zeros up to a class of sizes.
 enum SealedSidecar {
@@ -17,7 +17,7 @@ enum SealedSidecar {
     return generation.bytes + sealed
   }
 
-  /// Nil where the bytes are not what these keys have sealed as that generation.
+  /// Opens a sidecar; nil if these keys have not sealed the bytes as that generation.
   static func text(_ bytes: [UInt8], of record: SpaceIndex.Record, _ keys: SpaceKeys) -> [UInt8]? {
     guard bytes.count == record.bytes, bytes.count > Generation.byteCount else { return nil }
     return bytes.withUnsafeBytes { bytes in

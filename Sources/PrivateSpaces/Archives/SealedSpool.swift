@@ -13,10 +13,10 @@ package import ZigguratFiles
 /// seal twice under one nonce.
 package final class SealedSpool: Sendable {
   private struct Piece {
-    /// Of the plain bytes in the file that is sent.
+    /// The place of the plain bytes in the uploaded file.
     let position: Int
     let count: Int
-    /// Of the sealed bytes in the file on the disk.
+    /// The place of the sealed bytes in the file on the disk.
     let offset: Int
 
     var place: [UInt8] { position.littleEndianBytes + count.littleEndianBytes }
@@ -99,7 +99,7 @@ package final class SealedSpool: Sendable {
     }
   }
 
-  /// Nil behind the last piece.
+  /// Opens a piece; nil after the last one.
   private func open(_ number: Int) throws(StorageError) -> [UInt8]? {
     try exclusively { (state) throws(StorageError) in
       guard number < state.pieces.count else { return nil }

@@ -2,17 +2,17 @@ import Foundation
 import TileStorage
 import ZigguratFiles
 
-/// What a space holds: each image's file and the one generation of it that counts, so that an older file
-/// put back in a newer one's place is refused.
+/// The content of a space: the file of each image and its one valid generation, so that an older file in its place is
+/// refused.
 struct SpaceIndex: Codable, Hashable, Sendable {
   struct Entry: Codable, Hashable, Sendable {
     /// In the spaces' folder.
     var file: String
     /// `Generation.text`.
     var generation: String
-    /// Of the file.
+    /// The size of the file.
     var bytes: Int
-    /// What somebody wrote about the image.
+    /// The metadata that visitors wrote.
     var sidecar: Record?
     /// `SourceRoot.text` of where the image's source was found; nil where nobody has told.
     var origin: String?
@@ -47,13 +47,13 @@ struct SpaceIndex: Codable, Hashable, Sendable {
   /// Files under the space's former key that are yet to be removed.
   var retired: [String]?
 
-  /// What images are called, sorted.
+  /// Returns the ids of images, sorted.
   static func ids(_ entries: [String: Entry]) -> [ImageID] { entries.keys.compactMap(ImageID.init).sorted() }
 
-  /// Of all that is there or can come back.
+  /// The entries of all images that exist or can be restored.
   var allEntries: [Entry] { Array(entries.values) + (deletions ?? [:]).values.flatMap { $0.entries.values } }
 
-  /// Of all that the space has besides the index's own.
+  /// The names of all files of the space, without those of the index.
   var files: Set<String> { Set(allEntries.flatMap(\.files) + (decoys ?? [])) }
 
   private static let domain = Array("zigindx1".utf8)
@@ -71,7 +71,7 @@ struct SpaceIndex: Codable, Hashable, Sendable {
 
   init() {}
 
-  /// Nil where the bytes are not an index that these keys have sealed.
+  /// Opens an index; nil if these keys have not sealed the bytes.
   init?(sealed bytes: [UInt8], _ keys: SpaceKeys) {
     guard let plain = XChaCha.open(bytes, key: keys.index, authenticating: Self.domain),
       let text = SizeClass.text(ofPadded: plain),

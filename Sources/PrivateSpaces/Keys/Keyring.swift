@@ -131,7 +131,7 @@ struct Keyring {
     header(passes: derivation.passes, memory: derivation.memory, salt: derivation.salt)
   }
 
-  /// Nil where the header is spoilt; throws where it is whole and asks for what is not granted.
+  /// Parses a header; nil if it is damaged. Throws if it is whole and asks for costs that are out of range.
   private static func derivation(_ header: [UInt8]) throws(StorageError) -> KeyDerivation? {
     guard Sodium.digest(header.dropLast(digestCount)) == Array(header.suffix(digestCount)),
       header.starts(with: magic)

@@ -17,7 +17,7 @@ struct NextKey {
     SpaceKeys.hex(XChaCha.seal(key.bytes, key: passwordKey.base, authenticating: Self.domain))
   }
 
-  /// Nil where it is not what `sealed(under:)` wrote under that password.
+  /// Opens a sealed key; nil if `sealed(under:)` did not write it under that password.
   init?(sealed text: String, under passwordKey: LockedBytes) {
     guard let bytes = SpaceKeys.bytes(text), bytes.count == KeyDerivation.keyCount + XChaCha.overhead else {
       return nil
