@@ -103,7 +103,8 @@ export function levelCount(side) {
 export function halved(length, times) { return Math.ceil(length / 2 ** times) }
 
 /**
- * Returns the number of tiles along one axis. @param {number} length
+ * Returns the number of tiles along one axis.
+ * @param {number} length
  * @param {number} tileSize
  */
 function tiles(length, tileSize) { return Math.floor((length - 1) / tileSize) + 1 }

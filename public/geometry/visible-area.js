@@ -65,7 +65,8 @@ export class VisibleArea {
 }
 
 /**
- * Returns the extent across an axis between two positions along it, or null. @param {number[][]} corners coordinates along
+ * Returns the extent across an axis between two positions along it, or null.
+ * @param {number[][]} corners coordinates along
  * the axis and across it
  * @param {number} low
  * @param {number} high
