@@ -110,19 +110,19 @@ private final class CellHost: BuildHost, @unchecked Sendable {
   }
 
   func begin(_ picture: any PictureInWork, memory: Int, _ source: String) {
-    monitor.lock()
-    self.picture = picture
-    told = 0
-    for _ in 0..<waiting { assist(picture) }
-    waiting = 0
-    monitor.unlock()
+    monitor.withLock {
+      self.picture = picture
+      told = 0
+      for _ in 0..<waiting { assist(picture) }
+      waiting = 0
+    }
   }
 
   func end(_ picture: any PictureInWork, memory: Int) {
-    monitor.lock()
-    self.picture = nil
-    waiting = 0
-    monitor.unlock()
+    monitor.withLock {
+      self.picture = nil
+      waiting = 0
+    }
   }
 
   private func next() -> CellMessage {

@@ -32,11 +32,7 @@ final class WorkPool: BuildHost, @unchecked Sendable {
   init(memoryLimit: Int) { self.memoryLimit = memoryLimit }
 
   /// So many pictures more come.
-  func expect(pictures: Int) {
-    monitor.lock()
-    unfinished += pictures
-    monitor.unlock()
-  }
+  func expect(pictures: Int) { monitor.withLock { unfinished += pictures } }
 
   /// Refuses a picture that alone takes more than the limit.
   func check(_ plan: BuildPlan, _ source: String) throws(BuildError) {
@@ -51,17 +47,13 @@ final class WorkPool: BuildHost, @unchecked Sendable {
   /// Waits for memory and counts it in until it is released.
   ///
   /// - Parameter memory: no more than the limit.
-  func reserve(_ memory: Int) {
-    monitor.lock()
-    take(memory)
-    monitor.unlock()
-  }
+  func reserve(_ memory: Int) { monitor.withLock { take(memory) } }
 
   func release(_ memory: Int) {
-    monitor.lock()
-    memoryInUse -= memory
-    monitor.wakeAll()
-    monitor.unlock()
+    monitor.withLock {
+      memoryInUse -= memory
+      monitor.wakeAll()
+    }
   }
 
   private func take(_ memory: Int) {
@@ -77,24 +69,24 @@ final class WorkPool: BuildHost, @unchecked Sendable {
   ///
   /// - Parameter memory: no more than the limit, see `check`; 0 where it was reserved.
   func begin(_ picture: any PictureInWork, memory: Int, _ source: String) {
-    monitor.lock()
-    if memory > 0 { take(memory) }
-    pictures.append(picture)
-    names[ObjectIdentifier(picture)] = source
-    monitor.wakeAll()
-    monitor.unlock()
+    monitor.withLock {
+      if memory > 0 { take(memory) }
+      pictures.append(picture)
+      names[ObjectIdentifier(picture)] = source
+      monitor.wakeAll()
+    }
   }
 
   func end(_ picture: any PictureInWork, memory: Int) {
-    monitor.lock()
-    // A picture that was refused was never counted in.
-    if pictures.contains(where: { $0 === picture }) {
-      pictures.removeAll { $0 === picture }
-      names[ObjectIdentifier(picture)] = nil
-      memoryInUse -= memory
+    monitor.withLock {
+      // A picture that was refused was never counted in.
+      if pictures.contains(where: { $0 === picture }) {
+        pictures.removeAll { $0 === picture }
+        names[ObjectIdentifier(picture)] = nil
+        memoryInUse -= memory
+      }
+      monitor.wakeAll()
     }
-    monitor.wakeAll()
-    monitor.unlock()
   }
 
   var progress: [PictureProgress] {
@@ -109,23 +101,19 @@ final class WorkPool: BuildHost, @unchecked Sendable {
 
   /// One picture less, done or failed.
   func finishPicture() {
-    monitor.lock()
-    unfinished -= 1
-    monitor.wakeAll()
-    monitor.unlock()
+    monitor.withLock {
+      unfinished -= 1
+      monitor.wakeAll()
+    }
   }
 
   /// Has all parts of a source built: by the caller and by threads without a picture of their own.
   func finish(_ queue: PartQueue, _ pictures: any PictureBuilder) throws(BuildError) {
-    monitor.lock()
-    queues.append(queue)
-    monitor.wakeAll()
-    monitor.unlock()
-    defer {
-      monitor.lock()
-      queues.removeAll { $0 === queue }
-      monitor.unlock()
+    monitor.withLock {
+      queues.append(queue)
+      monitor.wakeAll()
     }
+    defer { monitor.withLock { queues.removeAll { $0 === queue } } }
     try queue.finish(pictures)
   }
 

@@ -76,10 +76,10 @@ final class SourceCopies: @unchecked Sendable {
 
   /// No more are copied.
   func end() {
-    monitor.lock()
-    isEnded = true
-    states = [:]
-    monitor.wakeAll()
-    monitor.unlock()
+    monitor.withLock {
+      isEnded = true
+      states = [:]
+      monitor.wakeAll()
+    }
   }
 }
