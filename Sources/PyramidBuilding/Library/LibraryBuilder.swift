@@ -214,7 +214,7 @@ package struct LibraryBuilder: Sendable {
       return try? file.digests(isCancelled).content
     }
     if let digest = source.remote.flatMap({ ledger?.digest(of: $0) }) { return digest }
-    guard case .success(.copied(let copy, let files)) = copyOfContent(of: source) else { return nil }
+    guard case .success(.copied(let copy, let files)) = copy(of: source, always: true) else { return nil }
     return withExtendedLifetime(files) {
       try? SourceFile(path: copy.path, name: copy.name).digests(isCancelled).content
     }
