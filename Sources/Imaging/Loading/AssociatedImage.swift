@@ -18,7 +18,7 @@ extension Image {
     Vips.start()
     let loader = "openslideload"
     guard Self.loader(ofPath: path) == loader else {
-      throw ImagingError("open", path, message: "is not a slide that OpenSlide reads")
+      throw ImagingError(opening: path, "is not a slide that OpenSlide reads")
     }
     // Not by the loader's own option for one of them, by which libvips 8.14 reads what it has closed.
     let slide = try Operation.run(

@@ -2,6 +2,7 @@ import Glibc
 package import TileStorage
 import ZigguratCPDFContent
 import ZigguratCPoppler
+import ZigguratFiles
 
 /// What a PDF says of itself, and of its parts.
 package struct PDFDocument {
@@ -127,15 +128,9 @@ package struct PDFDocument {
 
   /// Whether the file lacks the mark of its end (ISO 32000-1, section 7.5.5), which may stand in its last kilobyte.
   static func isCutOff(_ path: String) -> Bool {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
-    var end = [UInt8](repeating: 0, count: 1024)
-    let size = lseek(descriptor, 0, SEEK_END)
-    let count = pread(descriptor, &end, end.count, max(0, size - end.count))
-    let mark = Array("%%EOF".utf8)
-    guard count >= mark.count else { return true }
-    return !(0...count - mark.count).contains { end[$0..<$0 + mark.count].elementsEqual(mark) }
+    guard let file = ReadableFile(path: path) else { return false }
+    let end = file.bytes(from: max(0, file.size - 1024), atMost: 1024)
+    return end.firstRange(of: Array("%%EOF".utf8)) == nil
   }
 
   /// Returns the flaws that poppler has met in the file since they were last forgotten or returned; nil if there are none.
@@ -154,9 +149,6 @@ package struct PDFDocument {
     }
     return flaws.beside.map { SourceDamage(.warning, "the PDF has flaws beside its pages (\($0))") }
   }
-
-  /// Closes the file that stayed open for its further pages.
-  package static func closeLast() { OpenPDF.closeLast() }
 
   /// Forgets the flaws of what was read before.
   package static func forgetDamage() { _ = OpenPDF.takeFlaws() }

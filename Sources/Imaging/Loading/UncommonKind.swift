@@ -1,5 +1,5 @@
-import Glibc
 package import ZigguratCells
+package import ZigguratFiles
 
 /// What decoding a source takes besides the usual decoders, as its first bytes and its name tell: that of the loaders
 /// that are let in for it.
@@ -12,11 +12,9 @@ package struct DecodingNeeds: Sendable {
   /// Folders and files that a decoder reads besides the source.
   package let tables: [String]
 
-  /// - Parameters:
-  ///   - descriptor: of the file, open for reading; left where it stands.
-  ///   - path: whose last part is the file's name.
-  package init(of descriptor: Int32, path: String) {
-    let start = FileStart(of: descriptor, path: path)
+  /// - Parameter path: a path that ends with the file's name.
+  package init(of file: ReadableFile, path: String) {
+    let start = FileStart(of: file, path: path)
     let kinds = start.uncommonKinds
     tables = start.isDICOM ? [DICOMFile.dictionary] : []
     warmth = kinds.contains(.magick) ? ImagingWarmth.magick : nil

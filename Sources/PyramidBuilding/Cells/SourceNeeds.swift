@@ -8,13 +8,13 @@ import ZigguratImaging
 /// What a source's cell must be able to read, as its first bytes and its name tell.
 struct SourceNeeds {
   let path: String
-  private let handle: SourceFile.Handle
+  private let handle: ReadableFile
   private let decoding: DecodingNeeds
 
   init(_ file: SourceFile) {
     path = file.path
     handle = file.handle
-    decoding = DecodingNeeds(of: handle.descriptor, path: path)
+    decoding = DecodingNeeds(of: handle, path: path)
   }
 
   /// More than the file itself, or more than the usual decoders.
