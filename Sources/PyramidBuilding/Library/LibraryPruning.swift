@@ -128,8 +128,16 @@ package struct LibraryPruning: Sendable {
   package func run(
     in store: any ArchiveStore
   ) throws(StorageError) -> (ids: [ImageID], errors: [StorageError]) {
+    try store.trashAll(ids)
+  }
+}
+
+extension ArchiveStore {
+  /// Moves images into the trash.
+  /// - Returns: those that were moved, in the same order, and the reasons why others were not.
+  func trashAll(_ ids: [ImageID]) throws(StorageError) -> (ids: [ImageID], errors: [StorageError]) {
     guard !ids.isEmpty else { return ([], []) }
-    let failures = try store.trash(ids)
+    let failures = try trash(ids)
     return (ids.filter { !failures.ids.contains($0) }, failures.errors)
   }
 }

@@ -142,25 +142,18 @@ package final class ShardReport: Sendable {
   package func stop(_ source: SourceScan.Source) { write(Line(stop: source.id)) }
 
   private func write(_ line: Line) {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Strings and numbers always encode.
-    let bytes = Array(try! encoder.encode(line)) + [UInt8(ascii: "\n")]
+    let bytes = JSONLine.encode(line)
     state.withLock { state in
       guard state.failure == nil else { return }
-      do throws(StorageError) { try Self.write(bytes, to: state.descriptor, path) } catch {
-        state.failure = error
-      }
+      do throws(StorageError) {
+        try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
+          try writeAll(UnsafeRawBufferPointer(bytes), to: state.descriptor, path: path)
+        }
+      } catch { state.failure = error }
       // What a machine takes with it that loses its power: the last second.
       guard state.saved.duration(to: .now) > .seconds(1) else { return }
       fdatasync(state.descriptor)
       state.saved = .now
-    }
-  }
-
-  private static func write(_ bytes: [UInt8], to descriptor: Int32, _ path: String) throws(StorageError) {
-    try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
-      try writeAll(UnsafeRawBufferPointer(bytes), to: descriptor, path: path)
     }
   }
 

@@ -111,13 +111,10 @@ package final class SourceLedger: Sendable {
       // Of other parts, or not met by a run that was interrupted. What lies elsewhere is not looked for.
       state.known.filter { $1.remote != nil || access($0, F_OK) == 0 }.merging(state.met) { $1 }
     }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let file = try PartialFile(destination: path)
     var text: [UInt8] = []
     for path in entries.keys.sorted() {
-      // Strings and numbers always encode.
-      text += Array(try! encoder.encode(entries[path]!)) + [UInt8(ascii: "\n")]
+      text += JSONLine.encode(entries[path]!)
       if text.count > 1 << 20 {
         try file.write(text)
         text = []

@@ -111,12 +111,7 @@ package struct SourcePlan: Sendable {
           version: version, remote: source.remote, sidecar: source.sidecar,
           enclosure: source.enclosure))
     }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    func add(_ line: Line) throws(StorageError) {
-      // Strings, numbers and flags always encode.
-      try write(Array(try! encoder.encode(line)) + [UInt8(ascii: "\n")])
-    }
+    func add(_ line: Line) throws(StorageError) { try write(JSONLine.encode(line)) }
     try add(
       Line(
         plan: Head(

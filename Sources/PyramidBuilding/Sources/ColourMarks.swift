@@ -150,7 +150,7 @@ extension Image {
       case "ppmload": return try netpbmPart(path: path, log)
       default: return nil
       }
-    } catch { throw ImagingError("open", path, message: BuildError(path, error).reason) }
+    } catch { throw ImagingError(opening: path, BuildError(path, error).reason) }
   }
 
   /// The picture of a format that says its colours are multiplied by alpha, as tiles have them; nil if they are not.
@@ -163,7 +163,8 @@ extension Image {
     case "jp2kload" where JPEG2000Header(path: path)?.isPremultiplied == true:
       try unpremultiplied(rounds: true)
     // Always (OpenEXR, Technical Introduction, "Alpha"); libvips makes its alpha 0…255, also if the file has none.
-    case "openexrload" where EXRHeader(path: path)?.hasAlpha != false: try unpremultiplied(white: 255)
+    case "openexrload" where (try? SourceFile(path: path)).flatMap(EXRHeader.init)?.hasAlpha != false:
+      try unpremultiplied(white: 255)
     default: nil
     }
   }

@@ -16,7 +16,7 @@ struct PixelContent {
   static let mostParts = 1 << 21
 
   init?(_ file: SourceFile) {
-    let reader = PlacedReader(descriptor: file.handle.descriptor, size: file.identity.size)
+    let reader = file.reader
     guard let start = reader.bytes(0, 8) else { return nil }
     switch (start[0], start[1], start[2], start[3]) {
     case (0xff, 0xd8, 0xff, _): guard readJPEG(reader) else { return nil }

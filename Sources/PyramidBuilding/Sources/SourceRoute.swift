@@ -181,13 +181,6 @@ struct SourceRoute {
     return "\(whose) kept, in every tile"
   }
 
-  /// What libvips would load with, of formats for which there is something shorter here.
-  private enum OwnLoader: String {
-    case jpeg = "jpegload"
-    case png = "pngload"
-    case tiff = "tiffload"
-  }
-
   private static func shortest(
     _ picture: SourcePicture, _ image: Image, _ slide: SlideTIFF?, _ options: BuildOptions
   ) throws(BuildError) -> Way {
@@ -201,7 +194,7 @@ struct SourceRoute {
     // Not the header's "vips-loader": a .v file keeps that of the file it was made from.
     let loader = Image.loader(ofPath: path)
     if let file = slide?.file { return try tiff(file, options, isSlide: true) }
-    guard let own = loader.flatMap(OwnLoader.init) else {
+    guard let loader, ["jpegload", "pngload", "tiffload"].contains(loader) else {
       if let obstacle = slide?.obstacle {
         return .libvips("its format (openslide); its own tiles are not taken, for \(obstacle)")
       }
@@ -211,10 +204,11 @@ struct SourceRoute {
     if options.bands != nil { return .libvips("the bands that were chosen") }
     if picture.mask != nil { return .libvips("its mask") }
     if let change = change(image, options) { return .libvips(change) }
-    switch own {
-    case .jpeg: return try jpeg(path, options)
-    case .png: return try png(path, options)
-    case .tiff:
+    switch loader {
+    case "jpegload": return try jpeg(path, options)
+    case "pngload": return try png(path, options)
+    default:
+      guard TIFFTags.read(path: path, page: 0) != nil else { return .libvips("its tiles of no size") }
       let file = try TIFFFile(path: path, tileSize: options.tileSize)
       return try tiff(file, options, isSlide: false)
     }

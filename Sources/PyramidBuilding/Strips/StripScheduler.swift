@@ -70,7 +70,7 @@ final class StripScheduler: @unchecked Sendable {
     stock = StripStock(levels, source)
     unfinishedStrips = levels.reduce(0) { $0 + $1.rows }
     rowsFinished = levels.map { _ in 0 }
-    queue = StripQueue(StripOrder(rows: levels.map(\.rows)))
+    queue = StripQueue(rows: levels.map(\.rows))
   }
 
   deinit { queue.deallocate() }

@@ -102,36 +102,31 @@ final class QuickDeflate {
   }
 }
 
-/// zlib streams by libdeflate: a little smaller than zlib's own of the same level, and faster.
+/// zlib streams by libdeflate: a little smaller than zlib's own of the same level, and faster. For one thread.
 final class ThoroughDeflate {
-  /// libdeflate's levels 4, 6 and 7; each takes about twice as long as the one before.
-  enum Effort: Int, CaseIterable {
-    case some = 4
-    case more = 6
-    case most = 7
-  }
+  private let compressor: OpaquePointer
 
-  private let compressors: [OpaquePointer]
-
-  init() throws(BuildError) {
-    let compressors = Effort.allCases.map { libdeflate_alloc_compressor(Int32($0.rawValue)) }
-    guard !compressors.contains(nil) else {
-      for compressor in compressors { libdeflate_free_compressor(compressor) }
-      throw BuildError("tile", "no memory for a PNG encoder", isTemporary: true)
+  init(level: Int) throws(BuildError) {
+    guard let compressor = libdeflate_alloc_compressor(Int32(level)) else {
+      throw BuildError("tile", "no memory for a compressor", isTemporary: true)
     }
-    self.compressors = compressors.map { $0! }
+    self.compressor = compressor
   }
 
-  deinit {
-    for compressor in compressors { libdeflate_free_compressor(compressor) }
-  }
+  deinit { libdeflate_free_compressor(compressor) }
 
   /// - Returns: the bytes written; 0 where they do not fit.
   func deflate(
-    _ bytes: UnsafePointer<UInt8>, count: Int, to data: UnsafeMutablePointer<UInt8>, capacity: Int,
-    effort: Effort
+    _ bytes: UnsafePointer<UInt8>, count: Int, to data: UnsafeMutablePointer<UInt8>, capacity: Int
   ) -> Int {
-    let compressor = compressors[effort == .some ? 0 : effort == .more ? 1 : 2]
-    return libdeflate_zlib_compress(compressor, bytes, count, data, capacity)
+    libdeflate_zlib_compress(compressor, bytes, count, data, capacity)
+  }
+
+  static func deflated(_ bytes: [UInt8], level: Int) throws(BuildError) -> [UInt8] {
+    let deflate = try ThoroughDeflate(level: level)
+    let most = libdeflate_zlib_compress_bound(deflate.compressor, bytes.count)
+    return [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
+      count = deflate.deflate(bytes, count: bytes.count, to: buffer.baseAddress!, capacity: most)
+    }
   }
 }

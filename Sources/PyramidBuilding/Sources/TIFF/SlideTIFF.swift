@@ -29,9 +29,9 @@ struct SlideTIFF {
       return "its first picture"
     }
     let ability = try TIFFAbility(&file)
-    if file.isYCbCrUnderRGB || ability == nil { return "its JPEG data's other colours" }
+    if file.tags.isYCbCrUnderRGB || ability == nil { return "its JPEG data's other colours" }
     // What the scanner left out OpenSlide paints as it saw fit.
-    if !file.isJPEG { return file.missingCount > 0 ? "tiles that are missing" : nil }
+    if !file.isJPEG { return file.tags.missingCount > 0 ? "tiles that are missing" : nil }
     let survey = try TIFFTileSurvey(file)
     return survey.isDamaged ? survey.obstacle : nil
   }

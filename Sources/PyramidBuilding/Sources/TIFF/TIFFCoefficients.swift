@@ -10,7 +10,7 @@ final class TIFFCoefficients {
   private let reader: OpaquePointer
   /// Has the first tile's tables for `invert`, whatever a damaged tile leaves in `reader`.
   private let inverter: OpaquePointer
-  private let writer: OpaquePointer
+  private let writer: JPEGTileWriter
   /// Of the first tile, as all are.
   private let info: js_info
   /// Rows of coefficients that nobody wants.
@@ -28,7 +28,7 @@ final class TIFFCoefficients {
     }
     // The file may have been written over since its header was looked at.
     guard Int(js_blocks_per_mcu(reader)) == mcu.blocks, Int(info.h.0) * 8 == mcu.width,
-      Int(info.v.0) * 8 == mcu.height, let writer = js_tile_writer_new(&info)
+      Int(info.v.0) * 8 == mcu.height, let writer = try? JPEGTileWriter(info, of: file.path)
     else {
       js_close(reader)
       js_close(inverter)
@@ -61,7 +61,6 @@ final class TIFFCoefficients {
   deinit {
     js_close(reader)
     js_close(inverter)
-    js_tile_writer_free(writer)
     aside.deallocate()
   }
 
@@ -132,26 +131,17 @@ final class TIFFCoefficients {
   func encode(
     _ blocks: UnsafePointer<Int16>, stride: Int, width: Int, height: Int
   ) -> UnsafeRawBufferPointer? {
-    var bytes: UnsafePointer<UInt8>?
-    var size = 0
-    do throws(BuildError) {
-      try JPEGFile.check(file.path, isPart: true) {
-        js_tile_write(writer, blocks, stride, Int32(width), Int32(height), &bytes, &size, $0)
-      }
-    } catch { return nil }
-    return UnsafeRawBufferPointer(start: bytes, count: size)
+    try? writer.write(blocks, stride: stride, width: width, height: height)
   }
 
   /// Inverse DCT into planes that have room for whole MCUs.
   func invert(
     _ blocks: UnsafeMutablePointer<Int16>, stride: Int, width: Int, height: Int,
-    into planes: (Plane, Plane, Plane)
+    into planes: Planes
   ) {
-    let bases: [UnsafeMutablePointer<UInt8>?] = [planes.0.base, planes.1.base, planes.2.base]
-    let strides = [planes.0.stride, planes.1.stride, planes.2.stride]
     js_inverse_dct(
       inverter, blocks, stride, Int32((width + mcu.width - 1) / mcu.width),
-      Int32((height + mcu.height - 1) / mcu.height), bases, strides)
+      Int32((height + mcu.height - 1) / mcu.height), planes.bases, planes.strides)
   }
 }
 
@@ -192,7 +182,7 @@ final class TIFFCoefficientDecoder: StripDecoding {
 final class TIFFCoefficientTiles: ReadyTiles {
   private let source: TIFFSource
   private let coefficients: TIFFCoefficients
-  private let buffer: TileBuffer
+  private let buffer: PlaneBuffer
   private let planes: ComponentPlanes?
   /// Of one tile; nil where they are the strip's.
   private let own: UnsafeMutablePointer<Int16>?
@@ -201,10 +191,10 @@ final class TIFFCoefficientTiles: ReadyTiles {
   init(_ source: TIFFSource, _ mcu: JPEGHeader.MCU, tileSize: Int, isAligned: Bool) throws(BuildError) {
     self.source = source
     coefficients = try TIFFCoefficients(source.file, mcu)
-    buffer = TileBuffer(source.layout, tileSize: tileSize)
+    buffer = PlaneBuffer(source.layout, width: tileSize, height: tileSize)
     planes =
       source.layout == .interleaved(.rgb)
-      ? try ComponentPlanes(mcu, isYCbCr: source.file.isYCbCr, tileSize: tileSize) : nil
+      ? try ComponentPlanes(isYCbCr: source.file.isYCbCr, tileSize: tileSize) : nil
     ownStride = tileSize / mcu.width * mcu.blocks
     own = isAligned ? .allocate(capacity: ownStride * 64 * (tileSize / mcu.height)) : nil
   }

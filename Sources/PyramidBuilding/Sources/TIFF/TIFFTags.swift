@@ -107,6 +107,20 @@ struct TIFFTags {
   var columns: Int { (width + unitWidth - 1) / unitWidth }
   var rows: Int { (height + unitHeight - 1) / unitHeight }
 
+  /// Rows that a tile or strip has, of those that are stored.
+  func rows(ofUnit unit: Int) -> Int {
+    isTiled ? unitHeight : min(unitHeight, height - unit % (columns * rows) / columns * unitHeight)
+  }
+
+  /// Returns the size of the part of a tile or strip that lies within the image.
+  func visible(_ unit: Int) -> (width: Int, height: Int) {
+    let inPlane = unit % (columns * rows)
+    return (
+      min(unitWidth, width - inPlane % columns * unitWidth),
+      min(unitHeight, height - inPlane / columns * unitHeight)
+    )
+  }
+
   /// Samples of a plane's pixel.
   var samplesInPlane: Int { isSeparate ? 1 : samples }
 
@@ -197,6 +211,11 @@ struct TIFFTags {
     guard missingCount > 0 else { return nil }
     return
       "\(missingCount) of \(unitCount) \(isTiled ? "tiles" : "strips") are not stored: their samples are 0"
+  }
+
+  /// The decision about colours that contradict their tag, as a clause; `nil` if there was none.
+  var colourNote: String? {
+    isYCbCrUnderRGB ? "its JPEG data are YCbCr, though its tag says RGB" : nil
   }
 
   /// Why no picture can be made of the image, with the tag that says so; nil if one can.
