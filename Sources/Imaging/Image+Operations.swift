@@ -147,7 +147,7 @@ extension Image {
       toBe: picked.count == 1 ? ["b-w", "grey16"][depth] : ["srgb", "rgb16"][depth])
   }
 
-  /// Those bands in that order, counted from 0, in the same colour space.
+  /// Returns these bands in this order, counted from 0, in the same colour space.
   package func selected(bands selected: [Int]) throws(ImagingError) -> Image {
     var image = try bands(from: selected[0], count: 1)
     for band in selected.dropFirst() { image = try image.joined(with: bands(from: band, count: 1)) }

@@ -1,6 +1,6 @@
 import ZigguratCVips
 
-/// What a sample of an image is.
+/// The type of an image's samples.
 package enum SampleType: Sendable {
   case byte, signed8, unsigned16, signed16, unsigned32, signed32
   case float, other

@@ -7,7 +7,7 @@ package enum AssociatedImage: String, CaseIterable, Codable, Sendable {
 }
 
 extension Image {
-  /// What a slide that OpenSlide has opened holds beside itself; empty for any other picture.
+  /// The associated images of a slide that OpenSlide has opened; empty for any other picture.
   package var associated: [AssociatedImage] {
     let names = string("slide-associated-images")?.split(separator: ",").map { $0.drop { $0 == " " } } ?? []
     return AssociatedImage.allCases.filter { names.contains(Substring($0.rawValue)) }

@@ -1,7 +1,7 @@
 import ZigguratCVips
 
 extension Image {
-  /// How an image's rows are going to be read.
+  /// The order in which an image's rows are going to be read.
   package struct Access: Hashable, Sendable {
     let nick: String
     /// Top to bottom, once: only a few rows are held in memory.

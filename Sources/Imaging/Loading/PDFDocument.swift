@@ -4,7 +4,7 @@ import ZigguratCPDFContent
 import ZigguratCPoppler
 import ZigguratFiles
 
-/// What a PDF says of itself, and of its parts.
+/// The metadata of a PDF and its outline.
 package struct PDFDocument {
   /// An entry of the outline (ISO 32000-1, section 12.3.3), before those below it.
   package struct Entry: Hashable, Sendable {
@@ -15,7 +15,7 @@ package struct PDFDocument {
     package let page: Int
   }
 
-  /// Nil where the document has none, each in one line.
+  /// The fields of the document, each in one line; nil if it does not have one.
   package private(set) var title, author, subject, keywords: String?
   /// The XMP packet; empty if there is none.
   package private(set) var xmp: [UInt8] = []
@@ -153,7 +153,7 @@ package struct PDFDocument {
   /// Forgets the flaws of what was read before.
   package static func forgetDamage() { _ = OpenPDF.takeFlaws() }
 
-  /// Nil where the file is no PDF that can be read.
+  /// Returns the result of `use` with the document; nil if the file is no PDF that can be read.
   static func with<Result>(_ path: String, _ use: (OpaquePointer) -> Result?) -> Result? {
     OpenPDF.of(path)?.withDocument(use)
   }

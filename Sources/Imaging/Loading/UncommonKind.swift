@@ -1,7 +1,7 @@
 package import ZigguratCells
 package import ZigguratFiles
 
-/// What decoding a source takes besides the usual decoders, as its first bytes and its name tell: that of the loaders
+/// The needs of decoding a source besides the usual decoders, by its first bytes and its name: those of the loaders
 /// that are let in for it.
 package struct DecodingNeeds: Sendable {
   /// ImageMagick loads its decoders when they are first asked for, which a cell cannot.
@@ -37,7 +37,7 @@ enum UncommonKind: String, CaseIterable {
   case netpbm = "Ppm"
   case radiance = "Rad"
   case vips = "Vips"
-  /// What only ImageMagick reads.
+  /// A format that only ImageMagick reads.
   case magick = "Magick"
 
   /// Whether strangers send such pictures in good faith.
