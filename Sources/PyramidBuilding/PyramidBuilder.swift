@@ -241,8 +241,8 @@ extension BuildOptions {
       + (time.map { " time=\($0)" } ?? "")
   }
 
-  /// Of a record's line what somebody has asked for: without the number that is another where the program builds
-  /// otherwise, and without what it says unasked of some sources.
+  /// Returns the parts of a record's line that somebody has asked for. The number in front, which differs between
+  /// versions of the program, and what is added unasked for some sources are left out.
   static func asked(_ summary: String) -> [Substring] {
     summary.split(separator: " ").dropFirst().filter { !$0.hasPrefix("dpi=auto") }
   }

@@ -5,7 +5,7 @@ import ZigguratCells
 import ZigguratFiles
 import ZigguratImaging
 
-/// What a source's cell must be able to read, as its first bytes and its name tell.
+/// The files that a source's sandboxed process must be able to read, by the source's first bytes and its name.
 struct SourceNeeds {
   let path: String
   private let handle: ReadableFile
@@ -25,7 +25,7 @@ struct SourceNeeds {
 
   var isPDF: Bool { decoding.isPDF }
 
-  /// What the server of cells does before a cell decodes it.
+  /// The preparation that the zygote makes before a sandboxed process decodes the source; nil if it needs none.
   var warmth: CellServer.Warmth? { decoding.warmth }
 
   /// The source, and what it needs beside itself: to be closed by the caller.

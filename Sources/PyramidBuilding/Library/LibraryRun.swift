@@ -14,7 +14,7 @@ package final class LibraryRun: @unchecked Sendable {
   private let pool: WorkPool
   private let report: (SourceScan.Source, LibraryBuilder.Outcome) -> Void
   private let journal: ShardReport?
-  /// Those whose turn it is.
+  /// The sources that are built now.
   private var queue: [SourceScan.Source] = []
   private var next = 0
 

@@ -2,9 +2,9 @@ import ZigguratThreads
 
 /// A picture that is being built, which idle threads can help with.
 protocol PictureInWork: AnyObject, Sendable {
-  /// How much of it is done, 0 to 1.
+  /// The fraction of it that is done, 0 to 1.
   var progress: Double { get }
-  /// Of full resolution.
+  /// The number of pixels of full resolution.
   var pixelCount: Double { get }
   /// Helps with the work that is left, on the caller's thread or in its place; returns when there is none.
   func assist()
@@ -22,7 +22,8 @@ final class WorkPool: BuildHost, @unchecked Sendable {
   private var memoryInUse = 0
   /// Bytes for all pictures in work together.
   let memoryLimit: Int
-  /// Who waits for memory has a number, and is served in its order: a large picture waits for no number of small ones.
+  /// The numbers of requests for memory that have arrived and that were served. They are served in their order, so
+  /// that a large picture does not wait for any number of small ones.
   private var (arrivals, served) = (0, 0)
   /// The parts of sources of several, which idle threads build, too.
   private var queues: [PartQueue] = []
@@ -148,6 +149,6 @@ package struct PictureProgress: Sendable {
   package let source: String
   /// 0 to 1.
   package let done: Double
-  /// Of full resolution.
+  /// The pixels of full resolution that are done.
   package let pixels: Double
 }

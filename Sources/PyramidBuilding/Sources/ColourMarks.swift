@@ -6,7 +6,7 @@ import ZigguratImaging
 struct ColourMarks {
   /// Made of what they say; nil where that is sRGB, or no profile can say it.
   var profile: [UInt8]?
-  /// Which they are and what they say, for reports; nil where they say sRGB.
+  /// The names and contents of the marks, for reports; nil if they say sRGB.
   var words: String?
 
   fileprivate static let field = "ziggurat-colour-marks"
@@ -230,9 +230,9 @@ extension Image {
   /// Why the file's profile was not followed, as a clause; nil if it was, or there is none.
   var profileFault: String? { string(Self.profileFaultField) }
 
-  /// What the marks say, where the image has its profile from them.
+  /// The contents of the marks, if the image has its profile from them; nil otherwise.
   var followedMarks: String? { embeddedProfile == nil ? nil : string(ColourMarks.field) }
 
-  /// What the marks say, where no profile could be made of it.
+  /// The contents of the marks, if no profile could be made of them; nil otherwise.
   var unfollowedMarks: String? { embeddedProfile == nil ? string(ColourMarks.field) : nil }
 }

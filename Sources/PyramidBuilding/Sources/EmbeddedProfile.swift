@@ -1,7 +1,7 @@
 import Synchronization
 import ZigguratImaging
 
-/// What an embedded ICC profile means for the pixels.
+/// The meaning of an embedded ICC profile for the pixels.
 enum EmbeddedProfile {
   /// Answers to a question about profiles. A library's photographs share a few; a run need not remember more.
   private final class Answers: Sendable {

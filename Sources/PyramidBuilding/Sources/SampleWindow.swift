@@ -79,7 +79,7 @@ public enum SampleWindow: Hashable, Sendable {
     }
   }
 
-  /// What makes it again.
+  /// The text that `init(name:)` makes it from.
   var name: String {
     switch self {
     case .auto: "auto"

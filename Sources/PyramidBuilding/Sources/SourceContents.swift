@@ -238,7 +238,7 @@ struct SourceContents {
     return associated
   }
 
-  /// What `--associated` builds beside the picture: a label alone is the picture itself.
+  /// The pictures that `--associated` builds beside the picture: a label alone is the picture itself.
   var besidesPicture: [AssociatedImage] {
     let picture = pages.isEmpty ? leftOut.first?.directory : nil
     let associated = associated

@@ -1,13 +1,13 @@
 import TileStorage
 import ZigguratImaging
 
-/// Which picture of a source's file is meant, and as what it is read: how finely it is drawn where it has no pixels of
-/// its own, and which of its bands are taken.
+/// The picture of a source's file that is meant, and the way in which it is read: its resolution if it has no pixels
+/// of its own, and its bands.
 struct SourcePicture {
   let path: String
-  /// Of a multi-page file, counted from 0; nil where it has but one.
+  /// The page of a file of several, counted from 0; nil if it has only one.
   private(set) var page: Int?
-  /// What of a slide; nil for the slide itself, and of any other file.
+  /// The associated image of a slide; nil for the slide itself and for any other file.
   let associated: AssociatedImage?
   /// The contents of a TIFF file; nil for any other, as for a slide that OpenSlide reads.
   private(set) var contents: SourceContents?
@@ -206,7 +206,7 @@ extension DICOMFile {
   }
 }
 
-/// How finely a picture without pixels of its own is drawn.
+/// The resolution at which a picture without pixels of its own is drawn.
 private struct Drawing {
   /// Pixels for each unit of a PDF page, or for each pixel of CSS of an SVG.
   let scale: Double
@@ -216,7 +216,7 @@ private struct Drawing {
   private(set) var damage: SourceDamage?
   let words: String
 
-  /// Nil where the file's own pixels are read, or an SVG as large as it says.
+  /// `nil` if the file's own pixels are read, or an SVG as large as it says.
   init?(_ path: String, _ page: Int?, _ options: BuildOptions) throws(ImagingError) {
     switch Image.loader(ofPath: path) {
     case "pdfload":

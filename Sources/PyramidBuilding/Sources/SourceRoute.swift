@@ -8,11 +8,11 @@ struct SourceRoute {
   let source: any StripSource
   /// `lossless`, `planar`, `exact`, with the reason.
   let reason: String
-  /// What was done to the pixels, in order.
+  /// The changes to the pixels, in order.
   let steps: [String]
-  /// Which every tile carries; nil where the tiles are sRGB.
+  /// The profile that every tile contains; nil if the tiles are sRGB.
   let keptProfile: [UInt8]?
-  /// What the build asked for, with the tile format chosen for this image.
+  /// The options of the build, with the tile format chosen for this image.
   let options: BuildOptions
   /// Microns per pixel, across and down; nil if the file does not say.
   let micronsPerPixel: Point?
@@ -167,7 +167,7 @@ struct SourceRoute {
       directory: picture.stack == nil && picture.raw == nil && picture.dicom == nil ? picture.page ?? 0 : 0)
   }
 
-  /// Who reads the pixels.
+  /// The reader of the pixels.
   enum Way {
     /// And by which path, with the reason.
     case native(any StripSource, String)
@@ -214,7 +214,7 @@ struct SourceRoute {
     }
   }
 
-  /// What is to be done to every pixel, which only libvips does; nil where they stay as they are.
+  /// Returns the change to every pixel that only libvips makes; nil if the pixels stay as they are.
   private static func change(_ image: Image, _ options: BuildOptions) -> String? {
     if image.orientation != 1 { return "its EXIF orientation \(image.orientation)" }
     guard let profile = image.embeddedProfile, !EmbeddedProfile.isSRGB(profile),
@@ -270,7 +270,8 @@ struct SourceRoute {
 }
 
 extension BuildError {
-  /// What libvips did not open; of a PNG whose size no file can hold it gives no reason.
+  /// Returns the error of a file that libvips did not open. libvips gives no reason for a PNG whose size no file can
+  /// hold.
   static func unopened(_ path: String, _ error: ImagingError) -> BuildError {
     if Image.loader(ofPath: path) == "pngload" {
       do throws(BuildError) { _ = try PNGFile(path: path) } catch { return error }

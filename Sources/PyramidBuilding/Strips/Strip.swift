@@ -83,7 +83,7 @@ final class Strip {
       layout, width: width(ofTile: column), height: height, planes: level.block.planes(at: blocks[column]!))
   }
 
-  /// Where the pixels go that tile `column` in row `row` of the finer level is shrunk to.
+  /// Returns the place of the pixels to which tile `column` in row `row` of the finer level is shrunk.
   func quarter(ofChildTile column: Int, row: Int) -> TilePixels {
     let (planes, half) = (level.block.planes(at: blocks[column / 2]!), tileSize / 2)
     return TilePixels(

@@ -1,7 +1,7 @@
 import TileGeometry
 import ZigguratImaging
 
-/// What all strips of one level have in common.
+/// The properties that all strips of one level share.
 struct StripLevel {
   /// Halvings from full resolution; 0 is the image itself.
   let shift: Int

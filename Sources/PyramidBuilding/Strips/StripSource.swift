@@ -1,12 +1,12 @@
 import TileStorage
 import ZigguratImaging
 
-/// Where a pyramid's full-resolution pixels come from, strip by strip.
+/// A source of a pyramid's full-resolution pixels, strip by strip.
 protocol StripSource: AnyObject {
   var width: Int { get }
   var height: Int { get }
   var layout: PixelLayout { get }
-  /// What was done to the pixels, for the archive's metadata.
+  /// The changes to the pixels, for the archive's metadata.
   var steps: [String] { get }
   /// Pieces that a strip is decoded in; pieces of a `isParallel` source by any thread, in any order.
   func pieceCount(ofRow row: Int) -> Int

@@ -1,8 +1,8 @@
 import TileStorage
 
-/// What one thread turns tiles into bytes with: its decoder, encoder and profile. Not for several threads.
+/// The decoder, encoder and profile with which one thread makes tiles. Not for several threads.
 struct TileWorker {
-  /// Nil where another thread decodes.
+  /// The decoder; nil if another thread decodes.
   let decoder: (any StripDecoding)?
   private let encoder: any TileEncoding
   private let profile: TileProfile?

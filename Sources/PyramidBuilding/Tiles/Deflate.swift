@@ -21,8 +21,8 @@ final class QuickDeflate {
   /// Entries of level 1's hash table where the bytes are not few.
   static let hashSize: UInt32 = 8 * 1024
 
-  /// Of what the entries of four such places are, which differ in an address' bits 17 and 18, no two are the same even in
-  /// the smallest of hash tables: each of the first three bytes can be in the way of one place.
+  /// The number of places for a stream. Their addresses differ in bits 17 and 18, so that their entries differ even
+  /// in the smallest of hash tables: each of the first three bytes can be in the way of one place.
   static let placeCount = 4
   /// An address counts by 64 KiB; a stream is larger.
   private static let placeSize = 128 * 1024
@@ -75,7 +75,7 @@ final class QuickDeflate {
     Self.hash(UInt32(truncatingIfNeeded: Int(bitPattern: stream(at: place)) >> 16))
   }
 
-  /// Which of the places a stream of these bytes lies in.
+  /// Returns the place for the stream of these bytes.
   private func place(for bytes: UnsafePointer<UInt8>, count: Int) -> Int {
     // The assembly leaves so few to code that has no such fault.
     guard count > 16 else { return 0 }
@@ -94,7 +94,7 @@ final class QuickDeflate {
     Self.hash(bytes.loadUnaligned(as: UInt32.self)) & mask
   }
 
-  /// What the processor's `crc32` makes of four bytes.
+  /// Returns the result of the processor's `crc32` for four bytes.
   static func hash(_ value: UInt32) -> UInt32 {
     var value = value
     for _ in 0..<32 { value = value >> 1 ^ (value & 1 == 1 ? 0x82f6_3b78 : 0) }

@@ -20,7 +20,7 @@ final class PNGTileEncoder: TileEncoding {
 
   /// Signature, IHDR, and what frames IDAT and IEND.
   private static let overhead = 8 + 25 + 12 + 12
-  /// Of rows whose quickly deflated size is less than this share, a part is tried without a filter.
+  /// The share of their size below which quickly deflated rows are tried, in part, without a filter.
   private static let smooth = 0.35
 
   /// - Parameter tileSize: the largest width and height of a tile.

@@ -4,7 +4,7 @@ import ZigguratFiles
 /// Writes an ICC profile into encoded tiles, whatever made them. One per thread; its memory is used again.
 final class TileProfile {
   private let format: TileFormat
-  /// What goes into every tile: JPEG's segments, PNG's or WebP's chunk.
+  /// The bytes that are inserted into every tile: JPEG's segments, PNG's or WebP's chunk.
   private let block: [UInt8]
   private let kept = KeptBytes()
 

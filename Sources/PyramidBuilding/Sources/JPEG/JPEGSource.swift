@@ -5,7 +5,7 @@ import ZigguratImaging
 /// A JPEG file read strip by strip through libjpeg: as RGB or gray rows, as its own 4:2:0 planes, or as
 /// its own DCT coefficients.
 final class JPEGSource: StripSource, StripDecoding {
-  /// How the file's data travel to the tiles.
+  /// The form in which the file's data become tiles.
   enum Path: Hashable {
     /// RGB or gray, exactly what `vips dzsave` sees.
     case rows

@@ -22,7 +22,7 @@ extension PixelBands {
 final class PNGFile {
   let width: Int
   let height: Int
-  /// Those of a pixel; nil of a palette's, and of a kind that is unknown.
+  /// The bands of a pixel; nil for a palette, and for an unknown kind.
   let bands: PixelBands?
   /// Why pixels cannot be taken as they stand, which are 8 bits a channel, not interlaced, without palette
   /// or transparent colour; nil where they can.

@@ -1,6 +1,6 @@
 import TileGeometry
 
-/// How large a pixel is, as the OME-XML in a TIFF's description says (OME model 2016-06, `Pixels`).
+/// The size of a pixel by the OME-XML in a TIFF's description (OME model 2016-06, `Pixels`).
 enum OMEScale {
   /// Microns that a unit of length has (OME model 2016-06, `UnitsLength`), but pixels and reference frames, which are no
   /// lengths.

@@ -5,7 +5,7 @@ import ZigguratImaging
 extension Image {
   private static let notesField = "ziggurat-tiff-notes"
 
-  /// What was decided of a TIFF's samples, a clause each.
+  /// The decisions about a TIFF's samples, a clause each.
   var sampleNotes: [String] {
     string(Self.notesField).map { $0.split(separator: "\n").map(String.init) } ?? []
   }

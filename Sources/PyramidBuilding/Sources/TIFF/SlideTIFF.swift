@@ -2,7 +2,7 @@ import ZigguratImaging
 
 /// A slide that OpenSlide knows and that is a TIFF whose own tiles are its picture.
 struct SlideTIFF {
-  /// Nil where OpenSlide has to read it.
+  /// The file; nil if OpenSlide has to read it.
   let file: TIFFFile?
   /// Why, as a clause.
   let obstacle: String?
@@ -10,7 +10,7 @@ struct SlideTIFF {
   /// Scanners whose picture of full resolution is the first of the TIFF as it stands, each tile in its place.
   private static let vendors: Set = ["aperio"]
 
-  /// Nil for what is no such slide.
+  /// `nil` if the file is no such slide.
   init?(_ picture: SourcePicture, _ image: Image, _ options: BuildOptions) {
     guard picture.associated == nil, Image.loader(ofPath: picture.path) == "openslideload",
       options.bands == nil,

@@ -11,7 +11,7 @@ final class TIFFCoefficients {
   /// Has the first tile's tables for `invert`, whatever a damaged tile leaves in `reader`.
   private let inverter: OpaquePointer
   private let writer: JPEGTileWriter
-  /// Of the first tile, as all are.
+  /// The header of the first tile, which all others share.
   private let info: js_info
   /// Rows of coefficients that nobody wants.
   private let aside: UnsafeMutablePointer<Int16>
@@ -115,7 +115,7 @@ final class TIFFCoefficients {
     } catch { throw BuildError(file.path, "\(units.name(unit)): \(error.reason)") }
   }
 
-  /// What else the survey found may have been written over since.
+  /// Whether a header is still like the first tile's: the file may have been written over since the survey.
   private func isLikeFirst(_ found: js_info) -> Bool {
     Int(found.width) == file.unitWidth && Int(found.height) == file.unitHeight
       && found.components == info.components && found.has_several_scans == 0 && found.is_arithmetic == 0
@@ -146,7 +146,8 @@ final class TIFFCoefficients {
 }
 
 extension TIFFFile {
-  /// What its JPEG data hold, in the numbers of `js_info`: the TIFF's own field counts, as for OpenSlide and libtiff.
+  /// The colours of its JPEG data, in the numbers of `js_info`: the TIFF's own field counts, as for OpenSlide and
+  /// libtiff.
   fileprivate var jpegColour: Int32 { bands == 1 ? 1 : isYCbCr ? 2 : 3 }
 }
 
@@ -184,7 +185,7 @@ final class TIFFCoefficientTiles: ReadyTiles {
   private let coefficients: TIFFCoefficients
   private let buffer: PlaneBuffer
   private let planes: ComponentPlanes?
-  /// Of one tile; nil where they are the strip's.
+  /// The coefficients of one tile; nil if they are the strip's.
   private let own: UnsafeMutablePointer<Int16>?
   private let ownStride: Int
 
@@ -250,7 +251,7 @@ final class TIFFUnitCutter {
   private let blocks: UnsafeMutablePointer<Int16>
   private let stride, rows: Int
 
-  /// Nil where the file's first tile cannot be cut.
+  /// `nil` if the file's first tile cannot be cut.
   init?(_ file: TIFFFile) {
     guard let reader = try? TIFFUnitReader(file), let data = try? reader.jpeg(0),
       let header = JPEGHeader(UnsafeRawBufferPointer(data)), header.isSequential, header.isInterleaved,
@@ -265,7 +266,7 @@ final class TIFFUnitCutter {
 
   deinit { blocks.deallocate() }
 
-  /// Nil where the tile is not like the first, or damaged.
+  /// Returns the upper left of a tile; nil if the tile is not like the first, or is damaged.
   func encode(_ unit: Int, width: Int, height: Int) -> UnsafeRawBufferPointer? {
     guard (try? coefficients.read(unit, rows: 0..<rows, into: blocks, stride: stride)) != nil else {
       return nil

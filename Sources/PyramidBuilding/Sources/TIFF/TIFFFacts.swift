@@ -1,8 +1,8 @@
 import ZigguratFiles
 import ZigguratMetadata
 
-/// What the directories of a TIFF file say (TIFF 6.0, section 2), or those of EXIF, without the words in them, and
-/// without where it lies.
+/// The contents of a TIFF file's directories (TIFF 6.0, section 2), or of EXIF, without metadata and without their
+/// places.
 struct TIFFFacts {
   private(set) var told: [UInt8] = []
   /// The pictures' data.
@@ -14,10 +14,10 @@ struct TIFFFacts {
   /// several times over. Of a million tiles places and lengths have 8 MB.
   private var (fieldsLeft, bytesLeft) = (1 << 18, 16 << 20)
 
-  /// Of a TIFF file.
+  /// Reads the directories of a TIFF file.
   init?(_ reader: PlacedReader) { self.init(isFile: true) { reader.bytes($0, $1) } }
 
-  /// Of what follows `Exif\0\0`.
+  /// Reads the directories of EXIF, behind `Exif\0\0`.
   init?(exif body: [UInt8]) {
     self.init(isFile: false) { offset, count in
       guard offset >= 0, count >= 0, count <= body.count, offset <= body.count - count else { return nil }
@@ -128,7 +128,7 @@ struct TIFFFacts {
     return true
   }
 
-  /// What people and their programs say of a picture, and what says nothing of its pixels: who, when, where, with what.
+  /// Whether a tag has metadata: a statement about people, times, places and devices that says nothing of pixels.
   private func isWords(_ tag: Int, _ kind: Kind) -> Bool {
     switch kind {
     case .picture:

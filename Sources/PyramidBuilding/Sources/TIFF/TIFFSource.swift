@@ -4,7 +4,7 @@ import ZigguratImaging
 
 /// A TIFF file of which tiles or strips are decoded side by side.
 final class TIFFSource: StripSource {
-  /// How the file's data travel to the tiles.
+  /// The form in which the file's data become tiles.
   enum Path: Hashable {
     /// Gray or RGB, exactly what `vips dzsave` sees.
     case rows
@@ -64,7 +64,7 @@ final class TIFFSource: StripSource {
   /// A unit, and as much again compressed, for each of a few threads.
   var memory: Int { 8 * file.unitWidth * file.unitHeight * file.bands + (4 << 20) }
 
-  /// Of which coefficients are cut.
+  /// The MCU of which coefficients are cut; nil if none are.
   private var mcu: JPEGHeader.MCU? {
     if case .coefficients(let mcu) = path { mcu } else { nil }
   }
@@ -108,8 +108,7 @@ final class TIFFSource: StripSource {
 private final class TIFFStripDecoder: StripDecoding {
   private let source: TIFFSource
   private let reader: TIFFUnitReader
-  /// Where units go that do not lie wholly in one row of tiles or reach far over the edge; with room for an odd last column and row to
-  /// be repeated.
+  /// Memory for units that do not lie wholly in one row of tiles, or reach far over the edge.
   private lazy var aside = PlaneBuffer(
     source.layout, width: source.file.unitWidth + 2, height: source.file.unitHeight + 2)
 

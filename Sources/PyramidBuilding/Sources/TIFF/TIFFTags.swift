@@ -17,7 +17,7 @@ struct TIFFTags {
   let isYCbCrUnderRGB: Bool
   /// Whether JPEG tiles at the image's edge have no pixels beyond it, against TIFF Technical Note 2.
   let hasCroppedTiles: Bool
-  /// What each sample beyond the colours' is, one for each.
+  /// The kind of each sample beyond the colours'.
   let extra: [Int]
   /// The inks of separated colours; 1 is cyan, magenta, yellow and black.
   let inkSet: Int
@@ -151,10 +151,10 @@ struct TIFFTags {
 
   /// The samples that make up the picture.
   struct Choice {
-    /// Those of the colours, then alpha's, counted from 0.
+    /// The samples of the colours, then alpha's, counted from 0.
     var samples: [Int]
     var alpha: Alpha?
-    /// What was decided, a clause each.
+    /// The decisions, a clause each.
     var notes: [String] = []
   }
 
@@ -206,7 +206,7 @@ struct TIFFTags {
     return Choice(samples: chosen, alpha: alpha?.kind, notes: notes)
   }
 
-  /// What the file does not hold, as a clause; nil if it holds everything.
+  /// The tiles or strips that the file does not hold, as a clause; nil if it holds all.
   var missingNote: String? {
     guard missingCount > 0 else { return nil }
     return

@@ -223,8 +223,8 @@ final class TIFFUnitReader {
     try header(of: try jpeg(unit), unit).sampling
   }
 
-  /// What the TIFF's own field says of the colours inside JPEG. libjpeg goes by the JPEG's markers, and
-  /// some scanners write RGB under the numbers of YCbCr's components.
+  /// The colours inside JPEG by the TIFF's own field. libjpeg goes by the JPEG's markers, and some scanners write RGB
+  /// under the numbers of YCbCr's components.
   private var colours: UInt32 {
     (file.bands == 1 ? TJCS_GRAY : file.isYCbCr ? TJCS_YCbCr : TJCS_RGB).rawValue
   }
