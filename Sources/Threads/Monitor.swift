@@ -25,6 +25,11 @@ package final class Monitor: @unchecked Sendable {
 
   package func lock() { pthread_mutex_lock(mutex) }
   package func unlock() { pthread_mutex_unlock(mutex) }
+  package func withLock<Value>(_ body: () throws -> Value) rethrows -> Value {
+    lock()
+    defer { unlock() }
+    return try body()
+  }
   /// Releases the lock until `wakeAll`, then takes it again; may also return spuriously.
   package func wait() { pthread_cond_wait(condition, mutex) }
   /// Waits like `wait()`, until the deadline at the latest.

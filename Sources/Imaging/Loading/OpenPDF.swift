@@ -47,9 +47,6 @@ final class OpenPDF: Sendable {
     return file
   }
 
-  /// Closes the file that was opened last, when nobody uses it any more.
-  static func closeLast() { last.withLock { $0 = nil } }
-
   /// Calls `use` with poppler's document, to be used by nobody else meanwhile; nil if it cannot be opened.
   func withDocument<Result>(_ use: (OpaquePointer) -> Result?) -> Result? {
     let given = passwordOfGLib()
@@ -100,14 +97,13 @@ final class OpenPDF: Sendable {
     let flaws = Flaws(
       file: flaw(PDF_FLAW_OF_FILE), page: flaw(PDF_FLAW_OF_PAGE), beside: flaw(PDF_FLAW_BESIDE_PAGES))
     // poppler repairs what it keeps open: each page of a damaged file is read from the file as it is.
-    if flaws.file != nil || flaws.page != nil || flaws.beside != nil { closeLast() }
+    if flaws.file != nil || flaws.page != nil || flaws.beside != nil { last.withLock { $0 = nil } }
     return flaws
   }
 
   private static func flaw(_ kind: some BinaryInteger) -> String? {
     var text = [CChar](repeating: 0, count: 300)
     guard pdf_take_flaw(Int32(kind), &text, Int32(text.count)) != 0 else { return nil }
-    let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-    return PDFDocument.line(String(decoding: bytes, as: UTF8.self), atMost: 200)
+    return PDFDocument.line(String(buffer: text), atMost: 200)
   }
 }
