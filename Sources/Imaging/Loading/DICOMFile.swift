@@ -81,11 +81,16 @@ package struct DICOMFile: Sendable {
   }
 
   /// An end of a window: a value after the modality's rescaling, or percent of a frame's pixels.
-  package struct End: Sendable {
-    fileprivate let number: Double
-    fileprivate let isShare: Bool
+  package enum End: Sendable {
+    case value(Double)
+    case percentile(Double)
 
-    package init(_ number: Double, isShare: Bool) { (self.number, self.isShare) = (number, isShare) }
+    fileprivate var number: Double {
+      switch self {
+      case .value(let number), .percentile(let number): number
+      }
+    }
+    fileprivate var isShare: Bool { if case .percentile = self { true } else { false } }
   }
 
   /// The values that are black and white, or, of an image that is white where its values are low, white and black.

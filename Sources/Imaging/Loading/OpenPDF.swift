@@ -47,6 +47,9 @@ final class OpenPDF: Sendable {
     return file
   }
 
+  /// Closes the file that was opened last, once it is no longer in use.
+  static func closeLast() { last.withLock { $0 = nil } }
+
   /// Calls `use` with poppler's document, to be used by nobody else meanwhile; nil if it cannot be opened.
   func withDocument<Result>(_ use: (OpaquePointer) -> Result?) -> Result? {
     let given = passwordOfGLib()
@@ -97,7 +100,7 @@ final class OpenPDF: Sendable {
     let flaws = Flaws(
       file: flaw(PDF_FLAW_OF_FILE), page: flaw(PDF_FLAW_OF_PAGE), beside: flaw(PDF_FLAW_BESIDE_PAGES))
     // poppler repairs what it keeps open: each page of a damaged file is read from the file as it is.
-    if flaws.file != nil || flaws.page != nil || flaws.beside != nil { last.withLock { $0 = nil } }
+    if flaws.file != nil || flaws.page != nil || flaws.beside != nil { closeLast() }
     return flaws
   }
 

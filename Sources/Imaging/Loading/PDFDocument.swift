@@ -150,6 +150,9 @@ package struct PDFDocument {
     return flaws.beside.map { SourceDamage(.warning, "the PDF has flaws beside its pages (\($0))") }
   }
 
+  /// Closes the file that stayed open for its further pages.
+  package static func closeLast() { OpenPDF.closeLast() }
+
   /// Forgets the flaws of what was read before.
   package static func forgetDamage() { _ = OpenPDF.takeFlaws() }
 

@@ -107,8 +107,8 @@ extension SampleWindow {
 extension SampleWindow.End {
   fileprivate var ofDICOM: DICOMFile.End {
     switch self {
-    case .value(let value): .init(value, isShare: false)
-    case .percentile(let share): .init(share, isShare: true)
+    case .value(let value): .value(value)
+    case .percentile(let share): .percentile(share)
     }
   }
 }
