@@ -233,7 +233,10 @@ package final class UploadTiling: @unchecked Sendable {
     let stem = folder + UploadName.stem(upload.name)
     var (text, number) = (stem, 1)
     // What another one was begun as when the server ended has no archive yet, and comes again.
-    let begun = Set(uploads.all.filter { $0.id != upload.id && !$0.hasEnded }.compactMap(\.state.image))
+    let others = uploads.all.filter {
+      $0.id != upload.id && !$0.hasEnded && $0.vault?.owner == upload.vault?.owner
+    }
+    let begun = Set(others.compactMap(\.state.image))
     while let id = ImageID(text) {
       if !begun.contains(id), try !isTaken(id) { return id }
       number += 1

@@ -195,8 +195,8 @@ package final class TileServer: Sendable {
     case .presentation(let request):
       PresentationHandler(call: call, images: images, identity: identity).reply(request)
     case .api(let request): api(request, call)
-    case .view(let id): pages(call).view(call.path.id(id))
-    case .embed(let id?): pages(call).frame(call.path.id(id))
+    case .view(let id): pages(call).view(call.path.reference(id))
+    case .embed(let id?): pages(call).frame(call.path.reference(id))
     case .embed(nil): .response(pages(call).embedPage)
     case .oEmbed: EmbeddingHandler(call: call, images: images, identity: identity).reply()
     case .openAPI: .response(.json(descriptions.description(base: call.request.publicBase)))
@@ -228,9 +228,9 @@ package final class TileServer: Sendable {
 
   private func image(_ request: ImageRequest, _ call: Call) -> Reply {
     let handler = DescriptionHandler(call: call, images: images, originals: originals)
-    guard request.question != nil else { return handler.reply(call.path.id(request.whole)) }
+    guard request.question != nil else { return handler.reply(call.path.reference(request.whole)) }
     // A question about a book is one about its cover.
-    return handler.withCover(of: call.path.id(request.id)) { [self] handler, id in
+    return handler.withCover(of: call.path.reference(request.id)) { [self] handler, reference in
       let call = handler.call
       var viewport: ViewportHandler {
         ViewportHandler(
@@ -238,13 +238,13 @@ package final class TileServer: Sendable {
       }
       var original: OriginalHandler { OriginalHandler(call: call, images: images, originals: originals) }
       return switch request.question {
-      case .viewport: viewport.coverage(id)
-      case .viewportTiles: viewport.tiles(id)
-      case .viewportPicture(let ending): viewport.picture(id, call.path.text(ending))
-      case .animation: original.animation(id)
-      case .original: original.original(id)
+      case .viewport: viewport.coverage(reference)
+      case .viewportTiles: viewport.tiles(reference)
+      case .viewportPicture(let ending): viewport.picture(reference, call.path.text(ending))
+      case .animation: original.animation(reference)
+      case .original: original.original(reference)
       // A question to nobody who only reads.
-      case .move, .copies, nil: handler.reply(call.path.id(request.whole))
+      case .move, .copies, nil: handler.reply(call.path.reference(request.whole))
       }
     }
   }
@@ -330,7 +330,7 @@ package final class TileServer: Sendable {
   private func writingMethods(_ call: Call) -> [String] {
     AllowedMethods.writing(
       call.path.route, takesUploads: uploads != nil, isWritable: access.isWritable,
-      isImage: { RenameHandler(call: call, images: images).isImage(call.path.id($0.whole)) })
+      isImage: { RenameHandler(call: call, images: images).isImage(call.path.reference($0.whole)) })
   }
 
   /// To OPTIONS, the browsers' question before a request across origins included.

@@ -14,18 +14,20 @@ extension LibraryHandler {
   }
 
   /// The answer with the key by which a shared cache forgets all that tells of the image.
-  /// - Parameter id: of the image that was found, however it was asked for.
-  func keyed(_ answer: Reply, _ id: ImageID?) -> Reply {
-    guard let key = id.flatMap(edgeKey) else { return answer }
+  /// - Parameter reference: to the image that was found, however it was asked for.
+  func keyed(_ answer: Reply, _ reference: ImageReference?) -> Reply {
+    guard let key = reference.flatMap(edgeKey) else { return answer }
     return answer.map { $0.keyed(key) }
   }
 
-  func keyed(_ response: Response, _ id: ImageID) -> Response { edgeKey(id).map(response.keyed) ?? response }
+  func keyed(_ response: Response, _ reference: ImageReference) -> Response {
+    edgeKey(reference).map(response.keyed) ?? response
+  }
 
   /// Nil without such a cache, and of images that none keeps.
-  private func edgeKey(_ id: ImageID) -> SurrogateKey? {
-    guard let seed = images.surrogateSeed, !id.isPrivate else { return nil }
-    return SurrogateKey(of: id.text, seed)
+  private func edgeKey(_ reference: ImageReference) -> SurrogateKey? {
+    guard let seed = images.surrogateSeed, !reference.isPrivate else { return nil }
+    return SurrogateKey(of: reference.id.text, seed)
   }
 }
 

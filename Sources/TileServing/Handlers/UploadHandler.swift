@@ -169,11 +169,13 @@ struct UploadHandler: Handler {
         created: { note(.upload(upload)) }))
   }
 
-  /// Where a picture goes: behind `~/` into the private space that the session has open.
+  /// Returns the folder and the vault of an upload to a folder, which after `~/` is one of the private space that the session
+  /// has open.
   private func destination(
     _ folder: String
   ) throws(UploadError) -> (folder: String, vault: (any UploadVault)?) {
-    guard let own = ImageID.unmarked(folder) else {
+    let (repository, own) = ImageReference.parts(of: folder)
+    guard repository == .space else {
       guard visitor.mayWrite else {
         throw UploadError(.forbidden, "this session may add only to its private space: ~/")
       }

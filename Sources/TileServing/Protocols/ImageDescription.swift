@@ -28,13 +28,13 @@ struct ImageDescription: Encodable {
     let url: String
   }
 
-  let id: ImageID
+  let id: ImageReference
   /// Whether it is a book, of which all else is its cover's; absent if not.
   let isBook: Bool?
   /// The id of the book's first page.
-  let cover: ImageID?
+  let cover: ImageReference?
   /// The id of the book that the image is a page of.
-  let book: ImageID?
+  let book: ImageReference?
   /// What that book is called, where it says so; in answers about one page only.
   var bookTitle: String?
   /// To which side one goes on in that book, or in this one; in answers about one image only.
@@ -85,26 +85,29 @@ struct ImageDescription: Encodable {
   let urls: [String: String]
 
   /// A single image, or a book by its cover. Nil for an archive that could not be read.
-  init?(item entry: CatalogEntry, base: String) {
-    guard entry.book != nil, let cover = entry.cover else {
-      self.init(entry, pages: 1, base: base)
+  init?(item found: FoundEntry, base: String) {
+    guard found.book != nil, let cover = found.entry.cover else {
+      self.init(found, pages: 1, base: base)
       return
     }
-    self.init(entry, pages: cover.pages, base: base, isBook: true)
+    self.init(found, pages: cover.pages, base: base, isBook: true)
   }
 
   /// An image, perhaps a book's page. Nil for an archive that could not be read.
-  init?(_ entry: CatalogEntry, pages: Int, base: String) {
-    self.init(entry, pages: pages, base: base, isBook: false)
+  init?(_ found: FoundEntry, pages: Int, base: String) {
+    self.init(found, pages: pages, base: base, isBook: false)
   }
 
-  private init?(_ entry: CatalogEntry, pages: Int, base: String, isBook: Bool) {
+  private init?(_ found: FoundEntry, pages: Int, base: String, isBook: Bool) {
+    let entry = found.entry
     guard let pyramid = entry.pyramid else { return nil }
-    id = (isBook ? entry.book : nil) ?? entry.id
-    (self.isBook, cover) = isBook ? (true, entry.id) : (nil, nil)
-    (book, label) = isBook ? (nil, nil) : (entry.book, entry.label)
+    id = (isBook ? found.book : nil) ?? found.reference
+    self.isBook = isBook ? true : nil
+    cover = isBook ? found.reference : nil
+    book = isBook ? nil : found.book
+    label = isBook ? nil : entry.label
     let metadata = entry.metadata
-    title = (isBook ? entry.cover?.title : metadata.title) ?? id.name
+    title = (isBook ? entry.cover?.title : metadata.title) ?? id.id.name
     titles = metadata.titles.isEmpty || isBook && entry.cover?.title == nil ? nil : metadata.titles
     caption = metadata.caption
     creator = metadata.creator
@@ -136,13 +139,13 @@ struct ImageDescription: Encodable {
     bytes = entry.bytes
     animated = entry.isMoving ? true : nil
     generation = String(entry.generation, radix: 16)
-    let (own, segment) = (PercentEncoding.encode(id.text), PercentEncoding.encode(entry.id.text))
+    let (own, segment) = (PercentEncoding.encode(id.text), PercentEncoding.encode(found.reference.text))
     var urls = [
       "self": "\(base)/api/images/\(own)", "view": "\(base)/view/\(own)",
       "viewport": "\(base)/api/images/\(segment)/viewport",
       "viewportTiles": "\(base)/api/images/\(segment)/viewport.tiles",
-      "manifest": PresentationManifest.url(ofID: id, base: base),
-      "manifest2": PresentationManifest.url(ofID: id, base: base, version: .two),
+      "manifest": PresentationManifest.url(of: id, base: base),
+      "manifest2": PresentationManifest.url(of: id, base: base, version: .two),
     ]
     for (name, url) in TileRequest.urls(ofID: segment, base: base, ending: format) { urls[name] = url }
     self.urls = urls
