@@ -13,7 +13,7 @@ package struct Trash: Sendable {
   }
 
   private var place: any DeletionPlace
-  /// Nil for the library.
+  /// The space; nil for the library's trash.
   private let space: SpaceLibrary?
   /// Seconds.
   private let keeps: Int
@@ -40,7 +40,7 @@ package struct Trash: Sendable {
 
   package var repository: ImageReference.Repository { space == nil ? .library : .space }
 
-  /// What the ids of deletions from a space begin with.
+  /// The first character of the ids of deletions from a space.
   private static let mark: Character = "~"
 
   /// Whether a deletion of that id is one from a space.
@@ -59,7 +59,7 @@ package struct Trash: Sendable {
     return (deletion.map(listed), refused)
   }
 
-  /// What can come back, the last deleted first.
+  /// Returns the deletions that can be restored, the last first.
   package func deletions() throws(StorageError) -> [Listed] {
     try place.deletions(since: oldest).map(listed)
   }

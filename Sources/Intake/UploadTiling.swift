@@ -64,7 +64,7 @@ package final class UploadTiling: @unchecked Sendable {
 
   package func start() { StartedThread.needed { self.run() } }
 
-  /// What is being tiled stays an upload.
+  /// Stops the thread. A picture that is being tiled stays an upload.
   package func stop() {
     stopping.set()
     changes.signal()
@@ -110,7 +110,7 @@ package final class UploadTiling: @unchecked Sendable {
     isPrepared = (try? builder { false }.prepare()) != nil
   }
 
-  /// What was reserved for uploads that came to nothing is free for others.
+  /// Releases ids that were reserved for uploads that failed.
   private func takeBack() {
     let ids = failed.withLock { failed in
       defer { failed = [] }

@@ -21,7 +21,7 @@ package final class TileServer: Sendable {
   let pairing = PairingCodes()
   let files: StaticFiles?
   let identity: SiteIdentity
-  /// Of the program.
+  /// The version of the program.
   let version: String
   let address: ServerAddress
   /// Files on their way into the library; nil where none are taken.
@@ -35,9 +35,9 @@ package final class TileServer: Sendable {
   let mappedTiles = HeldMemory(limit: max(2 * ViewportAnswer.tileLimit, MappedFile.places / 2))
   /// Runs requests that change something.
   package let writes = WorkQueue(threads: 4, capacity: 256)
-  /// What was answered.
+  /// The counters of responses.
   package let metrics = Metrics()
-  /// Of a library that only who has its key may see.
+  /// The gate of a library that is open only to clients with its key.
   package let gate: Gate?
   let access: Access
   let disk: DiskSpace
@@ -145,7 +145,7 @@ package final class TileServer: Sendable {
     everyResponse.respond(to: request) { _ in reply }
   }
 
-  /// What is wanted of the body of a POST, PUT, PATCH or DELETE, by its headers.
+  /// Returns the use of the body of a POST, PUT, PATCH or DELETE, by its headers.
   package func bodyPlan(for request: RoutedRequest) -> BodyPlan {
     if let refusal = admission.refusal(of: request) { return .refuse(refusal) }
     do throws(PlainPath.Refusal) {
@@ -344,10 +344,10 @@ package final class TileServer: Sendable {
 
   // MARK: What the listener asks
 
-  /// Whose word counts for where a request comes from.
+  /// The proxies whose statement of the client address is accepted.
   package var proxies: TrustedProxies { access.proxies }
 
-  /// What browsers are to let other sites' pages do.
+  /// The origins whose pages may read responses.
   package var origins: AllowedOrigins { access.origins }
 
   /// The path of the base URL, which requests may have in front of theirs.

@@ -14,7 +14,7 @@ package struct Access: Sendable {
   /// Seconds of a clock that never goes back.
   package var clock: @Sendable () -> Int = SessionTable.clock
 
-  /// Whose word counts for where a request comes from.
+  /// The proxies whose statement of the client address is accepted.
   package var proxies = TrustedProxies.none
   /// Whether trusted proxies state for each request by which address clients reach the server.
   package var readsForwardedBase = false
@@ -22,7 +22,8 @@ package struct Access: Sendable {
   package var origins = AllowedOrigins.any
   /// Everybody may have the files from which images were made, where they are kept.
   package var offersOriginals = false
-  /// Who may frame a picture: its page, and the viewer alone; nil for this server's own pages, and for everybody.
+  /// The sites that may frame an image's page and the viewer alone. If nil, this server may frame the page and all sites
+  /// may frame the viewer.
   package var frames: FrameAncestors?
 
   /// Seconds that tiles may be kept without asking again, whose URLs name no generation.
@@ -36,7 +37,7 @@ package struct Access: Sendable {
   /// Whether answers tell how long they took.
   package var sendsTimings = false
 
-  /// Where it is written down who changed what; nil where it is not.
+  /// The log of changes and their authors; nil if none is kept.
   package var audit: AuditLog?
 
   package init() {}

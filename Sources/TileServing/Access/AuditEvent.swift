@@ -7,7 +7,7 @@ import ZigguratUploading
 ///
 /// Of what is or was in a private space nothing is said but that it happened: no id, no name, no size.
 enum AuditEvent {
-  /// What was shown to be let in.
+  /// The kind of credential of a login.
   enum Credential: String { case token, pairing, password }
 
   /// A space opens where a password was right.
@@ -22,7 +22,7 @@ enum AuditEvent {
   /// An upload was begun.
   case upload(Upload)
   case cancel(Upload)
-  /// What became of it.
+  /// An upload has ended.
   case uploaded(Upload)
 
   var name: StaticString {
@@ -40,7 +40,7 @@ enum AuditEvent {
     }
   }
 
-  /// What is said besides when and who.
+  /// Writes the members besides the time and the visitor.
   func write(to json: inout JSONText) {
     switch self {
     case .logout, .lock: break

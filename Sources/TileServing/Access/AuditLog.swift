@@ -5,10 +5,10 @@ package import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratText
 
-/// Who changed what, and when: one line of JSON for each event, added to the end of a file.
+/// The log of changes, with their times and authors: one line of JSON for each event, appended to a file.
 ///
-/// Whoever moves the file away finds the next line in a new one of its name, and with `reopen` that file at once. What cannot be written is told of,
-/// and changes nothing else.
+/// If the file was moved away, the next line is written to a new file of its name; `reopen` does that at once. Lines that
+/// cannot be written are reported, and change nothing else.
 package final class AuditLog: Sendable {
   private struct State {
     var descriptor: Int32

@@ -1,6 +1,6 @@
 import ZigguratFiles
 
-/// What a visitor gives to be let in.
+/// A credential that a visitor presents.
 enum Credential: Hashable {
   case token(String)
   case password(String)

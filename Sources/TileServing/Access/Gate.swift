@@ -22,7 +22,7 @@ package struct Gate: Sendable {
     cookie = SessionCookie(isSecure: isSecure, name: "ziggurat-\(random().prefix(8))")
   }
 
-  /// What the server prints behind its address.
+  /// The query that the server prints after its address.
   package var query: String { "?key=\(key)" }
 
   /// - Parameter cookies: the Cookie header.

@@ -18,7 +18,7 @@ struct GuessLimit {
   private struct Record {
     var count = 0
     var last = 0
-    /// What `last` was before it.
+    /// The value of `last` before it.
     var before = 0
   }
 

@@ -23,7 +23,7 @@ struct SessionCookie: Sendable {
     self.init(isSecure: base.hasPrefix("https:"), name: "ziggurat-session" + place)
   }
 
-  /// What a `Cookie` header says is the id; nil where there is none or more than one.
+  /// Returns the id in a `Cookie` header; nil if it has none or more than one.
   func id(in cookies: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
     CookieHeader(cookies).values(nameBytes).onlyOne
   }

@@ -5,9 +5,9 @@ import ZigguratCSodium
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
 
-/// What a visitor's browser is granted, until it logs out, is idle for too long, or the day is over.
+/// The rights of a visitor's browser, until it logs out, is idle for too long, or the day is over.
 struct Session: Sendable {
-  /// What the session is called where its id must not stand; one that is given more rights keeps it.
+  /// The name of the session where its id must not be shown. A session that is given more rights keeps it.
   var label = ""
   /// The token was given.
   var hasToken = false
@@ -82,7 +82,7 @@ package final class SessionTable: Sendable {
     return max(0, min(session.lastUse + limits.idle, session.began + limits.absolute) - time)
   }
 
-  /// What the session that the header names has unlocked.
+  /// Returns the space that the header's session has unlocked.
   func space(cookies: UnsafePointer<CChar>) -> SpaceLibrary? {
     let bytes = UnsafeRawPointer(cookies).assumingMemoryBound(to: UInt8.self)
     return session(cookies: UnsafeBufferPointer(start: bytes, count: strlen(cookies)))?.space

@@ -54,6 +54,6 @@ final class SessionUpkeep: Sendable {
     forgetUploads()
   }
 
-  /// Of an upload into a space nothing stays when the space is locked, not even its name.
+  /// Forgets all uploads into spaces that are locked, with their names.
   func forgetUploads() { uploads?.forget(except: Set(table.spaces.map(\.space.identity))) }
 }

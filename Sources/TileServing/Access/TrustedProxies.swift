@@ -45,7 +45,7 @@ package struct TrustedProxies: Sendable {
     return ranges.contains { $0.contains(peer) }
   }
 
-  /// Where a request comes from. This is done for every request of a proxy.
+  /// Returns the client address of a request. It is called for every request of a proxy.
   /// - Parameters:
   ///   - peer: where its connection comes from.
   ///   - forwarded: its `X-Forwarded-For`, all lines of it as one; nothing where it has none.

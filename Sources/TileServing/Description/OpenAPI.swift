@@ -11,7 +11,7 @@ import ZigguratTileProtocols
 /// with `$` stands for a value of the program's.
 struct OpenAPI {
   let version: String
-  /// Of every path; root-relative where it is empty.
+  /// The URL before every path; if empty, paths are relative to the root.
   let base: String
   let isWritable: Bool
 
@@ -24,7 +24,7 @@ struct OpenAPI {
     return Array(try! encoder.encode(filled(file) ?? .null))
   }
 
-  /// Nil where there is nothing of it on this server.
+  /// Returns the value as it applies to this server; nil if this server has nothing of it.
   private func filled(_ value: JSONValue) -> JSONValue? {
     switch value {
     case .object(var members):

@@ -4,7 +4,7 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
 
-/// What handlers need to change the library.
+/// The dependencies of handlers that change the library.
 struct ChangeAccess: Sendable {
   /// Whether images can be changed over HTTP.
   let isWritable: Bool

@@ -12,11 +12,11 @@ struct CopyHandler: ChangeHandler {
   var call: Call
   let images: ImageAccess
   let changes: ChangeAccess
-  /// Nil if the server makes no images.
+  /// The uploads; nil if the server makes no images.
   let uploads: Uploads?
 
-  /// What is asked for: `{"region": {"x", "y", "width", "height"}, "rotation": 90, "flip": true, "straighten": 1.5}`, of which
-  /// all but the region may be left out.
+  /// The body of the request: `{"region": {"x", "y", "width", "height"}, "rotation": 90, "flip": true, "straighten": 1.5}`.
+  /// All members but the region are optional.
   private struct CopyWish {
     private(set) var region = PixelRect(x: 0, y: 0, width: 0, height: 0)
     private(set) var rotation = 0

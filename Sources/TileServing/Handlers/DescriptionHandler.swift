@@ -7,11 +7,11 @@ import ZigguratMetadata
 import ZigguratTileProtocols
 import ZigguratUploading
 
-/// Who may download originals.
+/// The conditions for downloads of originals.
 struct OriginalAccess: Sendable {
   /// Whether everybody may.
   let isOpen: Bool
-  /// Nil if the server accepts no uploads.
+  /// The uploads; nil if the server accepts none.
   let uploads: Uploads?
 }
 

@@ -2,7 +2,7 @@ import TileStorage
 import ZigguratFiles
 import ZigguratHTTPMessages
 
-/// What a shared cache in front of servers is told.
+/// Headers for a shared cache in front of servers.
 extension LibraryHandler {
   /// The Cache-Control of an answer with the archive's pixels.
   func lifetime(of archive: TileArchive) -> String {
@@ -24,7 +24,7 @@ extension LibraryHandler {
     edgeKey(reference).map(response.keyed) ?? response
   }
 
-  /// Nil without such a cache, and of images that none keeps.
+  /// Returns the key of an image; nil without such a cache, and for private images, which no cache keeps.
   private func edgeKey(_ reference: ImageReference) -> SurrogateKey? {
     guard let seed = images.surrogateSeed, !reference.isPrivate else { return nil }
     return SurrogateKey(of: reference.id.text, seed)

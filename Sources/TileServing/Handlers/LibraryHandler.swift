@@ -5,7 +5,7 @@ import ZigguratHTTPMessages
 import ZigguratImageLibrary
 import ZigguratTileProtocols
 
-/// What handlers need to find images and to read their metadata.
+/// The dependencies of handlers that find images and read their metadata.
 final class ImageAccess: Sendable {
   let library: any ImageRepository
   /// Runs queries of the catalog.

@@ -26,7 +26,7 @@ struct ListHandler: LibraryHandler {
       let nextCursor: String?
       /// Right below the folder that is listed, on the first page of all that it holds.
       let folders: [ImageReference]?
-      /// What to do where there is nothing yet.
+      /// Advice for an empty library.
       let hint: String?
     }
     do throws(StorageError) {

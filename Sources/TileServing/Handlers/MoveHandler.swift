@@ -15,7 +15,7 @@ struct MoveHandler: ChangeHandler {
   let passwords: PasswordAccess
   let uploads: Uploads?
 
-  /// Where a picture is to go.
+  /// The destination of a picture.
   enum MoveTarget: Hashable {
     case space
     case library

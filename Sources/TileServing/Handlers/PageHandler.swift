@@ -7,10 +7,10 @@ import ZigguratTileProtocols
 struct PageHandler: LibraryHandler {
   var call: Call
   let images: ImageAccess
-  /// Nil if the server has no pages.
+  /// The files of the pages; nil if the server has none.
   let files: StaticFiles?
   let identity: SiteIdentity
-  /// Who may frame an image; nil for the default of each page.
+  /// The sites that may frame an image; nil for the default of each page.
   let frameAncestors: FrameAncestors?
 
   /// The viewer's page, of a book its cover's; with 404 where there is no such image, which the page then says in its own words.
@@ -41,7 +41,7 @@ struct PageHandler: LibraryHandler {
     return found?.entry.isWordless == true ? response.forNow : response
   }
 
-  /// What is private is in nobody else's page.
+  /// Returns the sites that may frame the page of an image. Only this server frames private images.
   private func frames(of reference: ImageReference?, unasked: FrameAncestors) -> FrameAncestors {
     reference?.isPrivate == true ? .own : frameAncestors ?? unasked
   }

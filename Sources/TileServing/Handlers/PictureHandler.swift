@@ -5,7 +5,7 @@ import ZigguratImageLibrary
 import ZigguratTileProtocols
 import ZigguratTileRendering
 
-/// What renders pictures.
+/// The dependencies of handlers that render pictures.
 final class PictureAccess: Sendable {
   let queue: RenderQueue
   let renderer: RenderCells

@@ -50,7 +50,7 @@ struct RenameHandler: LibraryHandler {
 }
 
 extension Route {
-  /// Where the ids of images stand that the request may be about, as the path is read in one way or another.
+  /// Returns the ranges of the ids that the path may mean, for each way to read it.
   fileprivate func ids(_ path: RawPath) -> [Range<Int>] {
     switch self {
     case .tiles(let request):

@@ -41,7 +41,7 @@ struct TileHandler: PictureHandler {
     }
   }
 
-  /// Which part of the picture is asked for, in pixels of the image, as IIIF has it; empty for the whole.
+  /// Returns the requested region in pixels of the image, as IIIF writes it; empty for the whole.
   private func part(_ request: TileRequest, of archive: TileArchive) -> String {
     guard case .picture(let picture) = request.place(in: archive.pyramid, pictures.options.limits) else {
       return ""

@@ -8,7 +8,7 @@ import ZigguratUploading
 /// extensions creation, creation-with-upload, expiration and termination; and what became of the uploads.
 struct UploadHandler: Handler {
   var call: Call
-  /// Nil if the server accepts no uploads.
+  /// The uploads; nil if the server accepts none.
   let uploads: Uploads?
   let events: EventHub
   let sessions: SessionTable
@@ -69,7 +69,7 @@ struct UploadHandler: Handler {
     return Response(200, headers, .stream(stream))
   }
 
-  /// What uploads are called tells of their senders: for those alone who may send.
+  /// The refusal of a read by a visitor who may not upload, because names of files are personal; nil for others.
   var readRefusal: Response? {
     guard !visitor.mayWrite, !visitor.mayWriteToSpace else { return nil }
     return visitor.refusal(toChange: .library, request)?.madePrivate

@@ -29,7 +29,7 @@ package struct LoggedPath {
     self = ([UInt8(ascii: "/")] + id).withUnsafeBytes { LoggedPath($0) }
   }
 
-  /// Where a `~`, escaped or not, ends; nil where there is none.
+  /// Returns the end of a `~`, escaped or not; nil if there is none.
   private static func tilde(_ path: UnsafeRawBufferPointer, from start: Int) -> Int? {
     guard start < path.count else { return nil }
     if path[start] == UInt8(ascii: "~") { return start + 1 }

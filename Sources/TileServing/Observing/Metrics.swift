@@ -2,8 +2,8 @@ import Glibc
 package import Synchronization
 import ZigguratTileRendering
 
-/// What was answered, counted by threads that do not wait for each other: each adds to counters of its own
-/// cache lines, which are summed when somebody asks.
+/// The counters of responses. Threads do not wait for each other: each adds to counters in cache lines of its own,
+/// which are summed when they are read.
 package final class Metrics: Sendable {
   private static let statuses = [
     200, 201, 204, 206, 303, 304, 400, 401, 403, 404, 405, 409, 410, 412, 413, 414, 415, 416, 421, 429, 431,

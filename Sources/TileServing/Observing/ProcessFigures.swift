@@ -1,6 +1,6 @@
 import Glibc
 
-/// What Prometheus' client libraries report of every process: the server's own, without its sandboxed processes.
+/// The metrics of a process that Prometheus' client libraries report: the server's own, without its sandboxed processes.
 struct ProcessFigures {
   let name: String
   let help: String
@@ -8,7 +8,7 @@ struct ProcessFigures {
   /// Whether it only grows.
   let isTotal: Bool
 
-  /// What the kernel tells now; what it does not tell is left out.
+  /// The values that the kernel reports now. Values that it does not report are left out.
   static var now: [ProcessFigures] {
     var figures: [ProcessFigures] = []
     func add(_ name: String, _ help: String, _ value: some CustomStringConvertible, isTotal: Bool = false) {

@@ -3,7 +3,7 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratTileProtocols
 
-/// What stands for a link to a picture on other sites: the viewer in a frame (oEmbed 1.0, https://oembed.com).
+/// The viewer in a frame, which other sites show for a link to a picture (oEmbed 1.0, https://oembed.com).
 struct Embedding: Encodable {
   /// Pixels that the frame has at most where nobody says how many.
   private static let most = (width: 960, height: 720)
@@ -32,7 +32,7 @@ struct Embedding: Encodable {
     case thumbnailHeight = "thumbnail_height"
   }
 
-  /// Nil for a picture that cannot be read.
+  /// Creates the frame; nil for a picture that cannot be read.
   ///
   /// - Parameters:
   ///   - base: absolute, since other sites read it.

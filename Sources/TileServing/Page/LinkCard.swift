@@ -2,8 +2,8 @@ import TileGeometry
 import ZigguratHTTPMessages
 import ZigguratTileProtocols
 
-/// What a page says of its picture to those who show its link with a preview (the Open Graph protocol, https://ogp.me), and
-/// where they learn how to embed it (https://oembed.com, section 4).
+/// The metadata of a page from which other sites make a preview of its picture (Open Graph protocol, https://ogp.me), and
+/// its link to the description of the frame (oEmbed, https://oembed.com, section 4).
 struct LinkCard {
   /// Pixels of the longer side at most: services take up to 1200.
   private static let side = 1200

@@ -1,13 +1,13 @@
 import ZigguratCSodium
 import ZigguratHTTPMessages
 
-/// What a page may load and run (Content Security Policy 3): what comes from this server, and the scripts and style
-/// sheets that stand in it, told by their hashes, so that what anybody put into it by a fault would not run.
+/// The Content Security Policy (level 3) of a page. It may load files of this server, and run its own inline scripts and
+/// style sheets, listed by their hashes, so that injected ones do not run.
 struct PagePolicy: Sendable {
   private let scripts: [String]
   private let styles: [String]
 
-  /// Of a file that is no page.
+  /// Creates the policy of a file that is no page.
   init() { (scripts, styles) = ([], []) }
 
   /// - Parameter page: as it is sent. A script or sheet counts that stands in an element without attributes.

@@ -1,14 +1,14 @@
 import ZigguratTileProtocols
 
-/// What the owner of a server calls it, and who that is.
+/// The name of a server and its owner.
 package struct SiteIdentity: Codable, Equatable, Sendable {
-  /// Nil for the program's own name.
+  /// The name of the server; nil for the program's own name.
   package let name: String?
   package let provider: Provider?
 
   package init() { (name, provider) = (nil, nil) }
 
-  /// Nil where the name is none: it is one line of at most 200 bytes.
+  /// Creates an identity; nil if the name is invalid. A valid name is one line of at most 200 bytes.
   package init?(name: String?, provider: Provider?) {
     if let name {
       guard (1...200).contains(name.utf8.count), !name.allSatisfy(\.isWhitespace),

@@ -35,11 +35,11 @@ struct ImageDescription: Encodable {
   let cover: ImageReference?
   /// The id of the book that the image is a page of.
   let book: ImageReference?
-  /// What that book is called, where it says so; in answers about one page only.
+  /// The title of that book, if it has one; only in responses about one page.
   var bookTitle: String?
   /// To which side one goes on in that book, or in this one; in answers about one image only.
   var viewingDirection: String?
-  /// What the page is called in its book.
+  /// The page's name in its book.
   let label: String?
   let title: String
   /// By the tags of their languages, where these are named.
@@ -67,14 +67,14 @@ struct ImageDescription: Encodable {
   let overlap: Int
   let format: String
   let levels: [Level]
-  /// Of the book, or of the one that the image is a page of; 1 for any other.
+  /// The number of pages of the book, or of the book that the image is a page of; 1 for other images.
   let pages: Int
-  /// Which page of its book the image is, from 1.
+  /// The number of the page in its book, from 1.
   let page: Int?
-  /// Of the archive; absent where the tiles are files of their own.
+  /// The size of the archive in bytes; absent if the tiles are loose files.
   let bytes: Int?
   let micronsPerPixel: Double?
-  /// Of a stack; in answers about one image only.
+  /// The dimensions of a stack; only in responses about one image.
   var dimensions: ImageDimensions?
   var animation: Animation?
   var original: Original?

@@ -5,9 +5,9 @@ import ZigguratText
 
 /// One image of a listing, with as much as is asked for.
 struct ListedImage: Encodable {
-  /// Which of an image's members a listing has.
+  /// The members of an image in a listing.
   enum Fields: Hashable {
-    /// What a gallery needs.
+    /// The members that a gallery needs.
     case usual
     /// As of one image alone.
     case all

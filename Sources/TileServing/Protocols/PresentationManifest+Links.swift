@@ -4,7 +4,7 @@ import ZigguratHTTPMessages
 import ZigguratText
 import ZigguratTileProtocols
 
-/// What a manifest leads to besides its pictures.
+/// The links of a manifest besides its pictures.
 extension PresentationManifest {
   /// The folder's collection, or the book of a page; the API's description; who stands behind the server.
   func linked(_ manifest: JSONValue) -> JSONValue {

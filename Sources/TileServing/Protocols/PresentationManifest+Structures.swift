@@ -50,7 +50,7 @@ extension PresentationManifest {
     return parts(found[...], end: pages.count)
   }
 
-  /// Of a run of chapters each that is not within the one before it.
+  /// Returns the chapters of a run that are not within the one before them.
   private func parts(_ chapters: ArraySlice<(BookDescription.Chapter, at: Int)>, end: Int) -> [Part] {
     var parts: [Part] = []
     var rest = chapters

@@ -16,7 +16,7 @@ struct PresentationManifest {
   /// Absolute.
   let base: String
   var identity = SiteIdentity()
-  /// Of a book, where it is described as a whole.
+  /// The description of a book as a whole; nil if it has none.
   var book: BookDescription?
 
   /// Linked data unless a client prefers plain JSON (Presentation 3.0, section 6.3).
@@ -73,15 +73,15 @@ struct PresentationManifest {
     return pages.first { self.name(ofPage: $0) == name } ?? number ?? pages[0]
   }
 
-  /// What canvases and ranges are below.
+  /// The URL that those of canvases and ranges begin with.
   var place: String { "\(base)/iiif/presentation/3/\(PercentEncoding.encode(reference.text))" }
 
-  /// What a page is called below the book: no other page that comes or goes changes it.
+  /// Returns the name of a page within the book. It does not change if other pages are added or removed.
   func name(ofPage page: FoundEntry) -> String {
     String(page.entry.id.text.utf8.dropFirst(reference.id.text.utf8.count + 1)) ?? ""
   }
 
-  /// Of a book all of whose pages say the same, as those of one file do.
+  /// Whether all pages have the same title, as those of one file do.
   private var hasCommonTitle: Bool {
     let title = pages[0].entry.metadata.title
     return pages.allSatisfy { $0.entry.metadata.title == title }

@@ -2,11 +2,11 @@ import Foundation
 import ZigguratHTTPMessages
 package import ZigguratText
 
-/// Who provides what a server has: an Agent as manifests and collections name it (IIIF Presentation 3.0, section 3.2).
+/// The provider of a server's images: the Agent of manifests and collections (IIIF Presentation 3.0, section 3.2).
 package struct Provider: Codable, Equatable, Sendable {
   package let json: JSONValue
 
-  /// What of a file is none, in one line.
+  /// The reason why a file describes no Agent, in one line.
   package struct Refusal: Error {
     package let description: String
   }

@@ -1,6 +1,6 @@
 import ZigguratHTTPMessages
 
-/// Whose turn it is among clients that wait: whoever was given the least so far goes first, each client's own in the
+/// A fair queue of waiting clients: the client that received the least so far is first. The jobs of one client keep the
 /// order of their arrival.
 ///
 /// Start-time fair queueing (Goyal, Vin, Cheng: "Start-time Fair Queueing", SIGCOMM 1996): a client that comes counts
@@ -14,7 +14,7 @@ struct FairTurns<Key: Hashable & Sendable>: Sendable {
   }
 
   private var clients: [ClientAddress: Client] = [:]
-  /// What the client had been given whose turn was the last.
+  /// The amount that the client served last had received.
   private var now = 0
   private var arrivals = 0
   private static var longest: Int { 1 << 61 }

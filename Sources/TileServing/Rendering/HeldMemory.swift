@@ -1,7 +1,7 @@
 import Synchronization
 package import ZigguratHTTPMessages
 
-/// What clients hold of something that is limited: whoever holds as much as is left for all others gets no more.
+/// The amounts that clients hold of a limited resource. A client that holds as much as is left for all others gets no more.
 ///
 /// So one client has at most half, of two each a third, and there is always some for whoever comes next: dynamic
 /// thresholds (Choudhury, Hahne: "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches", IEEE/ACM
@@ -39,7 +39,7 @@ package final class HeldMemory: Sendable {
 
   package init(limit: Int) { self.limit = limit }
 
-  /// Of different things.
+  /// The sum over different things.
   package var total: Int { state.withLock { $0.total } }
 
   func amount(of client: ClientAddress) -> Int { state.withLock { $0.amounts[client, default: 0] } }
@@ -54,7 +54,7 @@ package final class HeldMemory: Sendable {
     Hold(thing, client, amount, self)
   }
 
-  /// Of a thing of its own.
+  /// Holds an amount of a thing that no other client holds.
   func hold(_ amount: Int, by client: ClientAddress) -> Hold { hold(Nameless(), of: amount, by: client) }
 
   private final class Nameless: Sendable {}

@@ -15,7 +15,7 @@ package final class RenderJob: Sendable {
   /// Whether the picture may be kept now.
   let mayBeKept: @Sendable () -> Bool
   let work: @Sendable (Cancellation) throws(RenderError) -> [UInt8]
-  /// What is answered where the picture cannot be made.
+  /// The response if the picture cannot be made.
   let failure: Response
   /// Asked for when nobody waits any more.
   let cancellation = Cancellation()
@@ -53,7 +53,7 @@ package final class RenderJob: Sendable {
 /// How a render job ended.
 package enum RenderOutcome: Sendable {
   case done(RenderedBytes)
-  /// What is answered instead.
+  /// Another response instead.
   case refused(Response)
 }
 

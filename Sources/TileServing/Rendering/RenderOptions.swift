@@ -1,7 +1,7 @@
 import ZigguratTileProtocols
 import ZigguratTileRendering
 
-/// What rendering may take.
+/// Limits and settings of rendering.
 package struct RenderOptions: Codable, Hashable, Sendable {
   /// Pixels of one picture, fewer in formats that take long (`PictureFormat.limit`).
   package var pixels = 50_000_000
@@ -13,7 +13,7 @@ package struct RenderOptions: Codable, Hashable, Sendable {
   package var timeout = 30.0
   /// Bytes of finished pictures and decoded tiles together.
   package var cacheBytes = 128 << 20
-  /// Of lossy pictures, 1…100.
+  /// The quality of lossy pictures, 1…100.
   package var quality = 80
 
   /// Bytes of finished pictures that are not sent yet: those of clients that are slow to read. At least two pictures

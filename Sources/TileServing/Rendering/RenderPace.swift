@@ -12,7 +12,7 @@ package final class EventLoops: Sendable {
     clocks.withLock { if !$0.contains(clock) { $0.append(clock) } }
   }
 
-  /// What all of them have used, seconds.
+  /// The processor time that all of them have used, in seconds.
   var seconds: Double { clocks.withLock { $0.reduce(0) { $0 + RenderPace.seconds($1) } } }
 }
 

@@ -15,7 +15,7 @@ import ZigguratTileRendering
 package final class RenderQueue: Sendable {
   /// Someone who waits for a picture.
   package struct Waiter: Sendable {
-    /// Whose turn it is when he is served.
+    /// The client for which it is rendered.
     let client: ClientAddress
     /// False once the client is gone: nobody renders for him.
     let isThere: @Sendable () -> Bool
@@ -32,7 +32,7 @@ package final class RenderQueue: Sendable {
     }
   }
 
-  /// What `/metrics` tells.
+  /// The figures of `/metrics`.
   package struct Counts: Sendable {
     package var rendered = 0
     package var shared = 0
@@ -52,7 +52,7 @@ package final class RenderQueue: Sendable {
     var waiting: WaitingRenders
     /// The thread that hands out jobs is there.
     var hasThread = false
-    /// What is being rendered will be held by those who wait for it.
+    /// The memory that waiting clients hold of what is being rendered.
     var making: [ObjectIdentifier: [HeldMemory.Hold]] = [:]
     var isStopping = false
     var counts = Counts()
@@ -61,12 +61,12 @@ package final class RenderQueue: Sendable {
   private let state: Mutex<State>
   /// A job waits or is done, or no more are to come.
   private let wakeUp = WakeUps()
-  /// Of each lane, by its number.
+  /// The number of threads of each lane, by the lane's number.
   private let threads: [Int]
   private let loops: EventLoops
   /// Pictures that are finished, but not sent.
   private let unsent: HeldMemory
-  /// Those that are being rendered, by what they are likely to have.
+  /// The memory of pictures that are being rendered, by their likely sizes.
   private let making: HeldMemory
   private let secondsElsewhere: (@Sendable () -> Double)?
   private let sweep: @Sendable () -> Bool

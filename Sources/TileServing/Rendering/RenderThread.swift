@@ -17,10 +17,10 @@ final class RenderThread: @unchecked Sendable {
   private let stage = Atomic(Stage.idle)
   private let begin = WakeUps()
   private let done: WakeUps
-  /// Of its processor time; 0 until it runs.
+  /// The clock of its processor time; 0 until it runs.
   private let clock = Atomic<clockid_t>(0)
   private var job: RenderJob?
-  /// Of the job; nil while there is none. Only the one who hands out jobs looks at it.
+  /// The lane of its job; nil if it has none. Only the queue that assigns jobs reads it.
   private(set) var lane: RenderJob.Lane?
   private var outcome = RenderOutcome.refused(.busy)
 

@@ -17,7 +17,7 @@ struct WaitingRenders: Sendable {
     var began: Double?
   }
 
-  /// What became of renders before they were done.
+  /// The numbers of renders that ended before they were done.
   struct Tally: Sendable {
     var shared = 0
     /// Nobody waited any more.

@@ -15,8 +15,8 @@ extension APIRequest {
     return query.problem(Array(others))
   }
 
-  /// What its query may have; nil where whoever reads the query knows. Pictures' and descriptions' URLs may be pinned
-  /// to a generation.
+  /// The parameters that its query may have; nil if the reader of the query checks them. URLs of pictures and descriptions may
+  /// name a generation.
   private var parameters: [String]? {
     switch self {
     case .images: nil

@@ -57,7 +57,7 @@ package enum APIRequest: Sendable {
 
 /// An image of the API, or a question about one: an id may hold slashes, and then look like a question.
 package struct ImageRequest: Sendable {
-  /// What stands behind the id.
+  /// The part of the path after the id.
   enum Question {
     case viewport
     case viewportTiles
@@ -70,9 +70,9 @@ package struct ImageRequest: Sendable {
     case copies
   }
 
-  /// Where the id stands if all of the path is one.
+  /// The range of the id if all of the path is one.
   let whole: Range<Int>
-  /// Where the id of the image stands that the question is about; the whole without one.
+  /// The range of the id of the image that the question is about; the whole without a question.
   let id: Range<Int>
   let question: Question?
 

@@ -1,6 +1,6 @@
 package import ZigguratHTTPMessages
 
-/// What is wanted of the body of a request that may change something, decided by its headers alone.
+/// The use of the body of a request that may change something, decided by its headers alone.
 package enum BodyPlan: Sendable {
   /// Answered at once; the connection ends, since a body that nobody reads would be taken for the next
   /// request.
@@ -35,7 +35,7 @@ package enum BodyStep: Sendable {
   case more
   /// No more before `drain` has returned.
   case drain
-  /// What follows is thrown away, within limits, and then the request is answered: HTTP has no answer in
-  /// the middle of a body.
+  /// The rest is discarded, within limits, and then the request is answered: HTTP has no response in the middle of a
+  /// body.
   case stop
 }

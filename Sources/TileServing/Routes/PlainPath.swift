@@ -10,7 +10,7 @@ struct PlainPath {
   let bytes: [UInt8]
   /// Bytes of the path alone.
   let count: Int
-  /// What it asks for.
+  /// The resource that it names.
   let route: Route
 
   /// Why a path is none.

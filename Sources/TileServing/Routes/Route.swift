@@ -1,6 +1,6 @@
 package import ZigguratTileProtocols
 
-/// What a path and its query ask for, parsed once from their bytes.
+/// The resource that a path and its query name, parsed once from their bytes.
 package enum Route: Sendable {
   case tiles(TileRequest)
   case presentation(PresentationRequest)
@@ -9,7 +9,7 @@ package enum Route: Sendable {
   case view(Range<Int>)
   /// The viewer alone, for frames, of the image whose id stands there; nil for the page that shows how that is done.
   case embed(Range<Int>?)
-  /// What stands for a link to a picture on other sites.
+  /// The description of the frame that other sites show for a link to a picture.
   case oEmbed
   case openAPI, health, metrics
   /// The page's own files, and whatever is nothing else.
@@ -65,10 +65,10 @@ package enum Route: Sendable {
     }
   }
 
-  /// What requests are counted as.
+  /// The labels by which requests are counted.
   static let labels = TileRequest.labels + ["presentation", "api", "page", "healthz", "metrics"]
 
-  /// Which of `labels` the request is counted as.
+  /// The index in `labels` by which the request is counted.
   package var label: Int {
     let first = TileRequest.labels.count
     return switch self {

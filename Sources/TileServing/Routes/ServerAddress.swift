@@ -1,6 +1,6 @@
 import ZigguratHTTPMessages
 
-/// Where clients reach the server: `--base-url`.
+/// The URL by which clients reach the server: `--base-url`.
 final class ServerAddress: Sendable {
   /// In front of every URL in a response, without a slash at its end; empty for root-relative URLs.
   let base: String

@@ -1,13 +1,13 @@
 import ZigguratTileProtocols
 
-/// What Cache-Control says of answers with pixels.
+/// The values of Cache-Control for responses with pixels.
 struct CacheWords: Sendable {
   private let pinned: [CChar]
   private let unpinned: [CChar]
 
-  /// What a shared cache is told of what may change: two seconds are few enough that nobody sees an edit late, and
-  /// enough that a crowd's requests become one. Where no server answers it may stand in for ten minutes (RFC 5861), as
-  /// long as servers do for their database.
+  /// The directives to a shared cache for responses that may change. After two seconds nobody sees an edit late, and the
+  /// requests of a crowd become one. If no server responds, the cache may use its copy for ten minutes (RFC 5861), as long as
+  /// servers continue without their database.
   static let edge = "s-maxage=2, stale-if-error=600"
 
   /// The same for nginx, which counts whole seconds and keeps what has one for up to two: "s-maxage=2" would be three.
@@ -72,7 +72,7 @@ enum CacheLifetime {
     return nil
   }
 
-  /// Nil of what is no number of at most 16 digits in lower case.
+  /// Returns the value of at most 16 hexadecimal digits in lower case; nil for other texts.
   private static func hexadecimal(_ text: some RandomAccessCollection<UInt8>) -> UInt64? {
     guard (1...16).contains(text.count) else { return nil }
     var value: UInt64 = 0

@@ -16,7 +16,7 @@ package struct TileReply {
   let tile: Int
   /// `image/jpeg`, NUL-terminated, alive as long as the process.
   let mediaType: UnsafePointer<CChar>
-  /// Where the tile was asked for through IIIF.
+  /// The link to the canonical URL; nil unless the tile was requested through IIIF.
   var link: IIIFTileLink?
   /// For no cache and no other site's page.
   let isPrivate: Bool
@@ -24,7 +24,7 @@ package struct TileReply {
   let surrogate: SurrogateKey?
 }
 
-/// What a path asks for on the way that needs no strings.
+/// The result of a look-up by path, which uses no strings.
 package enum TileLookup {
   /// Not a stored tile's path: to be answered by `TileServer.respond`.
   case other
@@ -33,7 +33,7 @@ package enum TileLookup {
   case pending(any Pending)
 }
 
-/// What is answered with a stored tile.
+/// The response to a request for a stored tile.
 package enum TileAnswer {
   case tile(TileHead)
   /// Another answer in its place.

@@ -2,7 +2,7 @@ import Glibc
 package import ZigguratHTTPMessages
 import ZigguratTileProtocols
 
-/// What is said of a stored tile: decided without a string, an array or an object, but for what is rare.
+/// The headers of a stored tile, made without a string, an array or an object except in rare cases.
 extension TileServer {
   /// A request header's value by its name, as sent, alive as long as the request; nil where there is none.
   package typealias Lookup = (UnsafePointer<CChar>) -> UnsafePointer<CChar>?
@@ -75,7 +75,7 @@ extension TileServer {
     }
   }
 
-  /// Who may keep and read the answer.
+  /// Adds the headers that say who may store and read the response.
   /// - Parameter isKept: false of a refusal.
   private func addAudience(
     _ tile: TileReply, _ query: UnsafeRawBufferPointer, _ lookup: Lookup, isKept: Bool = true, _ add: Add

@@ -41,6 +41,6 @@ struct TileTag {
 }
 
 extension EntityTag {
-  /// Of a stored tile.
+  /// Creates the entity tag of a stored tile.
   init(_ tile: TileTag) { self.init(text: tile.withText { String(decoding: $0, as: UTF8.self) }) }
 }

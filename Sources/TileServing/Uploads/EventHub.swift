@@ -10,7 +10,7 @@ package final class EventHub: Sendable {
 
   private let streams = Mutex<(open: [EventStream], isClosed: Bool)>(([], false))
 
-  /// Nil where too many listen already.
+  /// Returns the events for a new listener; nil if there are too many listeners.
   /// - Parameters:
   ///   - isWelcome: whether the listener's session goes on; nil where it needs none.
   ///   - sees: whether the listener may be told of an upload, now.
@@ -58,8 +58,8 @@ package final class EventHub: Sendable {
   }
 }
 
-/// What one listener is yet to be sent (HTML standard, "server-sent events"): of each upload the newest state
-/// alone, so that a slow listener takes no more memory than there are uploads.
+/// The events that one listener has not been sent (HTML standard, "server-sent events"). It keeps only the newest state of each
+/// upload, so that a slow listener takes no more memory than there are uploads.
 final class EventStream: BodyStream {
   private struct State {
     var order: [Upload] = []

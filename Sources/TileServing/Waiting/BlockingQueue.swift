@@ -18,7 +18,7 @@ final class BlockingQueue: Sendable {
     var waiting: [Int: Job] = [:]
     var turns = FairTurns<Int>()
     var arrivals = 0
-    /// Those that wait, and the one that runs.
+    /// The number of jobs that wait, and of the one that runs.
     var count = 0
     var isStopping = false
 
