@@ -150,9 +150,9 @@ package final class LibraryEntry: Sendable {
   fileprivate func close() { opened.withLock { $0 = nil } }
 }
 
-/// How long words are waited for, of many images in turn: where those of some in a row cannot be read, no cell answers
-/// now, and the others' are not asked for.
-package struct WordPatience {
+/// A policy for reading the metadata of many images in turn. After several consecutive failures no sandboxed process
+/// answers at present, so the metadata of the others are not requested.
+package struct MetadataReadPolicy {
   private let most: Int
   private var failures = 0
 

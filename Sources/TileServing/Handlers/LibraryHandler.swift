@@ -146,22 +146,20 @@ extension LibraryHandler {
       // The reason names host paths, which are not a client's business.
       switch error.kind {
       case .notThere: break
-      case .unreachable: return .failure(ImageRefusal(heldUp))
+      case .unreachable: return .failure(ImageRefusal(response: unavailable))
       case .unreadable:
         let text = "the archive of this image cannot be read"
         let response: Response = problem ? .problem(500, "Unreadable", text) : .text(500, text)
-        return .failure(ImageRefusal(response.because(error)))
+        return .failure(ImageRefusal(response: response.because(error)))
       }
     }
-    if let reference, isUntold(reference) { return .failure(ImageRefusal(heldUp)) }
+    if let reference, isUntold(reference) { return .failure(ImageRefusal(response: unavailable)) }
     let text = "there is no image of this id"
-    return .failure(ImageRefusal(problem ? .problem(404, "Not found", text) : .text(404, text)))
+    return .failure(ImageRefusal(response: problem ? .problem(404, "Not found", text) : .text(404, text)))
   }
 }
 
 /// The response in place of one about an image.
 private struct ImageRefusal: Error {
   let response: Response
-
-  init(_ response: Response) { self.response = response }
 }

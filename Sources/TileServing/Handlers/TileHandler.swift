@@ -130,7 +130,7 @@ struct TileHandler: PictureHandler {
     case .pending(let tile):
       let head = archive.stamp(ofTile: number).map { response($0, .omitted) }
       return waiting(for: tile, head: head) { $0.stored(address, as: format, archive) }
-    case .unreachable: return .response(heldUp)
+    case .unreachable: return .response(unavailable)
     case .unreadable:
       // In the pyramid, but not readable: that is a fault, never an empty tile.
       tellFault(address, archive)

@@ -327,7 +327,7 @@ extension Response {
   static let late = later(30, "the picture was not ready in time; try again later, or ask for fewer pixels")
 
   /// There is no memory, or no descriptor, for a tile, or where it lies cannot be reached.
-  static let heldUp = later(1, heldUpWords)
+  static let unavailable = later(1, unavailableMessage)
 
   private static func later(_ seconds: Int, _ text: String) -> Response {
     var response = self.text(503, text)
