@@ -103,7 +103,7 @@ extension LibraryHandler {
   }
 
   /// Whether it is unknown at present if there is an image or a book of the id.
-  func isUntold(_ reference: ImageReference) -> Bool {
+  func isUndecided(_ reference: ImageReference) -> Bool {
     !reference.isPrivate && library.isUndecided(reference.id)
   }
 
@@ -153,7 +153,7 @@ extension LibraryHandler {
         return .failure(ImageRefusal(response: response.because(error)))
       }
     }
-    if let reference, isUntold(reference) { return .failure(ImageRefusal(response: unavailable)) }
+    if let reference, isUndecided(reference) { return .failure(ImageRefusal(response: unavailable)) }
     let text = "there is no image of this id"
     return .failure(ImageRefusal(response: problem ? .problem(404, "Not found", text) : .text(404, text)))
   }

@@ -61,11 +61,11 @@ struct PageHandler: LibraryHandler {
     do throws(StorageError) {
       if let reference { cover = try self.cover(ofBook: reference) }
     } catch {
-      isNotThere(&response, isUntold: true)
+      isNotThere(&response, isUndecided: true)
       return nil
     }
     guard let cover else {
-      isNotThere(&response, isUntold: reference.map(isUntold) == true)
+      isNotThere(&response, isUndecided: reference.map(isUndecided) == true)
       return nil
     }
     let segment = PercentEncoding.encode(cover.reference.text)
@@ -75,11 +75,11 @@ struct PageHandler: LibraryHandler {
   }
 
   /// The page tells itself that there is no such picture; of one that cannot be asked for it says so.
-  private func isNotThere(_ response: inout Response, isUntold: Bool) {
+  private func isNotThere(_ response: inout Response, isUndecided: Bool) {
     response.status = 404
     // It may be there for who unlocks a space next.
     response["Cache-Control"] = "no-store"
-    guard isUntold else { return }
+    guard isUndecided else { return }
     response.status = 503
     response["Retry-After"] = "1"
   }

@@ -133,7 +133,7 @@ struct TileHandler: PictureHandler {
     case .unreachable: return .response(unavailable)
     case .unreadable:
       // In the pyramid, but not readable: that is a fault, never an empty tile.
-      tellFault(address, archive)
+      reportDamage(address, archive)
       return .text(500, "the tile cannot be read from its archive")
     }
   }

@@ -99,8 +99,8 @@ struct PresentationManifest {
   private func describe(_ metadata: ImageMetadata, _ result: inout JSONValue) {
     if let caption = metadata.caption { result["summary"] = Self.text(caption) }
     let license = RightsAddress(metadata)
-    // What is told as `rights` needs no line of its own.
-    func unlessTold(_ text: String?) -> String? {
+    // A text that is shown as `rights` needs no line of its own.
+    func unlessShown(_ text: String?) -> String? {
       text.flatMap { license != nil && RightsAddress($0)?.text == license?.text ? nil : $0 }
     }
     var fields: [JSONValue] = []
@@ -108,14 +108,14 @@ struct PresentationManifest {
       ("Creator", metadata.creators), ("Date", Self.list(metadata.date)),
       ("Place", Self.list(metadata.place)), ("Keywords", metadata.keywords),
       ("Identifier", Self.list(metadata.identifier)), ("Source", Self.list(metadata.source)),
-      ("License", Self.list(unlessTold(metadata.license))),
-      ("Rights statement", Self.list(unlessTold(metadata.webStatement))),
+      ("License", Self.list(unlessShown(metadata.license))),
+      ("Rights statement", Self.list(unlessShown(metadata.webStatement))),
     ] where !values.isEmpty {
       fields.append(["label": ["en": [.text(label)]], "value": Self.texts(values)])
     }
     if !fields.isEmpty { result["metadata"] = .list(fields) }
     if let license { result["rights"] = .text(license.text) }
-    let rights = unlessTold(metadata.rights)
+    let rights = unlessShown(metadata.rights)
     // Many programs write the same text into several fields.
     let required = [rights, metadata.usageTerms, metadata.credit].compactMap(\.self)
       .reduce(into: [String]()) { texts, text in if !texts.contains(text) { texts.append(text) } }
