@@ -12,18 +12,9 @@ package enum ListScope: Hashable, Sendable {
 
   /// The folder or book.
   package var place: ImageID? {
-    get {
-      switch self {
-      case .items: nil
-      case .folder(let id), .book(let id): id
-      }
-    }
-    set {
-      switch (self, newValue) {
-      case (.folder, let id?): self = .folder(id)
-      case (.book, let id?): self = .book(id)
-      default: self = .items
-      }
+    switch self {
+    case .items: nil
+    case .folder(let id), .book(let id): id
     }
   }
 }

@@ -73,14 +73,6 @@ package struct CatalogEntry: Hashable, Sendable {
     package init(pages: Int, title: String?) { (self.pages, self.title) = (pages, title) }
   }
 
-  /// As visitors call an image of the space that they have open.
-  package var marked: CatalogEntry {
-    var entry = self
-    entry.id = id.marked
-    entry.book = book?.marked
-    return entry
-  }
-
   /// The id in a collection: the book of a page, or the image itself.
   package var item: ImageID { book ?? id }
 

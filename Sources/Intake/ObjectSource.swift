@@ -44,7 +44,7 @@ extension ObjectLibrary {
     return SourceOutage("the object store", seconds: Int(time / .seconds(1)), reason: reason)
   }
 
-  /// What a monitor is told of the store.
+  /// The metrics of the store.
   var figures: [SourceFigure] {
     let (asked, kept) = (client.counts, memory.counts)
     return [

@@ -40,7 +40,7 @@ package final class Upload: Sendable {
     package var received = 0
     /// The progress of tiling, 0 to 1.
     package var progress = 0.0
-    /// The id of the picture that was made, or is there already.
+    /// The id of the picture that was made, or is there already, in the upload's repository.
     package var image: ImageID?
     /// The library had the same picture: nothing was made.
     package var isDuplicate = false
@@ -69,6 +69,8 @@ package final class Upload: Sendable {
   package let length: Int
   /// The storage of an upload into a private space, which keeps nothing readable on a disk; nil for the library's.
   package let vault: (any UploadVault)?
+  /// The repository that the picture is added to.
+  package var repository: ImageReference.Repository { vault == nil ? .library : .space }
   /// The part of an image that the server makes the file of; nil if a client sends the file.
   package let copy: PictureCopy?
   /// The header `Upload-Metadata` that the client sent at creation; nil if it sent none.
@@ -125,7 +127,7 @@ package final class Upload: Sendable {
       let id, name, folder, status: String
       let length, offset: Int
       let progress: Double
-      let image: ImageID?
+      let image: ImageReference?
       let copyOf: ImageID?
       let duplicate: Bool
       let message: String?
@@ -138,11 +140,12 @@ package final class Upload: Sendable {
     return Array(
       try! encoder.encode(
         Reported(
-          id: id, name: name, folder: (vault == nil ? "" : "\(ImageID.privateMark)") + folder,
+          id: id, name: name, folder: repository.mark + folder,
           status: state.stage.rawValue,
           length: length,
           offset: state.stage == .receiving ? state.received : length,
-          progress: (state.progress * 1000).rounded() / 1000, image: state.image, copyOf: copy?.image,
+          progress: (state.progress * 1000).rounded() / 1000,
+          image: state.image.map { ImageReference($0, in: repository) }, copyOf: copy?.image,
           duplicate: state.isDuplicate, message: state.reason, errorCode: state.fault)))
   }
 }

@@ -174,9 +174,13 @@ package final class Uploads: Sendable {
     }
   }
 
-  /// Forgets which uploads became an image, since it is nobody else's business any more.
+  /// Forgets which uploads became an image of the library, since it is nobody else's business any more.
   package func forget(image: ImageID) {
-    table.withLock { table in table = table.filter { $0.value.state.image != image || !$0.value.hasEnded } }
+    table.withLock { table in
+      table = table.filter { _, upload in
+        upload.repository != .library || upload.state.image != image || !upload.hasEnded
+      }
+    }
     ended.forget(image: image)
   }
 

@@ -86,8 +86,8 @@ import ZigguratThreads
       let chosen = Set((0...random.below(3)).map { _ in random.pick(ids) })
       let (deletion, refused) = try server.trash.delete(chosen.sorted())
       let gone = isReadOnly ? [:] : model.images.filter { chosen.contains($0.key) }
-      #expect(Set(deletion?.images.map(\.inSpace) ?? []) == Set(gone.keys), comment)
-      #expect(Set(refused.map(\.inSpace)) == chosen.subtracting(gone.keys), comment)
+      #expect(Set(deletion?.images.map(\.id) ?? []) == Set(gone.keys), comment)
+      #expect(Set(refused) == chosen.subtracting(gone.keys), comment)
       for id in gone.keys { model.images[id] = nil }
       if let deletion { model.deletions[deletion.id] = gone }
     case 8:
@@ -96,8 +96,8 @@ import ZigguratThreads
       let back = model.deletions[name]!.filter { model.images[$0.key] == nil }
       let left = model.deletions[name]!.filter { back[$0.key] == nil }
       let result = try server.trash.restore(name)
-      #expect(Set(result?.restored.map(\.inSpace) ?? []) == Set(back.keys), comment)
-      #expect(Set(result?.conflicts.map(\.inSpace) ?? []) == Set(left.keys), comment)
+      #expect(Set(result?.restored ?? []) == Set(back.keys), comment)
+      #expect(Set(result?.conflicts ?? []) == Set(left.keys), comment)
       model.images.merge(back) { _, restored in restored }
       model.deletions[name] = left.isEmpty ? nil : left
     default: server.repository.readAgain()
@@ -121,7 +121,7 @@ import ZigguratThreads
     guard server.repository.counted() == model.images.count else {
       return "\(server.repository.counted()) images"
     }
-    let deletions = try server.trash.deletions().map { ($0.id, Set($0.images.map(\.inSpace))) }
+    let deletions = try server.trash.deletions().map { ($0.id, Set($0.images.map(\.id))) }
     guard
       Dictionary(deletions, uniquingKeysWith: { one, _ in one })
         == model.deletions.mapValues({ Set($0.keys) })

@@ -15,9 +15,9 @@ enum AuditEvent {
   case logout
   /// The last session that had a space open ended.
   case lock
-  case edit(image: ImageID)
-  case delete(images: [ImageID], deletion: String)
-  case restore(images: [ImageID], deletion: String)
+  case edit(image: ImageReference)
+  case delete(images: [ImageReference], deletion: String)
+  case restore(images: [ImageReference], deletion: String)
   case move(to: String)
   /// An upload started.
   case upload(Upload)
@@ -58,12 +58,12 @@ enum AuditEvent {
       json.member("ok", state.stage == .done)
       Self.write(upload, to: &json)
       guard upload.vault == nil else { break }
-      if let image = state.image { Self.write([image], to: &json) }
+      if let image = state.image { Self.write([ImageReference(image, in: .library)], to: &json) }
       if let reason = state.reason { json.member("reason", reason) }
     }
   }
 
-  private static func write(_ images: [ImageID], to json: inout JSONText) {
+  private static func write(_ images: [ImageReference], to json: inout JSONText) {
     guard !images.contains(where: \.isPrivate) else { return json.member("private", true) }
     json.key("images")
     json.list { list in for image in images { list.value(image.text) } }

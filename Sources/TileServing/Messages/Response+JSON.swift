@@ -4,9 +4,9 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 
 extension Response {
-  /// The message for an existing resource that is temporarily unavailable: memory is short, or a store or database
-  /// is unreachable.
-  static let heldUpWords = "what was asked for cannot be reached now; try again"
+  /// The message for something that exists and is not available at present: memory is short, or a store or database cannot be
+  /// reached.
+  static let unavailableMessage = "what was asked for cannot be reached now; try again"
 
   static func json(_ value: some Encodable, as mediaType: String = "application/json") -> Response {
     let encoder = JSONEncoder()
@@ -14,10 +14,8 @@ extension Response {
     // Only our own strings, numbers and lists are encoded, which always succeeds.
     return json(Array(try! encoder.encode(value)), mediaType)
   }
-}
 
-extension Response {
-  /// Returns the response if the catalog is unreachable or unreadable.
+  /// Returns the response to an error of the catalog.
   static func unlisted(_ error: StorageError) -> Response {
     if error.kind == .unreachable {
       var response = Response.problem(

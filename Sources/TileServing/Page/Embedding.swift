@@ -1,5 +1,4 @@
 import TileGeometry
-import ZigguratCatalog
 import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratTileProtocols
@@ -39,10 +38,11 @@ struct Embedding: Encodable {
   ///   - base: the absolute prefix of URLs, since other sites read it.
   ///   - limits: the maximum size of the frame in pixels; `nil` if the request gives none.
   init?(
-    _ entry: CatalogEntry, base: String, _ site: SiteIdentity, within limits: (width: Int?, height: Int?)
+    _ found: FoundEntry, base: String, _ site: SiteIdentity, within limits: (width: Int?, height: Int?)
   ) {
+    let entry = found.entry
     guard let pyramid = entry.pyramid,
-      let picture = PresentationManifest.picture(entry, side: Self.thumbnail, base: base)
+      let picture = PresentationManifest.picture(found, side: Self.thumbnail, base: base)
     else { return nil }
     let image = pyramid.size(ofLevel: pyramid.topLevel)
     let most = (
@@ -60,7 +60,7 @@ struct Embedding: Encodable {
     thumbnailAddress = picture.address
     thumbnailWidth = picture.size.width
     thumbnailHeight = picture.size.height
-    let address = HTMLText.attribute("\(base)/embed/\(PercentEncoding.encode(entry.id.text))")
+    let address = HTMLText.attribute("\(base)/embed/\(PercentEncoding.encode(found.reference.text))")
     html =
       "<iframe src=\"\(address)\" width=\"\(width)\" height=\"\(height)\" title=\"\(HTMLText.attribute(title))\" "
       + "style=\"border: 0\" loading=\"lazy\" allowfullscreen></iframe>"

@@ -28,14 +28,14 @@ struct ImageDescription: Encodable {
     let url: String
   }
 
-  let id: ImageID
+  let id: ImageReference
   /// Whether it is a book, whose other members describe its cover; absent otherwise.
   let isBook: Bool?
   /// The id of the book's first page.
-  let cover: ImageID?
+  let cover: ImageReference?
   /// The id of the book that the image is a page of.
-  let book: ImageID?
-  /// The title of that book, if it has one. Only in responses about one page.
+  let book: ImageReference?
+  /// The title of that book, if it has one; only in responses about one page.
   var bookTitle: String?
   /// The viewing direction of the book, or of the page's book. Only in responses about one image.
   var viewingDirection: String?
@@ -84,27 +84,30 @@ struct ImageDescription: Encodable {
   let generation: String
   let urls: [String: String]
 
-  /// Describes a single image, or a book by its cover. Returns `nil` for an unreadable archive.
-  init?(item entry: CatalogEntry, base: String) {
-    guard entry.book != nil, let cover = entry.cover else {
-      self.init(entry, pages: 1, base: base)
+  /// Describes a single image, or a book by its cover. Returns nil for an unreadable archive.
+  init?(item found: FoundEntry, base: String) {
+    guard found.book != nil, let cover = found.entry.cover else {
+      self.init(found, pages: 1, base: base)
       return
     }
-    self.init(entry, pages: cover.pages, base: base, isBook: true)
+    self.init(found, pages: cover.pages, base: base, isBook: true)
   }
 
-  /// Describes an image, which may be a page of a book. Returns `nil` for an unreadable archive.
-  init?(_ entry: CatalogEntry, pages: Int, base: String) {
-    self.init(entry, pages: pages, base: base, isBook: false)
+  /// Describes an image, which may be a page of a book. Returns nil for an unreadable archive.
+  init?(_ found: FoundEntry, pages: Int, base: String) {
+    self.init(found, pages: pages, base: base, isBook: false)
   }
 
-  private init?(_ entry: CatalogEntry, pages: Int, base: String, isBook: Bool) {
+  private init?(_ found: FoundEntry, pages: Int, base: String, isBook: Bool) {
+    let entry = found.entry
     guard let pyramid = entry.pyramid else { return nil }
-    id = (isBook ? entry.book : nil) ?? entry.id
-    (self.isBook, cover) = isBook ? (true, entry.id) : (nil, nil)
-    (book, label) = isBook ? (nil, nil) : (entry.book, entry.label)
+    id = (isBook ? found.book : nil) ?? found.reference
+    self.isBook = isBook ? true : nil
+    cover = isBook ? found.reference : nil
+    book = isBook ? nil : found.book
+    label = isBook ? nil : entry.label
     let metadata = entry.metadata
-    title = (isBook ? entry.cover?.title : metadata.title) ?? id.name
+    title = (isBook ? entry.cover?.title : metadata.title) ?? id.id.name
     titles = metadata.titles.isEmpty || isBook && entry.cover?.title == nil ? nil : metadata.titles
     caption = metadata.caption
     creator = metadata.creator
@@ -136,13 +139,13 @@ struct ImageDescription: Encodable {
     bytes = entry.bytes
     animated = entry.isMoving ? true : nil
     generation = String(entry.generation, radix: 16)
-    let (own, segment) = (PercentEncoding.encode(id.text), PercentEncoding.encode(entry.id.text))
+    let (own, segment) = (PercentEncoding.encode(id.text), PercentEncoding.encode(found.reference.text))
     var urls = [
       "self": "\(base)/api/images/\(own)", "view": "\(base)/view/\(own)",
       "viewport": "\(base)/api/images/\(segment)/viewport",
       "viewportTiles": "\(base)/api/images/\(segment)/viewport.tiles",
-      "manifest": PresentationManifest.url(ofID: id, base: base),
-      "manifest2": PresentationManifest.url(ofID: id, base: base, version: .two),
+      "manifest": PresentationManifest.url(of: id, base: base),
+      "manifest2": PresentationManifest.url(of: id, base: base, version: .two),
     ]
     for (name, url) in TileRequest.urls(ofID: segment, base: base, ending: format) { urls[name] = url }
     self.urls = urls

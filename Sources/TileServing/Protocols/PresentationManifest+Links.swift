@@ -9,13 +9,14 @@ extension PresentationManifest {
   /// Adds the collection of the folder or the book of a page, the API's description of the image, and the provider.
   func linked(_ manifest: JSONValue) -> JSONValue {
     var result = manifest
-    let isBook = pages[0].id != id
     if !isBook, let book = pages[0].book {
-      result["partOf"] = [["id": .text(Self.url(ofID: book, base: base)), "type": "Manifest"]]
+      result["partOf"] = [["id": .text(Self.url(of: book, base: base)), "type": "Manifest"]]
     } else {
-      result["partOf"] = [PresentationCollection.reference(to: id.folder, identity, base: base)]
+      result["partOf"] = [
+        PresentationCollection.reference(to: FolderReference(of: reference), identity, base: base)
+      ]
     }
-    let address = "\(base)/api/images/\(PercentEncoding.encode(id.text))"
+    let address = "\(base)/api/images/\(PercentEncoding.encode(reference.text))"
     result["seeAlso"] = [Self.dataset(address, base: base)]
     if let provider = identity.provider { result["provider"] = [provider.json] }
     return result

@@ -1,4 +1,3 @@
-import ZigguratCatalog
 import ZigguratHTTPMessages
 import ZigguratMetadata
 import ZigguratText
@@ -45,7 +44,7 @@ extension PresentationManifest {
     var places: [String: Int] = [:]
     for (at, page) in pages.enumerated() {
       places[name(ofPage: page)] = at
-      if let number = page.page { places[String(number)] = places[String(number)] ?? at }
+      if let number = page.entry.page { places[String(number)] = places[String(number)] ?? at }
     }
     let found = chapters.compactMap { chapter in places[chapter.page].map { (chapter, at: $0) } }
     return parts(found[...], end: pages.count)
@@ -70,7 +69,7 @@ extension PresentationManifest {
 
   // MARK: Folders
 
-  private func folders(of page: CatalogEntry) -> ArraySlice<Substring> {
+  private func folders(of page: FoundEntry) -> ArraySlice<Substring> {
     name(ofPage: page).split(separator: "/").dropLast()
   }
 

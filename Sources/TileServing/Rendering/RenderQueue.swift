@@ -186,37 +186,37 @@ package final class RenderQueue: Sendable {
   /// Submits the job. Returns `false` if the queue is full or has stopped, or if the client has too many unsent
   /// bytes. In that case the waiter is not called.
   func submit(_ job: RenderJob, _ waiter: Waiter) -> Bool {
-    let told = state.withLock { state -> [WaitingRenders.Told]? in
+    let refusals = state.withLock { state -> [WaitingRenders.Refusal]? in
       guard !state.isStopping, unsent.admits(waiter.client), startThread(&state),
-        let told = state.waiting.add(job, waiter, at: Self.now)
+        let refusals = state.waiting.add(job, waiter, at: Self.now)
       else {
         if !state.isStopping { state.counts.refused += 1 }
         return nil
       }
-      state.counts.refused += told.count
-      return told
+      state.counts.refused += refusals.count
+      return refusals
     }
-    guard let told else { return false }
+    guard let refusals else { return false }
     wakeUp.signal()
-    tell(told)
+    send(refusals)
     return true
   }
 
   /// Refuses waiting jobs and cancels running ones. No waiter is left afterwards.
   package func stop() {
-    let told = state.withLock { state in
+    let refusals = state.withLock { state in
       state.isStopping = true
       return state.waiting.stop()
     }
-    tell(told)
+    send(refusals)
     wakeUp.signal()
     while state.withLock({ $0.hasThread }) { usleep(5_000) }
   }
 
   private static var now: Double { RenderPace.seconds(CLOCK_MONOTONIC) }
 
-  private func tell(_ told: [WaitingRenders.Told]) {
-    for (waiter, answer) in told { waiter.take(.refused(answer)) }
+  private func send(_ refusals: [WaitingRenders.Refusal]) {
+    for (waiter, answer) in refusals { waiter.take(.refused(answer)) }
   }
 
   private func startThread(_ state: inout State) -> Bool {
@@ -241,7 +241,7 @@ package final class RenderQueue: Sendable {
         keepsThings = true
       }
       if Self.now - swept >= Self.sweepInterval {
-        tell(state.withLock { $0.waiting.sweep(at: Self.now) })
+        send(state.withLock { $0.waiting.sweep(at: Self.now) })
         if keepsThings { keepsThings = sweep() }
         swept = Self.now
       }
@@ -277,16 +277,16 @@ package final class RenderQueue: Sendable {
   }
 
   private func next(_ lane: RenderJob.Lane) -> RenderJob? {
-    let (job, told) = state.withLock { state -> (RenderJob?, [WaitingRenders.Told]) in
+    let (job, refusals) = state.withLock { state -> (RenderJob?, [WaitingRenders.Refusal]) in
       guard !state.isStopping else { return (nil, []) }
-      let (job, clients, told) = state.waiting.begin(lane, at: Self.now) { mayHave($0, lane) }
+      let (job, clients, refusals) = state.waiting.begin(lane, at: Self.now) { mayHave($0, lane) }
       if let job {
         job.begin()
         state.making[ObjectIdentifier(job)] = clients.map { making.hold(job, of: job.likelyBytes, by: $0) }
       }
-      return (job, told)
+      return (job, refusals)
     }
-    tell(told)
+    send(refusals)
     return job
   }
 
@@ -330,9 +330,8 @@ extension Response {
   /// The response if the picture was not ready in time.
   static let late = later(30, "the picture was not ready in time; try again later, or ask for fewer pixels")
 
-  /// The response if a tile cannot be read for lack of memory or descriptors, or because its storage is
-  /// unreachable.
-  static let heldUp = later(1, heldUpWords)
+  /// There is no memory, or no descriptor, for a tile, or where it lies cannot be reached.
+  static let unavailable = later(1, unavailableMessage)
 
   private static func later(_ seconds: Int, _ text: String) -> Response {
     var response = self.text(503, text)

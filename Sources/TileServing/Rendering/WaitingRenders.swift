@@ -2,12 +2,12 @@ import ZigguratHTTPMessages
 
 /// The renders with waiting clients, and their order.
 ///
-/// A value without threads or a clock: its owner passes the time and notifies the waiters that are dropped.
+/// A value without threads or a clock of its own: its owner passes the time, and sends the refusals.
 struct WaitingRenders: Sendable {
   typealias Waiter = RenderQueue.Waiter
 
-  /// A waiter to be notified now, outside of any lock, and its response.
-  typealias Told = (waiter: Waiter, answer: Response)
+  /// A client that is refused, and the response to it, which is sent outside of any lock.
+  typealias Refusal = (waiter: Waiter, answer: Response)
 
   private struct Render {
     let job: RenderJob
@@ -41,19 +41,19 @@ struct WaitingRenders: Sendable {
   func hasWaiting(in lane: RenderJob.Lane) -> Bool { !turns[lane.rawValue].isEmpty }
 
   /// Adds a waiter for a job. Equal jobs share one render.
-  /// - Returns: the waiters that were dropped to make room; `nil` if the queue is full and no client has more
-  ///   jobs than this one would have.
-  mutating func add(_ job: RenderJob, _ waiter: Waiter, at time: Double) -> [Told]? {
-    var told: [Told] = []
+  /// - Returns: the waiters that were dropped to make room; nil if the queue is full and no client has more jobs than
+  ///   this one would have.
+  mutating func add(_ job: RenderJob, _ waiter: Waiter, at time: Double) -> [Refusal]? {
+    var refusals: [Refusal] = []
     if renders[job.key] == nil {
-      if count >= capacity { told = sweep(at: time) }
+      if count >= capacity { refusals = sweep(at: time) }
       while count >= capacity {
         guard let crowd = largestCrowd(besides: waiter.client) else {
-          // The waiters that were swept must be notified in any case.
-          if !told.isEmpty { return told + [(waiter, .busy)] }
+          // The waiters that were swept are refused in any case.
+          if !refusals.isEmpty { return refusals + [(waiter, .busy)] }
           return nil
         }
-        told += dropLast(of: crowd)
+        refusals += dropLast(of: crowd)
       }
       renders[job.key] = Render(job: job, waiters: [])
       count += 1
@@ -65,28 +65,28 @@ struct WaitingRenders: Sendable {
       turns[render.job.lane.rawValue].add(job.key, of: waiter.client, cost: max(1, job.cost.pixels))
     }
     renders[job.key]!.waiters.append((waiter, time))
-    return told
+    return refusals
   }
 
   /// Starts the next job that a client still waits for.
   /// - Parameter mayHave: whether another picture may be started for a client.
   mutating func begin(
     _ lane: RenderJob.Lane, at time: Double, where mayHave: (ClientAddress) -> Bool = { _ in true }
-  ) -> (job: RenderJob?, clients: Set<ClientAddress>, told: [Told]) {
-    var told: [Told] = []
+  ) -> (job: RenderJob?, clients: Set<ClientAddress>, refusals: [Refusal]) {
+    var refusals: [Refusal] = []
     while let key = turns[lane.rawValue].next(where: mayHave) {
       guard let render = renders[key] else { continue }
       for (waiter, _) in render.waiters { turns[lane.rawValue].remove(key, of: waiter.client) }
       count -= 1
       if render.waiters.contains(where: { $0.waiter.isThere() }) {
         renders[key]!.began = time
-        return (render.job, Set(render.waiters.map(\.waiter.client)), told)
+        return (render.job, Set(render.waiters.map(\.waiter.client)), refusals)
       }
       renders[key] = nil
       tally.abandoned += 1
-      told += render.waiters.map { ($0.waiter, .busy) }
+      refusals += render.waiters.map { ($0.waiter, .busy) }
     }
-    return (nil, [], told)
+    return (nil, [], refusals)
   }
 
   /// Removes a job that is finished or was cancelled.
@@ -100,8 +100,8 @@ struct WaitingRenders: Sendable {
 
   /// Drops clients that disconnected or timed out, and renders without clients. Renders that were started are
   /// cancelled.
-  mutating func sweep(at time: Double) -> [Told] {
-    var told: [Told] = []
+  mutating func sweep(at time: Double) -> [Refusal] {
+    var refusals: [Refusal] = []
     for (key, render) in renders {
       let isSlow = render.began.map { time - $0 >= timeout } ?? false
       var left: [(waiter: Waiter, since: Double)] = []
@@ -116,26 +116,26 @@ struct WaitingRenders: Sendable {
         }
       }
       guard left.count < render.waiters.count else { continue }
-      told += late.map { ($0, .late) } + gone.map { ($0, .busy) }
+      refusals += late.map { ($0, .late) } + gone.map { ($0, .busy) }
       tally.late += late.count
       leave(key, render, left)
       if left.isEmpty, late.isEmpty { tally.abandoned += 1 }
     }
-    return told
+    return refusals
   }
 
-  /// Refuses the renders that were not started and cancels the others, whose waiters are notified when they end.
-  mutating func stop() -> [Told] {
-    var told: [Told] = []
+  /// Refuses the renders that were not started and cancels the others, whose waiters get a response when they end.
+  mutating func stop() -> [Refusal] {
+    var refusals: [Refusal] = []
     for (key, render) in renders {
       if render.began == nil {
-        told += render.waiters.map { ($0.waiter, .busy) }
+        refusals += render.waiters.map { ($0.waiter, .busy) }
         leave(key, render, [])
       } else {
         render.job.cancellation.ask()
       }
     }
-    return told
+    return refusals
   }
 
   /// Returns the client with the most waiting jobs, if that is more than `client` would have with one more.
@@ -145,7 +145,7 @@ struct WaitingRenders: Sendable {
     return most.flatMap { number($0) > number(client) + 1 ? $0 : nil }
   }
 
-  private mutating func dropLast(of client: ClientAddress) -> [Told] {
+  private mutating func dropLast(of client: ClientAddress) -> [Refusal] {
     let lane = turns.indices.max { turns[$0].count(of: client) < turns[$1].count(of: client) }!
     guard let key = turns[lane].takeLast(of: client), let render = renders[key] else { return [] }
     let isHis = { (waiter: Waiter) in waiter.client == client }

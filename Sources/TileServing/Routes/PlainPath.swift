@@ -58,8 +58,8 @@ struct PlainPath {
     PercentEncoding.decodedString(bytes[range]) ?? ""
   }
 
-  /// Returns the image id in a part of the path; `nil` if it is invalid.
-  func id(_ range: Range<Int>) -> ImageID? { ImageID(text(range)) }
+  /// Returns the image that a part of the path names; nil if it names none.
+  func reference(_ range: Range<Int>) -> ImageReference? { ImageReference(text(range)) }
 
   private static func spelled(_ path: [UInt8], isQuery: Bool = false) -> [UInt8]? {
     let (percent, plus) = (UInt8(ascii: "%"), UInt8(ascii: "+"))

@@ -26,11 +26,11 @@ extension TileServer {
       // Damaged or unknown ids and all failures are handled by the general path.
       guard var id = Self.unescape(rawID, into: buffer), !id.isEmpty else { return .other }
       var library = self.library
-      let isPrivate = RawPath(id).starts(with: ImageID.privateMark)
+      let isPrivate = RawPath(id).starts(with: ImageReference.privateMark)
       if isPrivate {
         guard let cookies = cookies(), let space = sessions.space(cookies: cookies) else { return .other }
         library = space.library
-        id = UnsafeRawBufferPointer(rebasing: id[ImageID.privateMark.utf8CodeUnitCount...])
+        id = UnsafeRawBufferPointer(rebasing: id[ImageReference.privateMark.utf8CodeUnitCount...])
       }
       let limits = pictures.options.limits
       guard let (archive, idLength) = Self.archive(id, of: request, path, query, in: library),

@@ -28,8 +28,8 @@ struct SpaceMove {
     guard !ids.isEmpty else { throw arguments.missing("image id", usage: "move DIR ID…") }
     var images: [ImageID] = []
     for text in ids {
-      // With the mark of private images, as in the page, or without it.
-      let own = target == .space ? text : ImageID.unmarked(text) ?? text
+      // Ids of a space are accepted with and without the mark that the page shows.
+      let own = target == .space ? text : ImageReference.parts(of: text).rest
       guard let id = ImageID(own), !id.isHidden else {
         throw .invalid(own, for: "ID…", expected: "an image id")
       }
