@@ -24,9 +24,9 @@ extension SQLiteConnection {
     // Not asked of a database in which nothing was found as often: most are small.
     let last = try hasMany.load(ordering: .relaxed) ? integer("SELECT max(number) FROM image") ?? 0 : 0
     // Of what every other image has the index alone would take longer than all of the rest. Others are told by few rows.
-    if last > Self.most, try Self.met(words, after: start, limit: 3, batches: 2, self) != nil,
+    if last > Self.most, try met(words, after: start, limit: 3, batches: 2) != nil,
       try areMany(words, upTo: last),
-      let page = try Self.met(words, after: start, limit: limit, batches: 20, self)
+      let page = try met(words, after: start, limit: limit, batches: 20)
     {
       return FoundRows(page: page, total: Self.most)
     }
@@ -35,15 +35,15 @@ extension SQLiteConnection {
     let isCounted = numbers.count <= Self.most
     if !isCounted {
       hasMany.store(true, ordering: .relaxed)
-      if let page = try Self.met(words, after: start, limit: limit, batches: 20, self) {
+      if let page = try met(words, after: start, limit: limit, batches: 20) {
         return FoundRows(page: page, total: Self.most)
       }
       // Far away.
       numbers = try integers("SELECT rowid FROM words WHERE words MATCH ?", [.text(query)])
     }
     if numbers.count <= Self.fewest {
-      let found = try Self.sorted(numbers, self)
-      return FoundRows(page: try Self.behind(start, found, self), total: found.count)
+      let found = try sorted(numbers)
+      return FoundRows(page: try behind(start, found), total: found.count)
     }
     var found = Wanted(numbers)
     try found.bind(self)
@@ -63,18 +63,14 @@ extension SQLiteConnection {
   }
 
   /// The rows that are listed for these.
-  private static func sorted(
-    _ numbers: [Int], _ connection: SQLiteConnection
-  ) throws(SQLError) -> [Int] {
-    try connection.integers(
-      "SELECT DISTINCT coalesce(cover, number) FROM image WHERE number IN (\(list(numbers)))", [])
+  private func sorted(_ numbers: [Int]) throws(SQLError) -> [Int] {
+    try integers(
+      "SELECT DISTINCT coalesce(cover, number) FROM image WHERE number IN (\(Self.list(numbers)))", [])
   }
 
-  private static func behind(
-    _ start: [SQLValue], _ numbers: [Int], _ connection: SQLiteConnection
-  ) throws(SQLError) -> [Int] {
-    try connection.integers(
-      "SELECT number FROM image WHERE number IN (\(list(numbers))) AND (shelf, id) > (?, ?) ORDER BY shelf, id",
+  private func behind(_ start: [SQLValue], _ numbers: [Int]) throws(SQLError) -> [Int] {
+    try integers(
+      "SELECT number FROM image WHERE number IN (\(Self.list(numbers))) AND (shelf, id) > (?, ?) ORDER BY shelf, id",
       start)
   }
 
@@ -115,7 +111,7 @@ extension SQLiteConnection {
   /// The first `limit` of them that the index of what is listed comes by.
   private func walked(_ wanted: Wanted, after start: [SQLValue], limit: Int) throws(SQLError) -> [Int] {
     if let listed = listed.withLock({ $0 }), try listed.state == state(),
-      let found = try Self.first(limit, of: wanted, in: listed.numbers, after: start, self)
+      let found = try first(limit, of: wanted, in: listed.numbers, after: start)
     {
       return found
     }
@@ -154,16 +150,15 @@ extension SQLiteConnection {
       if numbers.count <= ListedNumbers.most, try self.state() == state {
         listed.withLock { $0 = ListedNumbers(state: state, numbers: numbers) }
       }
-      if let found = try Self.first(limit, of: wanted, in: numbers, after: start, self) { return found }
+      if let found = try first(limit, of: wanted, in: numbers, after: start) { return found }
     }
   }
 
   /// Finds wanted rows behind a place; nil if the first row behind it was not listed yet.
-  private static func first(
-    _ limit: Int, of wanted: Wanted, in numbers: [UInt32], after start: [SQLValue],
-    _ connection: SQLiteConnection
+  private func first(
+    _ limit: Int, of wanted: Wanted, in numbers: [UInt32], after start: [SQLValue]
   ) throws(SQLError) -> [Int]? {
-    let next = try connection.integer(
+    let next = try integer(
       "SELECT number FROM image WHERE shelf IS NOT NULL AND (shelf, id) > (?, ?) ORDER BY shelf, id LIMIT 1",
       start)
     guard let next else { return [] }
@@ -199,15 +194,15 @@ extension SQLiteConnection {
 
   /// The first `limit` whose own words the search finds, of so many that hardly any is passed over; nil where they are not
   /// met within so many batches of twice as many rows.
-  private static func met(
-    _ words: SearchWords, after start: [SQLValue], limit: Int, batches: Int, _ connection: SQLiteConnection
+  private func met(
+    _ words: SearchWords, after start: [SQLValue], limit: Int, batches: Int
   ) throws(SQLError) -> [Int]? {
     let wanted = WantedWords(words)
     var found: [Int] = []
     var last = start
     for _ in 0..<batches {
       var rows: [(number: Int, texts: [String], isBook: Bool, place: [SQLValue])] = []
-      try connection.run(
+      try run(
         "SELECT number, shelf, id, search, book_search, pages FROM image WHERE shelf IS NOT NULL "
           + "AND (shelf, id) > (?, ?) ORDER BY shelf, id LIMIT ?", last + [.integer(2 * limit)]
       ) { row in
@@ -217,7 +212,7 @@ extension SQLiteConnection {
       for row in rows {
         var isFound = wanted.areIn(row.texts)
         if !isFound, row.isBook {
-          try connection.run("SELECT search FROM image WHERE cover = ?", [.integer(row.number)]) { page in
+          try run("SELECT search FROM image WHERE cover = ?", [.integer(row.number)]) { page in
             isFound = isFound || wanted.areIn([page.text(0) ?? ""])
           }
         }
