@@ -24,26 +24,21 @@ enum ListeningSocket {
     while true {
       tries -= 1
       var (sockets, chosen): ([Int32], Int) = ([], port)
-      do throws(Refusal) {
+      do throws(HTTPServer.StartError) {
         for host in hosts { try open(host, &chosen, &sockets, options) }
         return (sockets, chosen)
       } catch {
         for socket in sockets { close(socket) }
         // Free at the first address is not free at all of them.
-        if tries == 0 || error.code != EADDRINUSE { throw error.start }
+        if tries == 0 || error.code != EADDRINUSE { throw error }
       }
     }
-  }
-
-  private struct Refusal: Error {
-    let code: Int32
-    let start: HTTPServer.StartError
   }
 
   /// - Parameter chosen: 0 until a port was picked.
   private static func open(
     _ host: String, _ chosen: inout Int, _ sockets: inout [Int32], _ options: Options
-  ) throws(Refusal) {
+  ) throws(HTTPServer.StartError) {
     let port = chosen
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -51,12 +46,9 @@ enum ListeningSocket {
     var found: UnsafeMutablePointer<addrinfo>?
     let code = getaddrinfo(host, String(port), &hints, &found)
     guard code == 0 else {
-      throw Refusal(
-        code: 0,
-        start: HTTPServer.StartError(
-          description:
-            "cannot listen on \(host): \(String(cString: gai_strerror(code)).lowercased()); "
-            + "choose another address with \(options.host)"))
+      throw HTTPServer.StartError(
+        description: "cannot listen on \(host): \(String(cString: gai_strerror(code)).lowercased()); "
+          + "choose another address with \(options.host)")
     }
     defer { freeaddrinfo(found) }
     let before = sockets.count
@@ -75,12 +67,8 @@ enum ListeningSocket {
       chosen = localPort(socket)
     }
     if failure == EADDRINUSE || sockets.count == before {
-      throw Refusal(
-        code: failure,
-        start: HTTPServer.StartError(
-          description:
-            "cannot listen on \(host):\(port): \(String(cString: strerror(failure)).lowercased())"
-            + hint(failure, port: port, options)))
+      throw HTTPServer.StartError(
+        cannot: "listen on \(host):\(port)", errno: failure, advice: hint(failure, port: port, options))
     }
   }
 
@@ -123,8 +111,8 @@ enum ListeningSocket {
   static func open(path: String) throws(HTTPServer.StartError) -> Int32 {
     func failure(_ code: Int32) -> HTTPServer.StartError {
       HTTPServer.StartError(
-        description: "cannot listen on unix:\(path): \(String(cString: strerror(code)).lowercased())"
-          + (code == EADDRINUSE ? "; choose another socket with --listen" : ""))
+        cannot: "listen on unix:\(path)", errno: code,
+        advice: code == EADDRINUSE ? "; choose another socket with --listen" : "")
     }
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
