@@ -148,7 +148,8 @@ package final class PrivateSpace: ArchiveStore, Sendable {
       try folder.publish(file)
       let old = index.entries[id.text]
       var entry = entry
-      if let sidecar { entry.sidecar = try publish(sidecar: sidecar) } else { entry.sidecar = old?.sidecar }
+      entry.sidecar = old?.sidecar
+      if let sidecar { entry.sidecar = try folder.publish(sidecar: sidecar, keys) }
       index.entries[id.text] = entry
       return (old?.files ?? []).filter { !entry.files.contains($0) }
     }

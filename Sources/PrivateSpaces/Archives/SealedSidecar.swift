@@ -68,19 +68,15 @@ extension PrivateSpace {
       guard let entry = index.entries[id.text] else { return nil }
       isThere = true
       guard let text = try body(try sidecar(of: entry) ?? []) else { return nil }
-      index.entries[id.text]!.sidecar = try publish(sidecar: text)
+      index.entries[id.text]!.sidecar = try folder.publish(sidecar: text, keys)
       return entry.sidecar.map { [$0.file] } ?? []
     }
     return isThere
   }
-
-  /// Writes a sidecar that the index is yet to name.
-  func publish(sidecar text: [UInt8]) throws(StorageError) -> SpaceIndex.Record {
-    try folder.publish(sidecar: text, keys)
-  }
 }
 
 extension SpaceFolder {
+  /// Writes a sidecar that the index does not name yet.
   func publish(sidecar text: [UInt8], _ keys: SpaceKeys) throws(StorageError) -> SpaceIndex.Record {
     let (name, generation) = (keys.makeName(), Generation.random())
     let bytes = SealedSidecar.bytes(text, generation, keys)
