@@ -66,8 +66,7 @@ export class VisibleArea {
 
 /**
  * Returns the extent across an axis between two positions along it, or null.
- * @param {number[][]} corners coordinates along
- * the axis and across it
+ * @param {number[][]} corners coordinates along the axis and across it
  * @param {number} low
  * @param {number} high
  * @returns {Extent | null}
