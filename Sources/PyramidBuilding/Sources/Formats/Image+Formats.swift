@@ -69,7 +69,9 @@ extension Image {
   /// The picture with the pixels that its format says it has.
   func corrected(of loader: String?, path: String) throws(ImagingError) -> Image {
     if loader == "jp2kload" { return try JPEG2000Header(path: path).map(described) ?? self }
-    guard let file = try? SourceFile(path: path) else { return self }
+    // Each open of a file on another machine is a question to that machine.
+    let formats = ["ppmload", "radload", "openexrload", "magickload", "fitsload", "gifload"]
+    guard let loader, formats.contains(loader), let file = try? SourceFile(path: path) else { return self }
     return switch loader {
     case "ppmload": try PNMHeader(file).map(corrected) ?? self
     case "radload": try RadianceHeader(file).map(corrected) ?? self
