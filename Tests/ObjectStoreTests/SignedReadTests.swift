@@ -75,7 +75,8 @@ struct SignedReadTests {
     let client = try ObjectClientTests.client(server, key: "K")
     #expect(ObjectClientTests.read(client, 0..<2) == .success(Array("ab".utf8)))
     let second = ObjectClientTests.read(client, 0..<2)
-    #expect(second == (refusals == 1 ? .success(Array("ab".utf8)) : .failure(.refused(Int(status.prefix(3))!))))
+    #expect(
+      second == (refusals == 1 ? .success(Array("ab".utf8)) : .failure(.refused(Int(status.prefix(3))!))))
     #expect(server.requests.count == 3)
     // One that libcurl has just signed is refused for what it is.
     #expect(ObjectClientTests.read(client, 0..<2) == .success(Array("ab".utf8)))

@@ -100,7 +100,8 @@ final class TransferThread: Sendable {
         if let pin = transfer.call.question.pin {
           signed.note(transfer.signed, of: pin, isTaken: (try? result.get()) != nil, at: now)
         }
-        if transfer.isSignedBefore, case .failure(.refused(let status)) = result, [401, 403].contains(status) {
+        if transfer.isSignedBefore, case .failure(.refused(let status)) = result, [401, 403].contains(status)
+        {
           // By the store's clock the signature may be too old already: the request is signed again.
           later.append((transfer.call, now))
           next = now

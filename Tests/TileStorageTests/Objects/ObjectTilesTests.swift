@@ -192,7 +192,8 @@ struct ObjectTilesTests {
   private static func listed(in store: PlacidStore) -> ListedImage {
     let pin = ObjectPin(key: "a", etag: "\"1\"", byteCount: whole.bytes.count)
     let archive = ListedArchive(
-      pin: pin, name: "a", pyramid: pyramid, format: .jpeg, generation: whole.generation, entries: { _ in nil })
+      pin: pin, name: "a", pyramid: pyramid, format: .jpeg, generation: whole.generation,
+      entries: { _ in nil })
     return ListedImage(archive, from: store, ObjectMemory(limit: 1 << 20))
   }
 
