@@ -23,7 +23,7 @@ extension UploadTiling {
     // What the picture does not show is nowhere else.
     if uploads.limits.keepsSources || record?.showsWholeSource != true {
       try Enclosure(root).make(parentFolder(image.archive(in: root)))
-      try original.keep(mayMove: true)
+      try original.keep(mayCopy: true)
     } else {
       original.withdraw()
     }
@@ -36,7 +36,7 @@ extension UploadTiling {
     try uploads.choose(image, for: upload)
     let original = try original(of: upload, image, digest)
     try Enclosure(root).make(parentFolder(image.archive(in: root)))
-    try original.keep(mayMove: false)
+    try original.keep(mayCopy: false)
     do {
       try build(upload, SourceScan.Source(path: uploads.file(of: upload), id: image), builder)
     } catch {
