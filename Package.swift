@@ -188,8 +188,8 @@ let package = Package(
     tests(
       "ImageLibraryTests",
       [
-        "ImageLibrary", "Catalog", "Files", "Metadata", "TileStorage", "TileGeometry", "RepositorySupport",
-        "TestSupport",
+        "ImageLibrary", "Catalog", "CSQLite", "Files", "Metadata", "TileStorage", "TileGeometry",
+        "RepositorySupport", "TestSupport",
       ]),
     tests(
       "ObjectStoreTests",
