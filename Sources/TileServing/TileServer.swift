@@ -75,7 +75,7 @@ package final class TileServer: Sendable {
     originals = OriginalAccess(isOpen: access.offersOriginals, uploads: uploads)
     disk = DiskSpace(access, metrics, uploads)
     let audit = AuditTrail(log: access.audit, attempts: LoginAttempts(metrics, clock: access.clock))
-    changes = ChangeAccess(isWritable: access.isWritable, audit: audit, disk: disk)
+    changes = ChangeAccess(audit: audit, disk: disk)
     editor = LibraryEditor(library)
     trash = TrashAccess(library: Trash(library, keeps: access.keepsDeleted), keeps: access.keepsDeleted)
     passwords = PasswordAccess(spaces: access.spaces, queue: BlockingQueue(capacity: 8))
@@ -303,7 +303,7 @@ package final class TileServer: Sendable {
       if call.request.method == "POST" {
         return CopyHandler(call: call, images: images, changes: changes, uploads: uploads).plan(image.id)
       }
-      return edits(call).plan()
+      return edits(call).plan(image.whole)
     case .trash: return edits(call).deletionsPlan()
     case .restore(let deletion): return trash(call).restorePlan(call.path.text(deletion))
     case .session, .images, .uploads, .upload, .events, .pairing, .version, .nothing: return notAllowed
