@@ -219,7 +219,10 @@ let package = Package(
     tests("HTTPMessagesTests", ["HTTPMessages", "TestSupport"]),
     tests(
       "HTTPServerTests",
-      ["Files", "HTTPServer", "ImageLibrary", "TileServing", "TileStorage", "TileGeometry", "TestSupport"]),
+      [
+        "Files", "HTTPServer", "ImageLibrary", "Threads", "TileServing", "TileStorage", "TileGeometry",
+        "TestSupport", "Uploading",
+      ]),
     tests("TextTests", ["Text", "TestSupport"]),
     tests(
       "TileServingTests",

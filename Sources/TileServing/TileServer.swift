@@ -33,8 +33,10 @@ package final class TileServer: Sendable {
   /// Tiles of folders in responses that are not sent: half of what the system lets be mapped, and of that enough for
   /// one client to have the largest response.
   let mappedTiles = HeldMemory(limit: max(2 * ViewportAnswer.tileLimit, MappedFile.places / 2))
-  /// Runs requests that change something.
+  /// Runs requests that change something, except uploads.
   package let writes = WorkQueue(threads: 4, capacity: 256)
+  /// Runs the writes of uploads, which do not wait for a change that waits for a lock or a database.
+  package let uploadWrites = WorkQueue(threads: 4, capacity: 256)
   /// What was answered.
   package let metrics = Metrics()
   /// Of a library that only who has its key may see.
@@ -393,6 +395,7 @@ package final class TileServer: Sendable {
   /// spaces.
   package func stop() {
     writes.stop()
+    uploadWrites.stop()
     passwords.queue.stop()
     for queue in [images.catalogQueue, images.metadataQueue, images.originalQueue] { queue.stop() }
     pictures.queue.stop()
