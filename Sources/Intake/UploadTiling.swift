@@ -85,10 +85,7 @@ package final class UploadTiling: @unchecked Sendable {
         stopping.wait(upTo: 1)
         continue
       }
-      if let upload = uploads.takeNext() {
-        tile(upload)
-        continue
-      }
+      // Before the next upload: a long queue does not keep expired uploads on the disk.
       let now = time(nil)
       // The clock may be set back.
       if abs(now - lastLook) >= Self.expirySeconds {
@@ -98,6 +95,10 @@ package final class UploadTiling: @unchecked Sendable {
       if abs(now - lastRemoval) >= Self.removalSeconds {
         lastRemoval = now
         removePurgedOriginals()
+      }
+      if let upload = uploads.takeNext() {
+        tile(upload)
+        continue
       }
       // A catalog that could not be reached is asked again, and a postponed upload is due, at their time.
       let pause = failed.withLock { $0.isEmpty } ? uploads.secondsToNext ?? Self.expirySeconds : 1
