@@ -201,7 +201,7 @@ docs: ## docs/ and the libraries' documentation as one web site, .build/docs, wh
 	@echo 'The documentation is .build/docs/index.html.' >&2
 
 .PHONY: bench
-bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif view cold pan smooth space search fair store jxl slides pages", QUICK=1: a smoke run; ONLY=text: the rows that have it; BENCH="cells instructions folder", and serve: against the build AGAINST=revision or file; BENCH="misses edge": an object store's, and a cache's in front, with Ceph; BENCH=catalog: a million rows
+bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif view cold pan smooth space search fair store jxl slides pages", QUICK=1: a smoke run; ONLY=text: the rows that have it; BENCH="cells instructions folder waits", and serve: against the build AGAINST=revision or file; BENCH="misses edge": an object store's, and a cache's in front, with Ceph; BENCH=catalog: a million rows
 	@$(scripts)/install-packages bench $(if $(filter iiif,$(BENCH)),bench-iiif) $(if $(filter misses edge,$(BENCH)),scale) $(if $(filter edge,$(BENCH)),test)
 	@.cache/venv/bin/python Tests/bench/run $(if $(QUICK),--quick) $(if $(ONLY),--only '$(ONLY)') $(BENCH)
 

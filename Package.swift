@@ -177,6 +177,10 @@ let package = Package(
       name: prefixed("RepositorySupport"),
       dependencies: prefixed(["Catalog", "Files", "ImageLibrary", "Metadata", "TileStorage"]),
       path: "Tests/RepositorySupport", swiftSettings: strict),
+    .target(
+      name: prefixed("ObjectStoreSupport"),
+      dependencies: prefixed(["HTTPMessages", "ObjectStore", "Threads", "TestSupport"]),
+      path: "Tests/ObjectStoreSupport", swiftSettings: strict),
     tests("TileGeometryTests", ["TileGeometry", "TestSupport"]),
     tests("TileStorageTests", ["Files", "TileStorage", "TileGeometry", "TestSupport"]),
     tests(
@@ -188,12 +192,20 @@ let package = Package(
     tests(
       "ImageLibraryTests",
       [
-        "ImageLibrary", "Catalog", "CSQLite", "Files", "Metadata", "TileStorage", "TileGeometry",
-        "RepositorySupport", "TestSupport",
+        "ImageLibrary", "Catalog", "CSQLite", "Files", "Metadata", "Threads", "TileStorage", "TileGeometry",
+        "TestSupport",
+      ]),
+    tests(
+      "IntakeTests",
+      [
+        "Catalog", "Files", "ImageLibrary", "Intake", "Metadata", "ObjectStore", "PrivateSpaces", "Threads",
+        "TileStorage", "TileGeometry", "ObjectStoreSupport", "RepositorySupport", "TestSupport",
       ]),
     tests(
       "ObjectStoreTests",
-      ["Files", "ObjectStore", "Threads", "TileStorage", "TileGeometry", "TestSupport"]),
+      [
+        "Files", "ObjectStore", "Threads", "TileStorage", "TileGeometry", "ObjectStoreSupport", "TestSupport",
+      ]),
     tests("ThreadsTests", ["Threads"]),
     tests("UploadingTests", ["Files", "Uploading", "TestSupport"]),
     tests("MetadataTests", ["Files", "Metadata", "TileStorage", "TestSupport"]),
@@ -238,15 +250,20 @@ let package = Package(
   swiftLanguageModes: [.v6], cxxLanguageStandard: .cxx17
 )
 
-// libFuzzer brings a main function along and instruments every module, so its program is there for
-// `make fuzz` alone.
-if Context.environment["ZIGGURAT_FUZZ"] != nil {
-  package.targets.append(
-    .executableTarget(
-      name: "reader-fuzz",
-      dependencies: prefixed([
-        "PyramidBuilding", "TileRendering", "Metadata", "Cells", "Imaging", "TileStorage", "TileGeometry",
-        "HTTPMessages", "TileProtocols", "TileServing", "ObjectStore", "Files", "CISAL",
-      ]), path: "Tests/fuzz",
-      exclude: ["fuzz", "seeds.py"], swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
-}
+// The readers of `make fuzz`: a program there, since libFuzzer brings a main function along. Every other build compiles
+// them as a library, so that they follow the code.
+let readers = (
+  name: "reader-fuzz",
+  dependencies: prefixed([
+    "PyramidBuilding", "TileRendering", "Metadata", "Cells", "Imaging", "TileStorage", "TileGeometry",
+    "HTTPMessages", "TileProtocols", "TileServing", "ObjectStore", "Files", "CISAL",
+  ]), path: "Tests/fuzz", exclude: ["fuzz", "seeds.py"]
+)
+package.targets.append(
+  Context.environment["ZIGGURAT_FUZZ"] == nil
+    ? .target(
+      name: readers.name, dependencies: readers.dependencies, path: readers.path, exclude: readers.exclude,
+      swiftSettings: strict)
+    : .executableTarget(
+      name: readers.name, dependencies: readers.dependencies, path: readers.path, exclude: readers.exclude,
+      swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))

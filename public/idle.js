@@ -1,6 +1,6 @@
 /**
- * Calls `body` once nothing else is to be done, and after five seconds in any case: a browser that is always at work, or holds the
- * page for hidden, would never come to it.
+ * Calls `body` when the browser is idle, and after five seconds in any case. A browser that is always busy, or regards the
+ * page as hidden, would never be idle.
  * @param {() => void} body
  */
 export function whenIdle(body) {

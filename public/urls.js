@@ -1,4 +1,4 @@
 const root = new URL('.', import.meta.url).pathname
 
-/** A path of the server's own: its root is this file's folder, wherever a proxy has put that. */
+/** Returns the address of a path on this server. The root is the folder of this file, wherever a proxy has mapped it. */
 export function serverURL(path) { return root + path }

@@ -1,19 +1,19 @@
 /**
- * @file The one way by which an address from outside becomes a link, a request or the source of an image. Descriptions come
- * from any server, and a `javascript:` URL in a link runs in the page that embeds the viewer. `Tests/viewer/urls` finds every
- * place in these modules that uses an address without it.
+ * @file The only way in which an external address may become a link, a request or the source of an image. Descriptions come
+ *   from untrusted servers, and a `javascript:` URL in a link would run in the page that embeds the viewer.
+ *   `Tests/viewer/urls` finds each use of an address in these modules that bypasses it.
  */
 
 import { SourceError } from './sources/source-error.js'
 
-/** Longest address, in UTF-16 code units: room for a content state in a query. */
+/** Maximum length of an address in UTF-16 code units, which leaves room for a content state in a query. */
 const LONGEST = 1 << 16
 
 /**
- * Parses an address as browsers do, which ignore spaces, control characters and case in a scheme. Credentials are removed:
- * `fetch` rejects a URL that has them, and in a link they disguise the host.
+ * Parses an address as browsers do: spaces, control characters and the case of a scheme are ignored. Credentials are
+ * removed, because `fetch` rejects a URL that has them, and in a link they disguise the host.
  * @param {unknown} address
- * @param {string | URL} [base] what a relative address is relative to; the document by default
+ * @param {string | URL} [base] the base of a relative address (default: the document)
  * @returns {URL} with the scheme http or https
  * @throws {SourceError} for anything else
  */
@@ -34,7 +34,8 @@ export function webURL(address, base = globalThis.document?.baseURI) {
 }
 
 /**
- * Returns another address of the same server. `new URL(path, url)` would take `//host/path` for that of another one.
+ * Returns another address on the same server. `new URL(path, url)` would parse `//host/path` as an address on another
+ * server.
  * @param {URL} url
  * @param {string} path
  * @param {string} [query] with its question mark
@@ -50,6 +51,8 @@ export function withPath(url, path, query = '') {
 /**
  * Requests an address.
  * @param {string | URL} address relative to the document, or absolute
- * @param {RequestInit} [options] as `fetch` takes them
+ * @param {RequestInit} [options] the options of `fetch`
+ * @returns {Promise<Response>} rejected with a `SourceError` if the address is invalid, and with a `TypeError` if the
+ *   network fails
  */
 export async function request(address, options) { return fetch(webURL(address).href, options) }

@@ -30,7 +30,7 @@ extension Catalog {
     try count("WHERE id = ? OR item = ? AND pages IS NOT NULL", [.text(id.text), .text(id.text)]) > 0
   }
 
-  /// Which page of its book an image is, counted from 1.
+  /// Returns the number of a page in its book, counted from 1.
   package func number(ofPage id: ImageID, in book: ImageID) throws(StorageError) -> Int {
     try count(
       Self.pages + " AND (name_key, id) <= (?, ?)",
@@ -39,16 +39,11 @@ extension Catalog {
 
   /// The same for every page of a book.
   package func numbers(ofBook book: ImageID) throws(StorageError) -> [ImageID: Int] {
-    var numbers: [ImageID: Int] = [:]
-    var count = 0
-    try read { (connection) throws(SQLError) in
-      numbers = [:]
-      count = 0
-      try connection.run("SELECT id FROM image \(Self.pages) ORDER BY name_key, id", [.text(book.text)]) {
-        count += 1
-        if let id = $0.id(0) { numbers[id] = count }
-      }
+    let ids = try rows("SELECT id FROM image \(Self.pages) ORDER BY name_key, id", [.text(book.text)]) {
+      $0.text(0) ?? ""
     }
+    var numbers: [ImageID: Int] = [:]
+    for (index, id) in ids.enumerated() { if let id = ImageID(id) { numbers[id] = index + 1 } }
     return numbers
   }
 
@@ -63,17 +58,15 @@ extension Catalog {
       said = ($0.text(0), $0.text(1), $0.text(2), $0.text(3))
     }
     if let cover = said.cover {
-      try connection.run("SELECT number FROM image \(pages) AND id = ?", [name, .text("\(book)/\(cover)")]) {
-        first = $0.integer(0)
-      }
+      first = try connection.integer(
+        "SELECT number FROM image \(pages) AND id = ?", [name, .text("\(book)/\(cover)")])
     }
     // A page by its number, or else the first.
     for number in [said.cover.flatMap { Int($0) }, 1] where first == nil {
       guard let number, 1...1_000_000 ~= number else { continue }
-      try connection.run(
+      first = try connection.integer(
         "SELECT number FROM image \(pages) ORDER BY name_key, id LIMIT 1 OFFSET ?",
-        [name, .integer(number - 1)]
-      ) { first = $0.integer(0) }
+        [name, .integer(number - 1)])
     }
     guard let first else { return }
     try connection.run(
@@ -98,13 +91,13 @@ extension Catalog {
       ])
   }
 
-  /// What is said of a book as a whole.
+  /// The description of a book as a whole.
   package struct BookWords: Sendable {
     package let id: ImageID
     /// Differs with every version of what says so; 0 where nothing does.
     package let stamp: Int
     package let words: ImageMetadata
-    /// What the page is called that stands for it, or its number; nil for the first.
+    /// The name or the number of the cover page; nil for the first page.
     package let cover: String?
 
     package init(id: ImageID, stamp: Int, words: ImageMetadata, cover: String?) {
@@ -117,14 +110,10 @@ extension Catalog {
 
   /// All books, with the stamps of what was last said of them.
   package func bookStamps() throws(StorageError) -> [ImageID: Int] {
-    var stamps: [ImageID: Int] = [:]
-    try read { (connection) throws(SQLError) in
-      stamps = [:]
-      try connection.run(
-        "SELECT item, book.stamp FROM image LEFT JOIN book ON book.id = item WHERE image.pages IS NOT NULL"
-      ) { if let id = $0.id(0) { stamps[id] = $0.integer(1) } }
-    }
-    return stamps
+    let stamps = try rows(
+      "SELECT item, book.stamp FROM image LEFT JOIN book ON book.id = item WHERE image.pages IS NOT NULL"
+    ) { row in row.id(0).map { ($0, row.integer(1)) } }
+    return Dictionary(stamps) { $1 }
   }
 
   /// Takes in what is said of books.

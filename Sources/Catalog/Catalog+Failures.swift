@@ -4,18 +4,12 @@ package import ZigguratFiles
 /// Images that could not be built. No archive tells them, so they outlive a change of the other tables, like origins.
 extension Catalog {
   package func failures() throws(StorageError) -> [FailureRecord] {
-    var found: [FailureRecord] = []
-    try read { (connection) throws(SQLError) in
-      found = []
-      try connection.run("SELECT id, path, version, digest, builder, reason, time FROM failure") { row in
-        guard let id = row.id(0), let path = row.text(1) else { return }
-        found.append(
-          FailureRecord(
-            id: id, path: path, version: row.text(2) ?? "", digest: row.text(3) ?? "",
-            builder: row.text(4) ?? "", reason: row.text(5) ?? "", time: row.integer(6)))
-      }
+    try rows("SELECT id, path, version, digest, builder, reason, time FROM failure") { row in
+      guard let id = row.id(0), let path = row.text(1) else { return nil }
+      return FailureRecord(
+        id: id, path: path, version: row.text(2) ?? "", digest: row.text(3) ?? "",
+        builder: row.text(4) ?? "", reason: row.text(5) ?? "", time: row.integer(6))
     }
-    return found
   }
 
   package func update(

@@ -1,12 +1,12 @@
 import TileStorage
 package import ZigguratFiles
 
-/// What lies in one folder of a library. An index answers it: what it costs is what the folder holds.
+/// The content of one folder of a library. An index finds it, so that the cost depends on the folder alone.
 extension Catalog {
   /// A single image or a book, as a collection lists it.
   package struct Item: Hashable, Sendable {
     package var id: ImageID
-    /// Of the image, or of all of a book's pages.
+    /// The title of the image, or the common title of a book's pages.
     package let title: String?
     /// The image, or a book's first page.
     package var first: CatalogEntry
@@ -18,23 +18,22 @@ extension Catalog {
     var found: [ImageID] = []
     let (start, end) = Self.range(below: folder)
     try read { (connection) throws(SQLError) in
-      found = []
       // From the first place of one folder to the first behind all that is below it: a seek for each.
       func seek(_ sign: String, _ from: String) -> String {
         "(SELECT substr(folder, 1, length(?1) + \(connection.positionFunction)(substr(folder, length(?1) + 1), '/')) "
           + "FROM image WHERE shelf IS NOT NULL AND folder \(sign) \(from) AND folder < ?2 ORDER BY folder LIMIT 1)"
       }
       let next = seek(">=", "substr(child.name, 1, length(child.name) - 1) || '0'")
-      try connection.run(
+      found = try connection.rows(
         "WITH RECURSIVE child(name) AS (SELECT \(seek(">", "?1")) UNION ALL SELECT \(next) FROM child "
           + "WHERE child.name IS NOT NULL) SELECT substr(name, 1, length(name) - 1) FROM child WHERE name IS NOT NULL",
         [.text(start), .text(end)]
-      ) { if let id = $0.id(0) { found.append(id) } }
+      ) { $0.id(0) }
     }
     return found.sorted()
   }
 
-  /// How many images and books lie in a folder itself, a book once for all its pages.
+  /// Returns the number of images and books in a folder itself. A book counts once.
   package func itemCount(in folder: ImageID?) throws(StorageError) -> Int {
     try count("WHERE folder = ? AND shelf IS NOT NULL", [.text(Self.range(below: folder).start)])
   }

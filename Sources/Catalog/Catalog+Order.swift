@@ -1,40 +1,31 @@
 import TileStorage
 package import ZigguratFiles
 
-/// Which images a listing has.
+/// The images of a listing.
 package enum ListScope: Hashable, Sendable {
   /// Single images and books, of which each is one, by its cover.
   case items
-  /// Of these the ones below a folder, at any depth.
+  /// The items below a folder, at any depth.
   case folder(ImageID)
   /// A book's pages.
   case book(ImageID)
 
   /// The folder or book.
   package var place: ImageID? {
-    get {
-      switch self {
-      case .items: nil
-      case .folder(let id), .book(let id): id
-      }
-    }
-    set {
-      switch (self, newValue) {
-      case (.folder, let id?): self = .folder(id)
-      case (.book, let id?): self = .book(id)
-      default: self = .items
-      }
+    switch self {
+    case .items: nil
+    case .folder(let id), .book(let id): id
     }
   }
 }
 
-/// What was counted, and by which connection, where each sees changes of its own.
+/// The scope of a count, and its connection if each connection sees changes of its own.
 struct CountedScope: Hashable {
   let scope: ListScope
   let connection: ObjectIdentifier?
 }
 
-/// How many rows were listed in a state of a database.
+/// The number of rows in a state of a database.
 struct ListedCount {
   let state: DatabaseState
   let count: Int
@@ -45,7 +36,7 @@ extension Catalog {
   /// One page of a listing in an order.
   package struct Ordered: Sendable {
     package var entries: [CatalogEntry] = []
-    /// Of all pages together.
+    /// The number of images on all pages.
     package var total = 0
     /// The cursor of the next page; nil on the last.
     package var next: String?
@@ -100,9 +91,7 @@ extension Catalog {
               + "(SELECT * \(rows) ORDER BY \(range.sorting) LIMIT ?) AS image WHERE \(choice.condition) LIMIT ?",
             part + choice.values + [.integer(limit + 1 - count)], take)
           guard count <= limit else { return true }
-          try connection.run("SELECT count(*) FROM (SELECT 1 \(rows) LIMIT ?) AS part", part) {
-            seen += $0.integer(0)
-          }
+          seen += try connection.integer("SELECT count(*) FROM (SELECT 1 \(rows) LIMIT ?) AS part", part) ?? 0
         }
         return count > limit || seen < window
       }
@@ -132,9 +121,8 @@ extension Catalog {
         if let total = choice.total {
           result.total = total
         } else {
-          try connection.run(
-            "SELECT count(*) FROM image WHERE \(condition) AND \(choice.condition)", values + choice.values
-          ) { result.total = $0.integer(0) }
+          let counting = "SELECT count(*) FROM image WHERE \(condition) AND \(choice.condition)"
+          result.total = try connection.integer(counting, values + choice.values) ?? 0
         }
         break
       }
@@ -147,8 +135,8 @@ extension Catalog {
   /// So many that to count or to sort them takes a while.
   private static let many = 50_000
 
-  /// How much there is in all: an index is read through for it, but only when something has changed, and of very many
-  /// not at once.
+  /// Returns the number of rows in a scope. It reads a whole index, but only after a change, and for very many rows not at
+  /// once.
   private func count(
     _ scope: ListScope, _ condition: String, _ values: [SQLValue], _ connection: any SQLConnection
   ) throws(SQLError) -> Int {
@@ -159,8 +147,7 @@ extension Catalog {
       let isFresh = began - known.counted < .seconds(10) && known.count >= Self.many
       if known.state == state || isFresh { return known.count }
     }
-    var count = 0
-    try connection.run("SELECT count(*) FROM image WHERE \(condition)", values) { count = $0.integer(0) }
+    let count = try connection.integer("SELECT count(*) FROM image WHERE \(condition)", values) ?? 0
     let fresh = ListedCount(state: state, count: count, counted: began)
     listed.withLock { $0.insert(fresh, for: counted, weight: 1) }
     return count

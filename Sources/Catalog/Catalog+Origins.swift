@@ -82,13 +82,9 @@ package struct LibraryOrigins: OriginStore {
 extension Catalog {
   /// Whether it is known of any image from where it came; true if the catalog cannot be read.
   package var hasOrigins: Bool {
-    var isAny = false
-    do throws(StorageError) {
-      try read { (connection) throws(SQLError) in
-        try connection.run("SELECT 1 FROM origin LIMIT 1") { _ in isAny = true }
-      }
-    } catch { return true }
-    return isAny
+    do throws(StorageError) { return try integer("SELECT 1 FROM origin LIMIT 1") != nil } catch {
+      return true
+    }
   }
 
   /// An archive's claimed origin.
@@ -124,26 +120,15 @@ extension Catalog {
   }
 
   func owners(below folder: ImageID) throws(StorageError) -> [String: [ImageID]] {
-    var found: [String: [ImageID]] = [:]
-    try read { (connection) throws(SQLError) in
-      found = [:]
-      // The character behind the slash ends the range.
-      try connection.run(
-        "SELECT id, root FROM origin WHERE id > ? AND id < ?", [.text("\(folder)/"), .text("\(folder)0")]
-      ) { if let id = $0.id(0), let root = $0.text(1) { found[root, default: []].append(id) } }
-    }
-    return found
+    // The character behind the slash ends the range.
+    let found = try rows(
+      "SELECT id, root FROM origin WHERE id > ? AND id < ?", [.text("\(folder)/"), .text("\(folder)0")],
+      Self.owner)
+    return Dictionary(grouping: found, by: \.root).mapValues { $0.map(\.id) }
   }
 
   func owner(ofBook book: ImageID) throws(StorageError) -> String? {
-    var owner: String?
-    try read { (connection) throws(SQLError) in
-      owner = nil
-      try connection.run("SELECT root FROM book_origin WHERE id = ?", [.text(book.text)]) {
-        owner = $0.text(0)
-      }
-    }
-    return owner
+    try rows("SELECT root FROM book_origin WHERE id = ?", [.text(book.text)]) { $0.text(0) }.first
   }
 
   func claim(books: [ImageID: SourceRoot]) throws(StorageError) {
@@ -165,9 +150,10 @@ extension Catalog {
       found = []
       // Sources may be named by the thousand: each is asked for alone.
       for root in roots {
-        try connection.run("SELECT id, bytes, modified FROM origin WHERE root = ?", [.text(root)]) { row in
-          guard let id = row.id(0) else { return }
-          found.append(Origin(id: id, root: root, size: row.integer(1), modified: row.integer(2)))
+        found += try connection.rows(
+          "SELECT id, bytes, modified FROM origin WHERE root = ?", [.text(root)]
+        ) { row in
+          row.id(0).map { Origin(id: $0, root: root, size: row.integer(1), modified: row.integer(2)) }
         }
       }
     }

@@ -6,7 +6,7 @@ extension Catalog {
   package struct Findings: Sendable {
     /// In natural order, of a book its cover.
     package var entries: [CatalogEntry] = []
-    /// Of all pages together.
+    /// The number of images on all pages.
     package var total = 0
     package var hasMore = false
   }
@@ -27,10 +27,9 @@ extension Catalog {
       result.hasMore = found.page.count > limit
       let page = found.page.prefix(limit)
       guard !page.isEmpty else { return }
-      try connection.run(
+      result.entries = try connection.rows(
         "SELECT \(CatalogSchema.columns) FROM image WHERE number IN (\(page.map { _ in "?" }.joined(separator: ", "))) "
-          + "ORDER BY shelf, id", page.map { .integer($0) }
-      ) { if let entry = CatalogSchema.entry($0) { result.entries.append(entry) } }
+          + "ORDER BY shelf, id", page.map { .integer($0) }, CatalogSchema.entry)
     }
     return result
   }

@@ -4,7 +4,7 @@ package import ZigguratFiles
 /// From what archives were built, for who finds one damaged. None of it is believed of an image before its source has
 /// the digest: a catalog may be a stranger's, who does not know what files there are.
 extension Catalog {
-  /// What an archive says of its build.
+  /// The build record's part that the catalog keeps.
   struct BuiltSource {
     let id: ImageID
     let digest: String
@@ -14,7 +14,7 @@ extension Catalog {
   /// An image's source as it was built.
   package struct KnownSource: Hashable, Sendable {
     package let place: SourcePlace
-    /// Of the source's content, as build records have it.
+    /// The digest of the source's content, as in build records.
     package let digest: String
     /// As build records have them.
     package let options: String
@@ -29,13 +29,10 @@ extension Catalog {
           "SELECT path, book, prefix, digest, options FROM origin JOIN source USING (id) JOIN place USING (root) WHERE id = ?",
           [.text(id.text)]
         ) { row in
-          let prefix = row.text(2).map(ImageID.init)
-          guard let path = row.text(0), let digest = row.text(3), let options = row.text(4),
-            prefix == nil || prefix! != nil
-          else { return }
-          found[id] = KnownSource(
-            place: SourcePlace(path: path, isBook: row.integer(1) != 0, prefix: prefix ?? nil),
-            digest: digest, options: options)
+          guard let place = Self.place(row), let digest = row.text(3), let options = row.text(4) else {
+            return
+          }
+          found[id] = KnownSource(place: place, digest: digest, options: options)
         }
       }
     }
@@ -45,28 +42,33 @@ extension Catalog {
   /// The root that claimed each image last.
   /// - Parameter ids: nil for all.
   func owners(of ids: [ImageID]?) throws(StorageError) -> [ImageID: String] {
-    var found: [ImageID: String] = [:]
-    let condition = ids.map { "WHERE id IN (\($0.map { _ in "?" }.joined(separator: ", ")))" } ?? ""
-    try read { (connection) throws(SQLError) in
-      found = [:]
-      try connection.run("SELECT id, root FROM origin \(condition)", (ids ?? []).map { .text($0.text) }) {
-        if let id = $0.id(0), let root = $0.text(1) { found[id] = root }
-      }
-    }
-    return found
+    let (condition, values) = Self.condition(of: ids)
+    let found = try rows("SELECT id, root FROM origin \(condition)", values, Self.owner)
+    return Dictionary(found.map { ($0.id, $0.root) }) { $1 }
+  }
+
+  /// Returns an image and the root that claimed it.
+  static func owner(_ row: any SQLRow) -> (id: ImageID, root: String)? {
+    guard let id = row.id(0), let root = row.text(1) else { return nil }
+    return (id, root)
+  }
+
+  /// Returns the condition that selects rows of some images, and its parameters.
+  /// - Parameter ids: nil for all.
+  private static func condition(of ids: [ImageID]?) -> (String, [SQLValue]) {
+    guard let ids else { return ("", []) }
+    return ("WHERE id IN (\(ids.map { _ in "?" }.joined(separator: ", ")))", ids.map { .text($0.text) })
   }
 
   func place(ofRoot root: String) throws(StorageError) -> SourcePlace? {
-    var place: SourcePlace?
-    try read { (connection) throws(SQLError) in
-      place = nil
-      try connection.run("SELECT path, book, prefix FROM place WHERE root = ?", [.text(root)]) { row in
-        let prefix = row.text(2).map(ImageID.init)
-        guard let path = row.text(0), prefix == nil || prefix! != nil else { return }
-        place = SourcePlace(path: path, isBook: row.integer(1) != 0, prefix: prefix ?? nil)
-      }
-    }
-    return place
+    try rows("SELECT path, book, prefix FROM place WHERE root = ?", [.text(root)], Self.place).first
+  }
+
+  /// Returns the place in a row's first columns; nil if its prefix is no image's id.
+  private static func place(_ row: any SQLRow) -> SourcePlace? {
+    let prefix = row.id(2)
+    guard let path = row.text(0), row.isNull(2) || prefix != nil else { return nil }
+    return SourcePlace(path: path, isBook: row.integer(1) != 0, prefix: prefix)
   }
 
   func remember(_ places: [SourceRoot: SourcePlace]) throws(StorageError) {
@@ -85,18 +87,12 @@ extension Catalog {
   /// Claims of archives whose build is known, too.
   /// - Parameter ids: nil for all.
   func knownOrigins(of ids: [ImageID]?) throws(StorageError) -> [ImageID: Origin] {
-    var found: [ImageID: Origin] = [:]
-    let condition = ids.map { "WHERE id IN (\($0.map { _ in "?" }.joined(separator: ", ")))" } ?? ""
-    try read { (connection) throws(SQLError) in
-      found = [:]
-      try connection.run(
-        "SELECT id, root, bytes, modified FROM origin JOIN source USING (id) \(condition)",
-        (ids ?? []).map { .text($0.text) }
-      ) { row in
-        guard let id = row.id(0), let root = row.text(1) else { return }
-        found[id] = Origin(id: id, root: root, size: row.integer(2), modified: row.integer(3))
-      }
+    let (condition, values) = Self.condition(of: ids)
+    let found = try rows(
+      "SELECT id, root, bytes, modified FROM origin JOIN source USING (id) \(condition)", values
+    ) { row in
+      Self.owner(row).map { Origin(id: $0, root: $1, size: row.integer(2), modified: row.integer(3)) }
     }
-    return found
+    return Dictionary(found.map { ($0.id, $0) }) { $1 }
   }
 }

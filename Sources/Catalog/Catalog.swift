@@ -13,7 +13,7 @@ package final class Catalog: Sendable {
   let database: any CatalogDatabase
   /// Whether the library's file was damaged, and opening it put an empty one in its place.
   package let replacesDamaged: Bool
-  /// How much is listed, as a connection last counted it.
+  /// The last counts of listings.
   let listed = Mutex(LeastRecentlyUsed<CountedScope, ListedCount>(limit: 200))
 
   /// Opens the catalog of a library's folder, or makes one.
@@ -48,7 +48,8 @@ package final class Catalog: Sendable {
   /// Whether archives may be missing in it: it is new, or an update was cut short.
   package var needsUpdate: Bool { database.needsUpdate }
 
-  /// What an update remembers when it begins: the catalog may be made anew, and empty, while it goes on.
+  /// The number of times that the catalog was created, which an update notes when it begins: the catalog may be
+  /// recreated, and empty, before it ends.
   package var making: Int { database.making }
 
   /// To be called when an update has seen every archive.
@@ -61,7 +62,7 @@ package final class Catalog: Sendable {
   /// To be called when this process writes no more: another one may at once.
   package func handOver() { database.handOver() }
 
-  /// Where the server is reached that writes it; empty where that is this one, or not known.
+  /// The URL of the server that writes the catalog; empty if that is this server, or unknown.
   package var writerURL: String { database.writerURL }
 
   /// Whether its database answers, as far as is known without asking.
@@ -70,22 +71,23 @@ package final class Catalog: Sendable {
   /// Why it cannot be asked, in words; nil where it can.
   package var outage: String? { database.outage }
 
-  /// What its database would not do since this was asked last, as for want of a right, in its own words.
+  /// Returns the message of the last statement that the database refused since the last call, as for a missing right.
   package func takeRefusal() -> String? { database.takeRefusal() }
 
   // MARK: Reading
 
-  /// Those of `ids` that are known, in no order; at most a thousand are asked for at once.
+  /// Returns the entries of those ids that are known, in no order.
+  /// - Parameter ids: at most a thousand.
   package func entries(_ ids: [ImageID]) throws(StorageError) -> [CatalogEntry] {
     precondition(ids.count <= 1000, "SQLite takes a limited number of parameters")
     let places = ids.map { _ in "?" }.joined(separator: ", ")
     return try entries("WHERE id IN (\(places))", ids.map { .text($0.text) })
   }
 
-  /// How many archives it knows, readable or not.
+  /// Returns the number of archives, readable or not.
   package func count() throws(StorageError) -> Int { try count("", []) }
 
-  /// How many archives cannot be read.
+  /// Returns the number of archives that cannot be read.
   package func unreadableCount() throws(StorageError) -> Int { try count("WHERE width IS NULL", []) }
 
   /// The first image whose archive cannot be read; `nil` if there is none.
@@ -112,22 +114,28 @@ package final class Catalog: Sendable {
   }
 
   func entries(_ condition: String, _ values: [SQLValue]) throws(StorageError) -> [CatalogEntry] {
-    var found: [CatalogEntry] = []
-    try read { (connection) throws(SQLError) in
-      found = []
-      try connection.run("SELECT \(CatalogSchema.columns) FROM image \(condition)", values) {
-        if let entry = CatalogSchema.entry($0) { found.append(entry) }
-      }
-    }
-    return found
+    try rows("SELECT \(CatalogSchema.columns) FROM image \(condition)", values, CatalogSchema.entry)
   }
 
   func count(_ condition: String, _ values: [SQLValue]) throws(StorageError) -> Int {
-    var count = 0
-    try read { (connection) throws(SQLError) in
-      try connection.run("SELECT count(*) FROM image \(condition)", values) { count = $0.integer(0) }
-    }
-    return count
+    try integer("SELECT count(*) FROM image \(condition)", values) ?? 0
+  }
+
+  /// Returns what `make` reads from each row of a query, without nils.
+  func rows<Element>(
+    _ sql: String, _ values: [SQLValue] = [], reading: CatalogReading = .ordinary,
+    _ make: (any SQLRow) -> Element?
+  ) throws(StorageError) -> [Element] {
+    var found: [Element] = []
+    try read(reading) { (connection) throws(SQLError) in found = try connection.rows(sql, values, make) }
+    return found
+  }
+
+  /// Returns the first column of the one row of a query; nil if there is no row.
+  func integer(
+    _ sql: String, _ values: [SQLValue] = [], reading: CatalogReading = .ordinary
+  ) throws(StorageError) -> Int? {
+    try rows(sql, values, reading: reading) { $0.integer(0) }.first
   }
 
   // MARK: Writing

@@ -3,31 +3,31 @@ package import TileGeometry
 package import TileStorage
 package import ZigguratFiles
 
-/// What a library's listing tells of one image, without its archive.
+/// The entry of one image in a library's listing, which needs no archive.
 package struct CatalogEntry: Hashable, Sendable {
   package var id: ImageID
   package var stamp: FileStamp
-  /// Nil where the archive could not be read: nothing else is known then.
+  /// The pyramid; nil if the archive could not be read. Nothing else is known then.
   package var pyramid: Pyramid?
   /// The tiles' ending.
   package var format: String
   package var generation: UInt64
   package var metadata: ImageMetadata
-  /// Of a multi-page source, counted from 1.
+  /// The page of a multi-page source, counted from 1.
   package var page: Int?
   /// The id of the pages' common source, for a page.
   package var book: ImageID?
-  /// What the page is called in its book, where that is no number.
+  /// The label of the page in its book, if that is not a number.
   package var label: String?
-  /// Of a book's first page as the catalog lists it.
+  /// The cover's data, for a book's first page in a list.
   package var cover: Cover?
-  /// Of the archive; nil where the tiles are files of their own.
+  /// The size of the archive; nil if the tiles are files of their own.
   package var bytes: Int?
   /// Across, where the source tells it and its pixels are square to within 1%: what a scale bar needs.
   package var micronsPerPixel: Double?
   /// Whether it moves: its archive has the animation as it came.
   package var isMoving = false
-  /// Of the source's content, as its build record has it: what tells that a file is in the library already.
+  /// The digest of the source's content, as in the build record. It finds duplicates.
   package var sourceDigest: String?
 
   package init(id: ImageID, stamp: FileStamp, archive: TileArchive) {
@@ -51,7 +51,7 @@ package struct CatalogEntry: Hashable, Sendable {
     isMoving = record?.animation != nil
   }
 
-  /// Of an archive that cannot be read, so that it is not opened again and again.
+  /// Creates the entry of an archive that cannot be read, so that it is not opened again and again.
   package init(unreadable id: ImageID, stamp: FileStamp) {
     self.id = id
     self.stamp = stamp
@@ -64,30 +64,22 @@ package struct CatalogEntry: Hashable, Sendable {
   /// Whether the sidecar's words are missing, since they could not be read: it has no stamp then.
   package var isWordless: Bool { stamp == .unset }
 
-  /// What a book's first page tells of it.
+  /// The data of a book that its first page has.
   package struct Cover: Hashable, Sendable {
     package var pages: Int
-    /// Of all its pages, where they have the same.
+    /// The common title of all its pages; nil if they differ.
     package var title: String?
 
     package init(pages: Int, title: String?) { (self.pages, self.title) = (pages, title) }
   }
 
-  /// As visitors call an image of the space that they have open.
-  package var marked: CatalogEntry {
-    var entry = self
-    entry.id = id.marked
-    entry.book = book?.marked
-    return entry
-  }
-
-  /// What a collection lists it as: the book of a page, or the image itself.
+  /// The id in a collection: the book of a page, or the image itself.
   package var item: ImageID { book ?? id }
 
-  /// What a visitor reads below it; of a page what its book calls it.
+  /// The name that a visitor reads below it; for a page, its label in the book.
   var shownName: String { (book == nil ? nil : label) ?? metadata.title ?? id.name }
 
-  /// Where such a name stands among others: in natural order, whatever its case and accents.
+  /// Returns the sort key of a shown name: in natural order, without case and accents.
   static func key(ofShown name: String) -> String {
     // No index takes what is very long.
     NaturalOrder.key(
@@ -98,7 +90,7 @@ package struct CatalogEntry: Hashable, Sendable {
   var searchText: String { SearchWords.text(of: id, metadata) }
 }
 
-/// What changes when an archive or its sidecar is replaced, as far as it lasts beyond a restart of the machine.
+/// The version of an archive and its sidecar, as far as it lasts beyond a restart of the machine.
 package struct FileStamp: Hashable, Sendable {
   package let inode: UInt64
   package let size: Int

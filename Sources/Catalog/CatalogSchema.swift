@@ -53,7 +53,7 @@ enum CatalogSchema {
     ]
   }
 
-  /// What is in an index: none takes what is very long, and no date or digest is.
+  /// Returns a text that fits into an index: very long texts do not, and no date or digest is that long.
   static func sortable(_ text: String?) -> String? {
     text.map { $0.firstScalars(128) }
   }

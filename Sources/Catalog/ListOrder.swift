@@ -1,15 +1,15 @@
 import ZigguratFiles
 
-/// What a listing goes by.
+/// The order of a listing.
 package struct ListOrder: Hashable, Sendable {
   package enum Key: String, CaseIterable, Sendable {
     /// The id, in natural order.
     case name
-    /// What visitors read below it, in natural order.
+    /// The name that visitors read below it, in natural order.
     case title
-    /// Of the picture, or of a book as a whole; without one it comes last.
+    /// The date of the image, or of a book as a whole. An image without a date comes last.
     case date
-    /// When the archive came, or was built anew.
+    /// The time at which the archive was added or rebuilt.
     case added
     /// In pixels.
     case size
@@ -53,13 +53,13 @@ package struct ListOrder: Hashable, Sendable {
   }
 }
 
-/// Where a page of a listing ended: the order it is of, what its last image is sorted by, and its id.
+/// The end of a page of a listing: its order, the sort key of its last image, and that image's id.
 ///
 /// As text the order and `!`, where it is not that of names; the key's length, a colon, the key and the id: nothing in
 /// either can be taken for what stands between.
 package struct ListCursor {
   package let order: ListOrder
-  /// Nil where the image has none.
+  /// The sort key; nil if the image has none.
   let key: String?
   package let id: String
 

@@ -76,7 +76,7 @@ struct SearchWords {
 
 /// The words of a search for texts that no index is asked for: what an index finds in them is found.
 struct WantedWords {
-  /// Of each the parts that stand side by side, of which the last one only begins a word.
+  /// The parts of each phrase. The last part of a phrase only begins a word.
   private let phrases: [[String]]
 
   init(_ search: SearchWords) { phrases = search.words.map(LexemeText.words) }

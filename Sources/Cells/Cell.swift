@@ -2,27 +2,27 @@ import Glibc
 import Synchronization
 import ZigguratCCell
 
-/// A process of its own that works on what a stranger made: it has its end of a socket, the files it was given and
-/// nothing else. It ends at the latest when its owner lets go of it.
+/// A sandboxed process that works on untrusted data. It has its end of a socket, the files that it received and nothing
+/// else. It ends at the latest when its owner releases it.
 ///
-/// Sendable, as every property is: messages are received by one thread at a time.
+/// Sendable, like every property: one thread at a time receives messages.
 package final class Cell: Sendable {
   private let channel: CellChannel
-  /// To the server of cells: closing it ends the cell; what ended it is read from it.
+  /// The status channel to the server: closing it ends the process, and it reports how the process ended.
   private let status: CellStatus
 
   init(channel: CellChannel, status: CellStatus) { (self.channel, self.status) = (channel, status) }
 
-  /// How long a cell is waited for.
+  /// The timeout of a wait for a process.
   package struct Patience {
     let deadline: ContinuousClock.Instant
     let seconds: Int
     let isCancelled: () -> Bool
 
     /// - Parameters:
-    ///   - deadline: after which the cell is ended.
-    ///   - seconds: that it was allowed, as the error tells.
-    ///   - isCancelled: asked some thirty times a second; true ends the cell.
+    ///   - deadline: the time after which the process is ended.
+    ///   - seconds: the timeout, for the error.
+    ///   - isCancelled: called some thirty times a second; true ends the process.
     package init(
       until deadline: ContinuousClock.Instant, of seconds: Int, isCancelled: @escaping () -> Bool = { false }
     ) {
@@ -31,19 +31,19 @@ package final class Cell: Sendable {
       self.isCancelled = isCancelled
     }
 
-    /// So many seconds from now on.
+    /// Creates a timeout that starts now.
     package init(seconds: Int, isCancelled: @escaping () -> Bool = { false }) {
       self.init(until: .now + .seconds(seconds), of: seconds, isCancelled: isCancelled)
     }
 
-    /// Why there is none left; nil where there is.
+    /// The reason why the wait is over; nil if it is not.
     var end: CellEnd? {
       if isCancelled() { return .cancelled }
       return ContinuousClock.now > deadline ? .time(seconds) : nil
     }
   }
 
-  /// - Parameter files: descriptors that the cell gets; the sender keeps its own.
+  /// - Parameter files: descriptors that are sent to the process; the sender keeps its own.
   package func send(
     _ kind: UInt32, _ bytes: [UInt8] = [], files: [Int32] = [], within patience: Patience
   ) throws(CellEnd) {
@@ -54,13 +54,13 @@ package final class Cell: Sendable {
     }
   }
 
-  /// Waits for the cell's next message; what ended the cell is thrown.
+  /// Waits for the process's next message; throws the reason if the process ended.
   ///
-  /// - Parameter longest: bytes that a message of a kind may have; a cell that says more is ended.
+  /// - Parameter longest: returns the maximum size in bytes of a message of a kind; a process that sends more is ended.
   package func receive(
     longest: (_ kind: UInt32) -> Int, within patience: Patience
   ) throws(CellEnd) -> CellMessage {
-    // Also where messages come without a pause.
+    // Checked also if messages arrive without a pause.
     if let end = patience.end {
       self.end()
       throw end
@@ -88,21 +88,21 @@ package final class Cell: Sendable {
     }
   }
 
-  /// Allows the cell so many bytes of memory from now on.
+  /// Sets the maximum memory of the process from now on, in bytes.
   package func allow(memory: Int) { status.allow(memory: memory) }
 
-  /// Ends the cell, whatever it is doing; does nothing where it has ended.
+  /// Ends the process at any point of its work; does nothing if it has ended.
   package func end() { status.close() }
 
-  /// The same, and waits until it is gone: nothing that it was given changes any more.
+  /// Ends the process and waits until it is gone: from then on, it changes none of its files.
   package func endAndWait() { _ = status.end { false } }
 }
 
-/// The line over which the server of cells tells how a cell ended.
+/// The channel over which the server reports how a process ended.
 final class CellStatus: Sendable {
   private let descriptor: Mutex<Int32>
   private let known = Mutex<CellEnd?>(nil)
-  /// What a process has between closing its channel and its end.
+  /// The maximum time between the closing of a process's channel and its end.
   private static let grace = Duration.seconds(10)
 
   init(_ descriptor: Int32) { self.descriptor = Mutex(descriptor) }
@@ -118,20 +118,20 @@ final class CellStatus: Sendable {
     }
   }
 
-  /// What ended the cell: its channel is closed already. A process that has closed it and lives on is ended.
+  /// Returns how the process ended, after its channel was closed. A process that has closed it and lives on is ended.
   ///
-  /// - Parameter mayWait: asked some thirty times a second while the process has time for that.
+  /// - Parameter mayWait: called some thirty times a second during the grace period; false ends it.
   func end(mayWait: () -> Bool) -> CellEnd {
     if let known = known.withLock({ $0 }) { return known }
     let descriptor = descriptor.withLock { $0 }
     var end = CellEnd.cancelled
     if descriptor >= 0 {
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      // A process that was killed closes its files some time before it is gone, if the processors have others to run.
+      // A killed process closes its files some time before it is gone, if the processors are busy.
       let deadline = ContinuousClock.now + Self.grace
       var hasEnded = poll(&waiting, 1, 0) > 0
       while !hasEnded, mayWait(), .now < deadline { hasEnded = poll(&waiting, 1, 30) > 0 }
-      // The server takes it for the word that nobody wants the cell any more.
+      // To the server, this means that the process is no longer needed.
       if !hasEnded { shutdown(descriptor, Int32(SHUT_WR)) }
       end = .unavailable(ECHILD)
       while let record = CellRecord.read(from: descriptor) {

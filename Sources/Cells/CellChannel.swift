@@ -2,16 +2,16 @@ import Glibc
 import Synchronization
 import ZigguratCCell
 
-/// One end of the socket between a process and a cell.
+/// One end of the socket between a program and a sandboxed process.
 ///
-/// Sendable, as every property is: the descriptor is read by one thread at a time, and messages are sent under a lock.
+/// Sendable, like every property: one thread at a time reads the descriptor, and messages are sent under a lock.
 final class CellChannel: Sendable {
   enum Fault: Error {
     /// The other end is closed.
     case closed
     /// A message is longer than its receiver expects.
     case tooLong
-    /// The time was up, or it was asked to stop.
+    /// The timeout has passed, or the caller has cancelled.
     case stopped
   }
 
@@ -19,13 +19,14 @@ final class CellChannel: Sendable {
   private let isInCell: Bool
   private let sending = Mutex(())
 
-  /// - Parameter isInCell: the end that a cell holds, whose filter knows no system call but read, write and recvmsg.
+  /// - Parameter isInCell: whether this is the sandboxed process's end. On sockets, its filter allows only read, write
+  ///   and recvmsg.
   init(_ descriptor: Int32, isInCell: Bool) { (self.descriptor, self.isInCell) = (descriptor, isInCell) }
 
   deinit { close(descriptor) }
 
-  /// - Parameter mayGoOn: asked some thirty times a second while the other end does not take the message; none where
-  ///   it is waited for as long as it is there.
+  /// - Parameter mayGoOn: called some thirty times a second while the other end does not accept the message; false
+  ///   stops. Nil waits as long as the other end exists.
   func send(
     _ kind: UInt32, _ bytes: UnsafeRawBufferPointer, files: [Int32] = [], mayGoOn: (() -> Bool)? = nil
   ) throws(Fault) {
@@ -39,12 +40,12 @@ final class CellChannel: Sendable {
     if let fault { throw fault }
   }
 
-  /// The next message, waited for.
+  /// Waits for the next message and returns it.
   ///
   /// - Parameters:
-  ///   - longest: bytes that a message of this kind may have.
-  ///   - takesFiles: whether descriptors that come along are taken; else they are closed unseen.
-  ///   - mayGoOn: asked some thirty times a second until the message is whole.
+  ///   - longest: returns the maximum size in bytes of a message of this kind.
+  ///   - takesFiles: whether received descriptors are returned; otherwise they are closed.
+  ///   - mayGoOn: called some thirty times a second until the message is whole; false stops.
   func receive(
     longest: (_ kind: UInt32) -> Int, takesFiles: Bool, mayGoOn: (() -> Bool)? = nil
   ) throws(Fault) -> CellMessage {
@@ -57,7 +58,7 @@ final class CellChannel: Sendable {
       do throws(Fault) {
         guard count <= longest(kind) else { throw .tooLong }
         var bytes: [UInt8] = []
-        // Memory is taken for what has come, not for what is said to come.
+        // Memory is allocated for received bytes, not for announced ones.
         while bytes.count < count {
           let filled = bytes.count
           bytes += repeatElement(0, count: min(count - filled, max(filled, Self.firstPart)))
@@ -73,7 +74,7 @@ final class CellChannel: Sendable {
 
   private static let firstPart = 1 << 18
 
-  /// Asks whether to go on, every so often, whether or not anything comes.
+  /// A periodic check whether to go on, which is made whether or not data arrives.
   private struct Watch {
     private static let interval = Duration.milliseconds(30)
     private let descriptor: Int32
@@ -87,7 +88,7 @@ final class CellChannel: Sendable {
       self.mayGoOn = mayGoOn
     }
 
-    /// Until the descriptor is ready; false where it was asked to stop.
+    /// Waits until the descriptor is ready; false if the caller has cancelled.
     mutating func wait() -> Bool {
       while true {
         var waiting = pollfd(fd: descriptor, events: events, revents: 0)
@@ -131,7 +132,8 @@ final class CellChannel: Sendable {
     var files = files
     while !rest.isEmpty {
       let part = UnsafeRawBufferPointer(rebasing: rest)
-      // A cell that nobody listens to may end by SIGPIPE; nobody else may, nor wait for a cell that does not listen.
+      // A sandboxed process without a reader may end by SIGPIPE. Other processes must not, and must not wait for a
+      // reader either.
       let sent =
         isInCell
         ? write(descriptor, part.baseAddress, part.count)

@@ -2,9 +2,9 @@ import Glibc
 import ZigguratCCell
 import ZigguratCSeccomp
 
-/// Takes from a process everything but processor time, memory and the descriptors that it holds.
+/// The restriction of a process to processor time, memory and its open descriptors.
 struct CellConfinement {
-  /// The filter as the kernel takes it, made once; nil where libseccomp or the kernel has none.
+  /// The filter in the kernel's format, created once; nil if libseccomp or the kernel does not support it.
   private let filter: [UInt8]?
   private let landlock: Int32
 
@@ -13,7 +13,7 @@ struct CellConfinement {
     filter = Self.hasFilters ? try? CellFilter.instructions() : nil
   }
 
-  /// What the kernel does not offer, in words for an administrator; nil where all is there.
+  /// The missing kernel features, as a text for an administrator; nil if nothing is missing.
   static var lack: String? {
     switch (cell_landlock_version() > 0, hasFilters) {
     case (true, true): return nil
@@ -24,20 +24,20 @@ struct CellConfinement {
     }
   }
 
-  /// Asked for with no filter, a kernel that knows the mode complains of the address alone.
+  /// Whether the kernel has seccomp filters. Given no filter, such a kernel reports only the invalid address.
   private static var hasFilters: Bool { cell_prctl(PR_SET_SECCOMP, 2) == 0 || errno == EFAULT }
 
   /// The exit code of a process that could not be confined as far as the kernel can.
   static let failed: Int32 = 78
 
-  /// Confines the calling process, for ever; ends it where that fails although the kernel can.
+  /// Confines the calling process for ever. Ends it if that fails although the kernel supports it.
   ///
-  /// - Parameter files: open files and folders of which it may read the content, by name.
+  /// - Parameter files: open files and folders whose content the process may read by name.
   func enter(_ limits: CellLimits, reading files: [Int32]) {
     var limit = rlimit(rlim_cur: 0, rlim_max: 0)
     setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
-    // The watch over its memory acts at the limit, on what is used; this one on what is asked for, where the watch
-    // would come too late. Far above, since a library that is refused memory ends as if it had crashed.
+    // The memory watch acts on used memory, at the limit. This limit acts on requested memory, for which the watch
+    // would be too late. It is much higher, because a library that is refused memory ends as if it had crashed.
     let data = rlim_t(clamping: limits.mostMemory) * 4 + (1 << 30)
     limit = rlimit(rlim_cur: data, rlim_max: data)
     setrlimit(__rlimit_resource_t(RLIMIT_DATA.rawValue), &limit)
@@ -68,7 +68,7 @@ struct CellConfinement {
 
   private func restrictFiles(_ files: [Int32]) {
     guard landlock > 0 else { return }
-    // Each version of the interface knows more: refer, truncate, network, ioctl, scopes.
+    // Each version of the interface adds rights: refer, truncate, network, ioctl, scopes.
     let rights: UInt64 =
       switch landlock {
       case 1: (1 << 13) - 1

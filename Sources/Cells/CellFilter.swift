@@ -1,12 +1,12 @@
 import Glibc
 import ZigguratCSeccomp
 
-/// The system calls that decoding needs (seccomp(2)); whatever else is called ends the process, but for those that
-/// libraries try and can do without, which fail.
+/// The system calls that decoding needs (seccomp(2)). Calls that libraries try and can do without fail; any other call
+/// ends the process.
 enum CellFilter {
   struct Unavailable: Error {}
 
-  /// Of any arguments.
+  /// Calls that are allowed with any arguments.
   private static let allowed = [
     "read", "write", "pread64", "pwrite64", "readv", "writev", "lseek", "close", "fstat", "newfstatat", "dup",
     "access", "faccessat", "faccessat2", "pause", "poll", "ppoll", "munmap", "mremap", "brk", "madvise",
@@ -21,7 +21,7 @@ enum CellFilter {
     "fstatfs",
   ]
 
-  /// That fail, with this error, where a library then goes another way.
+  /// Calls that fail with this error, after which a library uses another method.
   private static let refused: [(Int32, [String])] = [
     (ENOSYS, ["clone3", "statx", "membarrier", "openat2", "get_mempolicy"]),
     (ENOTTY, ["ioctl"]),
@@ -52,7 +52,7 @@ enum CellFilter {
   private static let killProcess: UInt32 = 0x8000_0000
   private static func fail(_ code: Int32) -> UInt32 { 0x0005_0000 | UInt32(code) }
 
-  /// The filter's instructions, eight bytes each.
+  /// Returns the filter's instructions, eight bytes each.
   static func instructions() throws(Unavailable) -> [UInt8] {
     guard let filter = seccomp_init(killProcess) else { throw Unavailable() }
     defer { seccomp_release(filter) }
@@ -64,10 +64,10 @@ enum CellFilter {
     }
     for name in allowed { add(allow, name) }
     for (code, names) in refused { for name in names { add(fail(code), name) } }
-    // Memory of its own that nobody can make into code: shared memory would escape the watch.
+    // Private memory that cannot become code: shared memory would escape the memory watch.
     let isNoCode = masked(2, UInt64(PROT_EXEC), 0)
     add(allow, "mmap", [isNoCode, masked(3, UInt64(MAP_PRIVATE), UInt64(MAP_PRIVATE))])
-    // A file that lies mapped is shared; where there is no file it would be memory outside of all accounts.
+    // A mapped file is shared; without a file, it would be memory that is not accounted for.
     add(allow, "mmap", [isNoCode, masked(3, UInt64(MAP_SHARED | MAP_ANONYMOUS), UInt64(MAP_SHARED))])
     add(fail(EPERM), "mmap", [masked(2, UInt64(PROT_EXEC), UInt64(PROT_EXEC))])
     add(allow, "mprotect", [isNoCode])
@@ -80,20 +80,21 @@ enum CellFilter {
     for command in [F_GETFL, F_GETFD, F_SETFD, F_DUPFD, F_DUPFD_CLOEXEC, F_GETLK, F_SETLK] {
       add(allow, "fcntl", [equal(1, UInt64(command))])
     }
-    // Landlock says what may be opened for reading. Nothing is opened for writing, or emptied, which Landlock's first
-    // versions know nothing of.
+    // Landlock restricts which files can be opened for reading. No file is opened for writing, or truncated, which
+    // Landlock's first versions cannot restrict.
     let writing = [O_WRONLY, O_RDWR, O_CREAT, O_TRUNC].map { UInt64($0) }
     add(allow, "openat", [masked(2, writing.reduce(0, |), 0)])
     for flag in writing { add(fail(EACCES), "openat", [masked(2, flag, flag)]) }
-    // Its own limits, to be read.
+    // Reading its own limits.
     add(allow, "prlimit64", [equal(2, 0)])
     return try exported(filter)
   }
 
-  /// The instructions of a filter that goes before the other one: signals are for the process itself alone, which
-  /// Landlock's first versions do not see to.
+  /// Returns the instructions of a filter that runs before the other one. The process may send signals to itself alone,
+  /// which Landlock's first versions do not restrict.
   static func ownSignals(of process: pid_t) -> [UInt8] {
-    // seccomp_data: the call's number at 0, its first argument at 16, of which a process's number is the low half.
+    // In seccomp_data, the call's number is at 0, and its first argument at 16. The low half of it is a process's
+    // number.
     let (load, jumpIfEqual, give): (UInt16, UInt16, UInt16) = (0x20, 0x15, 0x06)
     let tgkill = seccomp_syscall_resolve_name("tgkill")
     let program: [(code: UInt16, yes: UInt8, no: UInt8, value: UInt32)] = [
@@ -111,7 +112,7 @@ enum CellFilter {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw Unavailable() }
     defer { close(ends[0]) }
-    // It is some 2 kB, less than a pipe holds.
+    // It has some 2 kB, less than a pipe's capacity.
     let code = seccomp_export_bpf(filter, ends[1])
     close(ends[1])
     guard code == 0 else { throw Unavailable() }
@@ -131,7 +132,7 @@ enum CellFilter {
     scmp_arg_cmp(arg: argument, op: SCMP_CMP_EQ, datum_a: value, datum_b: 0)
   }
 
-  /// Of the argument's bits under the mask.
+  /// Returns a comparison of the argument's bits under the mask.
   private static func masked(_ argument: UInt32, _ mask: UInt64, _ value: UInt64) -> scmp_arg_cmp {
     scmp_arg_cmp(arg: argument, op: SCMP_CMP_MASKED_EQ, datum_a: mask, datum_b: value)
   }

@@ -1,10 +1,10 @@
 import Glibc
 import ZigguratThreads
 
-/// A cell's work, on a thread that was begun after the fork.
+/// The main function of a sandboxed process, on a thread that was started after the fork.
 ///
-/// Swift's `Mutex` keeps each thread's number, and the first thread of a forked process still has its parent's: where
-/// two threads meet at a lock, the kernel would take it for somebody else's.
+/// Swift's `Mutex` stores each thread's number, and the first thread of a forked process still has its parent's. If two
+/// threads contended for a lock, the kernel would take it for another thread's.
 final class CellLife: Sendable {
   private let work: CellWork
 

@@ -1,14 +1,14 @@
 import Glibc
 
-/// What a cell may take.
+/// The limits of a sandboxed process.
 package struct CellLimits: Sendable, Hashable {
-  /// Bytes of memory of its own until `Cell.allow(memory:)` says otherwise; above, it is ended.
+  /// Bytes of its own memory until `Cell.allow(memory:)` changes it; above, it is ended.
   package var memory: Int
-  /// Bytes that it will never be allowed to pass: the kernel itself refuses several times as much.
+  /// Bytes that `Cell.allow(memory:)` never exceeds: the kernel itself refuses several times as much.
   package var mostMemory: Int
-  /// Of processor time in all, after which the kernel ends it.
+  /// Total processor time in seconds, after which the kernel ends it.
   package var processorSeconds: Int
-  /// How far it steps back behind others, 0…19, as nice(1) does.
+  /// Its niceness, 0…19, as in nice(1).
   package var niceness: Int
 
   package init(memory: Int, mostMemory: Int, processorSeconds: Int, niceness: Int = 0) {
@@ -19,24 +19,24 @@ package struct CellLimits: Sendable, Hashable {
   }
 }
 
-/// How a cell ended before it had answered.
+/// The reason why a sandboxed process ended before its answer.
 package enum CellEnd: Error, Hashable, Sendable, CustomStringConvertible {
-  /// By a signal that nobody sent on purpose: a fault of the decoder.
+  /// A signal that nobody sent on purpose: a defect of the decoder.
   case signal(Int32)
-  /// By itself, with an exit code.
+  /// The process exited with this code.
   case exit(Int32)
-  /// It needed more memory than this, in bytes.
+  /// The process needed more than this number of bytes of memory.
   case memory(Int)
-  /// It took longer than so many seconds.
+  /// The process took longer than this number of seconds.
   case time(Int)
-  /// Whoever asked does not want the answer any more.
+  /// The caller does not want the answer any more.
   case cancelled
-  /// Its answer is none that the work has.
+  /// The answer is invalid for this kind of work.
   case garbled
-  /// There was none: the system gave no process, or the server of cells is gone. The error number.
+  /// No process was available: the system refused one, or the server is gone. The value is the error number.
   case unavailable(Int32)
 
-  /// Whether the decoder ended by itself or by an error of its own, without an answer.
+  /// Whether the decoder crashed or exited without an answer.
   package var isCrash: Bool {
     switch self {
     case .signal(let number): number != SIGKILL
@@ -45,7 +45,7 @@ package enum CellEnd: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// One clause for a person, without a subject: `the decoder ended by signal 11`.
+  /// The reason as one clause for a person, without a subject: `the decoder ended by signal 11`.
   package var description: String {
     switch self {
     case .signal(SIGXCPU): "it took more processor time than it may"
@@ -59,7 +59,8 @@ package enum CellEnd: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether something else than the file may be the reason: somebody killed the process, or the system out of memory did.
+  /// Whether the cause may be other than the file: the process was killed, by a person or because the system had no
+  /// memory.
   package var mayBeOfMachine: Bool {
     switch self {
     case .signal(let number): number == SIGKILL
@@ -68,6 +69,6 @@ package enum CellEnd: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// A retry may mend it.
+  /// Whether a retry may succeed.
   package var isTemporary: Bool { if case .unavailable = self { true } else { false } }
 }

@@ -1,12 +1,12 @@
-/// One message between a process and a cell: what it is about, and its bytes.
+/// A message between a program and a sandboxed process: its kind and its bytes.
 ///
-/// On the wire: kind and length, 4 bytes each, little-endian, then the bytes. Each side bounds the length by what
-/// it expects: neither trusts the other's number.
+/// On the wire: kind and length, 4 bytes each, little-endian, then the bytes. Each side bounds the length by its own
+/// expectation: neither trusts the other's number.
 package struct CellMessage: Sendable {
-  /// What the two sides agreed on; this module gives it no meaning.
+  /// A kind on which both sides agree; this module gives it no meaning.
   package let kind: UInt32
   package let bytes: [UInt8]
-  /// Descriptors that came along, now the receiver's to close; a cell's are never taken.
+  /// Received descriptors, which the receiver must close. Those of a sandboxed process are never accepted.
   package let files: [Int32]
 
   package init(kind: UInt32, bytes: [UInt8], files: [Int32] = []) {
@@ -15,7 +15,7 @@ package struct CellMessage: Sendable {
     self.files = files
   }
 
-  /// Bytes that a message may have unless its receiver says otherwise.
+  /// The default maximum size of a message in bytes.
   package static let longest = 16 << 20
 
   static let headSize = 8

@@ -1,33 +1,34 @@
 import Glibc
 import ZigguratCCell
 
-/// The server's own process: one thread, which forks cells, watches their memory and tells how they ended.
+/// The main loop of the zygote: one thread, which forks sandboxed processes, watches their memory and reports how they
+/// ended.
 ///
-/// Descriptor 3 is the socket to the program that asks for them.
+/// Descriptor 3 is the socket to the program that requests them.
 struct CellNursery {
   private let work: [CellServer.Kind: CellWork]
   private let confinement = CellConfinement()
-  /// Those that were not needed yet.
+  /// Preparations that were not needed yet.
   private var warmths: [CellServer.Warmth: () -> Void]
   private var cells: [Child] = []
   private var inherited = 0
 
-  /// Milliseconds between two looks at the cells' memory.
+  /// Milliseconds between two checks of the processes' memory.
   private static let pace: Int32 = 10
 
   private struct Child {
     let process: pid_t
-    /// Readable once the process has ended.
+    /// A descriptor that is readable after the process has ended.
     let ended: Int32
-    /// To whoever asked for the cell.
+    /// The status channel to the process's owner.
     let status: Int32
-    /// `/proc/PID/statm`.
+    /// The open file `/proc/PID/statm`.
     let memory: Int32
-    /// What it shares with this process by birth, which counts for it, too.
+    /// Memory shared with this process since the fork, which is counted for it, too, in bytes.
     let inherited: Int
-    /// Bytes that it may have, beside those.
+    /// Bytes of memory that it may have beside those.
     var allowed: Int
-    /// What it was allowed when it took more.
+    /// The limit that it exceeded; nil if it has not.
     var passed: Int?
   }
 
@@ -36,7 +37,8 @@ struct CellNursery {
     self.warmths = warmths
   }
 
-  /// The exit code of one that has more than one thread: what it forked could wait for the others, for ever.
+  /// The exit code of a zygote with more than one thread: its forked processes could wait for the other threads for
+  /// ever.
   static let hasThreads: Int32 = 75
 
   /// Serves until the process that started it is gone.
@@ -56,7 +58,7 @@ struct CellNursery {
       waiting.append(pollfd(fd: cell.status, events: Int16(POLLIN), revents: 0))
     }
     guard poll(&waiting, nfds_t(waiting.count), cells.isEmpty ? -1 : Self.pace) >= 0 else { return }
-    // From behind, since those that have ended are removed.
+    // From the end, since ended processes are removed.
     for number in cells.indices.reversed() {
       if waiting[2 + 2 * number].revents != 0 { listen(to: number) }
       if waiting[1 + 2 * number].revents != 0 { bury(number) } else { weigh(number) }
@@ -64,20 +66,20 @@ struct CellNursery {
     if waiting[0].revents != 0 { serve() }
   }
 
-  /// Whether this process has one thread. One that has just ended is still seen for a moment.
+  /// Whether this process has one thread. A thread that has just ended is still visible for a moment.
   private static var isAlone: Bool {
     for _ in 0..<100 {
       var status = stat()
-      // One link for each thread, beside a folder's own two.
+      // One link for each thread, besides a folder's own two.
       guard stat("/proc/self/task", &status) == 0, status.st_nlink > 3 else { return true }
       usleep(1000)
     }
     return false
   }
 
-  // MARK: Cells at work
+  // MARK: Running processes
 
-  /// Its owner says something, or lets go of it.
+  /// Handles a message of the process's owner, or the owner's release of it.
   private mutating func listen(to number: Int) {
     if let record = CellRecord.read(from: cells[number].status), record.kind == .allow {
       cells[number].allowed = record.value
@@ -94,7 +96,7 @@ struct CellNursery {
     kill(cells[number].process, SIGKILL)
   }
 
-  /// Memory of its own that a process has, in bytes (proc(5), statm: resident less shared).
+  /// Returns the private memory of a process in bytes (proc(5), statm: resident less shared).
   private static func memory(_ statm: Int32) -> Int? {
     var text = [UInt8](repeating: 0, count: 128)
     let count = pread(statm, &text, text.count, 0)
@@ -133,20 +135,20 @@ struct CellNursery {
     _ = bytes.withUnsafeBytes { cell_send(status, $0.baseAddress, $0.count, nil, 0, 0) }
   }
 
-  // MARK: Births
+  // MARK: Forking
 
   private mutating func serve() {
     var bytes = [UInt8](repeating: 0, count: CellRequest.size)
     var files = [Int32](repeating: -1, count: Int(CELL_MOST_FILES))
     var fileCount: Int32 = 0
     let count = cell_receive(3, &bytes, bytes.count, &files, &fileCount)
-    // Nobody is left who could ask: the cells end with this process.
+    // No client is left: the sandboxed processes end with this one.
     if count == 0 { _exit(0) }
     files = Array(files.prefix(Int(fileCount)))
     guard count > 0, files.count >= 2 else {
       for file in files { close(file) }
       if count < 0, errno == ECONNRESET { _exit(0) }
-      // Out of descriptors or memory, say: whoever asked sees that his end is closed.
+      // For example out of descriptors or memory: the client sees that its end is closed.
       if count < 0, errno != EINTR { usleep(1000) }
       return
     }
@@ -173,7 +175,7 @@ struct CellNursery {
     }
     let forkCode = errno
     close(gate[0])
-    // Closing it opens it.
+    // Closing it releases the process.
     defer { close(gate[1]) }
     guard process > 0 else { return fail(status, forkCode) }
     let ended = cell_pidfd_open(process)
@@ -196,14 +198,15 @@ struct CellNursery {
     close(status)
   }
 
-  /// Until the server watches over this process: once it is confined nobody may be able to see it (proc(5), hidepid).
+  /// Waits until the server watches over this process: once it is confined, nobody may be able to see it (proc(5),
+  /// hidepid).
   private func wait(_ gate: [Int32]) {
     close(gate[1])
     var byte: UInt8 = 0
     while read(gate[0], &byte, 1) < 0, errno == EINTR {}
   }
 
-  /// A cell's life.
+  /// Runs a sandboxed process.
   private func live(
     _ channel: Int32, _ limits: CellLimits, _ files: [Int32], _ work: @escaping CellWork,
     childOf server: pid_t
@@ -212,18 +215,18 @@ struct CellNursery {
     _ = cell_prctl(PR_SET_PDEATHSIG, UInt(SIGKILL))
     if getppid() != server { _exit(0) }
     setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Int32(clamping: limits.niceness))
-    // The system ends this one first where memory is short.
+    // The system ends this process first if memory is short.
     let score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)
     if score >= 0 {
       _ = write(score, "500", 3)
       close(score)
     }
-    // A crash is told by the signal itself; whoever asked hears of it.
+    // A crash is reported by the signal itself, and the owner is notified.
     for number in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS, SIGPIPE, SIGXCPU] {
       signal(number, SIG_DFL)
     }
-    // What is passed on to the confinement comes behind the channel, all else is closed.
-    // Where each one's place is taken by another that is still to be moved there is a free one above them all.
+    // Descriptors for the confinement are moved behind the channel; all others are closed. If another one that is still
+    // to be moved has a place, a free one above them all is used.
     let above = ([channel] + files).max()! + 1
     let kept = files.map { fcntl($0, F_DUPFD_CLOEXEC, max(above, 4 + Int32(files.count))) }
     dup2(channel, 3)

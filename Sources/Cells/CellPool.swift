@@ -1,8 +1,9 @@
 import Synchronization
 
-/// Cells of one kind that answer one question at a time, each kept a short while for the next one.
+/// A pool of sandboxed processes of one kind. Each answers one request at a time, and is kept a short while for the
+/// next one.
 ///
-/// Whoever asks shares a cell with those who asked shortly before: not for questions that must not know of each other.
+/// Consecutive requests share a process: not for requests that must not know of each other.
 package final class CellPool: Sendable {
   private struct Kept {
     let cell: Cell
@@ -15,23 +16,23 @@ package final class CellPool: Sendable {
   private let longestUse: Int
   private let kept = Mutex<[Kept]>([])
 
-  /// Seconds after which a cell that is asked nothing ends by itself; see `CellSession.next(patience:)`.
+  /// The idle time in seconds after which a process exits; see `CellSession.next(patience:)`.
   package static let patience = 2
 
-  /// - Parameter longestUse: answers after which a cell is replaced.
+  /// - Parameter longestUse: the number of answers after which a process is replaced.
   package init(_ kind: CellServer.Kind, _ limits: CellLimits, longestUse: Int) {
     self.kind = kind
     self.limits = limits
     self.longestUse = longestUse
   }
 
-  /// Asks one question and waits for the one message that answers it.
+  /// Sends one request and waits for the one message that answers it.
   ///
   /// - Parameters:
-  ///   - longest: bytes that the answer may have.
-  ///   - seconds: that the answer may take.
-  ///   - begun: the kind of a message that the cell sends before it works on the question, and the seconds that the answer
-  ///     may take from then on; nil if it sends none.
+  ///   - longest: the maximum size of the answer in bytes.
+  ///   - seconds: the timeout of the answer.
+  ///   - begun: the kind of a message that the process sends before it works on the request, and the timeout in seconds
+  ///     from then on; nil if it sends none.
   package func ask(
     _ server: CellServer, _ question: UInt32, _ bytes: [UInt8], longest: Int = CellMessage.longest,
     seconds: Int, begun: (kind: UInt32, seconds: Int)? = nil
@@ -50,7 +51,7 @@ package final class CellPool: Sendable {
         return answer
       } catch {
         cell.end()
-        // It may have ended while it was waiting, or by what it was asked before.
+        // The process may have exited while it was idle, or because of an earlier request.
         if known != nil, error.mayBeOfEarlier { continue }
         server.count(error)
         throw error
@@ -73,7 +74,7 @@ package final class CellPool: Sendable {
 }
 
 extension CellEnd {
-  /// What the cell did before the last question may have brought it about.
+  /// Whether the process's work before the last request may be the cause.
   package var mayBeOfEarlier: Bool {
     switch self {
     case .signal, .exit, .garbled, .memory: true

@@ -1,15 +1,15 @@
 import Glibc
 
-/// What a process and its server of cells tell each other of one cell: sixteen bytes, in one packet.
+/// A message about one sandboxed process between its owner and the server: sixteen bytes in one packet.
 struct CellRecord {
   enum Kind: Int64 {
-    /// To the server: the cell may have so many bytes of memory.
+    /// To the server: the maximum memory of the process in bytes.
     case allow = 1
-    /// From the server: the cell ended by this signal, or with this code.
+    /// From the server: the process ended by this signal, or with this code.
     case signal, exit
-    /// From the server: it was ended above this many bytes of memory.
+    /// From the server: the process was ended because it exceeded this number of bytes of memory.
     case memory
-    /// From the server: there is no cell, for this error.
+    /// From the server: the process could not be started, because of this error.
     case unavailable
   }
 
@@ -22,7 +22,7 @@ struct CellRecord {
     withUnsafeBytes(of: kind.rawValue) { Array($0) } + withUnsafeBytes(of: Int64(value)) { Array($0) }
   }
 
-  /// The next one, waited for; nil where the other side has closed or sends what is none.
+  /// Waits for the next message; nil if the other side has closed, or sends an invalid one.
   static func read(from socket: Int32) -> CellRecord? {
     var words: (Int64, Int64) = (0, 0)
     while true {
@@ -33,7 +33,7 @@ struct CellRecord {
     }
   }
 
-  /// What it says of a cell's end; nil where it says something else.
+  /// The end of a process that it reports; nil for other messages.
   var end: CellEnd? {
     switch kind {
     case .allow: nil

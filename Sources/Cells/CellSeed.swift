@@ -1,28 +1,28 @@
 import Glibc
 import ZigguratCCell
 
-/// The process between a program and its server of cells: it begins that one anew where it was killed, as the system
-/// does where memory is short. It does nothing else, so that nobody has a reason to kill it.
+/// The supervisor between a program and the server of its sandboxed processes. It restarts a server that was killed,
+/// for example by the system when memory is short. It does nothing else, so that nobody has a reason to kill it.
 ///
-/// What the server's death costs are the cells at work, which end with it; requests wait in the socket for the next.
+/// If the server dies, the running sandboxed processes end with it. Requests wait in the socket for the next server.
 enum CellSeed {
-  /// Milliseconds before a server that was killed has a successor: whatever kills them has no more than that.
+  /// The pause in milliseconds before a killed server is restarted, which limits the rate of restarts.
   private static let pause: UInt32 = 50
-  /// So many in a row that lived for less than a second: no other one would live longer.
+  /// The maximum number of successive servers that live for less than a second: another one would not live longer.
   private static let most = 20
 
   /// - Parameters:
-  ///   - socket: the servers' end, all that stays open.
-  ///   - server: becomes the server of cells, with the socket as descriptor 3; told whether it rehearses.
+  ///   - socket: the servers' end, the only descriptor that stays open.
+  ///   - server: becomes the server, with the socket as descriptor 3; the argument states whether it rehearses.
   static func run(socket: Int32, _ server: (_ isRehearsed: Bool) -> Never) -> Never {
     _ = cell_set_name("ziggurat-seed")
-    // Those are for the process that started this one, which ends this one by going away.
-    // A file that may not grow any more is an error for who writes it, as a full disk is.
+    // These signals are for the process that started this one. This process ends when that one exits. A file that may
+    // not grow any more is an error for its writer, like a full disk.
     for number in [SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2, SIGQUIT, SIGXFSZ] {
       signal(number, SIG_IGN)
     }
     isolate(socket)
-    // The cells of a server that was killed become children of this one, which waits for them.
+    // The sandboxed processes of a killed server become children of this one, which waits for them.
     _ = cell_prctl(PR_SET_CHILD_SUBREAPER, 1)
     var failures = 0
     var isRehearsed = true
@@ -31,7 +31,7 @@ enum CellSeed {
       let process = cell_fork()
       if process == 0 { server(isRehearsed) }
       let status = process > 0 ? end(of: process) : -1
-      // It ends by itself where nobody is left who could ask.
+      // The server exits with 0 if no client is left.
       if status == 0 { _exit(0) }
       if isRehearsed, status == CellNursery.hasThreads << 8 {
         isRehearsed = false
@@ -43,9 +43,9 @@ enum CellSeed {
     _exit(1)
   }
 
-  /// Keeps nothing that was open but the socket, as descriptor 3.
+  /// Closes all descriptors except the socket, which becomes descriptor 3.
   private static func isolate(_ socket: Int32) {
-    // Above the standard ones, which may have been closed when the program began.
+    // Above the standard ones, which may have been closed when the program started.
     let socket = fcntl(socket, F_DUPFD_CLOEXEC, 4)
     let nothing = open("/dev/null", O_RDWR)
     for standard: Int32 in 0...2 where nothing != standard { dup2(nothing, standard) }
@@ -53,7 +53,7 @@ enum CellSeed {
     _ = cell_close_range(4, UInt32.max)
   }
 
-  /// Waits for the server, and on the way for what others left.
+  /// Waits for the server, and meanwhile for orphans of others.
   private static func end(of server: pid_t) -> Int32 {
     var status: Int32 = 0
     while true {

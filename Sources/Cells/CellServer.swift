@@ -2,29 +2,29 @@ import Glibc
 import Synchronization
 import ZigguratCCell
 
-/// The server of cells: a process that was forked while this one had one thread, warmed, and forks a cell whenever
-/// one is asked for. It decodes nothing itself, and ends with the process that started it; where it is killed,
-/// another one takes its place.
+/// The server of sandboxed processes (a zygote). It was forked while this process had one thread, has preloaded
+/// libraries, and forks a process on request. It decodes nothing itself, and ends with the process that started it. If
+/// it is killed, another one replaces it.
 package final class CellServer: Sendable {
-  /// Which work a cell is begun for; a number that the server's start gave a meaning.
+  /// The kind of work of a sandboxed process; the call of `start` defines the number.
   package struct Kind: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
   }
 
-  /// What is done once in the server before the first cell that needs it; a number that the server's start gave a
-  /// meaning.
+  /// A preparation that the server makes once, before the first process that needs it; the call of `start` defines the
+  /// number.
   package struct Warmth: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
   }
 
-  /// What may be counted of all cells so far.
+  /// Counters of all processes so far.
   package struct Counts: Sendable {
     package init() {}
 
     package var begun = 0
-    /// By the reason of their end; those that answered and were let go are not among them.
+    /// Counted by the reason of their end; processes that answered and were released are not counted here.
     package var crashed = 0
     package var overMemory = 0
     package var overTime = 0
@@ -32,27 +32,27 @@ package final class CellServer: Sendable {
 
   private static let current = Mutex<CellServer?>(nil)
 
-  /// The one that this process has started; nil before, and in programs that only use the libraries.
+  /// The server that this process has started; nil before, and in programs that only use the libraries.
   package static var running: CellServer? { current.withLock { $0 } }
 
-  /// What this kernel does not offer for confining cells, in words for an administrator; nil where all is there.
+  /// The missing kernel features for sandboxing, as a text for an administrator; nil if nothing is missing.
   package static var kernelLack: String? { CellConfinement.lack }
 
   private let socket: Int32
-  /// What the kernel does not offer for confining cells, in words for an administrator; nil where all is there.
+  /// The missing kernel features for sandboxing, as a text for an administrator; nil if nothing is missing.
   package let lack: String?
   private let state = Mutex(Counts())
 
   private init(socket: Int32, lack: String?) { (self.socket, self.lack) = (socket, lack) }
 
-  /// Forks the server. To be called once, while the process has one thread, before it knows any secret.
+  /// Forks the server. Must be called once, while the process has one thread, before it has any secret.
   ///
   /// - Parameters:
-  ///   - work: what cells of each kind do.
-  ///   - warm: done once in the server, so that no cell has to: no stranger's bytes may be read in it, and no thread
-  ///     may be left.
-  ///   - rehearsal: the same, done for speed alone: where it leaves a thread there is another server without it.
-  ///   - warmths: the same as `warm`, once the first cell needs it.
+  ///   - work: the main function of each kind.
+  ///   - warm: called once in the server, so that no process has to. It must read no untrusted bytes, and leave no
+  ///     thread.
+  ///   - rehearsal: the same, for speed alone: if it leaves a thread, another server starts without it.
+  ///   - warmths: the same as `warm`, called before the first process that needs it.
   package static func start(
     _ work: [Kind: CellWork], warm: @escaping () -> Void, rehearsal: @escaping () -> Void = {},
     warmths: [Warmth: () -> Void] = [:]
@@ -78,12 +78,11 @@ package final class CellServer: Sendable {
     current.withLock { $0 = CellServer(socket: ends[1], lack: CellConfinement.lack) }
   }
 
-  /// Begins a cell.
+  /// Starts a sandboxed process.
   ///
   /// - Parameters:
-  ///   - files: open files that it may read by their names, and folders of which it may read what is in them; at
-  ///     most `mostFiles`.
-  ///   - warmth: what the server does first, if it has not yet.
+  ///   - files: open files that it may read by their names, and folders whose content it may read; at most `mostFiles`.
+  ///   - warmth: a preparation that the server makes first, if it has not yet.
   package func begin(
     _ kind: Kind, _ limits: CellLimits, reading files: [Int32] = [], warmth: Warmth? = nil
   ) throws(CellEnd) -> Cell {
@@ -117,7 +116,7 @@ package final class CellServer: Sendable {
 
   package static let mostFiles = Int(CELL_MOST_FILES) - 2
 
-  /// Counts how a cell ended that did not do what it was begun for.
+  /// Counts the end of a process that did not do its work.
   package func count(_ end: CellEnd) {
     state.withLock { counts in
       switch end {
@@ -132,7 +131,7 @@ package final class CellServer: Sendable {
   package var counts: Counts { state.withLock { $0 } }
 }
 
-/// What a cell is asked for with: kind, warmth and limits, 48 bytes in one packet.
+/// A request for a sandboxed process: kind, preparation and limits, 48 bytes in one packet.
 struct CellRequest {
   let kind: CellServer.Kind
   let limits: CellLimits

@@ -1,19 +1,19 @@
 import Glibc
 
-/// A cell's own side: what it is asked and what it answers.
+/// The sandboxed process's side of the connection: requests and answers.
 package final class CellSession: Sendable {
   private let channel: CellChannel
 
   init(_ channel: CellChannel) { self.channel = channel }
 
-  /// The next message, waited for. Where nobody is left who could send one the process ends here.
+  /// Waits for the next message. If no sender is left, the process exits here.
   package func next() -> CellMessage {
     do throws(CellChannel.Fault) {
       return try channel.receive(longest: { _ in Int(UInt32.max) }, takesFiles: true)
     } catch { _exit(0) }
   }
 
-  /// The same, with something to do every so often while nothing comes.
+  /// Waits for the next message, with a periodic call meanwhile.
   ///
   /// - Parameter whileWaiting: called some thirty times a second.
   package func next(whileWaiting: () -> Void) -> CellMessage {
@@ -27,7 +27,7 @@ package final class CellSession: Sendable {
     } catch { _exit(0) }
   }
 
-  /// The same, for a cell that is kept for the next question: after so many seconds without one the process ends.
+  /// Waits for the next message in a process that is kept: after `patience` seconds without one, the process exits.
   package func next(patience: Int) -> CellMessage {
     let end = ContinuousClock.now + .seconds(patience)
     return next { if ContinuousClock.now > end { _exit(0) } }
@@ -40,5 +40,5 @@ package final class CellSession: Sendable {
   }
 }
 
-/// What a kind of cell does from its start on, in its own process, confined. It is not expected to return.
+/// The main function of a kind, in its own process, confined. It is not expected to return.
 package typealias CellWork = @Sendable (CellSession) -> Void

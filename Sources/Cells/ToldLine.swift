@@ -1,5 +1,5 @@
 extension String {
-  /// What a cell says, for a person: one line of at most 1,000 characters, and never none.
+  /// The untrusted text of a sandboxed process as one line for a person: at most 1,000 characters, and never empty.
   package var line: String {
     let scalars = unicodeScalars.prefix(4000).map { scalar -> Unicode.Scalar in
       switch scalar.properties.generalCategory {

@@ -2,8 +2,9 @@ import Glibc
 
 /// A lock on a library's folder that only one build holds at a time, so that two do not do the same work twice.
 ///
-/// It protects nothing: archives appear whole whoever writes them. File systems without locks have none. Its file exists
-/// as long as a build runs, or until the next one ends if that build was killed.
+/// It does not protect data: archives appear whole, whichever process writes them. It does not work on file systems
+/// without locks. Its file exists as long as a build runs. If that build was killed, the file exists until the next
+/// build ends.
 package final class BuildLock: Sendable {
   private static let fileName = ".ziggurat-build.lock"
 
@@ -13,10 +14,10 @@ package final class BuildLock: Sendable {
   /// Waits until no other build holds the lock.
   ///
   /// - Parameters:
-  ///   - isShared: whether other builds may hold it that share it, too: parts of one plan.
+  ///   - isShared: whether other builds with a shared lock may hold it at the same time: shards of one plan.
   ///   - isWaiting: called before the first wait.
-  ///   - isCancelled: asked now and then; ends the wait.
-  /// - Returns: nil if there is no lock: it was cancelled, or the folder cannot have one.
+  ///   - isCancelled: called periodically; true ends the wait.
+  /// - Returns: nil if there is no lock: the wait was cancelled, or the folder does not support locks.
   package init?(
     library: String, isShared: Bool, isWaiting: () -> Void, isCancelled: () -> Bool
   ) {
@@ -27,14 +28,14 @@ package final class BuildLock: Sendable {
       guard descriptor >= 0 else { return nil }
       let hasLock = flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0
       let code = errno
-      // The former holder may have removed the file since it was opened: then the lock is of no file.
+      // The former holder may have removed the file since it was opened. Then the lock is on a removed file.
       if hasLock, isFile(descriptor, at: path) {
         self.descriptor = descriptor
         return
       }
       close(descriptor)
       guard hasLock || code == EWOULDBLOCK || code == EINTR else {
-        // Nobody can have a lock here.
+        // This folder does not support locks.
         unlink(path)
         return nil
       }
@@ -48,7 +49,7 @@ package final class BuildLock: Sendable {
   }
 
   deinit {
-    // The last holder removes the file while nobody else can have the lock.
+    // The last holder removes the file while no other process can have the lock.
     if flock(descriptor, LOCK_EX | LOCK_NB) == 0, isFile(descriptor, at: path) { unlink(path) }
     close(descriptor)
   }

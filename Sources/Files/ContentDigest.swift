@@ -1,11 +1,11 @@
 import Glibc
 import ZigguratCXXHash
 
-/// An XXH3 digest of 128 bits, computed in pieces: it tells one content from another, as build records have it.
+/// An XXH3 digest of 128 bits, computed in pieces. Build records use it to identify content.
 package final class ContentDigest {
   private let state: OpaquePointer
 
-  /// `nil` if there is no memory for it.
+  /// Creates a digest; nil if there is no memory for it.
   package init?() {
     guard let state = XXH3_createState() else { return nil }
     self.state = state
@@ -18,7 +18,7 @@ package final class ContentDigest {
     XXH3_128bits_update(state, bytes.baseAddress, bytes.count)
   }
 
-  /// Hexadecimal.
+  /// The digest of the bytes so far, hexadecimal.
   package var text: String {
     let hash = XXH3_128bits_digest(state)
     return [hash.high64, hash.low64].map { number in
@@ -27,14 +27,14 @@ package final class ContentDigest {
     }.joined()
   }
 
-  /// Returns the digest of bytes; `nil` if there is no memory for it.
+  /// Returns the digest of bytes; nil if there is no memory for it.
   package static func text(of bytes: [UInt8]) -> String? {
     guard let digest = ContentDigest() else { return nil }
     bytes.withUnsafeBytes { digest.add($0) }
     return digest.text
   }
 
-  /// Returns the digest of an open file; nil if it cannot be read. Reads, for a mapped file may be cut short.
+  /// Returns the digest of an open file; nil if it cannot be read. Uses reads, because a mapped file may be truncated.
   package static func text(of descriptor: Int32) -> String? {
     guard let digest = ContentDigest() else { return nil }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Images that were deleted together and can come back together, from a library or from a private space.
+/// A set of images that were deleted together and can be restored together, in a library or in a private space.
 package struct Deletion: Hashable, Sendable {
   package let name: String
-  /// Their ids, sorted.
+  /// The ids of the images, sorted.
   package let images: [ImageID]
   /// Seconds since 1970.
   package let time: Int
@@ -14,20 +14,20 @@ package struct Deletion: Hashable, Sendable {
     self.time = time
   }
 
-  /// Now, seconds since 1970.
+  /// The present time in seconds since 1970.
   package static var now: Int { Int(Glibc.time(nil)) }
 
-  /// Whether what was deleted then can come back still.
+  /// Whether images that were deleted at a time can still be restored.
   /// - Parameters:
   ///   - time: seconds since 1970.
-  ///   - oldest: what was deleted until then is to be removed for good.
+  ///   - oldest: deletions up to this time are to be removed for good.
   package static func isKept(_ time: Int, since oldest: Int) -> Bool { time > oldest }
 
-  /// What became of the images when they were to come back.
+  /// The result of a restoration.
   package struct Restoration: Hashable, Sendable {
-    /// Those that are back, sorted.
+    /// The restored images, sorted.
     package let restored: [ImageID]
-    /// Those whose place another image has taken, sorted; they stay deleted.
+    /// The images whose place another image has taken, sorted; they stay deleted.
     package let conflicts: [ImageID]
 
     package init(restored: some Sequence<ImageID>, conflicts: some Sequence<ImageID>) {
@@ -38,37 +38,38 @@ package struct Deletion: Hashable, Sendable {
 }
 
 extension Sequence<Deletion> {
-  /// As they are told: the last deleted first.
+  /// Returns the deletions in the order of lists: the latest first.
   package func lastFirst() -> [Deletion] { sorted { ($0.time, $0.name) > ($1.time, $1.name) } }
 }
 
-/// Where images are deleted and come back from. Times are seconds since 1970.
+/// A place where images are deleted and restored. Times are seconds since 1970.
 ///
-/// What a deletion is made of is each place's own. A library's is a folder that `TrashFolder` moves files to, with no
-/// note but its name, which tells the time; a private space's is a part of its sealed index, in which one write moves
-/// them all, under a name that tells whoever reads a log nothing.
+/// Each place stores deletions in its own way. A library's deletion is a folder to which `TrashFolder` moves files,
+/// without a record except its name, which contains the time. A private space's deletion is a part of its sealed index.
+/// One write moves all of its images, under a name that reveals nothing to readers of a log.
 package protocol DeletionPlace: Sendable {
-  /// Now by the clock that times of deletions are told by.
+  /// Returns the present time by the clock of deletions.
   func now() throws(StorageError) -> Int
 
-  /// Does what `delete` would have to wait for, as reading files to their ends.
+  /// Does slow work in advance for which `delete` would have to wait, such as reading files to their ends.
   func prepareToDelete(_ ids: [ImageID])
 
-  /// Returns a place that deletes these images only if they do not change meanwhile; nil if this one needs no such care.
+  /// Returns a place that deletes these images only if they do not change meanwhile; nil if this one does not need
+  /// that.
   func pinned(to ids: [ImageID]) throws(StorageError) -> (any DeletionPlace)?
 
-  /// - Returns: the deletion, nil where nothing was deleted; and the ids that are no image or could not be deleted.
+  /// - Returns: the deletion, nil if nothing was deleted; and the ids that have no image or could not be deleted.
   func delete(
     _ ids: [ImageID], at time: Int
   ) throws(StorageError) -> (deletion: Deletion?, refused: [ImageID])
 
-  /// What can come back, the last deleted first.
+  /// Returns the deletions that can be restored, the latest first.
   func deletions(since oldest: Int) throws(StorageError) -> [Deletion]
 
-  /// Brings a deletion's images back; nil where there is no such deletion any more.
+  /// Restores a deletion's images; nil if the deletion does not exist any more.
   func restore(_ name: String, since oldest: Int) throws(StorageError) -> Deletion.Restoration?
 
-  /// Removes for good what was deleted until then.
+  /// Removes deletions up to this time for good.
   func purgeDeleted(until oldest: Int) throws(StorageError)
 }
 

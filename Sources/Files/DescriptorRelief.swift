@@ -1,30 +1,30 @@
 import Glibc
 import Synchronization
 
-/// Closes what nobody uses now when the process, or the system, has no free file descriptor.
+/// A registry of idle descriptors, which are closed when the process, or the system, has no free file descriptor.
 ///
-/// One for the process, as its limit is (RLIMIT_NOFILE).
+/// The process has one, like its limit (RLIMIT_NOFILE).
 package final class DescriptorRelief: Sendable {
   package static let shared = DescriptorRelief()
 
-  /// Closes some idle descriptors, and returns how many; nil once there are no more to come.
+  /// A function that closes some idle descriptors, and returns their number; nil if it will never have any more.
   package typealias Source = @Sendable () -> Int?
 
   private struct State {
     var sources: [Int: Source] = [:]
     var added = 0
     var report: (@Sendable (String) -> Void)?
-    /// Seconds of the monotonic clock.
+    /// The time of the last report, in seconds of the monotonic clock.
     var reported: Int?
   }
 
-  /// Seconds between two lines for the operator.
+  /// The minimum time between two lines for the operator, in seconds.
   private static let interval = 60
 
   private let state = Mutex(State())
   private let total = Atomic<Int>(0)
 
-  /// Times that a descriptor was wanted and there was none.
+  /// The number of times that no descriptor was available.
   package var shortages: Int { total.load(ordering: .relaxed) }
 
   package func add(_ source: @escaping Source) {
@@ -34,16 +34,16 @@ package final class DescriptorRelief: Sendable {
     }
   }
 
-  /// - Parameter report: takes a line for the operator, once a minute at most.
+  /// - Parameter report: receives a line for the operator, at most once a minute.
   package func report(_ report: @escaping @Sendable (String) -> Void) {
     state.withLock { $0.report = report }
   }
 
-  /// Whether a system call failed for want of a descriptor.
+  /// Whether a system call failed because no descriptor was available.
   package static func isShortage(_ code: Int32) -> Bool { code == EMFILE || code == ENFILE }
 
-  /// Has idle descriptors closed.
-  /// - Returns: whether any were, so that the same call may go through now.
+  /// Closes idle descriptors.
+  /// - Returns: whether any were closed, so that the same call may succeed now.
   @discardableResult
   package func relieve() -> Bool {
     total.wrappingAdd(1, ordering: .relaxed)

@@ -1,14 +1,14 @@
 package import Glibc
 
 extension dirent {
-  /// The entry's name, or nil where its bytes are no UTF-8.
+  /// The entry's name, or nil if its bytes are not UTF-8.
   package var name: String? {
     withUnsafePointer(to: d_name) {
       $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
     }
   }
 
-  /// The entry's name for a message: bytes that are no UTF-8 are written as `\xFF`.
+  /// The entry's name for a message: bytes that are not UTF-8 are written as `\xFF`.
   package var shownName: String {
     let bytes = withUnsafeBytes(of: d_name) { Array($0.prefix { $0 != 0 }) }
     var (text, rest) = ("", bytes[...])
@@ -27,6 +27,6 @@ extension dirent {
     return text
   }
 
-  /// `.` and `..` among them.
+  /// Whether the entry is a folder; true also for `.` and `..`.
   package var isFolder: Bool { d_type == UInt8(DT_DIR) }
 }

@@ -1,16 +1,16 @@
 import Glibc
 
-/// A folder out of which nothing is read or written: links below it are followed as long as they stay within.
+/// A folder that confines reads and writes: links below it are followed as long as they stay inside.
 ///
-/// Checks the file or folder that is open, by the path that the kernel has for it, not the path that led to
-/// it: between a look at a path and its opening a link may come to lead elsewhere. `openat2` with `RESOLVE_BENEATH` is not
-/// used since it refuses absolute links that stay within, and many kernels and containers lack it.
+/// It checks the open file or folder, by the kernel's path of it, not the path that led to it. Between a check of a
+/// path and its opening, a link may be changed. `openat2` with `RESOLVE_BENEATH` is not used. It refuses absolute links
+/// that stay inside, and many kernels and containers do not support it.
 package struct Enclosure: Sendable {
   private let folder: String
-  /// The folder's path without links, ending in a slash, as it was at first.
+  /// The folder's original path without links, ending in a slash.
   private let place: [UInt8]
 
-  /// O_PATH of <fcntl.h>, which glibc's module for Swift hides: a folder that may not be listed can be passed through.
+  /// O_PATH of <fcntl.h>, which glibc's module for Swift hides: a folder that may not be listed can still be traversed.
   private static let pathOnly: Int32 = 0o10_000_000
 
   package init(_ folder: String) throws(StorageError) {
@@ -36,14 +36,14 @@ package struct Enclosure: Sendable {
   private func holds(_ path: some Collection<UInt8>) -> Bool {
     func lies(in place: [UInt8]) -> Bool { path.starts(with: place) || path.elementsEqual(place.dropLast()) }
     if lies(in: place) { return true }
-    // Who swaps whole libraries by a link has the folder lie elsewhere now.
+    // If whole libraries are swapped by a link, the folder is at another place now.
     return Self.place(folder).map { $0 != place && lies(in: $0) } ?? false
   }
 
-  /// Makes a folder and those above it, up to the enclosure's own, where they are missing.
+  /// Creates a folder and missing ones above it, up to the enclosure's own.
   ///
   /// - Parameter path: begins with the folder's path as it was given.
-  /// - Throws: if the path leads out, by whatever link; nothing is made outside then.
+  /// - Throws: if any link in the path leads out; nothing is created outside then.
   package func make(_ path: String) throws(StorageError) {
     let action = "make the folder \(path)"
     let slash = UInt8(ascii: "/")
@@ -60,7 +60,7 @@ package struct Enclosure: Sendable {
       let name = String(decoding: Array(name), as: UTF8.self)
       var next = openat(current, name, Self.pathOnly | O_DIRECTORY | O_CLOEXEC)
       if next < 0, errno == ENOENT {
-        // Another builder may have made it in the meantime.
+        // Another builder may have created it meanwhile.
         guard mkdirat(current, name, 0o777) == 0 || errno == EEXIST else {
           throw StorageError(action, errno: errno)
         }
@@ -78,9 +78,9 @@ package struct Enclosure: Sendable {
     guard current >= 0 else { throw StorageError(action, errno: errno) }
   }
 
-  /// Throws if a file or folder that a library keeps for itself is a link that leads out of the library, or nowhere: what
-  /// the program writes or removes there would be somebody else's.
-  /// - Parameter name: in the library's folder.
+  /// Throws if a file or folder that a library reserves is a link that leads out of the library, or to a missing file.
+  /// Writing or removing it would change other data of the user.
+  /// - Parameter name: the name in the library's folder.
   package static func requireOwn(_ name: String, in library: String) throws(StorageError) {
     let path = "\(library)/\(name)"
     var status = stat()

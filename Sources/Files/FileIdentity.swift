@@ -1,20 +1,20 @@
 package import Glibc
 
-/// What changes when a file is replaced or rewritten.
+/// The identity of a file's version: it changes when the file is replaced or rewritten.
 package struct FileIdentity: Hashable, Sendable {
   package let device: UInt64
   package let inode: UInt64
   package let size: Int
   package let modifiedNanoseconds: Int
 
-  /// Nil where there is no such file.
+  /// Reads the identity of a file; nil if it does not exist.
   package init?(path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     self.init(status)
   }
 
-  /// Of what is no file: numbers that are others when it is another version.
+  /// Creates an identity for other data than a file, from numbers that differ between versions.
   package init(inode: UInt64, size: Int, modifiedNanoseconds: Int) {
     device = 0
     self.inode = inode

@@ -1,15 +1,15 @@
 import Glibc
 
-/// What happens in a set of folders (inotify(7)): the one place that asks the system for it.
+/// A source of events in a set of folders (inotify(7)). No other type requests them from the system.
 package final class FolderEvents: Sendable {
-  /// One of them.
+  /// An event in a folder.
   package struct Event {
-    /// Of the folder, as `listen(to:)` gave it.
+    /// The number of the folder, as `listen(to:)` returned it.
     package let folder: Int32
-    /// Of what came, went or was written to; nil for the folder itself, and where the name is no UTF-8.
+    /// The name of the created, removed or written file; nil for the folder itself, and if the name is not UTF-8.
     package let name: String?
     package let isFolder: Bool
-    /// The folder itself is another one, or events were lost.
+    /// Whether the folder itself was replaced, or events were lost.
     package let isVague: Bool
   }
 
@@ -23,7 +23,7 @@ package final class FolderEvents: Sendable {
   private let descriptor: Int32
   private let kinds: UInt32
 
-  /// - Parameter alsoAttributes: changes of access, times and links count, too.
+  /// - Parameter alsoAttributes: whether changes of access, times and links are events, too.
   package init(alsoAttributes: Bool) {
     descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
     kinds = Self.kinds | (alsoAttributes ? UInt32(IN_ATTRIB) : 0)
@@ -31,24 +31,25 @@ package final class FolderEvents: Sendable {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Whether the system tells anything; where not, waiting only waits.
+  /// Whether the system supports events. If it does not, waiting only waits.
   package var isOpen: Bool { descriptor >= 0 }
 
-  /// Listens to the folder, too; one that is listened to already stays.
-  /// - Returns: what its events are known by; nil where it is gone, or the user's limit of watches is reached.
+  /// Adds a folder; one that was added before stays.
+  /// - Returns: the number of the folder in events; nil if it does not exist, or the user's limit of watches is
+  ///   reached.
   package func listen(to folder: String) -> Int32? {
     let watch = inotify_add_watch(descriptor, folder, kinds)
     return watch < 0 ? nil : watch
   }
 
-  /// Returns true when something has happened, false after `milliseconds` or a signal.
+  /// Waits for an event. Returns true if there is one, false after `milliseconds` or a signal.
   package func wait(milliseconds: Int32) -> Bool {
-    // A descriptor below zero only waits.
+    // With a negative descriptor, poll only waits.
     var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&state, 1, milliseconds) > 0
   }
 
-  /// Takes what has happened since the last call.
+  /// Returns the events since the last call.
   package func take() -> [Event] {
     var events: [Event] = []
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 8)

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Folders of a library.
+/// Functions about folders of a library.
 package enum FolderTree {
-  /// Makes the folder and those above it where they are missing.
+  /// Creates the folder and missing ones above it.
   package static func make(_ path: String) throws(StorageError) {
     var status = stat()
     if stat(path, &status) == 0 {
@@ -13,7 +13,7 @@ package enum FolderTree {
     }
     let parent = parentFolder(path)
     if parent != path, parent != "." { try make(parent) }
-    // Another builder may have made it in the meantime.
+    // Another builder may have created it meanwhile.
     guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
       throw StorageError("make the folder \(path)", errno: errno, in: parent)
     }
@@ -22,7 +22,7 @@ package enum FolderTree {
     }
   }
 
-  /// Brings a folder's names to the disk.
+  /// Writes a folder's names to the disk.
   package static func synchronize(_ path: String) throws(StorageError) {
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw StorageError("open \(path)", errno: errno) }
@@ -30,11 +30,11 @@ package enum FolderTree {
     guard fsync(descriptor) == 0 else { throw StorageError("write \(path)", errno: errno) }
   }
 
-  /// The archives in a folder and below it, sorted; or `path` alone where it is a file.
+  /// Returns the archives in a folder and below it, sorted; `path` alone if it is a file.
   /// - Parameters:
-  ///   - endings: of their names, of four bytes each.
-  ///   - skip: called with each folder below `path` that cannot be read, and with each folder or archive whose name is not
-  ///     UTF-8; `nil` throws the error of the former, and ignores the latter.
+  ///   - endings: the file name extensions, of four bytes each.
+  ///   - skip: called with each folder below `path` that cannot be read, and with each folder or archive whose name is
+  ///     not UTF-8. Nil throws the error of the former, and ignores the latter.
   package static func archives(
     at path: String, endings: [String] = [".szi"],
     skip: ((_ folder: String, _ error: StorageError) -> Void)? = nil
@@ -61,7 +61,7 @@ package enum FolderTree {
           continue
         }
         guard name.utf8.first != UInt8(ascii: ".") else { continue }
-        // A folder may have an archive's ending, too.
+        // A folder may have an archive's extension, too.
         if entry.pointee.isFolder {
           folders.append("\(folder)/\(name)")
         } else if endings.contains(where: name.hasSuffix), name.utf8.count > 4 {
@@ -72,7 +72,7 @@ package enum FolderTree {
     return found.sorted()
   }
 
-  /// Removes what killed builders left in `folder` and below it.
+  /// Removes leftovers of killed builds in `folder` and below it.
   package static func removeLeftovers(below folder: String) {
     guard let directory = opendir(folder) else { return }
     defer { closedir(directory) }

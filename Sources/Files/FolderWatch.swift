@@ -1,16 +1,16 @@
 package import Glibc
 import Synchronization
 
-/// Tells which names in a library's folders came, went or were written to (inotify(7)), so that nobody has to
-/// read the folders for that.
+/// A watch that reports which names in a library's folders were created, removed or written (inotify(7)), so that
+/// folders need not be read for that.
 ///
-/// On a network's file system others change folders without a word: there is no watch there.
+/// On a network file system, other machines change folders without an event: there is no watch there.
 package final class FolderWatch: Sendable {
-  /// What happened since the last look.
+  /// The events since the last call.
   package struct Events {
     /// Paths of files that are not hidden.
     package var files: Set<String> = []
-    /// Folders in which something happened, whatever it was.
+    /// Folders in which any event happened.
     package var folders: Set<String> = []
   }
 
@@ -24,7 +24,7 @@ package final class FolderWatch: Sendable {
   private let system: FolderEvents
   private let state = Mutex(State())
 
-  /// Nil where `root` cannot be watched.
+  /// Creates a watch; nil if `root` cannot be watched.
   package init?(root: String) {
     guard LocalFileSystem.holds(root) else { return nil }
     system = FolderEvents(alsoAttributes: false)
@@ -33,8 +33,8 @@ package final class FolderWatch: Sendable {
 
   package var isWhole: Bool { state.withLock { $0.isWhole } }
 
-  /// To be called before the folder is read: nothing is missed between the two.
-  /// - Parameter device: the folder's; what is mounted below may be a network's.
+  /// Adds a folder. Must be called before the folder is read, so that no change in between is missed.
+  /// - Parameter device: the folder's device; a mount below may be a network's.
   package func add(_ folder: String, device: dev_t) {
     state.withLock { state in
       guard state.isWhole else { return }
@@ -42,19 +42,20 @@ package final class FolderWatch: Sendable {
         state.folders[watch] = folder
         state.device = device
       } else {
-        // Gone since its name was read, or more than the user may watch.
+        // It was removed since its name was read, or the user's limit of watches is reached.
         state.isWhole = false
         state.folders = [:]
       }
     }
   }
 
-  /// Returns when something happened, or after that time.
+  /// Waits until an event happens, or until the timeout.
   package func wait(milliseconds: Int32) {
     _ = system.wait(milliseconds: milliseconds)
   }
 
-  /// Nil where the folders have to be read: some are not watched, one came or went, or events were lost.
+  /// Returns the events. Nil if the folders have to be read: some are not watched, one was created or removed, or
+  /// events were lost.
   package func events() -> Events? {
     state.withLock { state in
       guard state.isWhole else { return nil }

@@ -61,10 +61,10 @@ package struct ImageID: Sendable {
   /// A book's page.
   package func page(_ number: Int) -> ImageID { ImageID(sound: "\(text)/\(number)") }
 
-  /// Whether no library shows an image of the id: it has a part that begins with a dot, would be taken for a private
-  /// one, or could have a folder in the place of the catalog's files.
+  /// Whether no library shows an image of the id: it has a part that begins with a dot, is the text of a reference to a
+  /// private image, or could have a folder in the place of the catalog's files.
   package var isHidden: Bool {
-    isPrivate || CatalogFile.isReserved(text)
+    ImageReference.parts(of: text).repository == .space || CatalogFile.isReserved(text)
       || text.utf8.split(separator: Self.slash).contains { $0.first == Self.dot }
   }
 
@@ -142,25 +142,4 @@ extension ImageID: Codable {
     var container = encoder.singleValueContainer()
     try container.encode(text)
   }
-}
-
-/// To visitors the images of the private space that they have open are called by a mark and their ids in the space, so
-/// that no public URL ever means a private image. The text of both together is sound as an id is.
-extension ImageID {
-  /// In front of ids: what a URL must have for a private image to be looked for at all.
-  package static let privateMark: StaticString = "~/"
-
-  /// What stands behind the mark of a text, be it an id or not; nil where it has none.
-  package static func unmarked(_ text: String) -> String? {
-    guard privateMark.withUTF8Buffer(text.utf8.starts) else { return nil }
-    return String(text.utf8.dropFirst(privateMark.utf8CodeUnitCount))
-  }
-
-  package var isPrivate: Bool { Self.unmarked(text) != nil }
-
-  /// What visitors call the image of this id in a space.
-  package var marked: ImageID { ImageID(sound: "\(Self.privateMark)\(text)") }
-
-  /// What the space calls an image that is marked; nil for any other.
-  package var unmarked: ImageID? { Self.unmarked(text).map(ImageID.init(sound:)) }
 }

@@ -1,7 +1,7 @@
-/// The most bytes of each kind of file, entry and message that others may have written. A larger one is refused before any of it
-/// is read or memory is allocated for it.
+/// The maximum size in bytes of each kind of untrusted file, entry and message. A larger one is refused before any of
+/// it is read or memory is allocated for it.
 ///
-/// `SECURITY.md` has the same table; a test compares them.
+/// `SECURITY.md` contains the same table; a test compares them.
 package enum InputLimit: String, CaseIterable, Sendable {
   case descriptor = "`NAME.dzi`"
   case scanProperties = "`scan-properties.xml`"
@@ -17,7 +17,7 @@ package enum InputLimit: String, CaseIterable, Sendable {
   case message = "message of a sandboxed process"
   case request = "JSON of a request"
 
-  /// The most bytes; of a kind whose limit grows with something else the most that it can be, if there is any.
+  /// The maximum size in bytes. For a kind whose limit depends on other values, the largest possible limit, if any.
   package var bytes: Int {
     switch self {
     case .descriptor, .scanProperties: 64 << 10
@@ -50,7 +50,7 @@ package enum InputLimit: String, CaseIterable, Sendable {
   /// The limits of a kind that is JSON.
   package var json: JSONLimits { JSONLimits(bytes: bytes, depth: 16, values: 20_000) }
 
-  /// The limit of an entry that is not a tile, by its name below the archive's root folder.
+  /// Returns the limit of an entry that is not a tile, by its name relative to the archive's root folder.
   package static func entry(_ relativeName: String) -> InputLimit {
     switch relativeName {
     case "vendor/ziggurat/build.json": .buildRecord
@@ -61,13 +61,13 @@ package enum InputLimit: String, CaseIterable, Sendable {
     }
   }
 
-  /// The most bytes of a tile: its pixels as 16-bit RGBA, and room for a colour profile.
-  /// - Parameter side: pixels across and down, overlap included.
+  /// Returns the maximum size of a tile in bytes: its pixels as 16-bit RGBA, and room for a colour profile.
+  /// - Parameter side: the tile's side in pixels, overlap included.
   package static func bytes(ofTileSide side: Int) -> Int {
     side > 1 << 13 ? tile.bytes : min(tile.bytes, (4 << 20) + 8 * side * side)
   }
 
-  /// The most bytes of memory for the index of an archive.
-  /// - Parameter directory: bytes of its ZIP directory.
+  /// Returns the maximum memory for the index of an archive in bytes.
+  /// - Parameter directory: the size of its ZIP directory in bytes.
   package static func bytes(ofIndex directory: Int) -> Int { max(64 << 10, 4 * directory) }
 }

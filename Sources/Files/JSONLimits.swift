@@ -1,12 +1,12 @@
 package import Foundation
 
-/// Bounds of JSON that others wrote, checked before it is decoded: a decoder allocates many bytes for each value.
+/// Limits of untrusted JSON, checked before it is decoded: a decoder allocates many bytes for each value.
 package struct JSONLimits: Hashable, Sendable {
-  /// Bytes of the text.
+  /// The maximum size of the text in bytes.
   package let bytes: Int
-  /// Arrays and objects inside each other.
+  /// The maximum nesting depth of arrays and objects.
   package let depth: Int
-  /// Values, counted as commas, brackets and one.
+  /// The maximum number of values, counted as commas, brackets and one.
   package let values: Int
 
   package init(bytes: Int, depth: Int, values: Int) {
@@ -45,7 +45,8 @@ package struct JSONLimits: Hashable, Sendable {
     var (depth, count) = (0, 1)
     var (isString, isEscaped) = (false, false)
     for byte in json {
-      // UTF-16 and UTF-32, which the decoder would take, too. Its quotes are not where this looks for them.
+      // UTF-16 and UTF-32, which the decoder would also accept. Their quotes are not where this function looks for
+      // them.
       if byte == 0 || byte >= 0xfe { return Refusal(description: "is not UTF-8") }
       if isString {
         if isEscaped {

@@ -1,12 +1,11 @@
 import Foundation
 import Glibc
 
-/// A file for what is needed for a while, which has no name that stays: it goes with its last owner, however the process
-/// ends.
+/// A temporary file without a lasting name: it disappears with its last owner, however the process ends.
 package final class NamelessFile: Sendable {
   package let descriptor: Int32
 
-  /// In the folder for temporary files.
+  /// Creates the file in the folder for temporary files.
   package init() throws(StorageError) {
     let folder = NSTemporaryDirectory()
     var template = Array("\(folder)/ziggurat-XXXXXX".utf8CString)
@@ -18,15 +17,15 @@ package final class NamelessFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Bytes that the folder for temporary files has room for; nil if the system does not say.
+  /// The free bytes in the folder for temporary files; nil if the system does not report them.
   package static var freeBytes: Int? { ZigguratFiles.freeBytes(at: NSTemporaryDirectory()) }
 
-  /// Appends; not for several threads at a time.
+  /// Appends bytes; not for several threads at a time.
   package func write(_ bytes: UnsafeRawBufferPointer) throws(StorageError) {
     try writeAll(bytes, to: descriptor, path: NSTemporaryDirectory())
   }
 
-  /// All bytes of a range; nil where they cannot be read.
+  /// Returns all bytes of a range; nil if they cannot be read.
   package func bytes(_ range: Range<Int>) -> [UInt8]? {
     if range.isEmpty { return [] }
     var isRead = true

@@ -1,17 +1,17 @@
 import Glibc
 
-/// The order in which people count: page 2 before page 10, whatever stands before or behind the numbers.
+/// The natural order of text with numbers: page 2 before page 10, with any text before or behind the numbers.
 ///
-/// Runs of ASCII digits are compared as whole numbers of any length, all else by its bytes (UTF-8); what is the same
-/// then, as 7 and 007, by all of its bytes, so that no two texts are level.
+/// Runs of ASCII digits are compared as whole numbers of any length, all else by its UTF-8 bytes. Texts that are then
+/// equal, such as 7 and 007, are compared by all of their bytes, so that no two different texts are equal.
 package enum NaturalOrder {
   private static func isDigit(_ byte: UInt8) -> Bool { 0x30...0x39 ~= byte }
 
-  /// Text that stands, byte by byte, as its source stands in this order, for an index that knows no other. Sources that
-  /// differ by leading zeros alone have one key.
+  /// Returns a key whose order by bytes is the natural order of the texts, for an index with no other order. Texts that
+  /// differ by leading zeros alone have the same key.
   ///
-  /// Each number is its digits without leading zeros, behind how many they are: 0 to 8, or a 9 and what is left of the
-  /// count. So a longer number comes later, and every number where its digits would.
+  /// The key contains each number's digits without leading zeros, preceded by their count. The count is 0 to 8, or a 9
+  /// and the rest of the count. So a longer number comes later, and numbers keep their order among other bytes.
   package static func key(_ text: String) -> String {
     var key: [UInt8] = []
     key.reserveCapacity(text.utf8.count + 8)
@@ -28,11 +28,11 @@ package enum NaturalOrder {
       key += digits
       rest = rest[number.endIndex...]
     }
-    // Digits more or less leave UTF-8 what it is.
+    // Additional digits keep the text valid UTF-8.
     return String(decoding: key, as: UTF8.self)
   }
 
-  /// Whether the one stands before the other.
+  /// Whether the first text precedes the second.
   package static func precedes(_ one: String, _ other: String) -> Bool {
     var (one, other) = (one, other)
     return one.withUTF8 { one in
@@ -40,7 +40,7 @@ package enum NaturalOrder {
     }
   }
 
-  /// Below 0 where the one stands before the other, 0 where their bytes are the same.
+  /// Returns a number below 0 if the first text precedes the second, 0 if their bytes are equal.
   static func compare(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Int {
     let shorter = min(one.count, other.count)
     var at = 0
@@ -65,7 +65,7 @@ package enum NaturalOrder {
     return order == 0 ? one.count - other.count : Int(order)
   }
 
-  /// The digits of the number that stands there, without leading zeros; `at` is behind it then.
+  /// Returns the digits of the number at this position, without leading zeros; `at` is behind it then.
   private static func number(_ text: UnsafeRawBufferPointer, _ at: inout Int) -> Slice<UnsafeRawBufferPointer>
   {
     while at < text.count, text[at] == 0x30 { at += 1 }

@@ -1,8 +1,8 @@
 import Glibc
 
 extension PartialFile {
-  /// Copies a file, with its mode and the time of its last change. The copy has its name when it is whole and on the disk.
-  /// - Parameter replacing: whether a file of that name is replaced; otherwise that is an error (EEXIST).
+  /// Copies a file with its mode and modification time. The copy gets its name when it is whole and on the disk.
+  /// - Parameter replacing: whether a file of that name is replaced; otherwise such a file is an error (EEXIST).
   package static func copy(_ from: String, to: String, replacing: Bool) throws(StorageError) {
     let action = "copy \(from)"
     let source = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)

@@ -1,17 +1,17 @@
 import Glibc
 
-/// A file under construction beside the place it will take: nothing has the destination's name before
-/// `publish` renames it there, whole.
+/// A file under construction beside its destination. Nothing has the destination's name before `publish` renames the
+/// whole file.
 ///
-/// A lock tells a partial file at work from one that a killed builder left behind.
+/// A lock distinguishes a partial file in use from the leftover of a killed build.
 ///
 /// Not for several threads at a time.
 package final class PartialFile {
-  /// Who could still write a file that was handed out.
+  /// The possible writers of a file whose descriptor was given to another process.
   package enum Writers {
     case none
     case some
-    /// The file system has no leases of its own (F_SETLEASE in fcntl(2)), by which that is found out.
+    /// The file system has no leases of its own (F_SETLEASE in fcntl(2)), with which writers are detected.
     case unknown
   }
 
@@ -20,13 +20,14 @@ package final class PartialFile {
 
   package let destination: String
   private let path: String
-  /// Open for reading and writing, until `takeBack`.
+  /// The descriptor, open for reading and writing until `takeBack`.
   package private(set) var descriptor: Int32
-  /// Holds the lock: `descriptor`, or of a file that is handed out one of our own, which nobody else can unlock.
+  /// The descriptor that holds the lock. It is `descriptor`; for a file that another process writes, a separate one,
+  /// which no other process can unlock.
   private let lock: Int32
   private var isOpen = true
 
-  /// - Parameter isHandedOut: `descriptor` goes to another process, and comes back with `takeBack`.
+  /// - Parameter isHandedOut: whether `descriptor` is given to another process, and taken back with `takeBack`.
   package init(destination: String, isHandedOut: Bool = false) throws(StorageError) {
     self.destination = destination
     let folder = parentFolder(destination)
@@ -46,7 +47,7 @@ package final class PartialFile {
         self.path = path
         return
       }
-      // Between open and lock another builder may have taken it for a leftover, and removed it.
+      // Between open and lock, another builder may have removed it as a leftover.
       let isTaken = isLocked || error == (lock >= 0 ? EWOULDBLOCK : ENOENT)
       if !isTaken { unlink(path) }
       if isHandedOut, lock >= 0 { close(lock) }
@@ -68,15 +69,15 @@ package final class PartialFile {
     try result.get()
   }
 
-  /// Lets go of the way to write a file that was handed out, and finds out whether anybody else has one: a descriptor
-  /// that was kept, or pages that were mapped. Whoever has none now gets none later. May be asked again.
+  /// Closes the descriptor for writing, and checks whether another process can still write the file. It could do so by
+  /// a descriptor, or by mapped pages. A process that cannot write now cannot do so later. Can be called again.
   package func takeBack() -> Writers {
     precondition(lock != descriptor, "the file was handed out")
     if descriptor >= 0 { close(descriptor) }
     descriptor = -1
-    // A lease to read is given only while nobody has the file open for writing.
+    // A read lease is granted only while no process has the file open for writing.
     guard fcntl(lock, Self.setLease, F_RDLCK) == 0 else {
-      // Of NFS and SMB it is the server that gives none, whoever has the file open here.
+      // On NFS and SMB, the server refuses the lease, independent of processes on this machine.
       return errno == EAGAIN && LocalFileSystem.holds(lock) ? .some : .unknown
     }
     _ = fcntl(lock, Self.setLease, F_UNLCK)
@@ -86,11 +87,11 @@ package final class PartialFile {
   /// F_SETLEASE of <linux/fcntl.h>, which glibc's module for Swift hides.
   private static let setLease: Int32 = 1024
 
-  /// The descriptor that the file's content is read by, which there is as long as the file.
+  /// The descriptor for reading the file's content, valid as long as the file.
   package var readable: Int32 { lock }
 
-  /// Sets the times of last change and use, which the next `write` changes again.
-  /// - Parameter seconds: since 1970.
+  /// Sets the modification and access times. The next `write` changes them again.
+  /// - Parameter seconds: seconds since 1970.
   package func setTime(seconds: Int, nanoseconds: Int) throws(StorageError) {
     let time = timespec(tv_sec: seconds, tv_nsec: nanoseconds)
     guard futimens(descriptor, [time, time]) == 0 else {
@@ -98,10 +99,10 @@ package final class PartialFile {
     }
   }
 
-  /// Gives the finished file its name. Power loss afterwards keeps the old file or the new one.
+  /// Gives the finished file its name. Power loss afterwards leaves the old file or the new one.
   /// - Parameters:
-  ///   - mode: nil gives a new file's.
-  ///   - replacing: whether a file of that name is replaced; otherwise that is an error (EEXIST).
+  ///   - mode: the file's mode; nil for that of a new file.
+  ///   - replacing: whether a file of that name is replaced; otherwise such a file is an error (EEXIST).
   package func publish(mode: UInt32? = nil, replacing: Bool = true) throws(StorageError) {
     guard fchmod(lock, mode ?? 0o666 & ~CreationMask.value) == 0, fdatasync(lock) == 0,
       replacing ? rename(path, destination) == 0 : renameWithoutReplacing()
@@ -121,13 +122,14 @@ package final class PartialFile {
   package static let taken = "a file of this name was added meanwhile"
   private static let folder = "a folder has this name; rename it"
 
-  /// Sets `errno` if it returns false. A link fails if its name exists, unlike `rename`.
+  /// Renames the file and returns whether that succeeded; sets `errno` otherwise. A link fails if its name exists,
+  /// unlike `rename`.
   private func renameWithoutReplacing() -> Bool {
     if link(path, destination) == 0 {
       unlink(path)
       return true
     }
-    // File systems without links.
+    // For file systems without links.
     guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { return false }
     guard access(destination, F_OK) != 0 else {
       errno = EEXIST
@@ -136,7 +138,7 @@ package final class PartialFile {
     return rename(path, destination) == 0
   }
 
-  /// Leaves nothing behind; does nothing after `publish`.
+  /// Removes the file; does nothing after `publish`.
   package func abandon() {
     guard isOpen else { return }
     unlink(path)
@@ -149,7 +151,7 @@ package final class PartialFile {
     close(lock)
   }
 
-  /// Removes what killed builders left in `folder`; returns how many files that were.
+  /// Removes leftovers of killed builds in `folder`; returns their number.
   package static func removeLeftovers(in folder: String) -> Int {
     guard let directory = opendir(folder) else { return 0 }
     defer { closedir(directory) }
@@ -165,9 +167,9 @@ package final class PartialFile {
   }
 }
 
-/// Writes every byte, however few the system takes at a time.
+/// Writes all bytes, also if the system accepts few at a time.
 ///
-/// - Parameter path: what an error calls the file.
+/// - Parameter path: the file's name in errors.
 package func writeAll(
   _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, path: @autoclosure () -> String
 ) throws(StorageError) {
@@ -181,9 +183,9 @@ package func writeAll(
   }
 }
 
-/// The path up to the last slash; `.` where there is none.
+/// Returns the path up to the last slash; `.` if there is no slash.
 package func parentFolder(_ path: String) -> String {
-  // By bytes: an accent at the beginning of a name does not make the slash before it another.
+  // Compared by bytes: a combining accent at the start of a name would otherwise change the slash before it.
   guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
   return slash == path.startIndex ? "/" : String(path[..<slash])
 }

@@ -3,18 +3,19 @@ import Glibc
 import Synchronization
 import ZigguratCFileSystems
 
-/// A folder of files under construction beside the place it will take: nothing has the destination's name
-/// before `publish` renames it there, whole. An empty folder that is there already, which may be where
-/// something is mounted or where somebody stands, is filled instead.
+/// A folder of files under construction beside its destination. Nothing has the destination's name before `publish`
+/// renames the whole folder. An existing empty folder, which may be a mount point or a working directory, is filled
+/// instead.
 ///
-/// A lock distinguishes a folder at work from one that a killed program left behind, which the next one in the same place removes.
+/// A lock distinguishes a folder in use from the leftover of a killed program. The next program with the same place
+/// removes leftovers.
 ///
 /// Files may be written by several threads at a time.
 package final class PartialFolder: Sendable {
   package let destination: String
   private let path: String
   private let replaces: Bool
-  /// The destination is an empty folder.
+  /// Whether the destination is an empty folder.
   private let fills: Bool
   /// The lock of the folder; nil if the file system has no locks.
   private let lock: LockedFolder?
@@ -23,8 +24,9 @@ package final class PartialFolder: Sendable {
   private static let oldSuffix = "-old"
 
   /// - Parameters:
-  ///   - destination: its parent folder exists.
-  ///   - replacing: what has that name is replaced; without, anything but an empty folder is refused with `EEXIST`.
+  ///   - destination: the path of the folder; its parent folder exists.
+  ///   - replacing: whether anything of that name is replaced; otherwise, except for an empty folder, it is refused
+  ///     with `EEXIST`.
   package init(destination: String, replacing: Bool = false) throws(StorageError) {
     replaces = replacing
     var destination = destination
@@ -33,11 +35,11 @@ package final class PartialFolder: Sendable {
     Self.removeLeftovers(in: parentFolder(destination))
     Self.removeLeftovers(in: destination)
     fills = Self.isEmptyFolder(destination)
-    // Told before the work, not after it.
+    // Reported before the work, not after it.
     guard fills || replacing || access(destination, F_OK) != 0 else {
       throw Self.somethingIsThere(destination)
     }
-    // Whoever replaces a folder means one of the same kind.
+    // A replaced folder must be of the same kind.
     if replacing, let archive = try? FolderTree.archives(at: destination).first, archive != destination {
       throw StorageError("write \(destination)", "an archive is in it: \(archive)")
     }
@@ -53,7 +55,7 @@ package final class PartialFolder: Sendable {
         let lock = try LockedFolder(path, waits: false)
         if lock.isInPlace { return (path, lock) }
       } catch {
-        // Before it was locked another program may have taken it for a leftover.
+        // Another program may have removed it as a leftover before it was locked.
         guard [EWOULDBLOCK, ENOENT].contains(error.code) else { return (path, nil) }
       }
     }
@@ -62,11 +64,11 @@ package final class PartialFolder: Sendable {
   /// The folders in which this process has removed leftovers.
   private static let cleared = Mutex<Set<String>>([])
 
-  /// Removes what killed programs left in a folder, once for each folder.
+  /// Removes leftovers of killed programs in a folder, once for each folder.
   private static func removeLeftovers(in parent: String) {
     guard cleared.withLock({ $0.insert(parent).inserted }) else { return }
     let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
-    // What was to be replaced goes only when its successor is there.
+    // A folder that was to be replaced is removed only after its successor is in place.
     for name in names where name.hasPrefix(prefix) && !name.hasSuffix(oldSuffix) {
       let path = "\(parent)/\(name)"
       guard let lock = try? LockedFolder(path, waits: false), lock.isInPlace else { continue }
@@ -78,9 +80,9 @@ package final class PartialFolder: Sendable {
     StorageError("write \(path)", "something of that name is there", code: EEXIST)
   }
 
-  /// Writes one file; folders on its way are made.
+  /// Writes one file, and creates the folders of its path.
   ///
-  /// - Parameter name: relative, `/` between its parts; written once.
+  /// - Parameter name: the relative path, with `/` between its parts; written once.
   package func write(_ name: String, _ bytes: UnsafeRawBufferPointer) throws(StorageError) {
     let file = "\(path)/\(name)"
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
@@ -110,7 +112,7 @@ package final class PartialFolder: Sendable {
   package func publish() throws(StorageError) {
     let action = "write \(destination)"
     guard chmod(path, 0o777 & ~CreationMask.value) == 0 else { throw StorageError(action, errno: errno) }
-    // One call for what may be a hundred thousand files: a name on disk is then never without its bytes.
+    // One call for up to a hundred thousand files. After it, no name on the disk is without its bytes.
     sync()
     if fills { return try fill() }
     if rename(path, destination) == 0 { return }
@@ -120,7 +122,7 @@ package final class PartialFolder: Sendable {
       try? FileManager.default.removeItem(atPath: path)
       return
     }
-    // Aside first: a folder that is not empty cannot be renamed over.
+    // The old folder is moved aside first, because rename cannot replace a folder that is not empty.
     let old = path + Self.oldSuffix
     guard rename(destination, old) == 0 else { throw StorageError(action, errno: errno) }
     guard rename(path, destination) == 0 else {
@@ -131,7 +133,7 @@ package final class PartialFolder: Sendable {
     try? FileManager.default.removeItem(atPath: old)
   }
 
-  /// Moves what was made up into the destination, descriptors last.
+  /// Moves the finished files into the destination, descriptors last.
   private func fill() throws(StorageError) {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     func isFolder(_ name: String) -> Bool {
@@ -148,6 +150,6 @@ package final class PartialFolder: Sendable {
     rmdir(path)
   }
 
-  /// Leaves nothing behind; not to be called after `publish`.
+  /// Removes the folder; must not be called after `publish`.
   package func abandon() { try? FileManager.default.removeItem(atPath: path) }
 }

@@ -1,20 +1,20 @@
 import Glibc
 
-/// Reads parts of a file by their places.
+/// A reader of parts of a file at given positions.
 package struct PlacedReader: Sendable {
   let descriptor: Int32
   package let size: Int
 
   /// - Parameters:
-  ///   - descriptor: of the file, open for reading as long as the reader is used.
-  ///   - size: of the file, bytes.
+  ///   - descriptor: the descriptor of the file, open for reading as long as the reader is used.
+  ///   - size: the size of the file in bytes.
   package init(descriptor: Int32, size: Int) { (self.descriptor, self.size) = (descriptor, size) }
 
   /// Returns a part of the file; nil if the file does not have it.
   package func bytes(_ offset: Int, _ count: Int) -> [UInt8]? { try? read(offset, count, to: "read") }
 
-  /// Returns eight bytes as a number, the first byte the highest; nil if the file does not have them. Lists of many short
-  /// parts are read so: there is no array for each.
+  /// Returns eight bytes as a big-endian number; nil if the file does not have them. Lists of many short parts are read
+  /// so, without an array for each.
   package func number(at offset: Int) -> UInt64? {
     guard offset >= 0, offset <= size - 8 else { return nil }
     var number: UInt64 = 0

@@ -2,11 +2,10 @@ import Glibc
 
 /// A file of the user's choice that the program replaces as a whole, such as a cache.
 package enum ReplacedFile {
-  /// Throws if another file has the name: only an empty file, or one with the first bytes of what is to be written, is
-  /// replaced.
+  /// Throws if another file has the name. Only an empty file, or one that begins like the new one, is replaced.
   /// - Parameters:
   ///   - beginning: the first bytes of every such file.
-  ///   - noun: such a file, with its article.
+  ///   - noun: the kind of file in errors, with its article.
   package static func require(
     _ path: String, beginsWith beginning: String, _ noun: String
   ) throws(StorageError) {

@@ -1,19 +1,19 @@
 import Glibc
 
-/// The XMP file beside an archive: `photo.xmp`, or `photo.szi.xmp` as darktable and digiKam call it.
+/// The XMP file beside an archive: `photo.xmp`, or `photo.szi.xmp` in darktable and digiKam.
 ///
-/// What it says is `Metadata/Sidecar`. A private space has the same bytes in `SealedSidecar`, which lies elsewhere,
-/// under a name that tells nothing, and counts in one generation alone.
+/// `Metadata/Sidecar` parses its content. A private space has the same bytes in `SealedSidecar`. It is in another
+/// place, under a name that reveals nothing, and is valid for one generation alone.
 package struct SidecarFile: Hashable, Sendable {
   package let path: String
   package let identity: FileIdentity
 
   package static let ending = ".xmp"
 
-  /// Bytes that one may have for its words to be read.
+  /// The maximum size in bytes of a sidecar whose metadata is read.
   package static let longest = InputLimit.sidecar.bytes
 
-  /// The paths at which an archive's sidecar may be, the first before the other.
+  /// Returns the possible paths of an archive's sidecar, in order of precedence.
   ///
   /// The second is missing if it is the first of another image: `photo.szi.xmp` belongs to an image called `photo.szi`.
   package static func paths(ofArchive path: String) -> [String] {
@@ -25,13 +25,14 @@ package struct SidecarFile: Hashable, Sendable {
     [path.dropLast(4) + ending, path + ending]
   }
 
-  /// Whether an image is called as the archive's file is, so that the archive's second name is that image's first.
+  /// Whether an image has the name of the archive's file, so that the archive's second sidecar name is that image's
+  /// first.
   private static func isOfAnother(_ path: String) -> Bool {
     [".szi", ".dzi", ".zip"].contains { isNameTaken(path + $0) }
   }
 
-  /// Returns the path at which a new sidecar of an archive belongs: one that is no folder, as `photo.xmp` may be one of
-  /// other images.
+  /// Returns the path of a new sidecar of an archive: one without a folder of that name. `photo.xmp` may be a folder
+  /// with other images.
   package static func place(ofArchive path: String) throws(StorageError) -> String {
     guard let place = paths(ofArchive: path).first(where: isFree) else {
       throw StorageError(
@@ -40,8 +41,8 @@ package struct SidecarFile: Hashable, Sendable {
     return place
   }
 
-  /// Returns the paths of an archive's sidecars with those that they get beside another archive; `nil` if there is no
-  /// place for one of them.
+  /// Returns the paths of an archive's sidecars with their paths beside another archive; nil if one of them has no
+  /// place there.
   package static func places(
     ofSidecarsOf archive: String, beside other: String
   ) -> [(source: String, target: String)]? {
@@ -56,13 +57,13 @@ package struct SidecarFile: Hashable, Sendable {
     return places
   }
 
-  /// Whether nothing but a file is at the path.
+  /// Whether the path is free or has a regular file.
   private static func isFree(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// A file that is there.
+  /// Finds an existing file.
   package init?(path: String) {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -70,8 +71,8 @@ package struct SidecarFile: Hashable, Sendable {
     identity = FileIdentity(status)
   }
 
-  /// The one that counts.
-  /// - Parameter isListed: whether a file of that path may be there, from a reading of its folder.
+  /// Finds the sidecar with the highest precedence.
+  /// - Parameter isListed: whether a file of that path may exist, according to a listing of its folder.
   package init?(ofArchive path: String, isListed: (String) -> Bool = { _ in true }) {
     for (at, name) in Self.names(ofArchive: path).enumerated() where isListed(name) {
       guard let file = SidecarFile(path: name), at == 0 || !Self.isOfAnother(path) else { continue }
@@ -81,25 +82,25 @@ package struct SidecarFile: Hashable, Sendable {
     return nil
   }
 
-  /// Those that are there, the one that counts first.
+  /// Returns the existing sidecars, in order of precedence.
   package static func all(ofArchive path: String) -> [SidecarFile] {
     paths(ofArchive: path).compactMap { SidecarFile(path: $0) }
   }
 
-  /// Whether another file, or none, has taken its place, or it was written to.
+  /// Whether the file was replaced, removed or rewritten.
   package var hasChanged: Bool {
     var status = stat()
     return stat(path, &status) != 0 || FileIdentity(status) != identity
   }
 
-  /// What its words are read from; nil where it cannot be read, is too long, or a link leads out of the enclosure.
+  /// Returns the content for parsing; nil if it cannot be read, is too long, or a link leads out of the enclosure.
   package func bytes(within enclosure: Enclosure?) -> [UInt8]? {
     guard let bytes = try? contents(atMost: Self.longest + 1, within: enclosure), bytes.count <= Self.longest
     else { return nil }
     return bytes
   }
 
-  /// All that it holds, whatever that is, for who moves it. Read, not mapped: others write into theirs.
+  /// Returns the complete content in any format, for moving it. It is read, not mapped: other programs write to it.
   package func contents(
     atMost most: Int = .max, within enclosure: Enclosure?
   ) throws(StorageError) -> [UInt8] {
@@ -122,7 +123,7 @@ package struct SidecarFile: Hashable, Sendable {
     return bytes
   }
 
-  /// Writes a file whole, which is durable when its folder is.
+  /// Writes a whole file, which is durable when its folder is.
   package static func publish(_ bytes: [UInt8], to path: String) throws(StorageError) {
     let file = try PartialFile(destination: path)
     try file.write(bytes)
@@ -150,7 +151,7 @@ package struct SidecarFile: Hashable, Sendable {
     if target != path { try FolderTree.synchronize(parentFolder(target)) }
   }
 
-  /// Does nothing where it is gone.
+  /// Removes the file; does nothing if it does not exist.
   package func remove() throws(StorageError) {
     guard unlink(path) == 0 || errno == ENOENT else { throw StorageError("remove \(path)", errno: errno) }
   }

@@ -1,25 +1,25 @@
 import Glibc
 
-/// What could not be read or written, and why.
+/// A failed operation on a file, with its reason.
 package struct StorageError: Error, Hashable, CustomStringConvertible {
   /// The verb and the file: `open paintings/night-watch.szi`.
   package let action: String
   package let reason: String
-  /// The system's error number where it was the system that refused, else 0.
+  /// The system's error number if the system refused, else 0.
   package let code: Int32
-  /// What it means for who asks for the file.
+  /// The meaning of the error for the caller.
   package let kind: Kind
 
-  /// What an error means for who asks for the file: who serves it answers 404, 503 or 500.
+  /// The meaning of an error for the caller. A server responds with 404, 503 or 500.
   package enum Kind: Hashable, Sendable {
-    /// There is nothing of that name.
+    /// The file does not exist.
     case notThere
-    /// The same may go through later: there is no space, no memory, no network, no such device now.
+    /// A retry may succeed: space, memory, the network or a device is missing at present.
     case unreachable
-    /// It is there and cannot be used: damaged, or withheld.
+    /// The file exists but cannot be used: it is damaged, or access is denied.
     case unreadable
 
-    /// - Parameter code: of the system; 0 where it was not the system that refused.
+    /// - Parameter code: the system's error number; 0 if the system did not refuse.
     init(code: Int32) {
       switch code {
       case ENOENT, ENOTDIR: self = .notThere
@@ -35,7 +35,7 @@ package struct StorageError: Error, Hashable, CustomStringConvertible {
     self.init(action, reason, code, Kind(code: code))
   }
 
-  /// What was not the system's refusal.
+  /// Creates an error that the system did not report.
   package init(_ action: String, _ reason: String, kind: Kind) { self.init(action, reason, 0, kind) }
 
   private init(_ action: String, _ reason: String, _ code: Int32, _ kind: Kind) {
@@ -45,15 +45,15 @@ package struct StorageError: Error, Hashable, CustomStringConvertible {
     self.kind = kind
   }
 
-  /// The same, told of another action that failed by it.
+  /// Returns the error as the reason for which another action failed.
   package func during(_ action: String) -> StorageError { StorageError(action, reason, code, kind) }
 
-  /// A call that the system refused: its words and its number.
+  /// Creates an error from a system call, with the system's text and number.
   package init(_ action: String, errno code: Int32) {
     self.init(action, String(cString: strerror(code)), code: code)
   }
 
-  /// A file or folder that the system refused to make in a folder. A file system without inodes is not called full.
+  /// Creates an error of creating a file or folder in a folder. A file system without inodes is not called full.
   package init(_ action: String, errno code: Int32, in folder: String) {
     var status = statvfs()
     let hasNoInodes =
@@ -66,7 +66,7 @@ package struct StorageError: Error, Hashable, CustomStringConvertible {
     self.init(action, Self.noInodes, code: code)
   }
 
-  /// The reason if a file system has room for bytes, and none for another file.
+  /// The reason if a file system has free bytes, but no inode for another file.
   package static let noInodes = "No inodes left on the file system, which has too many files"
 
   package var description: String { "cannot \(action): \(reason)" }
@@ -77,6 +77,6 @@ package struct StorageError: Error, Hashable, CustomStringConvertible {
   /// Whether the permissions of a file or folder are the reason.
   package var isOfPermissions: Bool { [EACCES, EPERM].contains(code) }
 
-  /// Whether the same call may go through later: no space, no such device now.
+  /// Whether a retry may succeed: space or a device is missing at present.
   package var isTemporary: Bool { kind == .unreachable }
 }

@@ -88,8 +88,7 @@ package final class AccessLog: Sendable {
     // Not for everybody: it has addresses of people.
     let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0o640)
     guard descriptor >= 0 else {
-      throw HTTPServer.StartError(
-        description: "cannot open the log \(path): \(String(cString: strerror(errno)).lowercased())")
+      throw HTTPServer.StartError(cannot: "open the log \(path)", errno: errno)
     }
     return descriptor
   }

@@ -36,6 +36,19 @@ package final class HTTPServer {
   /// Why listening could not begin.
   package struct StartError: Error, CustomStringConvertible {
     package let description: String
+    /// The system's error number; 0 if it was not the system that refused.
+    var code: Int32 = 0
+
+    init(description: String) { self.description = description }
+
+    /// - Parameters:
+    ///   - action: a verb and its object.
+    ///   - code: the system's error number.
+    ///   - advice: behind the reason; empty if there is none.
+    init(cannot action: String, errno code: Int32, advice: String = "") {
+      description = "cannot \(action): \(String(cString: strerror(code)).lowercased())\(advice)"
+      self.code = code
+    }
   }
 
   /// The port listened on, also where 0 was asked for.

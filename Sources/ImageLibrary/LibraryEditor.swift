@@ -59,7 +59,7 @@ package final class LibraryEditor: Sendable {
     _ ids: [ImageID], from trash: Trash, if isCurrent: () throws(WordsUnavailable) -> Bool
   ) throws(StorageError) -> (deletion: Trash.Listed?, refused: [ImageID])? {
     trash.prepareToDelete(ids)
-    return try (trash.isOfSpace ? turnInSpaces : turn).run { () throws(StorageError) in
+    return try (trash.repository == .space ? turnInSpaces : turn).run { () throws(StorageError) in
       // More than once where what was asked about is another one by then.
       for _ in 0..<4 {
         // What another server has written counts.

@@ -11,7 +11,7 @@ package final class LibraryEntry: Sendable {
   package let path: String
   package let identity: FileIdentity
   package let sidecar: SidecarFile?
-  /// What is known of the image, once it was asked for.
+  /// The metadata of the image, read at the first request.
   private struct Words {
     /// In memory of its own, since most are never asked for.
     final class Read: Sendable {
@@ -31,7 +31,7 @@ package final class LibraryEntry: Sendable {
   /// The sidecar's bytes; nil where there is none, or it cannot be read.
   package let readSidecar: @Sendable () -> [UInt8]?
   private let hasSidecar: Bool
-  /// Of a private space: no cell that has read anything else may see its words.
+  /// Whether the image is of a private space: no sandboxed process that has read other files may see its metadata.
   private let isPrivate: Bool
   private let opener: @Sendable () throws(StorageError) -> TileArchive
   private let opened = Mutex<TileArchive?>(nil)
@@ -80,9 +80,9 @@ package final class LibraryEntry: Sendable {
 
   package var stamp: FileStamp { FileStamp(identity, sidecar: sidecar?.identity) }
 
-  /// What the catalog holds of the image. Where the sidecar cannot be read now it is without the sidecar's words, and
-  /// without a stamp, so that it is read again.
-  /// - Parameter mayWait: for words that are not in memory.
+  /// Returns the image's entry for the catalog. If the sidecar cannot be read now, the entry has neither its metadata nor a
+  /// stamp, so that it is read again.
+  /// - Parameter mayWait: whether to wait for metadata that are not in memory.
   package func catalogEntry(_ archive: TileArchive, mayWait: Bool = true) -> CatalogEntry {
     var entry = CatalogEntry(id: id, stamp: stamp, archive: archive)
     if mayWait || isQuick, let words = try? metadata(archive) {
@@ -99,7 +99,7 @@ package final class LibraryEntry: Sendable {
   /// Whether the words could not be read, and it is too early to try again.
   package var isWaiting: Bool { words.withLock { $0.isWaiting } }
 
-  /// What the sidecar says, and else the archive. A damaged sidecar says nothing.
+  /// Returns the metadata of the sidecar, or else of the archive. A damaged sidecar is ignored.
   package func metadata(_ archive: TileArchive) throws(WordsUnavailable) -> ImageMetadata {
     guard hasSidecar else { return archive.metadata }
     if let read = words.withLock({ $0.read }) { return read.words }
@@ -150,9 +150,9 @@ package final class LibraryEntry: Sendable {
   fileprivate func close() { opened.withLock { $0 = nil } }
 }
 
-/// How long words are waited for, of many images in turn: where those of some in a row cannot be read, no cell answers
-/// now, and the others' are not asked for.
-package struct WordPatience {
+/// A policy for reading the metadata of many images in turn. After several consecutive failures no sandboxed process
+/// answers at present, so the metadata of the others are not requested.
+package struct MetadataReadPolicy {
   private let most: Int
   private var failures = 0
 
@@ -227,7 +227,7 @@ package final class OpenArchives: Sendable {
     return oldest
   }
 
-  /// Nil for an archive that is closed already, or another library's.
+  /// Returns the entry of an open archive; nil if the archive is closed already, or is of another library.
   package func entry(of archive: TileArchive) -> LibraryEntry? {
     state.withLock { $0.entries.map(\.entry) }.first { $0.holds(archive) }
   }

@@ -5,7 +5,7 @@ package import ZigguratFiles
 /// One page of the library.
 package struct LibraryListing {
   package let entries: [CatalogEntry]
-  /// Of all pages together.
+  /// The number of images on all pages.
   package let total: Int
   /// The cursor of the next page.
   package let next: String?
@@ -17,7 +17,7 @@ package struct LibraryListing {
   }
 }
 
-/// What of a library is listed, and in which order.
+/// The images of a library to list, and their order.
 package struct LibrarySelection: Sendable {
   /// Words that images are to have; nil for all images.
   package var text: String?

@@ -3,7 +3,7 @@ import Synchronization
 import TileStorage
 package import ZigguratFiles
 
-/// What was in a library's folders at one moment.
+/// The images in a library's folders at one time point.
 package struct LibraryTable: Sendable {
   /// A folder's change time when it was read.
   private struct Folder {
@@ -41,13 +41,13 @@ package struct LibraryTable: Sendable {
   private var rootDisk: Disk?
   /// Folders that this process cannot look into. Their images are not listed.
   package private(set) var unreadableFolders: [String] = []
-  /// Of all folders; nil where they are looked at.
+  /// The watch of all folders; nil if they are polled instead.
   private(set) var watch: FolderWatch?
 
   /// The library's folder; nil of a source.
   private var enclosure: Enclosure?
 
-  /// Which folder it was that had the library's name.
+  /// The identity of the folder that had the library's name.
   struct Root: Hashable {
     let device: UInt64
     let inode: UInt64
@@ -138,7 +138,8 @@ package struct LibraryTable: Sendable {
     LibraryEntry(id: id, path: path, identity: identity, sidecar: sidecar, within: enclosure)
   }
 
-  /// Of a file in the library's folders, out of which no link leads; nil where it cannot be read, and of a source.
+  /// Returns the bytes of a file in the library's folders, out of which no link leads; nil if it cannot be read, and for a
+  /// source.
   package func bytes(ofFile path: String, atMost most: Int) -> [UInt8]? {
     guard let enclosure else { return nil }
     return try? SidecarFile(path: path)?.contents(atMost: most, within: enclosure)
@@ -305,7 +306,7 @@ package struct LibraryTable: Sendable {
     return Int(truncatingIfNeeded: hash >> 8)
   }
 
-  /// What images come as, the first before the others where several have one name.
+  /// The endings of images, in order of precedence among files of one name.
   private static let endings = [".szi", ".dzi", ".zip"]
 
   private mutating func scan(

@@ -52,7 +52,7 @@ package protocol OpenSpace: LibrarySource, DeletionPlace {
 
 /// An unlocked space as the server answers from it: for the sessions that have unlocked it, and nobody else.
 ///
-/// In URLs its images' ids are marked, see `ImageID.privateMark`.
+/// Clients name its images by an `ImageReference`.
 package final class SpaceLibrary: Sendable {
   package let library: ListRepository
   package let space: any OpenSpace

@@ -6,14 +6,14 @@ package struct Trash: Sendable {
   /// A deletion in answers of the server.
   package struct Listed: Encodable {
     package let id: String
-    package let images: [ImageID]
+    package let images: [ImageReference]
     /// Seconds since 1970.
     package let deletedAt: Int
     package let expires: Int
   }
 
   private var place: any DeletionPlace
-  /// Nil of a library.
+  /// The space; nil for the library's trash.
   private let space: SpaceLibrary?
   /// Seconds.
   private let keeps: Int
@@ -40,9 +40,9 @@ package struct Trash: Sendable {
     return trash
   }
 
-  var isOfSpace: Bool { space != nil }
+  package var repository: ImageReference.Repository { space == nil ? .library : .space }
 
-  /// What the ids of deletions from a space begin with.
+  /// The first character of the ids of deletions from a space.
   private static let mark: Character = "~"
 
   /// Whether a deletion of that id is one from a space.
@@ -51,30 +51,30 @@ package struct Trash: Sendable {
   /// Does what `delete` would have to wait for, and what needs no turn.
   func prepareToDelete(_ ids: [ImageID]) { place.prepareToDelete(ids) }
 
-  /// - Parameter ids: within the space.
-  /// - Returns: the deletion, nil where nothing was deleted; and the ids that are no image or could not be deleted.
+  /// Deletes images of the repository.
+  /// - Returns: the deletion, nil if nothing was deleted; and the ids that are no image or could not be deleted.
   package func delete(
     _ ids: [ImageID]
   ) throws(StorageError) -> (deletion: Listed?, refused: [ImageID]) {
     let (deletion, refused) = try place.delete(ids, at: place.now())
     space?.refresh()
-    return (deletion.map(shown), refused.map(shown))
+    return (deletion.map(listed), refused)
   }
 
-  /// What can come back, the last deleted first.
+  /// Returns the deletions that can be restored, the last first.
   package func deletions() throws(StorageError) -> [Listed] {
-    try place.deletions(since: oldest).map(shown)
+    try place.deletions(since: oldest).map(listed)
   }
 
-  /// Brings a deletion's images back; nil where there is no such deletion any more.
+  /// Restores the images of a deletion; nil if the deletion does not exist any more.
   /// - Parameter id: of a `Listed` deletion.
+  /// - Returns: ids within the repository.
   package func restore(_ id: String) throws(StorageError) -> Deletion.Restoration? {
     guard Self.isOfSpace(id) == (space != nil),
       let result = try place.restore(space == nil ? id : String(id.dropFirst()), since: oldest)
     else { return nil }
     space?.refresh()
-    return Deletion.Restoration(
-      restored: result.restored.map(shown), conflicts: result.conflicts.map(shown))
+    return result
   }
 
   /// Removes for good what was kept for long enough. What fails now is tried again the next time.
@@ -84,11 +84,10 @@ package struct Trash: Sendable {
     get throws(StorageError) { try place.now() - keeps }
   }
 
-  private func shown(_ id: ImageID) -> ImageID { space == nil ? id : id.marked }
-
-  private func shown(_ deletion: Deletion) -> Listed {
+  private func listed(_ deletion: Deletion) -> Listed {
     Listed(
-      id: (space == nil ? "" : String(Self.mark)) + deletion.name, images: deletion.images.map(shown),
+      id: (space == nil ? "" : String(Self.mark)) + deletion.name,
+      images: deletion.images.map { ImageReference($0, in: repository) },
       deletedAt: deletion.time, expires: deletion.time + keeps)
   }
 }

@@ -5,7 +5,7 @@ package enum ColourProfile {
   /// CIE xy.
   package typealias Point = (x: Double, y: Double)
 
-  /// How a colour's number becomes light.
+  /// The relation between a colour's number and its light.
   package enum Curve: Hashable, Sendable {
     /// Light is the number to this power.
     case power(Double)

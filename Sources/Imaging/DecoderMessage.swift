@@ -66,7 +66,7 @@ package enum DecoderMessage {
   /// Whether a clause that `explained` returned says that the file ends early.
   package static func isAboutEnd(_ clause: String) -> Bool { clause.contains(cutOff) }
 
-  /// What libvips' loaders are called, without `load`, and the functions that they name in messages.
+  /// The formats by the names of libvips' loaders, without `load`, and by the names of functions in messages.
   private static let formats = [
     "jpeg": "JPEG", "VipsJpeg": "JPEG", "png": "PNG", "vipspng": "PNG", "spng": "PNG", "tiff": "TIFF",
     "tiff2vips": "TIFF", "webp": "WebP", "gif": "GIF", "nsgif": "GIF", "heif": "HEIF", "jxl": "JPEG XL",

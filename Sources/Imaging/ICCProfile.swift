@@ -1,13 +1,13 @@
 import ZigguratCLCMS
 
-/// What an ICC profile says of itself, read by LittleCMS.
+/// The header and the name of an ICC profile, read by LittleCMS.
 package struct ICCProfile {
-  /// Of the colours that it explains, four letters (ICC.1:2010, 7.2.6): `RGB `, `GRAY`, `CMYK`, `Lab `.
+  /// The colour space that it describes, four letters (ICC.1:2010, 7.2.6): `RGB `, `GRAY`, `CMYK`, `Lab `.
   package let colourSpace: String
   /// Its name, as editors show it; nil where it has none that can be read.
   package let description: String?
 
-  /// Nil where the bytes are no profile.
+  /// `nil` if the bytes are no profile.
   package init?(_ bytes: [UInt8]) {
     // LittleCMS keeps a copy of the bytes.
     let opened = bytes.withUnsafeBytes { cmsOpenProfileFromMem($0.baseAddress, cmsUInt32Number($0.count)) }
@@ -43,7 +43,7 @@ package struct ICCProfile {
     return true
   }
 
-  /// Of a stranger's making, and shown in terminals.
+  /// Returns the name, which is untrusted and shown in terminals.
   private static func description(_ profile: cmsHPROFILE) -> String? {
     let byteCount = cmsGetProfileInfo(profile, cmsInfoDescription, "en", "US", nil, 0)
     guard byteCount > 0, byteCount <= 65_536 else { return nil }

@@ -3,8 +3,7 @@ extension Image {
   ///
   /// - Parameter colour: red, green and blue of white, each 0…1.
   package func coloured(_ colour: [Double]) throws(ImagingError) -> Image {
-    try Operation.run(
-      "linear", subject, ["in": .image(self), "a": .doubles(colour), "b": .doubles([0, 0, 0])])
+    try linear(colour, [0, 0, 0])
   }
 
   /// The sums of values.
@@ -20,10 +19,7 @@ extension Image {
     for band in 1..<3 {
       image = try image.added(bands(from: band, count: 1).coloured(matrix.map { $0[band] }))
     }
-    if bands > 3 {
-      let rest = try bands(from: 3, count: bands - 3)
-      image = try Operation.run("bandjoin", subject, ["in": .images([image, rest])])
-    }
+    if bands > 3 { image = try image.joined(with: bands(from: 3, count: bands - 3)) }
     return try image.said(toBe: interpretation)
   }
 

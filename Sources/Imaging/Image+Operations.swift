@@ -1,6 +1,30 @@
 import ZigguratCVips
 
 extension Image {
+  /// Returns the image with each value of a band multiplied by a factor and added to an offset; one of each counts for all
+  /// bands, and several make an image of one band into one of several.
+  ///
+  /// - Parameter makesBytes: makes unsigned bytes, clipped, without fractions; otherwise floats.
+  func linear(_ factors: [Double], _ offsets: [Double], makesBytes: Bool = false) throws(ImagingError)
+    -> Image
+  {
+    try Operation.run(
+      "linear", subject,
+      [
+        "in": .image(self), "a": .doubles(factors), "b": .doubles(offsets), "uchar": .bool(makesBytes),
+      ])
+  }
+
+  /// Returns the image with samples of libvips' type of that name, clipped, without fractions.
+  func cast(to format: String) throws(ImagingError) -> Image {
+    try Operation.run("cast", subject, ["in": .image(self), "format": .name(format)])
+  }
+
+  /// Returns the image with the bands of another one behind its own.
+  func joined(with other: Image) throws(ImagingError) -> Image {
+    try Operation.run("bandjoin", subject, ["in": .images([self, other])])
+  }
+
   /// Turned and mirrored upright as its EXIF orientation says, which is then 1.
   package func autorotated() throws(ImagingError) -> Image {
     try Operation.run("autorot", subject, ["in": .image(self)])
@@ -78,8 +102,7 @@ extension Image {
     let alpha = try Operation.run(
       "cast", subject,
       ["in": .image(bands(from: bands - 1, count: 1)), "format": .name("uchar"), "shift": .bool(true)])
-    return try Operation.run("bandjoin", subject, ["in": .images([colours, alpha])])
-      .said(toBe: colours.interpretation)
+    return try colours.joined(with: alpha).said(toBe: colours.interpretation)
   }
 
   /// CIELAB under D50, as ICC profiles and TIFF have it, converted to 8-bit sRGB.
@@ -108,9 +131,7 @@ extension Image {
   }
 
   /// Bands as unsigned bytes, clipped.
-  package func castToBytes() throws(ImagingError) -> Image {
-    try Operation.run("cast", subject, ["in": .image(self), "format": .name("uchar")])
-  }
+  package func castToBytes() throws(ImagingError) -> Image { try cast(to: "uchar") }
 
   /// The first `count` bands from `first` on.
   package func bands(from first: Int, count: Int) throws(ImagingError) -> Image {
@@ -126,30 +147,23 @@ extension Image {
       toBe: picked.count == 1 ? ["b-w", "grey16"][depth] : ["srgb", "rgb16"][depth])
   }
 
-  /// Those bands in that order, counted from 0, in the same colour space.
+  /// Returns these bands in this order, counted from 0, in the same colour space.
   package func selected(bands selected: [Int]) throws(ImagingError) -> Image {
     var image = try bands(from: selected[0], count: 1)
-    var others: [Image] = []
-    for band in selected.dropFirst() { others.append(try bands(from: band, count: 1)) }
-    for other in others {
-      image = try Operation.run("bandjoin", subject, ["in": .images([image, other])])
-    }
+    for band in selected.dropFirst() { image = try image.joined(with: bands(from: band, count: 1)) }
     return try image.said(toBe: interpretation)
   }
 
   /// Returns integers of 32 bits as doubles: libvips' `linear` would compute with floats, which do not hold each of them.
   func exactForLinear() throws(ImagingError) -> Image {
-    guard [.unsigned32, .signed32].contains(sampleType) else { return self }
-    return try Operation.run("cast", subject, ["in": .image(self), "format": .name("double")])
+    [.unsigned32, .signed32].contains(sampleType) ? try cast(to: "double") : self
   }
 
   /// Returns the image with each value of the first `count` bands replaced by `top` minus it.
   package func inverted(first count: Int, top: Double) throws(ImagingError) -> Image {
     let factors = (0..<bands).map { $0 < count ? -1.0 : 1 }
     let offsets = (0..<bands).map { $0 < count ? top : 0 }
-    return try Operation.run(
-      "linear", subject, ["in": .image(exactForLinear()), "a": .doubles(factors), "b": .doubles(offsets)]
-    ).cast(like: self)
+    return try exactForLinear().linear(factors, offsets).cast(like: self)
   }
 
   /// The bands before the last one divided by it, which is alpha.
@@ -162,30 +176,20 @@ extension Image {
     let range = white.map { 0...$0 } ?? sampleRange ?? (interpretation == "lab" ? 0...255 : 0...1)
     guard range.lowerBound == 0, range.upperBound <= 65535 else {
       let white = range.upperBound - range.lowerBound
-      let shares = try moved(by: 1 / white, -range.lowerBound / white)
+      let shares = try linear([1 / white], [-range.lowerBound / white])
       let divided = try Operation.run(
         "unpremultiply", subject, ["in": .image(shares), "max-alpha": .double(1)])
-      return try divided.moved(by: white, range.lowerBound).cast(like: self)
+      return try divided.linear([white], [range.lowerBound]).cast(like: self)
     }
     var image = try Operation.run(
       "unpremultiply", subject, ["in": .image(self), "max-alpha": .double(range.upperBound)])
-    if rounds, sampleType.range != nil {
-      image = try Operation.run(
-        "linear", subject, ["in": .image(image), "a": .doubles([1]), "b": .doubles([0.5])])
-    }
+    if rounds, sampleType.range != nil { image = try image.linear([1], [0.5]) }
     return try image.cast(like: self)
-  }
-
-  private func moved(by factor: Double, _ offset: Double) throws(ImagingError) -> Image {
-    try Operation.run(
-      "linear", subject, ["in": .image(self), "a": .doubles([factor]), "b": .doubles([offset])])
   }
 
   /// Each band multiplied by a factor of its own; floats stay floats.
   package func multiplied(by factors: [Double]) throws(ImagingError) -> Image {
-    try Operation.run(
-      "linear", subject,
-      ["in": .image(self), "a": .doubles(factors), "b": .doubles([Double](repeating: 0, count: bands))])
+    try linear(factors, [Double](repeating: 0, count: bands))
   }
 
   /// With a band of 8 bits behind the others, as their alpha: the least value of its range is transparent.
@@ -193,15 +197,8 @@ extension Image {
     // libvips takes alpha beside linear light for 0…255.
     let range = sampleRange ?? (interpretation == "scrgb" ? 0...255 : 0...1)
     let factor = (range.upperBound - range.lowerBound) / 255
-    var alpha = mask
-    if sampleType != .byte {
-      alpha = try Operation.run(
-        "linear", subject,
-        ["in": .image(mask), "a": .doubles([factor]), "b": .doubles([range.lowerBound])]
-      ).cast(like: self)
-    }
-    let joined = try Operation.run("bandjoin", subject, ["in": .images([self, alpha])])
-    return try joined.said(toBe: interpretation)
+    let alpha = sampleType == .byte ? mask : try mask.linear([factor], [range.lowerBound]).cast(like: self)
+    return try joined(with: alpha).said(toBe: interpretation)
   }
 
   /// Samples of the type and in the colour space of another image, clipped. Those of 32 bits stay floats that stand for
@@ -215,9 +212,7 @@ extension Image {
     let format = vips_enum_nick(
       vips_band_format_get_type(), Int32(vips_image_get_format(other.pointer).rawValue))
     guard let format else { return self }
-    return try Operation.run(
-      "cast", subject, ["in": .image(self), "format": .name(String(cString: format))]
-    ).said(toBe: other.interpretation)
+    return try cast(to: String(cString: format)).said(toBe: other.interpretation)
   }
 
   /// The same numbers in another colour space, which is said of them.

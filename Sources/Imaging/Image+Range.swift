@@ -31,13 +31,19 @@ extension Image {
     least: Double, greatest: Double
   )? {
     guard let limits = sampleRange else { return nil }
-    let isDouble = vips_image_get_format(pointer) == VIPS_FORMAT_DOUBLE
+    let floats = floatingPoint
     var range: (least: Double, greatest: Double)?
     let isWhole = try forEachRow { row in
-      guard
-        let found = isDouble
-          ? SampleType.doubleRange(row, limits, count: width, bands: self.bands, first: bands)
-          : sampleType.rangeWithoutTopBit(row, limits, count: width, bands: self.bands, first: bands)
+      let found =
+        if let floats {
+          // They stand for integers; where there is none, they are no numbers.
+          floats.finiteRange(row, count: width, bands: self.bands, first: bands)
+        } else {
+          sampleType.range(row, count: width, bands: self.bands, first: bands)
+        }
+      guard let found else { return floats != nil }
+      guard found.greatest <= (limits.upperBound / 2).rounded(.towardZero),
+        found.least >= (limits.lowerBound / 2).rounded(.towardZero)
       else { return false }
       range = range.map { (min($0.least, found.least), max($0.greatest, found.greatest)) } ?? found
       return true
@@ -111,7 +117,7 @@ extension Image {
   ///   - rows: at most the height.
   package func means(columns: Int, rows: Int) throws(ImagingError) -> [Double] {
     precondition(1...width ~= columns && 1...height ~= rows, "cells of a pixel or more")
-    let numbers = try Operation.run("cast", subject, ["in": .image(self), "format": .name("float")])
+    let numbers = try cast(to: "float")
     let (shares, lines) = (Self.shares(columns, of: width), Self.shares(rows, of: height))
     var sums = [Double](repeating: 0, count: columns * rows * bands)
     var line = [Double](repeating: 0, count: columns * bands)
@@ -152,14 +158,14 @@ extension Image {
   ///
   /// - Returns: whether it was called for all.
   @discardableResult
-  private func forEachRow(
-    _ body: (UnsafeMutablePointer<UInt8>) -> Bool
+  func forEachRow(
+    to operation: String = "read", _ body: (UnsafeMutablePointer<UInt8>) -> Bool
   ) throws(ImagingError) -> Bool {
     let region = vips_region_new(pointer)
     defer { g_object_unref(region) }
     for y in stride(from: 0, to: height, by: 64) {
       var area = VipsRect(left: 0, top: Int32(y), width: Int32(width), height: Int32(min(64, height - y)))
-      guard vips_region_prepare(region, &area) == 0 else { throw ImagingError.take("read", subject) }
+      guard vips_region_prepare(region, &area) == 0 else { throw ImagingError.take(operation, subject) }
       // VIPS_REGION_ADDR is a macro; these are its fields.
       let origin = region!.pointee.valid
       for row in 0..<Int(area.height) {
@@ -180,11 +186,7 @@ extension Image {
     var mask = try Operation.run(
       "relational", subject,
       ["left": .image(original), "right": .image(original), "relational": .name("equal")])
-    if !isBytes {
-      mask = try Operation.run(
-        "linear", subject, ["in": .image(mask), "a": .doubles([257]), "b": .doubles([0])])
-      mask = try Operation.run("cast", subject, ["in": .image(mask), "format": .name("ushort")])
-    }
+    if !isBytes { mask = try mask.linear([257], [0]).cast(to: "ushort") }
     return try Operation.run(
       "boolean", subject, ["left": .image(self), "right": .image(mask), "boolean": .name("and")])
   }
@@ -200,16 +202,8 @@ extension Image {
       ])
     var numbers = self
     let bits = [.signed8: -8, .unsigned16: 16, .signed16: -16, .unsigned32: 32, .signed32: -32][sampleType]
-    if let bits {
-      numbers = try Operation.run(
-        "cast", subject, ["in": .image(self), "format": .name(abs(bits) > 16 ? "double" : "float")])
-    }
-    let undefined = try Operation.run(
-      "linear", subject,
-      [
-        "in": .image(numbers), "a": .doubles([0]), "b": .doubles([isBytes ? 0 : .nan]),
-        "uchar": .bool(isBytes),
-      ])
+    if let bits { numbers = try cast(to: abs(bits) > 16 ? "double" : "float") }
+    let undefined = try numbers.linear([0], [isBytes ? 0 : .nan], makesBytes: isBytes)
     let result = try Operation.run(
       "ifthenelse", subject, ["cond": .image(mask), "in1": .image(undefined), "in2": .image(numbers)]
     ).said(toBe: interpretation)
@@ -229,10 +223,8 @@ extension Image {
     let factors = (0..<bands).map { $0 < colours ? factor : alpha }
     // `cast` cuts fractions off; half of one more rounds.
     let offsets = (0..<bands).map { ($0 < colours ? -low * factor : -range.lowerBound * alpha) + 0.5 }
-    let moved = try Operation.run(
-      "linear", subject, ["in": .image(exactForLinear()), "a": .doubles(factors), "b": .doubles(offsets)])
-    let cast = try Operation.run("cast", subject, ["in": .image(moved), "format": .name("ushort")])
-    let spread = try cast.said(toBe: colours < 3 ? "grey16" : "rgb16")
+    let spread = try exactForLinear().linear(factors, offsets).cast(to: "ushort")
+      .said(toBe: colours < 3 ? "grey16" : "rgb16")
     spread.declareBits(nil)
     return spread
   }
@@ -240,27 +232,18 @@ extension Image {
   /// Returns linear light with the values of the first `colours` bands moved so that `low` becomes 0 and `high` 1.
   package func light(from low: Double, to high: Double, colours: Int) throws(ImagingError) -> Image {
     let factor = 1 / (high - low)
-    return try Operation.run(
-      "linear", subject,
-      [
-        "in": .image(self), "a": .doubles((0..<bands).map { $0 < colours ? factor : 1 }),
-        "b": .doubles((0..<bands).map { $0 < colours ? -low * factor : 0 }),
-      ]
+    return try linear(
+      (0..<bands).map { $0 < colours ? factor : 1 }, (0..<bands).map { $0 < colours ? -low * factor : 0 }
     ).said(toBe: interpretation)
   }
 
   /// Every value × `factor` + `offset`, as unsigned bytes, clipped; those of alpha, if there is one, × `alpha`.
   package func scaledToBytes(factor: Double, offset: Double, alpha: Double) throws(ImagingError) -> Image {
     let colours = bands - (hasAlpha ? 1 : 0)
-    let scaled = try Operation.run(
-      "linear", subject,
-      // `linear` cuts fractions off where it makes bytes; half of one more rounds.
-      [
-        "in": .image(self),
-        "a": .doubles(hasAlpha ? (0..<bands).map { $0 < colours ? factor : alpha } : [factor]),
-        "b": .doubles(hasAlpha ? (0..<bands).map { ($0 < colours ? offset : 0) + 0.5 } : [offset + 0.5]),
-        "uchar": .bool(true),
-      ])
+    // `linear` cuts fractions off where it makes bytes; half of one more rounds.
+    let scaled = try linear(
+      hasAlpha ? (0..<bands).map { $0 < colours ? factor : alpha } : [factor],
+      hasAlpha ? (0..<bands).map { ($0 < colours ? offset : 0) + 0.5 } : [offset + 0.5], makesBytes: true)
     scaled.declareBits(nil)
     return scaled
   }

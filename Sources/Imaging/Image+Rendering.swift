@@ -29,7 +29,8 @@ extension Image {
       ])
   }
 
-  /// What is transparent must not tint its neighbours.
+  /// Returns the result of `work` on colours multiplied by alpha, since transparent pixels must not tint their
+  /// neighbours.
   private func onPremultiplied(
     _ work: (Image) throws(ImagingError) -> Image
   ) throws(ImagingError) -> Image {

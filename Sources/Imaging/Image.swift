@@ -5,7 +5,7 @@ package final class Image: @unchecked Sendable {
   // Sendable: libvips images are immutable once made and reference-counted atomically; only regions
   // are bound to a thread, and those are not shared.
   let pointer: UnsafeMutablePointer<VipsImage>
-  /// What errors name: the file the pixels come from.
+  /// The name in errors: the file that the pixels come from.
   package let subject: String
 
   /// Takes over the caller's reference.
@@ -39,7 +39,7 @@ package final class Image: @unchecked Sendable {
       .map { String(cString: $0) } ?? "unknown"
   }
 
-  /// What the file says of its size in the world, across and down; libvips' 1 where it says nothing.
+  /// The resolution that the file states, across and down; libvips' 1 if it states none.
   package var pixelsPerMillimetre: (x: Double, y: Double) {
     (vips_image_get_xres(pointer), vips_image_get_yres(pointer))
   }

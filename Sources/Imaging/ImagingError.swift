@@ -14,6 +14,9 @@ package struct ImagingError: Error, Hashable, CustomStringConvertible {
     self.init(operation, subject, message, isOfLibrary: false)
   }
 
+  /// An error of opening a file.
+  package init(opening path: String, _ message: String) { self.init("open", path, message: message) }
+
   private init(_ operation: String, _ subject: String, _ message: String, isOfLibrary: Bool) {
     self.operation = operation
     self.subject = subject

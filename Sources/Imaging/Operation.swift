@@ -26,27 +26,36 @@ struct Operation {
   static func run(
     _ name: String, _ subject: String, _ arguments: [(String, VipsValue)]
   ) throws(ImagingError) -> Image {
+    try run(name, subject, arguments) { (built) throws(ImagingError) in
+      try built.imageOutput("out", subject)
+    }
+  }
+
+  private static func run<Result>(
+    _ name: String, _ subject: String, _ arguments: [(String, VipsValue)],
+    _ read: (Built) throws(ImagingError) -> Result
+  ) throws(ImagingError) -> Result {
     let operation = try Operation(name, subject)
     for (key, value) in arguments { try operation.set(key, value) }
-    return try operation.build { (built) throws(ImagingError) in try built.imageOutput("out", subject) }
+    return try operation.build(read)
   }
 
   /// Runs `name` and gives its blob `buffer`, copied.
   static func runToBuffer(
     _ name: String, _ subject: String, _ arguments: KeyValuePairs<String, VipsValue>
   ) throws(ImagingError) -> [UInt8] {
-    let operation = try Operation(name, subject)
-    for (key, value) in arguments { try operation.set(key, value) }
-    return try operation.build { (built) throws(ImagingError) in try built.blobOutput("buffer", subject) }
+    try run(name, subject, arguments.map { ($0.key, $0.value) }) { (built) throws(ImagingError) in
+      try built.blobOutput("buffer", subject)
+    }
   }
 
   /// Runs `name` and gives its number `out`.
   static func runToNumber(
     _ name: String, _ subject: String, _ arguments: KeyValuePairs<String, VipsValue>
   ) throws(ImagingError) -> Double {
-    let operation = try Operation(name, subject)
-    for (key, value) in arguments { try operation.set(key, value) }
-    return try operation.build { (built) throws(ImagingError) in built.doubleOutput("out") }
+    try run(name, subject, arguments.map { ($0.key, $0.value) }) { (built) throws(ImagingError) in
+      built.doubleOutput("out")
+    }
   }
 
   private var object: UnsafeMutablePointer<GObject> {
@@ -99,36 +108,36 @@ struct Operation {
     let name: String
     let object: UnsafeMutablePointer<GObject>
 
-    func imageOutput(_ key: String, _ subject: String) throws(ImagingError) -> Image {
+    /// Returns what `read` takes from an output of a type.
+    private func output<Value>(_ key: String, _ type: GType, _ read: (inout GValue) -> Value) -> Value {
       var value = GValue()
-      g_value_init(&value, vips_image_get_type())
+      g_value_init(&value, type)
       defer { g_value_unset(&value) }
       g_object_get_property(object, key, &value)
-      guard let image = g_value_dup_object(&value) else {
+      return read(&value)
+    }
+
+    func imageOutput(_ key: String, _ subject: String) throws(ImagingError) -> Image {
+      guard let image = output(key, vips_image_get_type(), { g_value_dup_object(&$0) }) else {
         throw ImagingError(name, subject, message: "no output \(key)")
       }
       return Image(owning: image.assumingMemoryBound(to: VipsImage.self), subject: subject)
     }
 
     func doubleOutput(_ key: String) -> Double {
-      var value = GValue()
       // G_TYPE_DOUBLE, a macro that Swift does not import.
-      g_value_init(&value, GType(15 << 2))
-      defer { g_value_unset(&value) }
-      g_object_get_property(object, key, &value)
-      return g_value_get_double(&value)
+      output(key, GType(15 << 2)) { g_value_get_double(&$0) }
     }
 
     func blobOutput(_ key: String, _ subject: String) throws(ImagingError) -> [UInt8] {
-      var value = GValue()
-      g_value_init(&value, vips_blob_get_type())
-      defer { g_value_unset(&value) }
-      g_object_get_property(object, key, &value)
-      var size = 0
-      guard let data = vips_value_get_blob(&value, &size) else {
-        throw ImagingError(name, subject, message: "no output \(key)")
+      let bytes = output(key, vips_blob_get_type()) { value -> [UInt8]? in
+        var size = 0
+        return vips_value_get_blob(&value, &size).map {
+          Array(UnsafeRawBufferPointer(start: $0, count: size))
+        }
       }
-      return Array(UnsafeRawBufferPointer(start: data, count: size))
+      guard let bytes else { throw ImagingError(name, subject, message: "no output \(key)") }
+      return bytes
     }
   }
 }

@@ -26,7 +26,7 @@ package enum PixelBands: Int, CaseIterable, Sendable {
   }
 }
 
-/// How 8-bit pixels lie in memory, from decoder to encoder.
+/// The arrangement of 8-bit pixels in memory, from decoder to encoder.
 package enum PixelLayout: Hashable, Sendable {
   /// One plane of whole pixels.
   case interleaved(PixelBands)
@@ -40,7 +40,7 @@ package enum PixelLayout: Hashable, Sendable {
     }
   }
 
-  /// How many image pixels one sample of the plane covers along each axis.
+  /// Returns the number of image pixels that one sample of the plane covers along each axis.
   package func subsampling(ofPlane plane: Int) -> Int { self == .planar420 && plane > 0 ? 2 : 1 }
 
   /// Bytes of one sample of a plane.

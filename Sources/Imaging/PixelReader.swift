@@ -37,14 +37,6 @@ package final class PixelReader {
 extension Image {
   /// Reads every pixel and throws them away: what cannot be decoded is an error.
   package func decodeAll() throws(ImagingError) {
-    let region = vips_region_new(pointer)
-    defer { g_object_unref(region) }
-    var y = 0
-    while y < height {
-      let rows = min(64, height - y)
-      var area = VipsRect(left: 0, top: Int32(y), width: Int32(width), height: Int32(rows))
-      guard vips_region_prepare(region, &area) == 0 else { throw ImagingError.take("decode", subject) }
-      y += rows
-    }
+    try forEachRow(to: "decode") { _ in true }
   }
 }

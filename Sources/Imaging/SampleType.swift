@@ -1,6 +1,6 @@
 import ZigguratCVips
 
-/// What a sample of an image is.
+/// The type of an image's samples.
 package enum SampleType: Sendable {
   case byte, signed8, unsigned16, signed16, unsigned32, signed32
   case float, other
@@ -18,14 +18,13 @@ package enum SampleType: Sendable {
     }
   }
 
-  /// The least and the greatest value of the first `first` of `bands` bands of `count` pixels; nil where one is in the
-  /// upper half of `limits`.
-  func rangeWithoutTopBit(
-    _ row: UnsafeMutablePointer<UInt8>, _ limits: ClosedRange<Double>, count: Int, bands: Int, first: Int
+  /// Returns the least and the greatest value of the first `first` of `bands` bands of `count` pixels; `nil` if samples are
+  /// no integers.
+  func range(
+    _ row: UnsafeMutablePointer<UInt8>, count: Int, bands: Int, first: Int
   ) -> (least: Double, greatest: Double)? {
-    func look<Sample: FixedWidthInteger>(_: Sample.Type) -> (least: Double, greatest: Double)? {
-      let (top, bottom) = (Sample(limits.upperBound) / 2, Sample(limits.lowerBound) / 2)
-      return row.withMemoryRebound(to: Sample.self, capacity: count * bands) { samples in
+    func look<Sample: FixedWidthInteger>(_: Sample.Type) -> (least: Double, greatest: Double) {
+      row.withMemoryRebound(to: Sample.self, capacity: count * bands) { samples in
         var (least, greatest) = (Sample.max, Sample.min)
         for pixel in 0..<count {
           for band in 0..<first {
@@ -34,8 +33,7 @@ package enum SampleType: Sendable {
             greatest = max(greatest, value)
           }
         }
-        let isWithin = greatest <= top && least >= bottom
-        return isWithin ? (Double(least), Double(greatest)) : nil
+        return (Double(least), Double(greatest))
       }
     }
     return switch self {
@@ -45,34 +43,8 @@ package enum SampleType: Sendable {
     case .signed16: look(Int16.self)
     case .unsigned32: look(UInt32.self)
     case .signed32: look(Int32.self)
-    case .float: floatRange(row, limits, count: count, bands: bands, first: first, Float.self)
-    case .other: nil
+    case .float, .other: nil
     }
-  }
-
-  /// The same of floats of 64 bits that stand for integers.
-  static func doubleRange(
-    _ row: UnsafeMutablePointer<UInt8>, _ limits: ClosedRange<Double>, count: Int, bands: Int, first: Int
-  ) -> (least: Double, greatest: Double)? {
-    SampleType.float.floatRange(row, limits, count: count, bands: bands, first: first, Double.self)
-  }
-
-  private func floatRange<Sample: BinaryFloatingPoint & BitwiseCopyable>(
-    _ row: UnsafeMutablePointer<UInt8>, _ limits: ClosedRange<Double>, count: Int, bands: Int, first: Int,
-    _: Sample.Type
-  ) -> (least: Double, greatest: Double)? {
-    // Rows of mapped files may begin anywhere.
-    let start = UnsafeRawPointer(row)
-    var (least, greatest) = (Double.infinity, -Double.infinity)
-    for pixel in 0..<count {
-      for band in 0..<first {
-        let place = (pixel * bands + band) * MemoryLayout<Sample>.size
-        let value = Double(start.loadUnaligned(fromByteOffset: place, as: Sample.self))
-        least = min(least, value)
-        greatest = max(greatest, value)
-      }
-    }
-    return greatest <= limits.upperBound / 2 && least >= limits.lowerBound / 2 ? (least, greatest) : nil
   }
 }
 
@@ -91,6 +63,21 @@ extension Image {
   }
 }
 
+/// Calls `body` with the first `first` of `bands` samples of each of `count` pixels.
+@inline(__always)
+private func forEachSample<Sample: BitwiseCopyable>(
+  of row: UnsafeMutablePointer<UInt8>, count: Int, bands: Int, first: Int, _ body: (Sample) -> Void
+) {
+  // Samples of a mapped file lie behind a header of any length.
+  let samples = UnsafeRawPointer(row)
+  for pixel in 0..<count {
+    for band in 0..<first {
+      let place = (pixel * bands + band) * MemoryLayout<Sample>.stride
+      body(samples.loadUnaligned(fromByteOffset: place, as: Sample.self))
+    }
+  }
+}
+
 /// Floating-point samples of 32 or of 64 bits.
 enum FloatingPointSamples {
   case single, double
@@ -103,17 +90,11 @@ enum FloatingPointSamples {
     func look<Sample: BinaryFloatingPoint & BitwiseCopyable>(
       _: Sample.Type
     ) -> (least: Double, greatest: Double)? {
-      // Samples of a mapped file lie behind a header of any length.
-      let samples = UnsafeRawPointer(row)
       var (least, greatest) = (Sample.infinity, -Sample.infinity)
-      for pixel in 0..<count {
-        for band in 0..<first {
-          let place = (pixel * bands + band) * MemoryLayout<Sample>.stride
-          let value = samples.loadUnaligned(fromByteOffset: place, as: Sample.self)
-          guard value.isFinite else { continue }
-          least = min(least, value)
-          greatest = max(greatest, value)
-        }
+      forEachSample(of: row, count: count, bands: bands, first: first) { (value: Sample) in
+        guard value.isFinite else { return }
+        least = min(least, value)
+        greatest = max(greatest, value)
       }
       return least <= greatest ? (Double(least), Double(greatest)) : nil
     }
@@ -133,15 +114,8 @@ struct OrderedSamples {
     _ row: UnsafeMutablePointer<UInt8>, count: Int, bands: Int, first: Int, _ body: (UInt32) -> Void
   ) {
     func look<Sample: BitwiseCopyable>(_: Sample.Type, _ number: (Sample) -> UInt32?) {
-      // Samples of a mapped file lie behind a header of any length.
-      let samples = UnsafeRawPointer(row)
-      for pixel in 0..<count {
-        for band in 0..<first {
-          let place = (pixel * bands + band) * MemoryLayout<Sample>.stride
-          if let number = number(samples.loadUnaligned(fromByteOffset: place, as: Sample.self)) {
-            body(number)
-          }
-        }
+      forEachSample(of: row, count: count, bands: bands, first: first) { (sample: Sample) in
+        if let number = number(sample) { body(number) }
       }
     }
     switch format {

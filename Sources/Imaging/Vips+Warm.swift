@@ -2,7 +2,7 @@ import Glibc
 import ZigguratCVips
 package import ZigguratCells
 
-/// What a server of cells may need of this module before a cell does.
+/// The preparations of this module that a zygote may make before a sandboxed process starts.
 package enum ImagingWarmth {
   package static let magick = CellServer.Warmth(rawValue: 1)
 }

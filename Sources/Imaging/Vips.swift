@@ -16,7 +16,7 @@ package enum Vips {
     return true
   }()
 
-  /// Of the library that runs, which need not be the one that was compiled against.
+  /// The version of the library that runs, which need not be the one that was compiled against.
   package static var version: String {
     [0, 1, 2].map { "\(vips_version(Int32($0)))" }.joined(separator: ".")
   }

@@ -2,8 +2,8 @@ import Glibc
 import Synchronization
 import ZigguratCVips
 
-/// What GLib and libvips would print on stderr: kept per thread, as the reason of a failure that has no
-/// other, and never printed.
+/// The messages of GLib and libvips, which would be printed on stderr. They are kept per thread, as the reason of an
+/// error that has no other, and never printed.
 enum VipsLog {
   private struct Entry {
     /// The first ones: a damaged file may give any number.

@@ -12,10 +12,14 @@ package final class ObjectRows: RowSource {
   private let asked = Mutex<ContinuousClock.Instant?>(nil)
   /// When what counts no more was forgotten last.
   private let swept = Mutex<ContinuousClock.Instant?>(nil)
-  /// How long the directory is not asked for again: a question is cheap, of which there are 5 million a month.
-  private static let pause = Duration.milliseconds(450)
+  private let pause: Duration
 
-  package init(_ library: ObjectLibrary) { self.library = library }
+  /// - Parameter pause: the shortest time between two requests for the directory; the default makes 5 million of them a
+  ///   month.
+  package init(_ library: ObjectLibrary, pause: Duration = .milliseconds(450)) {
+    self.library = library
+    self.pause = pause
+  }
 
   package func image(_ row: ArchiveRow) -> SourceImage {
     let (image, key) = archive(of: row)
@@ -45,7 +49,7 @@ package final class ObjectRows: RowSource {
   package func update(
     _ catalog: Catalog, isCancelled: () -> Bool, unreadable: (StorageError) -> Void
   ) throws(StorageError) -> Int {
-    let isEarly = asked.withLock { $0.map { .now - $0 < Self.pause } ?? false }
+    let isEarly = asked.withLock { $0.map { .now - $0 < pause } ?? false }
     if isEarly, !catalog.needsUpdate { return 0 }
     asked.withLock { $0 = .now }
     let making = catalog.making

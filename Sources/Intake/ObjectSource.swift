@@ -7,13 +7,16 @@ package import ZigguratObjectStore
 package final class ObjectSource: LibrarySource {
   package let library: ObjectLibrary
   private let asked = Mutex<(at: ContinuousClock.Instant, version: Int)?>(nil)
-  /// How long the directory is not asked for again.
-  private static let pause = Duration.seconds(2)
+  private let pause: Duration
 
-  package init(_ library: ObjectLibrary) { self.library = library }
+  /// - Parameter pause: the shortest time between two requests for the directory.
+  package init(_ library: ObjectLibrary, pause: Duration = .seconds(2)) {
+    self.library = library
+    self.pause = pause
+  }
 
   package func version() throws(StorageError) -> Int {
-    if let known = asked.withLock({ $0 }), .now - known.at < Self.pause { return known.version }
+    if let known = asked.withLock({ $0 }), .now - known.at < pause { return known.version }
     let version = try library.refresh()
     asked.withLock { $0 = (.now, version) }
     return version
@@ -41,7 +44,7 @@ extension ObjectLibrary {
     return SourceOutage("the object store", seconds: Int(time / .seconds(1)), reason: reason)
   }
 
-  /// What a monitor is told of the store.
+  /// The metrics of the store.
   var figures: [SourceFigure] {
     let (asked, kept) = (client.counts, memory.counts)
     return [

@@ -10,7 +10,7 @@ package import ZigguratUploading
 /// An open space's images for the server.
 package struct SpaceSource: OpenSpace {
   package let space: PrivateSpace
-  /// Where uploads lie while they come.
+  /// The folder of uploads that are being received.
   private let uploads: String
 
   package init(space: PrivateSpace, uploads: String = "") { (self.space, self.uploads) = (space, uploads) }
@@ -44,7 +44,7 @@ package struct SpaceSource: OpenSpace {
   }
 }
 
-/// What changes a space.
+/// Changes of a space.
 extension SpaceSource {
   package func changeSidecar(
     ofID id: ImageID, _ body: ([UInt8]) throws(StorageError) -> [UInt8]?

@@ -8,7 +8,7 @@ import ZigguratUploading
 
 /// Makes images of parts of others, at full resolution: what tiles hold is cut out in a cell, and tiled as an upload is.
 extension UploadTiling {
-  /// Of JPEG tiles that are encoded a second time, and of other formats that lose: no worse than it was, as far as one sees.
+  /// The quality of JPEG tiles that are encoded a second time, and of other lossy formats: no loss is visible.
   private static let quality = 90
 
   func tileCopy(_ copy: PictureCopy, for upload: Upload) {

@@ -19,14 +19,14 @@ extension UploadTiling {
       let digest = try SourceInspection.digest(path: path)
       if upload.state.image == nil, let twin = try duplicate(ofFileAt: path, digest, in: library.library) {
         try keep(path, of: upload, digest, twin.id, in: space)
-        return uploads.end(upload, .done, image: twin.id.marked, isDuplicate: true)
+        return uploads.end(upload, .done, image: twin.id, isDuplicate: true)
       }
       try check(path, of: upload)
       let builder = builder(into: space) { [stopping] in stopping.isSet || upload.state.isCancelled }
       let image = try withFreeID(
-        upload.state.image?.unmarked, { try freeID(for: upload, in: space) },
+        upload.state.image, { try freeID(for: upload, in: space) },
         { image in
-          try uploads.choose(image.marked, for: upload)
+          try uploads.choose(image, for: upload)
           try build(upload, SourceScan.Source(path: path, id: image, name: upload.name), builder)
         })
       do { try keep(path, of: upload, digest, image, in: space) } catch {
@@ -36,7 +36,7 @@ extension UploadTiling {
       }
       withExtendedLifetime(file) {}
       library.refresh()
-      uploads.end(upload, .done, image: image.marked)
+      uploads.end(upload, .done, image: image)
     } catch {
       fail(upload, error, path: path)
     }

@@ -64,7 +64,7 @@ package final class UploadTiling: @unchecked Sendable {
 
   package func start() { StartedThread.needed { self.run() } }
 
-  /// What is being tiled stays an upload.
+  /// Stops the thread. A picture that is being tiled stays an upload.
   package func stop() {
     stopping.set()
     changes.signal()
@@ -111,7 +111,7 @@ package final class UploadTiling: @unchecked Sendable {
     isPrepared = (try? builder { false }.prepare()) != nil
   }
 
-  /// What was reserved for uploads that came to nothing is free for others.
+  /// Releases ids that were reserved for uploads that failed.
   private func takeBack() {
     let ids = failed.withLock { failed in
       defer { failed = [] }
@@ -234,7 +234,7 @@ package final class UploadTiling: @unchecked Sendable {
     let stem = folder + UploadName.stem(upload.name)
     var (text, number) = (stem, 1)
     // What another one was begun as when the server ended has no archive yet, and comes again.
-    let begun = Set(uploads.imagesBegun(besides: upload).map { $0.unmarked ?? $0 })
+    let begun = Set(uploads.imagesBegun(besides: upload))
     while let id = ImageID(text) {
       if !begun.contains(id), try !isTaken(id) { return id }
       number += 1

@@ -2,12 +2,13 @@ import Foundation
 package import TileStorage
 import ZigguratFiles
 
-/// What a book's makers and keepers say of it as a whole, beside what its pages say: the `book.json` in the folder of its
-/// pages, in the sources or the library.
+/// The metadata of a book as a whole, besides that of its pages. It is the `book.json` in the folder of the pages, in
+/// the sources or the library.
 ///
-/// Whoever wrote it, lines and lists are bounded and addresses are such; what is not as it should be refuses all of it.
+/// The file is untrusted. Lines and lists are bounded, and addresses are validated; one invalid value makes the file
+/// invalid.
 package struct BookDescription: Hashable, Sendable {
-  /// Of IIIF Presentation 3.0, section 3.2: to which side one goes on.
+  /// The direction in which pages follow each other (IIIF Presentation 3.0, section 3.2).
   package enum ViewingDirection: String, CaseIterable, Sendable {
     case leftToRight = "left-to-right"
     case rightToLeft = "right-to-left"
@@ -15,17 +16,17 @@ package struct BookDescription: Hashable, Sendable {
     case bottomToTop = "bottom-to-top"
   }
 
-  /// Of the same section: how pages follow each other. No two go together.
+  /// The presentation of pages (IIIF Presentation 3.0, section 3.2). The values exclude each other.
   package enum Behavior: String, CaseIterable, Sendable {
     case paged, continuous, individuals, unordered
   }
 
-  /// A part of the book, before those within it.
+  /// A chapter of the book, listed before those inside it.
   package struct Chapter: Hashable, Sendable {
     package let title: String
-    /// What its first page is called below the book, or its number.
+    /// The name of its first page below the book, or the page's number.
     package let page: String
-    /// Counted from 0.
+    /// The nesting level, counted from 0.
     package let level: Int
 
     package init(title: String, page: String, level: Int) {
@@ -39,22 +40,22 @@ package struct BookDescription: Hashable, Sendable {
   package var viewingDirection: ViewingDirection?
   package var behavior: Behavior?
   package var chapters: [Chapter] = []
-  /// What the page is called below the book, or its number, that stands for it in lists; nil for its first.
+  /// The name below the book, or the number, of the page that represents it in lists; nil for its first page.
   package var cover: String?
-  /// Whether a build wrote it, which may write it anew: what a person put into a library stays.
+  /// Whether a build wrote the file, and may rewrite it: a person's description in a library stays.
   package var isBuilt = false
-  /// The digest that the build wrote; nil of a person's description, and in files of earlier versions.
+  /// The digest that the build wrote; nil for a person's description, and in files of earlier versions.
   private var buildDigest: String?
 
   package init() {}
 
   package static let fileName = "book.json"
-  /// Bytes of such a file.
+  /// The maximum size of such a file in bytes.
   package static let longest = InputLimit.book.bytes
   private static let (longestLine, longestText) = (1000, 20_000)
   private static let (mostTexts, mostChapters, deepest) = (100, 2000, 8)
 
-  /// Why a file is none, in a clause.
+  /// The reason why a file is invalid, in a clause.
   package struct Refusal: Error, Hashable, CustomStringConvertible {
     package let description: String
 
@@ -64,7 +65,7 @@ package struct BookDescription: Hashable, Sendable {
   package init(json: [UInt8]) throws(Refusal) {
     guard json.count <= Self.longest else { throw Refusal("has more than \(Self.longest >> 20) MB") }
     let text = JSONText(json)
-    // The decoder takes bytes of other encodings as they come.
+    // The decoder accepts bytes of other encodings without an error.
     if let error = text.encodingError { throw Refusal(error) }
     do { self = try InputLimit.book.json.decode(BookDescription.self, from: json) } catch let error as Refusal
     {
@@ -83,7 +84,7 @@ package struct BookDescription: Hashable, Sendable {
     } catch { throw Refusal(text.syntaxError ?? "is not valid JSON") }
   }
 
-  /// Keys sorted: the same description gives the same bytes.
+  /// The JSON with sorted keys: the same description gives the same bytes.
   package var json: [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
@@ -91,7 +92,7 @@ package struct BookDescription: Hashable, Sendable {
     return Array(try! encoder.encode(self)) + [0x0a]
   }
 
-  /// Leaves the last chapters out, so that no more bytes are written where that can be helped.
+  /// Removes chapters from the end until the JSON has at most `most` bytes, if that suffices.
   package mutating func cutChapters(to most: Int) {
     while !chapters.isEmpty, json.count > most { chapters.removeLast(max(chapters.count / 4, 1)) }
   }
@@ -100,9 +101,8 @@ package struct BookDescription: Hashable, Sendable {
     metadata.isEmpty && viewingDirection == nil && behavior == nil && chapters.isEmpty && cover == nil
   }
 
-  /// What is known of the book: its own words, and who made it and has rights in it as its first page says where it does
-  /// not say so itself.
-  /// - Parameter title: that all of its pages have.
+  /// Returns the metadata of the book. Missing creators and rights are taken from its first page.
+  /// - Parameter title: the title that all of its pages have.
   package func words(besides first: ImageMetadata, title: String?) -> ImageMetadata {
     var words = metadata
     if words.title == nil, words.titles.isEmpty {
@@ -131,7 +131,7 @@ extension BookDescription: Codable {
     case viewingDirection, behavior, chapters, cover, built, buildDigest
   }
 
-  /// One text, or several.
+  /// One text, or a list of texts.
   private struct Texts: Decodable {
     var texts: [String] = []
 
@@ -277,7 +277,7 @@ extension BookDescription: Codable {
     try fields.encodeIfPresent(buildDigest, forKey: .buildDigest)
   }
 
-  /// The description as a build writes it: marked, with a digest by which an edit is noticed.
+  /// The description as a build writes it: marked, with a digest that reveals an edit.
   package var asBuilt: BookDescription {
     var description = self
     description.isBuilt = true
@@ -286,8 +286,8 @@ extension BookDescription: Codable {
     return description
   }
 
-  /// Whether a build wrote the description and nobody has edited it since. An edit of a file of an earlier version cannot be
-  /// noticed.
+  /// Whether a build wrote the description and nobody has edited it since. In a file of an earlier version, an edit is
+  /// not visible.
   package var isUntouched: Bool { isBuilt && (buildDigest == nil || buildDigest == digest) }
 
   /// The digest of the members without the build's marks, hexadecimal.
@@ -298,7 +298,7 @@ extension BookDescription: Codable {
     return String(description.json.withUnsafeBytes { Digest.of($0) }, radix: 16)
   }
 
-  /// The title of a book that has none without a language: that of the first language by its tag.
+  /// Returns the title of a book whose titles all have a language: that of the first language by its tag.
   private static func usualTitle(_ titles: [String: String]) -> String? {
     titles.min { $0.key < $1.key }?.value
   }
@@ -310,10 +310,10 @@ extension BookDescription: Codable {
     }
   }
 
-  /// The members that such a file has.
+  /// The names of the file's members.
   package static var members: [String] { Key.allCases.map(\.rawValue) }
 
-  /// Other names for members, as other formats call them.
+  /// Synonyms of members in other formats.
   private static let synonyms: [String: Key] = [
     "author": .creator, "authors": .creators, "artist": .creator, "contributor": .creator,
     "summary": .description, "abstract": .description, "caption": .description,
@@ -323,9 +323,9 @@ extension BookDescription: Codable {
     "ranges": .chapters, "thumbnail": .cover, "name": .title, "label": .title,
   ]
 
-  /// Warnings about a file that can be read, in clauses: unknown members, members that stand twice, and commas that JSON
-  /// does not allow.
-  /// - Parameter meant: returns the word of a list that another word was probably meant for.
+  /// Returns warnings about a file that can be read, in clauses: unknown members, duplicate members, and commas that
+  /// JSON does not allow.
+  /// - Parameter meant: returns the word of a list that was probably meant by another word.
   package static func warnings(json: [UInt8], meant: (String, [String]) -> String?) -> [String] {
     let (members, spareCommas) = JSONText(json).outline()
     var warnings: [String] = []
@@ -334,7 +334,7 @@ extension BookDescription: Codable {
       let name = line(String(member.name.prefix(100))) ?? ""
       if !met.insert(member.name).inserted {
         warnings.append("line \(member.line): '\(name)' stands twice; the first one counts")
-        // As `$schema`, and what people keep for themselves.
+        // For example `$schema`, and private members of people.
       } else if Key(rawValue: member.name) == nil, !["$", "_"].contains(member.name.prefix(1)) {
         let known = synonyms[member.name.lowercased()]?.rawValue ?? meant(member.name, self.members)
         let hint =
@@ -356,7 +356,7 @@ extension BookDescription: Codable {
     members.filter { ![Key.built.rawValue, Key.buildDigest.rawValue].contains($0) }
   }
 
-  /// Without control characters; nil where nothing is left.
+  /// Returns the text without control characters; nil if nothing is left.
   private static func line(_ text: String) -> String? {
     let plain = String(
       String.UnicodeScalarView(

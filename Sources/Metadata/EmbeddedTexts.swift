@@ -4,22 +4,22 @@ import TileStorage
 import ZigguratCDeflate
 import ZigguratFiles
 
-/// Words in a picture's file that Exiv2 does not read: PNG's texts, the XMP of a GIF, and the second part of XMP that was
-/// too long for one segment of a JPEG.
+/// Metadata in a picture's file that Exiv2 does not read: PNG's texts, the XMP of a GIF, and the second part of XMP
+/// that was too long for one segment of a JPEG.
 struct EmbeddedTexts {
-  /// XMP packets, the first before the others.
+  /// XMP packets, in order of precedence.
   private(set) var packets: [[UInt8]] = []
-  /// PNG's texts by their keywords (PNG, third edition, section 11.3.3), as `Png.Title`.
+  /// PNG's texts by their keywords (PNG, third edition, section 11.3.3), with names such as `Png.Title`.
   private(set) var texts: [String: String] = [:]
 
-  /// Segments or chunks, and blocks of a GIF, that are looked at.
+  /// The maximum number of segments or chunks, and of blocks of a GIF, that are read.
   private static let (mostParts, mostBlocks) = (1 << 16, 1 << 18)
-  /// Bytes of a packet.
+  /// The maximum size of a packet in bytes.
   private static let longest = InputLimit.sidecar.bytes
-  /// Bytes of one of PNG's texts, and how many are read.
+  /// The maximum size of a PNG text in bytes, and the maximum number of texts.
   private static let (longestText, mostTexts) = (1 << 20, 1000)
 
-  /// Nothing if the file is of another format, or cannot be read.
+  /// Reads the file; empty if it is of another format, or cannot be read.
   init(path: String) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return }
@@ -39,7 +39,7 @@ struct EmbeddedTexts {
 
   private static let extendedXMP = Array("http://ns.adobe.com/xmp/extension/\0".utf8)
 
-  /// Puts the parts of extended XMP together (XMP specification, part 3, section 1.1.3.1).
+  /// Joins the parts of extended XMP (XMP specification, part 3, section 1.1.3.1).
   private mutating func readJPEG(_ reader: PlacedReader) {
     var parts: [String: (whole: Int, pieces: [Int: [UInt8]])] = [:]
     var at = 2
@@ -92,13 +92,13 @@ struct EmbeddedTexts {
     var rest = body[(end + 1)...]
     var isCompressed = false
     if kind == "zTXt" {
-      // Behind the method, of which there is one.
+      // The text follows the compression method; there is only one method.
       isCompressed = true
       rest = rest.dropFirst()
     } else if kind == "iTXt" {
       isCompressed = rest.first == 1
       rest = rest.dropFirst(2)
-      // A language and the keyword in it.
+      // A language, and the keyword in that language.
       for _ in 0..<2 { rest = rest.drop { $0 != 0 }.dropFirst() }
     }
     guard let bytes = isCompressed ? Self.inflated(rest) : Array(rest) else { return }
@@ -126,7 +126,7 @@ struct EmbeddedTexts {
 
   // MARK: GIF
 
-  /// Finds the packet in its application extension, before a trailer of 258 bytes that readers of blocks come to (XMP
+  /// Finds the packet in its application extension. Behind it is a trailer of 258 bytes for readers of blocks (XMP
   /// specification, part 3, section 1.1.2).
   private mutating func readGIF(_ reader: PlacedReader) {
     guard let head = reader.bytes(0, 13) else { return }
@@ -143,11 +143,11 @@ struct EmbeddedTexts {
         at += 2
       case 0x2c:
         guard let image = reader.bytes(at, 10) else { return }
-        // And the least size of a code.
+        // Also skips the minimum code size.
         at += 11 + table(image[9])
       default: return
       }
-      // Blocks, each behind its length.
+      // Blocks, each preceded by its length.
       while blocks < Self.mostBlocks, let length = reader.bytes(at, 1)?[0] {
         at += 1 + Int(length)
         blocks += 1
@@ -158,7 +158,7 @@ struct EmbeddedTexts {
 
   private mutating func readPacket(_ reader: PlacedReader, at start: Int) {
     guard let bytes = reader.bytes(start, min(reader.size - start, Self.longest)) else { return }
-    // The trailer is 1, 255, 254, … 1, 0, 0; XMP has none of its first bytes.
+    // The trailer is 1, 255, 254, … 1, 0, 0; XMP contains none of its first bytes.
     guard let end = bytes.firstRange(of: [0x01, 0xff, 0xfe, 0xfd]) else { return }
     packets.append(Array(bytes[..<end.lowerBound]))
   }

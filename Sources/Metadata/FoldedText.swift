@@ -1,6 +1,7 @@
 import Foundation
 
-/// The one form in which keys and values of descriptions are compared, however a program wrote or encoded them.
+/// The normalized form in which keys and values of descriptions are compared, independent of their spelling and
+/// encoding.
 package enum FoldedText {
   /// Returns the text in compatibility form, without diacritics and invisible characters. Case is kept.
   package static func folded(_ text: some StringProtocol) -> String {
@@ -11,7 +12,7 @@ package enum FoldedText {
       // Combining marks, soft hyphens, joiners, directions and byte order marks.
       case 0x300...0x36f, 0xad, 0x200b...0x200f, 0x2060, 0xfeff: continue
       default:
-        // Letters that have no decomposition.
+        // Letters without a decomposition.
         if let letters = Self.letters[scalar] {
           scalars.append(contentsOf: letters.unicodeScalars)
         } else {
@@ -35,10 +36,10 @@ package enum FoldedText {
   /// Returns a value with its references to characters resolved, folded. Case is kept.
   package static func value(_ text: some StringProtocol) -> String { folded(unescaped(text)) }
 
-  /// Characters of a reference behind `&`, at most.
+  /// The maximum length of a reference behind `&`, in characters.
   private static let longestReference = 12
 
-  /// Returns the text with references to characters resolved, as XML (`&#76;`, `&amp;`) and JSON (`\u004c`) write them.
+  /// Returns the text with references to characters resolved, as in XML (`&#76;`, `&amp;`) and JSON (`\u004c`).
   private static func unescaped(_ text: some StringProtocol) -> String {
     guard text.utf8.contains(where: { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "\\") }) else {
       return String(text)

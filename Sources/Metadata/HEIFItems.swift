@@ -1,17 +1,18 @@
 import ZigguratCHEIF
 
-/// The metadata of a HEIF or AVIF file's primary picture, as its items have it (ISO/IEC 23008-12, annex A).
+/// The metadata items of a HEIF or AVIF file's primary picture (ISO/IEC 23008-12, annex A).
 ///
-/// Exiv2 0.27 reads neither EXIF whose item does not begin with `Exif`, nor XMP in the places where ExifTool puts it.
+/// Exiv2 0.27 does not read EXIF in an item that does not begin with `Exif`. Nor does it read XMP in the places where
+/// ExifTool writes it.
 struct HEIFItems {
-  /// TIFF files, as EXIF is one.
+  /// EXIF data in the form of TIFF files.
   private(set) var exif: [[UInt8]] = []
   private(set) var xmp: [[UInt8]] = []
 
-  /// Items that are looked at, and bytes of each.
+  /// The maximum number of items that are read, and the maximum size of each in bytes.
   private static let (mostItems, longest) = (Int32(64), 16 << 20)
 
-  /// Nothing if the file is of another format, or cannot be read.
+  /// Reads the items; none if the file is of another format, or cannot be read.
   init(path: String) {
     guard let context = heif_context_alloc() else { return }
     defer { heif_context_free(context) }
@@ -35,7 +36,7 @@ struct HEIFItems {
     }
   }
 
-  /// Returns the TIFF file of an EXIF item, which says in its first four bytes how far behind them it begins.
+  /// Returns the TIFF file in an EXIF item, whose first four bytes are the offset of the TIFF file behind them.
   private static func tiff(_ item: [UInt8]) -> [UInt8]? {
     let offset = item[..<4].reduce(0) { $0 << 8 | Int($1) }
     let starts =

@@ -1,12 +1,12 @@
 import TileStorage
 
-/// Dates as cameras, programs and people write them.
+/// Dates in the formats of cameras, programs and people.
 extension ImageMetadata {
-  /// Returns the date in ISO 8601, as precise as it is known; nil if the text is no date or an impossible one.
+  /// Returns the date in ISO 8601, as precise as it is known; nil if the text is not a possible date.
   ///
-  /// EXIF has colons and blanks for what is unknown (EXIF 2.32, section 4.6.5.4), IPTC has eight digits and zeros for what
-  /// is unknown (IIM 4.2, 2:55), XMP has a profile of ISO 8601 (XMP, part 1, section 8.2.1.1). People also write intervals,
-  /// which ISO 8601 has, and approximate years (EDTF's `1890~`), of which the year alone is kept.
+  /// EXIF has colons and blanks for unknown parts (EXIF 2.32, section 4.6.5.4). IPTC has eight digits, with zeros for
+  /// unknown parts (IIM 4.2, 2:55). XMP has a profile of ISO 8601 (XMP, part 1, section 8.2.1.1). People also write
+  /// intervals, which ISO 8601 has, and approximate years (EDTF's `1890~`), of which the year alone is kept.
   static func isoDate(_ text: String) -> String? {
     // A camera without a clock leaves blanks between its colons.
     let blanks = text.reversed().prefix { " :".contains($0) }
@@ -25,11 +25,11 @@ extension ImageMetadata {
     }
   }
 
-  /// In bytes. Two dates with fractions of seconds have 70.
+  /// The maximum length in bytes. Two dates with fractions of seconds have 70.
   private static let longestDate = 200
 
-  /// Returns the distance from UTC as ISO 8601 has it, at most 14 hours (XML Schema, part 2, section 3.3.7); nil if it is
-  /// none.
+  /// Returns the offset from UTC in ISO 8601, at most 14 hours (XML Schema, part 2, section 3.3.7); nil if it is
+  /// invalid.
   static func isoZone(_ text: some StringProtocol) -> String? {
     if text == "Z" { return "Z" }
     guard let match = String(text).wholeMatch(of: #/([+-])(\d\d):?(\d\d)/#.asciiOnlyDigits()) else {
@@ -40,9 +40,9 @@ extension ImageMetadata {
     return "\(match.output.1)\(match.output.2):\(match.output.3)"
   }
 
-  /// Returns a single date, maybe with a time, that a calendar has.
+  /// Returns a single date that exists in the calendar, with its time, if any.
   private static func calendarDate(_ text: String) -> String? {
-    // Every script has digits, and Int reads ASCII's alone.
+    // Every script has digits, but `Int` reads ASCII digits alone.
     let extended =
       #/(\d{4})(?:[-:/.](\d\d)(?:[-:/.](\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d(?:\.\d{1,9})?))? ?(Z|[+-]\d\d:?\d\d)?)?)?)?/#
       .asciiOnlyDigits()
@@ -64,7 +64,7 @@ extension ImageMetadata {
     }
     guard let year = Int(parts.year), year > 0 else { return nil }
     let (month, day) = (parts.month ?? "00", parts.day ?? "00")
-    // Zeros are unknown, and so is what is finer.
+    // Zeros mean unknown, and everything finer is then unknown, too.
     if month == "00" { return day == "00" ? "\(parts.year)" : nil }
     guard let number = Int(month), (1...12).contains(number) else { return nil }
     if day == "00" { return "\(parts.year)-\(month)" }

@@ -10,9 +10,9 @@ package struct DocumentWords: Sendable {
 }
 
 extension ImageMetadata {
-  /// A document's metadata: its XMP before its own fields, which ISO 32000-2, section 14.3.3, deprecates.
+  /// Creates a document's metadata. Its XMP precedes its own fields, which ISO 32000-2, section 14.3.3, deprecates.
   ///
-  /// The date on which a program wrote the document is not that of what it shows.
+  /// The date on which a program wrote the document is ignored: it is not the date of the content.
   package init(_ document: DocumentWords) {
     self.init()
     if !document.xmp.isEmpty {
@@ -30,7 +30,7 @@ extension ImageMetadata {
     removePatients()
   }
 
-  /// Returns the parts of a text in which several stand, trimmed, without empty ones.
+  /// Returns the parts of a text with separators, trimmed, without empty ones.
   static func list(_ text: String, separators: String) -> [String] {
     text.split(whereSeparator: separators.contains)
       .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.filter { !$0.isEmpty }

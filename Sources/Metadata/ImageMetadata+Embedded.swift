@@ -3,12 +3,12 @@ import Synchronization
 package import TileStorage
 import ZigguratFiles
 
-/// Exiv2's XMP parser is one for the whole process.
+/// A lock for Exiv2's XMP parser, of which the process has only one.
 let exiv2 = Mutex(())
 
 extension ImageMetadata {
-  /// What the file at `path` says of itself: XMP before IPTC before EXIF, as the Metadata Working Group's
-  /// guidelines have it. Empty where it says nothing, or nothing readable.
+  /// Reads the metadata in the file at `path`: XMP before IPTC before EXIF, as in the Metadata Working Group's
+  /// guidelines. Empty if there is no readable metadata.
   package init(embeddedInFileAt path: String) {
     let identity = FileIdentity(path: path)
     if let identity, let known = Self.last.withLock({ $0 }), known.path == path, known.identity == identity {
@@ -20,29 +20,29 @@ extension ImageMetadata {
     if let identity { Self.last.withLock { [self] in $0 = (path, identity, self) } }
   }
 
-  /// Returns the metadata of a TIFF file in memory; none if there is no file, or nothing readable.
+  /// Returns the metadata of a TIFF file in memory; empty if there is no file, or no readable metadata.
   package init(embeddedInTIFF bytes: [UInt8]?) {
     self = exiv2.withLock { _ in
       bytes.flatMap { MetadataFile(tiff: $0) }.map { ImageMetadata($0) } ?? ImageMetadata()
     }
   }
 
-  /// That of the last file, until it is written to: its pages are built one after the other.
+  /// The metadata of the last file, until the file is written to: its pages are built one after the other.
   private static let last = Mutex<(path: String, identity: FileIdentity, metadata: ImageMetadata)?>(nil)
 
   /// The authors of the fields.
   enum Origin {
-    /// A camera or program, into a picture.
+    /// A camera or program, in a picture.
     case picture
-    /// A person, or a program of theirs, beside a picture.
+    /// A person, or a person's program, in a file beside a picture.
     case sidecar
-    /// A program, of what a person said, into a document.
+    /// A program, from a person's statements, in a document.
     case document
   }
 
   init(_ file: MetadataFile, of origin: Origin = .picture) {
     self.init()
-    // What a program filled in nobody has written; what is beside a picture somebody has.
+    // In a picture, text may be a program's filler; in a sidecar, a person has written it.
     func written(_ text: String?) -> String? { origin == .picture ? Self.words(text) : text }
     func titled(_ text: String?) -> String? {
       origin == .picture ? text.flatMap { MachineText.isSuspected($0, isTitle: true) ? nil : $0 } : text
@@ -85,7 +85,7 @@ extension ImageMetadata {
 
   private static func place(_ file: MetadataFile) -> String? {
     func location(_ name: String) -> [String] {
-      // The first of a list, or of versions before 2010 a structure.
+      // The first item of a list, or a structure in versions before 2010.
       [0, 1].lazy.map { number -> [String] in
         let base = "Xmp.iptcExt.\(name)" + (number == 0 ? "[1]" : "")
         return ["Sublocation", "City", "ProvinceState", "CountryName"].compactMap {
@@ -103,13 +103,13 @@ extension ImageMetadata {
     ]).joined(separator: ", ").nilIfEmpty
   }
 
-  /// Returns the last parts of keywords with those above them, as `places/Portugal/Porto`.
+  /// Returns the last parts of hierarchical keywords such as `places/Portugal/Porto`.
   private static func leaves(_ paths: [String], _ separator: Character) -> [String] {
     paths.compactMap { $0.split(separator: separator).last?.trimmingCharacters(in: .whitespaces) }
       .filter { !$0.isEmpty }
   }
 
-  /// Cuts what is longer than people write.
+  /// Cuts texts and lists to the maximum lengths.
   mutating func bound() {
     for line in [\Self.title, \Self.place, \Self.rights, \Self.date] {
       self[keyPath: line] = self[keyPath: line].map { Self.cut($0, Self.longestLine) }
@@ -119,7 +119,7 @@ extension ImageMetadata {
     keywords = keywords.prefix(Self.mostTexts).map { Self.cut($0, Self.longestLine) }
   }
 
-  /// Removes fields about patients wherever a program wrote them: all of these fields are public.
+  /// Removes fields about patients from all metadata: all of these fields are public.
   mutating func removePatients() {
     func clear(_ field: WritableKeyPath<Self, String?>) {
       if self[keyPath: field].map(MachineText.namesPatient) == true { self[keyPath: field] = nil }
@@ -136,12 +136,13 @@ extension ImageMetadata {
 
   private static func cameraDate(of file: MetadataFile) -> String? {
     guard let date = file.text("Exif.Photo.DateTimeOriginal").flatMap(isoDate) else { return nil }
-    // EXIF has no zone in its dates, but a field of its own.
+    // EXIF dates have no zone, but EXIF has a separate field for it.
     guard date.wholeMatch(of: #/[\d-]+T[\d:.]+/#) != nil else { return date }
     return date + (file.text("Exif.Photo.OffsetTimeOriginal").flatMap { isoZone($0) } ?? "")
   }
 
-  /// The dates of what is shown, and not of the file. The first possible date of Dublin Core's list is that of the original.
+  /// The dates of the content, and not of the file. The first possible date of Dublin Core's list is that of the
+  /// original.
   private static let originalDates = ["Xmp.photoshop.DateCreated", "Xmp.dc.date"]
 
   private static func date(
@@ -154,12 +155,12 @@ extension ImageMetadata {
     tags.lazy.flatMap(file.texts).compactMap(isoDate).first
   }
 
-  /// What cameras, microscopes and programs fill in unasked is nobody's caption.
+  /// Returns the text, or nil if it is a filler that cameras, microscopes and programs write without a person's action.
   private static func words(_ text: String?) -> String? {
     text.flatMap { MachineText.isSuspected($0) ? nil : $0 }
   }
 
-  /// Exiv2 tells of a comment how it was coded, `charset=Ascii` in front of the words; many have none.
+  /// Removes the encoding that Exiv2 puts before a comment, `charset=Ascii`; many comments have none.
   private static func comment(_ text: String?) -> String? {
     text?.replacing(#/^charset="?\w+"?\s*/#, with: "").nilIfEmpty
   }

@@ -1,17 +1,17 @@
 import TileStorage
 
 extension ImageMetadata {
-  /// Unicode scalars that a line of these words may have, and a text.
+  /// The maximum length of a line and of a text, in Unicode scalars.
   static let (longestLine, longestText) = (1000, 20_000)
-  /// Creators, and keywords, of one picture.
+  /// The maximum number of creators, and of keywords, of one picture.
   static let mostTexts = 1000
 
-  /// Who may do what with the picture, and where it is from.
+  /// Reads the rights in the picture and its source.
   mutating func readRights(_ file: MetadataFile) {
     func line(_ tags: String...) -> String? {
       tags.lazy.compactMap { file.text($0) }.first.map { Self.cut($0, Self.longestLine) }
     }
-    /// The tag's web address. Any other text, such as `CC BY 4.0`, becomes the usage terms if there are none.
+    /// Returns the tag's web address. Any other text, such as `CC BY 4.0`, becomes the usage terms if there are none.
     func address(_ tag: String) -> String? {
       guard let text = file.text(tag) else { return nil }
       if let address = Self.webAddress(text) { return address }

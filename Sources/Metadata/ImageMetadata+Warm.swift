@@ -1,6 +1,6 @@
 package import TileStorage
 
 extension ImageMetadata {
-  /// Does what the first reading of metadata would have to wait for; reads nothing.
+  /// Initializes the library for which the first reading would have to wait; reads nothing.
   package static func warm() { precondition(MetadataFile.isReady, "Exiv2 cannot be started") }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The text of a JSON file that a person wrote: finds the places of errors and members, which Foundation's coders do not
-/// tell.
+/// The text of a person's JSON file. It finds the positions of errors and members, which Foundation's coders do not
+/// report.
 struct JSONText {
   private let bytes: [UInt8]
 
@@ -10,16 +10,16 @@ struct JSONText {
   /// A member of the outermost object.
   struct Member {
     let name: String
-    /// Counted from 1.
+    /// The line number, counted from 1.
     let line: Int
   }
 
-  /// The first place that is not UTF-8, in a clause; nil if there is none.
+  /// The first position that is not UTF-8, in a clause; nil if all of the text is UTF-8.
   var encodingError: String? {
     firstOffsetOutsideUTF8.map { "is not encoded in UTF-8 (\(place(ofByte: $0)))" }
   }
 
-  /// What is wrong with the text, and where, in a clause; nil if Foundation reads it.
+  /// The syntax error of the text with its position, in a clause; nil if Foundation reads it.
   var syntaxError: String? {
     do { _ = try JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed) } catch {
       let reason = (error as NSError).userInfo[NSDebugDescriptionErrorKey] as? String ?? ""
@@ -35,7 +35,7 @@ struct JSONText {
   }
 
   private var firstOffsetOutsideUTF8: Int? {
-    // UTF-16 with a mark, as some editors write it.
+    // UTF-16 with a byte order mark, as some editors write it.
     if bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff]) { return nil }
     guard String(validating: bytes, as: UTF8.self) == nil else { return nil }
     var decoder = UTF8()
@@ -55,8 +55,8 @@ struct JSONText {
     bytes.prefix(offset).count { $0 == UInt8(ascii: "\n") } + 1
   }
 
-  /// The members of the outermost object in their order, also those that stand twice, and the lines of commas behind
-  /// which nothing follows. Of valid JSON in UTF-8.
+  /// Returns the members of the outermost object in their order, including duplicates. Also returns the lines of
+  /// trailing commas. Only for valid JSON in UTF-8.
   func outline() -> (members: [Member], spareCommas: [Int]) {
     var (members, spareCommas): ([Member], [Int]) = ([], [])
     var (depth, line, at) = (0, 1, 0)
@@ -89,7 +89,7 @@ struct JSONText {
         isName = false
         comma = nil
       case UInt8(ascii: ","):
-        // Whether names follow is of interest in the outermost object alone.
+        // Only in the outermost object does it matter whether names follow.
         isName = depth == 1
         comma = line
       default: comma = nil

@@ -1,24 +1,24 @@
 import Foundation
 
-/// Text that programs write where people look for a caption. A scanner's, microscope's or camera's settings mean nothing
-/// to readers, and a list of keys may name a patient.
+/// Text that programs write into caption fields. A scanner's, microscope's or camera's settings mean nothing to
+/// readers, and a list of keys may name a patient.
 package enum MachineText {
-  /// Whether the text is a list of settings, a document, or what cameras write there unasked.
+  /// Whether the text is a list of settings, a document, or a camera's filler.
   ///
-  /// - Parameter isTitle: whether it stands where titles do: what makers fill in stands where captions do.
+  /// - Parameter isTitle: whether it is from a title field: makers' fillers are in caption fields alone.
   package static func isSuspected(_ text: String, isTitle: Bool = false) -> Bool {
     let text = text.prefix(MetadataEdit.longestCaption).trimmingCharacters(
       in: .whitespacesAndNewlines.union(CharacterSet(charactersIn: "\u{feff}\0")))
     return !isTitle && isFiller(text) || isDocument(text) || namesPatient(text) || isListOfSettings(text)
   }
 
-  /// Whether the text has a field about a patient or a case, or a person's name as DICOM writes it.
+  /// Whether the text has a field about a patient or a case, or a person's name in DICOM's notation.
   package static func namesPatient(_ text: String) -> Bool {
     if hasPersonName(text) || text.contains(#/\(00[0-9A-Fa-f]{2},\s?[0-9A-Fa-f]{4}\)/#) { return true }
     return PatientText.isFound(in: text)
   }
 
-  /// Whether the text has a name as DICOM writes it (PS3.5, section 6.2.1): `ROE^JANE`.
+  /// Whether the text has a name in DICOM's notation (PS3.5, section 6.2.1): `ROE^JANE`.
   private static func hasPersonName(_ text: String) -> Bool {
     var (letters, isAfterCaret) = (0, false)
     for character in text {
@@ -33,7 +33,7 @@ package enum MachineText {
     return false
   }
 
-  /// What makers of cameras and programs fill in, in lower case.
+  /// Fillers of camera makers and programs, in lower case.
   private static let fillers: Set<String> = [
     "olympus digital camera", "sony dsc", "konica minolta digital camera", "minolta digital camera",
     "minolta dsc", "kodak digital still camera", "samsung digital camera", "samsung camera pictures",
@@ -48,7 +48,7 @@ package enum MachineText {
       || text.wholeMatch(of: #/<(Digimax|KENOX|Samsung)[^>]*>|oplus_\d+|vivo_\w+/#.ignoresCase()) != nil
   }
 
-  /// Whether the text is XML or JSON, be it cut short. People write HTML, too.
+  /// Whether the text is XML or JSON, truncated or not. People write HTML, too.
   private static func isDocument(_ text: String) -> Bool {
     if text.hasPrefix("<?xml") || text.hasPrefix("<!DOCTYPE") { return true }
     if text.hasPrefix("<"), text.hasSuffix(">") {
@@ -56,7 +56,7 @@ package enum MachineText {
       guard let root = text.prefixMatch(of: #/<([A-Za-z_][\w.:\-]*)/#)?.output.1 else { return false }
       return !htmlElements.contains(root.lowercased())
     }
-    // An element with its end somewhere in the text, which HTML has not.
+    // An element with its end somewhere in the text, which is not an element of HTML.
     if let pair = text.firstMatch(of: #/<([A-Za-z_][\w.:\-]*+)[^<>]*+>[^<]*+<\/([A-Za-z_][\w.:\-]*+)\s*+>/#),
       pair.output.1 == pair.output.2, !htmlElements.contains(pair.output.1.lowercased())
     {
@@ -65,7 +65,7 @@ package enum MachineText {
     if text.prefixMatch(of: #/\[?\s*\{\s*"[^"]*"\s*:/#) != nil { return true }
     guard text.hasPrefix("{") || text.hasPrefix("[") else { return false }
     guard let value = try? JSONSerialization.jsonObject(with: Data(text.utf8)) else { return false }
-    // People put a year that is a guess into brackets.
+    // People put a guessed year into brackets.
     return ((value as? [Any])?.count ?? 2) > 1
   }
 
@@ -77,8 +77,8 @@ package enum MachineText {
     "table", "title", "tt", "u", "ul",
   ]
 
-  /// Aperio's `|key = value`; ImageJ's, tifffile's and ScanImage's `key=value`, a line each; Trestle's, all in one;
-  /// `Key: value`, a line each.
+  /// Whether the text has the form of a list of settings. Aperio writes `|key = value`. ImageJ, tifffile and ScanImage
+  /// write `key=value`, one in each line; Trestle writes all in one line. Others write `Key: value`, one in each line.
   private static func isListOfSettings(_ text: String) -> Bool {
     if text.prefixMatch(of: #/Aperio (Image|Leica|Digital)|ImageJ=|shape=\(|SCANIMAGE|SI\.VERSION/#) != nil {
       return true
@@ -89,13 +89,13 @@ package enum MachineText {
         .filter { !$0.allSatisfy(\.isWhitespace) }
       if parts.count >= fewest, parts.allSatisfy(isSetting) { return true }
     }
-    // Headings of sections say nothing of themselves.
+    // Headings of sections are ignored.
     let lines = text.split(whereSeparator: \.isNewline).filter { line in
       !line.allSatisfy { $0.isWhitespace || $0.isPunctuation || $0.isSymbol } && !isHeading(line)
     }
     let fields = lines.compactMap { Field($0, separators: ":=") }
     if fields.count == lines.count, fields.count >= 2, !fields.allSatisfy(\.isProse) { return true }
-    // One line, or some among others: a key as programs write it. `JavaScript: The Good Parts` is a title.
+    // One line, or some among others: a key in a program's spelling. `JavaScript: The Good Parts` is a title.
     let parts = text.split { $0.isNewline || ";|".contains($0) }
     let identifier = identifier
     return parts.compactMap { Field($0, separators: ":=") }.contains { field in
@@ -104,31 +104,31 @@ package enum MachineText {
     }
   }
 
-  /// `key = value`.
+  /// Whether the part has the form `key = value`.
   private static func isSetting(_ part: Substring) -> Bool {
     let key = part.drop(while: \.isWhitespace).prefix(81).prefix { $0 != "=" }
     return (1...80).contains(key.count) && key.endIndex < part.endIndex && part[key.endIndex] == "="
       && key.allSatisfy { $0.isLetter || $0.isNumber || "_.[]()/# -".contains($0) }
   }
 
-  /// `[Section]`.
+  /// Whether the line has the form `[Section]`.
   private static func isHeading(_ line: Substring) -> Bool {
     let line = line.drop(while: \.isWhitespace)
     guard line.first == "[", let end = line.firstIndex(of: "]") else { return false }
     return line[end...].dropFirst().allSatisfy(\.isWhitespace)
   }
 
-  /// `Key: value`.
+  /// A field of the form `Key: value`.
   private struct Field {
     let key: Substring
     let value: Substring
 
-    /// - Parameter separators: characters of which the first ends the key.
+    /// - Parameter separators: characters; the first one in the text ends the key.
     init?(_ part: Substring, separators: String) {
       let part = part.drop { $0.isWhitespace || "\"'".contains($0) }
       guard let end = part.firstIndex(where: separators.contains) else { return nil }
       let key = part[..<end]
-      // An address is no field; a sentence before a colon is no key.
+      // An address is not a field; a sentence before a colon is not a key.
       guard (1...40).contains(key.count), key.first?.isLetter == true, !part[end...].hasPrefix("://"),
         key.split(whereSeparator: \.isWhitespace).count <= 4,
         key.allSatisfy({ $0.isLetter || $0.isNumber || $0.isWhitespace || "_.-/()[]#\"'".contains($0) })
@@ -137,7 +137,7 @@ package enum MachineText {
       value = part[part.index(after: end)...].drop(while: \.isWhitespace)
     }
 
-    /// Words of the value: numbers are none.
+    /// The number of words in the value; numbers do not count.
     var wordCount: Int {
       value.split(whereSeparator: \.isWhitespace).count { $0.contains(where: \.isLetter) }
     }
@@ -149,7 +149,7 @@ package enum MachineText {
     }
   }
 
-  /// A key as programs write names: `PatientName`, `exposure_time`.
+  /// A key in a program's spelling of names: `PatientName`, `exposure_time`.
   private static var identifier: Regex<AnyRegexOutput> {
     Regex(#/[^\s_]*_\S*|[A-Z][a-z]+([A-Z][a-z]*)+|[a-z]+([A-Z][a-z]+)+/#)
   }

@@ -3,18 +3,18 @@ import Glibc
 import TileStorage
 package import ZigguratCells
 
-/// A sidecar could not be asked about now, for no fault of its own: later it may be.
+/// A sidecar cannot be read or edited at present, for a reason outside the sidecar. A retry may succeed later.
 package struct WordsUnavailable: Error, CustomStringConvertible {
   package init() {}
 
   package var description: String { "the words of its sidecar cannot be read now" }
 }
 
-/// A cell that reads and edits XMP: Exiv2 parses what strangers wrote.
+/// A sandboxed process that reads and edits XMP: Exiv2 parses untrusted data.
 package enum MetadataCell {
   package static let kind = CellServer.Kind(rawValue: 2)
 
-  /// What such a cell does.
+  /// The main function of the process.
   package static let work: CellWork = { session in
     while true {
       let message = session.next(patience: CellPool.patience)
@@ -23,11 +23,11 @@ package enum MetadataCell {
     }
   }
 
-  /// The question: a sidecar's bytes. The answer: `Sidecar` as JSON, or nothing where they are no XMP.
+  /// The request: a sidecar's bytes. The answer: `Sidecar` as JSON, or nothing if the bytes are not XMP.
   static let read: UInt32 = 1
-  /// The question: `EditQuestion` as JSON. The answer: the new sidecar's bytes, or nothing.
+  /// The request: `EditQuestion` as JSON. The answer: the new sidecar's bytes, or nothing.
   static let edit: UInt32 = 2
-  /// The message that is sent before a question is answered.
+  /// The message that is sent before a request is processed.
   private static let begun: UInt32 = 3
 
   struct EditQuestion: Codable {
@@ -35,24 +35,26 @@ package enum MetadataCell {
     let edit: MetadataEdit
   }
 
-  /// Several in turn where the pictures are everybody's.
+  /// Processes for public pictures, each for several requests.
   private static let shared = CellPool(kind, limits, longestUse: 64)
-  /// What is in a private space is seen by no cell that has read anything else.
+  /// Processes for private spaces. Each gets a single request, so that it has never read other data.
   private static let secret = CellPool(kind, limits, longestUse: 1)
   private static let limits = CellLimits(
     memory: 128 << 20, mostMemory: 128 << 20, processorSeconds: processorSeconds)
-  /// Processor time that one sidecar may take. A process that answers several questions may end by their sum; the
-  /// question is then asked again (`CellPool`), so that only the time of one counts against it.
+  /// The maximum processor time of one sidecar in seconds. A process with several requests may end by their sum. The
+  /// request is then repeated (`CellPool`), so that only the time of one counts against it.
   static let processorSeconds = 3
-  /// Seconds until a process has to begin with a question; else none can be had now.
+  /// The maximum time in seconds until a process starts a request; otherwise no process is available at present.
   private static let secondsToBegin = 5
-  /// Seconds until an answer is given up for now. A process that did not use up its processor time in them says more of
-  /// the machine than of the sidecar.
+  /// The maximum time in seconds until an answer. If a process has not used its processor time in them, the cause is
+  /// the machine rather than the sidecar.
   private static let seconds = 60
 
-  /// Asks a cell; in a process without cells, which only libraries are used in, the process itself.
+  /// Sends a request to a sandboxed process. In a program without such processes, which only uses the library, the
+  /// calling process answers.
   ///
-  /// - Returns: nothing, too, if the question made two fresh cells crash, or exceed their memory or processor time.
+  /// - Returns: empty bytes, too, if the request made two new processes crash, or exceed their memory or processor
+  ///   time.
   static func ask(
     _ question: UInt32, _ bytes: [UInt8], isPrivate: Bool
   ) throws(WordsUnavailable) -> [UInt8] {
@@ -67,12 +69,12 @@ package enum MetadataCell {
         return message.bytes
       } catch {
         switch error {
-        // Another attempt would be waited for as long again. A killed process that a busy system does not end in time counts
-        // as garbled: that says nothing of the sidecar.
+        // Another attempt could wait as long again. If a busy system does not end a killed process in time, that counts
+        // as garbled: the sidecar is not the cause.
         case .time, .cancelled, .garbled: throw WordsUnavailable()
-        // The server of cells was killed, or somebody chose the cell; no sidecar makes one exit.
+        // The server of the processes was killed, or a person killed the process; no sidecar makes one exit.
         case .unavailable, .exit, .signal(SIGKILL), .signal(SIGTERM): break
-        // SIGXCPU among them: the sidecar took all its processor time, however busy the machine is.
+        // Includes SIGXCPU: the sidecar took all its processor time, however busy the machine is.
         case .signal, .memory:
           crashes += 1
           if crashes == 2 { return [] }
@@ -82,7 +84,7 @@ package enum MetadataCell {
     throw WordsUnavailable()
   }
 
-  /// More than cells that are kept: all of them may have ended with the same server.
+  /// More than the number of idle processes: all of them may have ended with the same server.
   private static let attempts = 16
 
   private static func answer(_ question: UInt32, _ bytes: [UInt8]) -> [UInt8] {

@@ -1,16 +1,16 @@
 import Foundation
 import ZigguratFiles
 
-/// What somebody changes of an image's words; nil leaves a field as it is, and an empty one is emptied.
+/// An edit of an image's metadata; nil keeps a field, and an empty value clears it.
 package struct MetadataEdit: Hashable, Sendable, Codable {
   package var title: String?
   package var caption: String?
   package var keywords: [String]?
 
-  /// The values of an edit that cannot be used.
+  /// The invalid values of an edit.
   package struct Refusal: Error, Hashable {
     package struct Fault: Hashable, Sendable {
-      /// Names and numbers on the way to the value in the body.
+      /// Names and numbers of the path to the value in the body.
       package let members: [String]
       package let reason: String
     }
@@ -20,11 +20,11 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
     package var reason: String { faults.map(\.reason).joined(separator: "; ") }
   }
 
-  /// A value as it came, before it is known for which field.
+  /// A value before its field is known.
   private enum Field: Decodable {
     case null
     case text(String)
-    /// Nil is what is no text. Not all where they are too many.
+    /// A list, with nil for an element that is not a text. Incomplete if there are too many elements.
     case list([String?])
     case other
 
@@ -41,8 +41,8 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
       }
     }
 
-    /// Goes no further than it takes to refuse, and looks into no element: each that is no text costs an error, which
-    /// costs the more the deeper it lies.
+    /// Reads no more than is necessary to refuse the list, and decodes no nested element. Each one that is not a text
+    /// costs an error. The deeper it lies, the more it costs.
     private static func texts(_ list: inout any UnkeyedDecodingContainer) -> [String?] {
       var texts: [String?] = []
       while !list.isAtEnd, texts.count <= mostKeywords {
@@ -74,7 +74,7 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
     }
   }
 
-  /// An object; what members are called that cannot be changed is all that is read of them.
+  /// An object. The names of members that cannot be changed are read, but not their values.
   private struct Body: Decodable {
     private struct Name: CodingKey {
       let stringValue: String
@@ -94,10 +94,10 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
     }
   }
 
-  /// Characters of each field, and how many keywords.
+  /// The maximum length of each field in characters, and the maximum number of keywords.
   static let (longestTitle, longestCaption, longestKeyword, mostKeywords) = (1000, 20_000, 200, 500)
 
-  /// `{"title": …, "caption": …, "keywords": […]}`, at least one of them; null empties a field.
+  /// Parses `{"title": …, "caption": …, "keywords": […]}`, at least one of them; null clears a field.
   package init(json: [UInt8]) throws(Refusal) {
     guard let object = try? InputLimit.request.json.decode(Body.self, from: json).fields else {
       throw Refusal(faults: [Refusal.Fault(members: [], reason: "the body is no JSON object")])
@@ -116,7 +116,7 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
         return nil
       }
     }
-    // Always in the same order.
+    // Sorted, so that errors have a fixed order.
     for (name, value) in object.sorted(by: { $0.key < $1.key }) {
       switch name {
       case "title": title = taken(value.text, [name], name, Self.longestTitle, lines: false)
@@ -139,7 +139,7 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
     if !faults.isEmpty { throw Refusal(faults: faults) }
   }
 
-  /// Why a text cannot be used.
+  /// The reason why a text is invalid.
   private struct Invalid: Error {
     let reason: String
   }
@@ -149,7 +149,7 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
   ) -> Result<String, Invalid> {
     guard let given else { return .failure(Invalid(reason: "\(name) takes a text")) }
     var text = given.replacing("\r\n", with: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
-    // What XML 1.0 cannot hold (section 2.2), and line breaks where a line is meant.
+    // Characters that XML 1.0 does not allow (section 2.2), and line breaks in single-line fields.
     let isHeld = text.unicodeScalars.allSatisfy {
       switch $0.value {
       case 0x9, 0xa: lines

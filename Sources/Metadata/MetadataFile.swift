@@ -6,15 +6,16 @@ import ZigguratCGExiv2
 /// The EXIF, IPTC and XMP fields of one file, by Exiv2's names (`Xmp.dc.title`).
 final class MetadataFile {
   private let pointer: UnsafeMutablePointer<GExiv2Metadata>
-  /// Exiv2 makes EXIF and IPTC of a sidecar's XMP, and changes what does not fit there, as dates. These are not read.
+  /// Whether the file is a sidecar. Exiv2 derives EXIF and IPTC from a sidecar's XMP, and changes unsuitable values,
+  /// such as dates. These are not read.
   private let isSidecar: Bool
-  /// Other XMP of the same file; asked after its own.
+  /// Other XMP of the same file, with lower precedence.
   private var further: [MetadataFile] = []
-  /// Fields that Exiv2 does not read, by names of the same kind.
+  /// Fields that Exiv2 does not read, by similar names.
   private var texts: [String: String] = [:]
 
-  /// Nil where the file is of no format that Exiv2 reads, or its metadata is damaged: a picture without
-  /// words is still a picture.
+  /// Reads a file. Nil if Exiv2 does not support its format, or its metadata is damaged: a picture without metadata is
+  /// still a picture.
   convenience init?(path: String) {
     self.init(isSidecar: false) { gexiv2_metadata_open_path($0, path, $1) != 0 }
     var packets: [[UInt8]] = []
@@ -27,7 +28,7 @@ final class MetadataFile {
     addRepairedXMP()
   }
 
-  /// The metadata of a picture's file, with what Exiv2 passes over in HEIF and AVIF; nil if there is none.
+  /// Returns the metadata of a picture's file, including that of HEIF and AVIF which Exiv2 ignores; nil if it has none.
   static func picture(path: String) -> MetadataFile? {
     let file = MetadataFile(path: path)
     let (hasEXIF, hasXMP) = (file?.has(gexiv2_metadata_has_exif), file?.has(gexiv2_metadata_has_xmp))
@@ -54,13 +55,13 @@ final class MetadataFile {
     isThere(pointer) != 0
   }
 
-  /// Reads the bytes of EXIF, which are a TIFF file; `nil` if they are not.
+  /// Reads the bytes of EXIF, which are a TIFF file; nil if they are not.
   convenience init?(tiff bytes: [UInt8]) {
     self.init(isSidecar: false) { gexiv2_metadata_open_buf($0, bytes, bytes.count, $1) != 0 }
     addRepairedXMP()
   }
 
-  /// Adds a packet of which Exiv2 has left out everything, as it does for one bad character.
+  /// Adds a packet that Exiv2 has dropped completely, as it does for one invalid character.
   private func addRepairedXMP() {
     guard gexiv2_metadata_has_xmp(pointer) == 0, let packet = gexiv2_metadata_try_get_xmp_packet(pointer, nil)
     else { return }
@@ -69,11 +70,11 @@ final class MetadataFile {
     if !bytes.isEmpty, let file = MetadataFile(xmp: bytes) { further.insert(file, at: 0) }
   }
 
-  /// Of an XMP sidecar's bytes; nil where they are none.
+  /// Reads an XMP sidecar's bytes; nil if they are not XMP.
   convenience init?(xmp bytes: [UInt8]) {
     guard let bytes = XMPText.xml(XMPText.utf8(bytes)) else { return nil }
     self.init(isSidecar: true) { gexiv2_metadata_open_buf($0, bytes, bytes.count, $1) != 0 }
-    // Exiv2 returns success, and no field, for XMP that it does not decode.
+    // Exiv2 returns success, and no field, for XMP that it cannot decode.
     if gexiv2_metadata_has_xmp(pointer) == 0, XMPText.problem(bytes) != nil { return nil }
   }
 
@@ -83,19 +84,19 @@ final class MetadataFile {
       -> Bool
   ) {
     guard Self.isReady, let unopened = gexiv2_metadata_new() else { return nil }
-    // Asked for though nobody reads it: of damage that gexiv2 0.14 meets late it tells by the error alone,
-    // and returns success to who takes none.
+    // Required although the error is not used: gexiv2 0.14 reports late damage by the error alone, and returns success
+    // to callers that pass none.
     var error: UnsafeMutablePointer<GError>?
     let isOpen = open(unopened, &error) && error == nil
     g_clear_error(&error)
-    // What failed to open is left to leak, some kilobytes: gexiv2 frees parts of it as it fails, and frees them
-    // again when it is unreferenced. Only what is stored in `pointer` is, by `deinit`.
+    // After a failure, the object is leaked, some kilobytes: gexiv2 frees parts of it on failure, and again when it is
+    // unreferenced. `deinit` unreferences only the object in `pointer`.
     guard isOpen else { return nil }
     pointer = unopened
     self.isSidecar = isSidecar
   }
 
-  /// Whether the file may have words that Exiv2 does not read. Opening it once more takes a round trip on a share.
+  /// Whether the file may have metadata that Exiv2 does not read. Reopening it costs a round trip on a network share.
   private var mayHaveMore: Bool {
     switch gexiv2_metadata_get_mime_type(pointer).map({ String(cString: $0) }) {
     case "image/png", "image/gif": true
@@ -106,7 +107,7 @@ final class MetadataFile {
 
   deinit { g_object_unref(pointer) }
 
-  /// The field's values, trimmed, each cut at the length of the longest caption, without empty ones.
+  /// Returns the field's values, trimmed, each cut at the maximum length of a caption, without empty ones.
   func texts(_ tag: String) -> [String] {
     if let text = texts[tag] { return [text] }
     let own = ownTexts(tag)
@@ -133,7 +134,7 @@ final class MetadataFile {
       }
       return result.map(Self.value).filter { !$0.isEmpty }
     }
-    // Interpreted: of a comment without its character set's name, of Windows' fields without UCS-2.
+    // Interpreted: a comment without its character set's name, and Windows' fields without UCS-2.
     guard let text = gexiv2_metadata_try_get_tag_interpreted_string(pointer, tag, nil) else { return [] }
     defer { g_free(text) }
     let value = Self.value(Self.text(text))
@@ -142,7 +143,7 @@ final class MetadataFile {
 
   func text(_ tag: String) -> String? { texts(tag).first }
 
-  /// The items of a list that have qualifiers, as a language, each of which is a field of its own for Exiv2.
+  /// Returns the items of a list that have qualifiers, such as a language; Exiv2 has a separate field for each item.
   private func items(_ tag: String) -> [String] {
     var result: [String] = []
     for number in 1...Self.mostItems {
@@ -155,19 +156,19 @@ final class MetadataFile {
 
   private static let mostItems = 1000
 
-  /// The default of XMP's alternatives by language, or else the first.
+  /// Returns the default of XMP's language alternatives, or else the first.
   func alternative(_ tag: String) -> String? {
     let all = languages(tag)
     let text = (all.first { $0.language == "x-default" } ?? all.first)?.text
     return text ?? further.lazy.compactMap { $0.alternative(tag) }.first
   }
 
-  /// Of XMP's alternatives those whose language is named, by its tag (BCP 47).
+  /// Returns those of XMP's language alternatives that have a language tag, by this tag (BCP 47).
   func alternatives(_ tag: String) -> [String: String] {
     let all = languages(tag)
     guard !all.isEmpty else { return further.lazy.map { $0.alternatives(tag) }.first { !$0.isEmpty } ?? [:] }
     var result: [String: String] = [:]
-    // Of an alternative without a language Adobe's library says "x-repair".
+    // Adobe's library writes "x-repair" for an alternative without a language.
     for (language, text) in all.prefix(Self.mostLanguages)
     where !["x-default", "x-repair"].contains(language) {
       guard language.wholeMatch(of: #/[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8}){0,8}/#) != nil else { continue }
@@ -176,11 +177,11 @@ final class MetadataFile {
     return result
   }
 
-  /// A field's alternatives, trimmed, without empty ones.
+  /// Returns a field's alternatives, trimmed, without empty ones.
   ///
-  /// Exiv2 gives them as one text (`lang="x-default" Words, lang="de" Worte`), in which nobody can tell a second language
-  /// from words with such a mark in them: then the XML says it. Marks are looked for by scalars: words may begin with one
-  /// that combines.
+  /// Exiv2 returns them as one text (`lang="x-default" Words, lang="de" Worte`). In it, a second language looks like
+  /// text that contains such a mark; in this case the XML is read. Marks are found by scalars: the text behind may
+  /// begin with a combining one.
   private func languages(_ tag: String) -> [(language: String, text: String)] {
     guard gexiv2_metadata_try_has_tag(pointer, tag, nil) != 0,
       let bytes = gexiv2_metadata_try_get_tag_string(pointer, tag, nil)
@@ -195,7 +196,7 @@ final class MetadataFile {
     return words.isEmpty ? [] : [(mark.map { String($0.output.1) } ?? "x-default", words)]
   }
 
-  /// Alternatives by language as the XMP packet has them, by the fields that are read as such.
+  /// Language alternatives in the XMP packet, by the fields that are read as such.
   private lazy var written: [String: [(language: String, text: String)]]? = xmp.map { xmp in
     var result: [String: [(language: String, text: String)]] = [:]
     var (tag, language): (String?, String?) = (nil, nil)
@@ -223,7 +224,7 @@ final class MetadataFile {
     return result
   }
 
-  /// The fields that are read as alternatives, by their names in XML.
+  /// The fields that are read as language alternatives, by their names in XML.
   private static let alternativeTags = [
     "dc:title": "Xmp.dc.title", "dc:description": "Xmp.dc.description", "dc:rights": "Xmp.dc.rights",
     "xmpRights:UsageTerms": "Xmp.xmpRights.UsageTerms", "exif:UserComment": "Xmp.exif.UserComment",
@@ -235,7 +236,7 @@ final class MetadataFile {
 
   // MARK: Writing
 
-  /// The XMP packet with every field, as a sidecar holds it.
+  /// The XMP packet with every field, for a sidecar.
   var xmp: [UInt8]? {
     let format = GExiv2XmpFormatFlags(rawValue: GEXIV2_OMIT_PACKET_WRAPPER.rawValue)
     guard let text = gexiv2_metadata_try_generate_xmp_packet(pointer, format, 0, nil) else { return nil }
@@ -243,7 +244,7 @@ final class MetadataFile {
     return Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
   }
 
-  /// Sets an alternative by language's default and leaves the other languages.
+  /// Sets the default of a language alternative and keeps the other languages.
   func setDefault(_ tag: String, _ text: String) -> Bool {
     gexiv2_metadata_try_set_tag_string(pointer, tag, "lang=\"x-default\" \(text)", nil) != 0
   }
@@ -260,23 +261,23 @@ final class MetadataFile {
     return gexiv2_metadata_try_set_tag_multiple(pointer, tag, &texts, nil) != 0
   }
 
-  /// True also where there was no such field.
+  /// Removes a field. Returns true also if there was no such field.
   func clear(_ tag: String) -> Bool {
     gexiv2_metadata_try_clear_tag(pointer, tag, nil)
     return gexiv2_metadata_try_has_tag(pointer, tag, nil) == 0
   }
 
-  /// Cameras and old programs write Latin-1 where UTF-8 is asked for, as Windows has it, with curved quotes
+  /// Decodes text. Cameras and old programs write Latin-1 instead of UTF-8, in Windows' variant with curved quotes
   /// (WHATWG Encoding, section 9).
   private static func text(_ bytes: UnsafePointer<CChar>) -> String {
     if let text = String(validatingCString: bytes) { return text }
     let data = Data(bytes: bytes, count: strlen(bytes))
-    // Five bytes stand for nothing in Windows-1252, and for control characters in Latin-1.
+    // Five bytes are undefined in Windows-1252, and control characters in Latin-1.
     return String(data: data, encoding: .windowsCP1252) ?? String(data: data, encoding: .isoLatin1) ?? ""
   }
 
-  /// Without what stands at the ends and means nothing there: white space, control characters, byte order marks. Of other
-  /// invisible characters some belong to words.
+  /// Returns the text without insignificant characters at its ends: white space, control characters and byte order
+  /// marks. Other invisible characters may be part of the text.
   static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: nothing) }
 
   private static func value(_ text: String) -> String {
@@ -289,7 +290,7 @@ final class MetadataFile {
     )
     .union(CharacterSet(charactersIn: "\u{feff}\u{200b}"))
 
-  /// Once, before the first use, as gexiv2 demands of programs with threads.
+  /// Whether gexiv2 is initialized: once, before the first use, as it requires for programs with threads.
   static let isReady: Bool = {
     gexiv2_log_set_level(GEXIV2_LOG_LEVEL_MUTE)
     return gexiv2_initialize() != 0

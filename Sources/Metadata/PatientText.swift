@@ -1,21 +1,22 @@
-/// Fields about patients, in the languages and spellings in which programs and people write them.
+/// Fields about patients, in the languages and spellings of programs and people.
 enum PatientText {
-  /// Whether a text has such a field. A picture's caption may speak of patients: `Portrait of a patient`.
+  /// Whether a text has such a field. A picture's caption may mention patients: `Portrait of a patient`.
   static func isFound(in text: String) -> Bool {
     let text = FoldedText.folded(text).lowercased()
     return hasIdentifier(text) || hasNumber(text) || hasField(text)
   }
 
-  // MARK: Names of fields as programs write them
+  // MARK: Names of fields in programs' spelling
 
-  /// Whether one word of the text is such a name, as `PatientName` or `patient_id`, whatever separates it from its value.
+  /// Whether one word of the text is such a name, like `PatientName` or `patient_id`, with any separator before its
+  /// value.
   private static func hasIdentifier(_ text: String) -> Bool {
     text.split { !($0.isLetter || $0.isNumber || "_-.'".contains($0)) }.contains {
       identifiers.contains($0.filter(\.isLetter))
     }
   }
 
-  /// One word each, in lower case and folded, letters alone.
+  /// The names as single words, in lower case and folded, letters alone.
   private static let identifiers: Set<String> = {
     let fields = [
       "name", "firstname", "lastname", "givenname", "familyname", "fullname", "id", "ids", "identifier",
@@ -40,8 +41,8 @@ enum PatientText {
 
   // MARK: Numbers
 
-  /// Whether a word for a number of a patient stands in front of one: `MRN 12345678`, `NHS no. 943 476 5919`, `DOB
-  /// 1970-02-01`; or a patient in front of an id or a date of birth.
+  /// Whether a number follows a word for a patient's number: `MRN 12345678`, `NHS no. 943 476 5919`, `DOB 1970-02-01`.
+  /// Also whether an id or a date of birth follows a patient.
   private static func hasNumber(_ text: String) -> Bool {
     let words = text.split { !($0.isLetter || $0.isNumber) }
     func digits(_ place: Int) -> Int {
@@ -69,7 +70,7 @@ enum PatientText {
 
   // MARK: Keys of several words
 
-  /// Whether the text has such a key in front of a separator.
+  /// Whether the text has such a key before a separator.
   private static func hasField(_ text: String) -> Bool {
     let text = text.replacing("->", with: "\t").replacing("=>", with: "\t").replacing("→", with: "\t")
     let key = key
@@ -78,7 +79,7 @@ enum PatientText {
       var isFirst = true
       while let end = rest.firstIndex(where: { ":=\t".contains($0) }) {
         let words = rest[..<end].suffix(longestKey).split(whereSeparator: \.isWhitespace).suffix(mostWords)
-        // All words of the key are in front of the first separator; later ones stand behind a value.
+        // All words of the key are before the first separator; later ones are behind a value.
         for start in words.indices.reversed() {
           let letters = words[start...].joined().filter { $0.isLetter || $0.isNumber }
           if keys.contains(letters) { return true }
@@ -104,7 +105,7 @@ enum PatientText {
     return keys.contains(key)
   }
 
-  /// Names of fields that may be said of nobody else, also at the end of a sentence: `Scan of today. Name of patient: …`
+  /// Names of fields that refer to patients alone, also at the end of a sentence: `Scan of today. Name of patient: …`
   private static let keys: Set<String> = {
     let patients = [
       "patient", "patients", "patiente", "paciente", "paziente", "pasient", "pacjent", "pacjenta", "pacienta",
@@ -144,7 +145,7 @@ enum PatientText {
     return Set(all.map { FoldedText.folded($0).lowercased() })
   }()
 
-  /// Names of fields of which a sentence may speak: they are the whole text in front of the separator.
+  /// Names of fields that also occur in sentences: they must be the whole text before the separator.
   private static var key: Regex<Substring> {
     #/
       patients?(?:firstname|lastname|name|id|identifier|age|sex|gender|dob|birth\w*|number|no|nr|address|comments)?

@@ -2,16 +2,16 @@ import Foundation
 package import TileStorage
 import ZigguratFiles
 
-/// What an XMP sidecar says, as Lightroom, darktable and digiKam write it (XMP specification, part 3, section 5),
-/// wherever its bytes lie: in a `SidecarFile`, or sealed. It stands before what the picture itself said.
+/// The metadata of an XMP sidecar, as Lightroom, darktable and digiKam write it (XMP specification, part 3, section 5).
+/// Its bytes are in a `SidecarFile`, or sealed. It precedes the picture's own metadata.
 package struct Sidecar: Sendable, Codable {
   private let metadata: ImageMetadata
-  /// Fields that somebody has emptied here, so that the picture's own words do not come back.
+  /// Fields that a person has cleared here, so that the picture's own values do not return.
   private let removed: Set<String>
 
-  /// Nil where the bytes are no XMP.
+  /// Parses a sidecar; nil if the bytes are not XMP.
   ///
-  /// - Parameter isPrivate: no cell that has read another's words may see these.
+  /// - Parameter isPrivate: whether no process that has read other data may see these.
   package init?(_ bytes: [UInt8], isPrivate: Bool = false) throws(WordsUnavailable) {
     let answer = try MetadataCell.ask(MetadataCell.read, bytes, isPrivate: isPrivate)
     guard !answer.isEmpty, let sidecar = try? InputLimit.message.json.decode(Sidecar.self, from: answer)
@@ -21,19 +21,19 @@ package struct Sidecar: Sendable, Codable {
     self = sidecar
   }
 
-  /// Returns why bytes of which no sidecar could be made are none, in a clause.
+  /// Returns why bytes are not a valid sidecar, in a clause.
   package static func problem(_ bytes: [UInt8]) -> String {
     XMPText.problem(bytes)
       ?? "is XMP that cannot be read, or not within \(MetadataCell.processorSeconds) s of processor time"
   }
 
-  /// In this process.
+  /// Parses a sidecar in this process.
   init?(parsing bytes: [UInt8]) {
     let read = exiv2.withLock { _ in
       MetadataFile(xmp: bytes).map { file in
         let removed = Self.removed(file)
         var metadata = ImageMetadata(file, of: .sidecar)
-        // Other fields than Dublin Core's do not stand for what was emptied.
+        // Other fields than Dublin Core's do not replace a cleared one.
         if removed.contains("title"), file.alternative("Xmp.dc.title") == nil {
           metadata.title = nil
           metadata.titles = [:]
@@ -45,10 +45,10 @@ package struct Sidecar: Sendable, Codable {
     (metadata, removed) = read
   }
 
-  /// What is known of a picture that said `own` when it was built.
+  /// Returns the metadata of a picture that had the metadata `own` when it was built.
   package func applied(to own: ImageMetadata) -> ImageMetadata {
     var result = own
-    // Titles of two authors are no translations of each other.
+    // Titles of two authors are not translations of each other.
     if metadata.title != nil || !metadata.titles.isEmpty || removed.contains("title") {
       result.title = metadata.title
       result.titles = metadata.titles
@@ -60,7 +60,7 @@ package struct Sidecar: Sendable, Codable {
     result.place = metadata.place ?? own.place
     result.rights = metadata.rights ?? own.rights
     result.usageTerms = metadata.usageTerms ?? own.usageTerms
-    // Who names a licence anew takes back the one before, whichever field named it.
+    // A new licence replaces the old one, also if another field contained it.
     if metadata.license != nil || metadata.webStatement != nil
       || metadata.rights.flatMap(ImageMetadata.webAddress) != nil
     {
@@ -80,9 +80,9 @@ package struct Sidecar: Sendable, Codable {
     Set((file.text(removedTag) ?? "").split(separator: " ").map(String.init))
   }
 
-  /// A sidecar with the edit in it, and everything else as it was.
-  /// - Parameter bytes: of the sidecar so far; empty where there is none.
-  /// - Returns: nil where they are no XMP: what cannot be read is not overwritten.
+  /// Returns a sidecar with the edit in it, and everything else unchanged.
+  /// - Parameter bytes: the bytes of the present sidecar; empty if there is none.
+  /// - Returns: nil if they are not XMP: an unreadable file is not overwritten.
   package static func edited(
     _ bytes: [UInt8], _ edit: MetadataEdit, isPrivate: Bool = false
   ) throws(WordsUnavailable) -> [UInt8]? {
@@ -93,7 +93,7 @@ package struct Sidecar: Sendable, Codable {
     return answer.isEmpty ? nil : answer
   }
 
-  /// In this process.
+  /// Writes the edit in this process.
   static func write(_ edit: MetadataEdit, into bytes: [UInt8]) -> [UInt8]? {
     exiv2.withLock { _ in
       guard let file = MetadataFile(xmp: bytes.isEmpty ? Array(empty.utf8) : bytes) else { return nil }
@@ -127,7 +127,7 @@ package struct Sidecar: Sendable, Codable {
     }
   }
 
-  /// Whether the edit can be read from what was written: Exiv2 writes a namespace's name as it stands, quotes and all.
+  /// Whether the edit can be read from the result: Exiv2 writes a namespace's name unescaped, with its quotes.
   private static func holds(_ xmp: [UInt8], _ edit: MetadataEdit) -> Bool {
     guard let file = MetadataFile(xmp: xmp) else { return false }
     let words = ImageMetadata(file, of: .sidecar)

@@ -1,10 +1,10 @@
 import Foundation
 import TileStorage
 
-/// XMP as bytes, before a parser of XML reads it.
+/// XMP as bytes, before an XML parser reads it.
 enum XMPText {
-  /// The encodings that XMP may have besides UTF-8 (XMP specification, part 1, section 7.1), by their byte order marks or
-  /// the first character, `<`. UTF-32 comes first: its mark begins with that of UTF-16.
+  /// The encodings of XMP besides UTF-8 (XMP specification, part 1, section 7.1), by their byte order marks or the
+  /// first character, `<`. UTF-32 comes first: its mark begins with that of UTF-16.
   private static let encodings: [([UInt8], String.Encoding)] = [
     ([0xff, 0xfe, 0, 0], .utf32LittleEndian), ([0, 0, 0xfe, 0xff], .utf32BigEndian),
     ([0x3c, 0, 0, 0], .utf32LittleEndian), ([0, 0, 0, 0x3c], .utf32BigEndian),
@@ -12,25 +12,25 @@ enum XMPText {
     ([0x3c, 0], .utf16LittleEndian), ([0, 0x3c], .utf16BigEndian),
   ]
 
-  /// Returns the same text in UTF-8; what is in no other encoding as it is.
+  /// Returns the text in UTF-8. Bytes in none of these encodings are returned unchanged.
   static func utf8(_ bytes: [UInt8]) -> [UInt8] {
     guard let encoding = encodings.first(where: { bytes.starts(with: $0.0) })?.1,
       let text = String(data: Data(bytes), encoding: encoding)
     else { return bytes }
-    // The declaration names an encoding that it is not in any more.
+    // The declaration names the former encoding.
     let plain = text.drop { $0 == "\u{feff}" }.replacing(#/^<\?xml[^>]*\?>\s*/#, with: "")
     return Array(plain.utf8)
   }
 
-  /// Returns a text in UTF-8 without its byte order mark and the white space before it, which Exiv2 takes for no XMP; nil
-  /// if it is no XML.
+  /// Returns a text in UTF-8 without its byte order mark and leading white space; nil if it is not XML. With them,
+  /// Exiv2 does not recognize XMP.
   static func xml(_ bytes: [UInt8]) -> [UInt8]? {
     let start = bytes.starts(with: [0xef, 0xbb, 0xbf]) ? bytes.dropFirst(3) : bytes[...]
     let rest = start.drop { [0x20, 0x09, 0x0a, 0x0d].contains($0) }
     return rest.first == UInt8(ascii: "<") ? Array(rest) : nil
   }
 
-  /// Returns why a sidecar is not read, in a clause; nil if nothing is wrong with it.
+  /// Returns why a sidecar is not read, in a clause; nil if it is valid.
   static func problem(_ bytes: [UInt8]) -> String? {
     if bytes.isEmpty { return "is empty" }
     guard let text = xml(utf8(bytes)) else { return "is not XMP" }
@@ -66,8 +66,8 @@ enum XMPText {
     return doubled.map { "has the property '\($0.prefix(100))' twice" }
   }
 
-  /// Returns XMP without characters that XML does not have (XML 1.0, section 2.2), and with those of Windows-1252 in
-  /// UTF-8.
+  /// Returns XMP without characters that XML does not allow (XML 1.0, section 2.2), and with those of Windows-1252
+  /// converted to UTF-8.
   static func repaired(_ bytes: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count)

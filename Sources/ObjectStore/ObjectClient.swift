@@ -1,5 +1,6 @@
 import Synchronization
 package import TileStorage
+import ZigguratFiles
 
 /// Reads from a bucket of an S3 store, with patience that ends.
 package final class ObjectClient: ObjectReading {
@@ -8,7 +9,7 @@ package final class ObjectClient: ObjectReading {
     var waiting = 0
   }
 
-  /// What a client asked and was told, since its start.
+  /// Numbers of requests and responses since the start of a client.
   package struct Counts: Sendable {
     package var requests = 0
     package var retries = 0
@@ -16,7 +17,7 @@ package final class ObjectClient: ObjectReading {
     package var faults = 0
   }
 
-  /// What is shared with the thread, which lives until the client ends.
+  /// The state that the client shares with its thread, which lives until the client ends.
   private final class Shared: Sendable {
     let state: Mutex<State>
     let counts = Mutex(Counts())
@@ -35,9 +36,7 @@ package final class ObjectClient: ObjectReading {
       let fault: ObjectFault? = if case .failure(let fault) = result { fault } else { nil }
       state.withLock { state in
         state.patience.breaker.note(hasAnswered: fault?.isSilence != true, at: now)
-        let pause =
-          fault == nil
-          ? .zero : patience.pause * (Double(1 << (call.attempt - 1)) * Double.random(in: 0.5...1))
+        let pause = fault == nil ? .zero : patience.pause.backoff(after: call.attempt)
         if fault?.mayPass == true, call.attempt < patience.tries, now + pause < call.deadline,
           state.patience.breaker.refusal(at: now) == nil, state.patience.retries.spend()
         {
@@ -127,6 +126,11 @@ package final class ObjectClient: ObjectReading {
 }
 
 extension ObjectFault {
+  /// Returns the error of a request for a bucket as a whole.
+  func ofBucket(_ action: String) -> StorageError {
+    StorageError(action, self == .missing ? "there is no such bucket" : description, kind: kind)
+  }
+
   /// Whether the same question may have an answer soon.
   var mayPass: Bool {
     switch self {

@@ -178,12 +178,7 @@ package struct PictureMove: Sendable {
       guard there == bytes else { throw conflict(id, "the space has another original of that picture") }
       return
     }
-    var entries: [(name: String, bytes: [UInt8])] = []
-    for name in sealed.entryNames {
-      guard let bytes = sealed.entry(name) else { throw damaged(id, name) }
-      entries.append((name, bytes))
-    }
-    entries.append((originalPrefix + ending, bytes))
+    let entries = try entries(id, sealed) + [(name: originalPrefix + ending, bytes: bytes)]
     let writer = try space.makeWriter(id: id, pyramid: sealed.pyramid, format: sealed.format, sidecar: nil)
     try copy(id, sealed.pyramid, sealed.copy, entries, to: writer)
   }
@@ -282,13 +277,20 @@ package struct PictureMove: Sendable {
   private static func content(
     _ id: ImageID, _ sealed: SealedArchive, _ space: PrivateSpace
   ) throws(StorageError) -> (entries: [(name: String, bytes: [UInt8])], sidecar: [UInt8]?) {
+    var entries = try entries(id, sealed)
+    let old = entries.firstIndex { $0.name == sidecar }.map { entries.remove(at: $0).bytes }
+    return (entries, try space.sidecar(ofID: id) ?? old)
+  }
+
+  private static func entries(
+    _ id: ImageID, _ sealed: SealedArchive
+  ) throws(StorageError) -> [(name: String, bytes: [UInt8])] {
     var entries: [(name: String, bytes: [UInt8])] = []
     for name in sealed.entryNames {
       guard let bytes = sealed.entry(name) else { throw damaged(id, name) }
       entries.append((name, bytes))
     }
-    let old = entries.firstIndex { $0.name == sidecar }.map { entries.remove(at: $0).bytes }
-    return (entries, try space.sidecar(ofID: id) ?? old)
+    return entries
   }
 
   /// Gives a picture that the space has already the metadata of the one that is moved there.
@@ -326,7 +328,7 @@ package struct PictureMove: Sendable {
     }
   }
 
-  /// What is there already may be a copy that was interrupted before the original went, and nothing else.
+  /// Throws if an existing image is not a copy whose move was interrupted.
   private static func requireSame(
     _ id: ImageID, _ place: String, _ isSameSize: Bool, _ pyramid: Pyramid, _ tile: (Int) -> [UInt8]?,
     _ other: (Int) -> [UInt8]?

@@ -1,8 +1,8 @@
 package import TileStorage
 package import ZigguratFiles
 
-/// Where a space's images came from stands in its sealed index: an image that is built anew has a new line there,
-/// which nobody has claimed yet.
+/// The sources of a space's images, in its sealed index. A rebuilt image has a new line there, which no source has claimed
+/// yet.
 extension PrivateSpace: OriginStore {
   package func claim(_ images: [ImageID: SourceRoot]) throws(StorageError) {
     let known = try index().entries

@@ -138,10 +138,18 @@ package final class PrivateSpace: ArchiveStore, Sendable {
       guard replacing || index.entries[id.text] == nil else {
         throw StorageError("write \(id)", PartialFile.taken, code: EEXIST)
       }
+      // The index finds two ids equal that differ by their Unicode form alone; the other image would be lost.
+      if let other = index.entries.index(forKey: id.text).map({ index.entries[$0].key }),
+        !other.utf8.elementsEqual(id.text.utf8)
+      {
+        throw StorageError(
+          "write \(id)", "the space has an image whose name differs by its Unicode form alone", code: EEXIST)
+      }
       try folder.publish(file)
       let old = index.entries[id.text]
       var entry = entry
-      if let sidecar { entry.sidecar = try publish(sidecar: sidecar) } else { entry.sidecar = old?.sidecar }
+      entry.sidecar = old?.sidecar
+      if let sidecar { entry.sidecar = try folder.publish(sidecar: sidecar, keys) }
       index.entries[id.text] = entry
       return (old?.files ?? []).filter { !entry.files.contains($0) }
     }
@@ -185,7 +193,7 @@ package final class PrivateSpace: ArchiveStore, Sendable {
     return try newestIndex().index
   }
 
-  /// Where the folder has several, as after a writer was killed, this finds the newest, which `index` need not.
+  /// Reads the newest index, even if the folder has several, as after a writer was killed. `index` need not.
   func newestIndex() throws(StorageError) -> IndexFiles.Found {
     let action = "read the space's index in \(folder.path)"
     guard !keys.isWiped else { throw SpaceKeys.locked(action) }

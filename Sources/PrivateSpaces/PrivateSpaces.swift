@@ -19,11 +19,8 @@ package struct PrivateSpaces: Sendable {
   package func open(_ password: Password) throws(SpaceError) -> PrivateSpace {
     do throws(StorageError) {
       let keyring = try read() ?? .absent
-      guard let found = keyring.spaceKey(try key(password, keyring)) else {
-        guard keyring.isWhole else { throw Keyring.damaged("no space opens, but it is damaged") }
-        throw Self.refused
-      }
-      return try PrivateSpace(folder: folder, keys: SpaceKeys(spaceKey: found.key))
+      let spaceKey = try Self.spaceKey(keyring, try key(password, keyring))
+      return try PrivateSpace(folder: folder, keys: SpaceKeys(spaceKey: spaceKey))
     } catch { throw Self.spaceError(error) }
   }
 
@@ -59,10 +56,7 @@ package struct PrivateSpaces: Sendable {
         throw Self.refused
       }
       let oldKey = try key(old, keyring)
-      guard keyring.spaceKey(oldKey) != nil else {
-        guard keyring.isWhole else { throw Keyring.damaged("no space opens, but it is damaged") }
-        throw Self.refused
-      }
+      _ = try Self.spaceKey(keyring, oldKey)
       let newKey = try key(new, keyring)
       try folder.locked { () throws(StorageError) in
         let derivation = keyring.derivation
@@ -90,11 +84,8 @@ package struct PrivateSpaces: Sendable {
       CoreDumps.forbid()
       let keyring = try read() ?? .absent
       let passwordKey = try key(password, keyring)
-      guard let found = keyring.spaceKey(passwordKey) else {
-        guard keyring.isWhole else { throw Keyring.damaged("no space opens, but it is damaged") }
-        throw Self.refused
-      }
-      return try SpaceRekey(self, folder, spaceKey: found.key, passwordKey: passwordKey)
+      let spaceKey = try Self.spaceKey(keyring, passwordKey)
+      return try SpaceRekey(self, folder, spaceKey: spaceKey, passwordKey: passwordKey)
     } catch { throw Self.spaceError(error) }
   }
 
@@ -149,7 +140,7 @@ package struct PrivateSpaces: Sendable {
   /// For a process that has spaces open: what asks it to lock them from now on.
   package func watchLocking() -> LockRequests { LockRequests(path: folder.path(SpaceFolder.lockName)) }
 
-  /// What is wrong with the keyring, which the spaces share; nil where nothing is.
+  /// Returns the error of the keyring, which the spaces share; nil if it is sound.
   package func keyringFault() -> String? {
     do throws(StorageError) {
       _ = try readWhole()
@@ -179,6 +170,13 @@ package struct PrivateSpaces: Sendable {
         "open a space", "\(keyring.derivation.memory >> 20) MB of memory are not available", code: ENOMEM)
     }
     return key
+  }
+
+  private static func spaceKey(_ keyring: Keyring, _ passwordKey: LockedBytes) throws(StorageError)
+    -> LockedBytes
+  {
+    if let found = keyring.spaceKey(passwordKey) { return found.key }
+    throw keyring.isWhole ? refused : Keyring.damaged("no space opens, but it is damaged")
   }
 
   // Closures under the lock throw one type of error.

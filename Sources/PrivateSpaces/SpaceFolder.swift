@@ -90,7 +90,7 @@ struct SpaceFolder: Sendable {
     utimensat(AT_FDCWD, path(name), times, AT_SYMLINK_NOFOLLOW)
   }
 
-  /// Nil where there is no such file.
+  /// Reads a file; nil if it does not exist.
   func read(_ name: String) throws(StorageError) -> [UInt8]? {
     try requireOwn()
     do {

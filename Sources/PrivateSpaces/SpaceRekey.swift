@@ -10,7 +10,7 @@ package import ZigguratFiles
 /// that nobody changes the space under its old key from then on. The new index names the other old files, which are
 /// removed afterwards: by this call, or by whoever opens the space next.
 package final class SpaceRekey {
-  /// What is to be done.
+  /// The work that is left.
   package struct Extent: Hashable, Sendable {
     /// Pictures yet to be sealed anew, those that were deleted and can come back among them.
     package let pictures: Int
@@ -20,7 +20,7 @@ package final class SpaceRekey {
     package let freeByteCount: Int
   }
 
-  /// How far it is, in bytes that are read.
+  /// The progress, in bytes that were read.
   package struct Progress: Hashable, Sendable {
     package internal(set) var done = 0
     package internal(set) var total: Int
@@ -31,7 +31,7 @@ package final class SpaceRekey {
     /// The space has its new key. Not all of the old is cleared away, for this reason: by the next call, or whoever
     /// opens the space next.
     case uncleared(StorageError)
-    /// What is sealed anew stays for the next call.
+    /// The call was stopped. The next call continues with what was sealed.
     case stopped
     /// Pictures that cannot be read, each with its reason; the space keeps its old key.
     case faulty([String])
@@ -45,10 +45,10 @@ package final class SpaceRekey {
   /// Nobody else changes a key in this folder as long as it is open.
   private let turn: Int32
   private var next: NextKey?
-  /// What is sealed anew already, by the generation that it was made from.
+  /// Archives under the new key, by the generation of their origin.
   private var archives: [String: SpaceIndex.Entry] = [:]
   private var sidecars: [String: SpaceIndex.Record] = [:]
-  /// Those of `archives` that a killed call may not have read back.
+  /// The members of `archives` that a killed call may not have verified.
   private var unproven: Set<String> = []
   /// An earlier call was killed when nothing was left but to remove the old files, which this one has done.
   package private(set) var wasFinished: Bool

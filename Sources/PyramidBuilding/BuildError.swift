@@ -77,13 +77,14 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
       mayBeOfMachine = !error.action.contains(source)
       code = error.code
     case let error as ImagingError: self.init(source, error.reason(forFileAt: source))
+    case is CancellationError: self = .interrupted
     default: self.init(source, String(describing: error))
     }
   }
 
-  /// Returns the same error about a source, with words in front of its reason.
-  func about(_ source: String, _ words: String) -> BuildError {
-    var error = BuildError(source, words + reason, kind)
+  /// Returns the same error about a source, with a reason in other words.
+  func about(_ source: String, _ reason: String) -> BuildError {
+    var error = BuildError(source, reason, kind)
     error.knownSince = knownSince
     error.absentOwner = absentOwner
     error.mayBeOfMachine = mayBeOfMachine

@@ -1,7 +1,7 @@
 import TileGeometry
 import TileStorage
 
-/// What a build is about to make, known once its source is open.
+/// The plan of a build, known once its source is open.
 struct BuildPlan: Hashable {
   let pyramid: Pyramid
   let format: TileFormat
@@ -9,7 +9,7 @@ struct BuildPlan: Hashable {
   let memory: Int
 }
 
-/// Who a picture is built for: allows its memory, and knows of the work on it while it lasts.
+/// The owner of a build: it grants memory, and follows the work while it lasts.
 protocol BuildHost: AnyObject {
   /// Asked before anything is written; throws where the picture may not be built.
   func check(_ plan: BuildPlan, _ source: String) throws(BuildError)

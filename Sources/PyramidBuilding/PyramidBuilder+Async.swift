@@ -77,7 +77,7 @@ extension PyramidBuilder {
         return .success(try body(builder))
       } catch {
         let error: BuildError = error
-        return .failure(error.kind == .cancelled ? error.about(source, "") : error)
+        return .failure(error.kind == .cancelled ? error.about(source, error.reason) : error)
       }
     }
     let result = await withTaskCancellationHandler {
@@ -130,7 +130,7 @@ extension BuildOptions {
 
 extension SampleWindow {
   /// Returns why no picture has this window; `nil` if one may have it.
-  fileprivate var refusal: String? {
+  var refusal: String? {
     switch self {
     case .auto, .full: return nil
     case .range(let low, let high):

@@ -100,7 +100,10 @@ public struct PyramidBuilder: Sendable {
       return Report(
         pyramid: pyramid, byteCount: try writer.finish(), route: "exact: pixels of the program",
         steps: pixels.steps + (options.downsampling == .linear ? [Self.linearStep] : []))
-    } catch { throw BuildError(name, error).about(name, "") }
+    } catch {
+      let error = BuildError(name, error)
+      throw error.about(name, error.reason)
+    }
   }
 
   private static let linearStep = "shrunk in linear light"
@@ -196,9 +199,9 @@ public struct PyramidBuilder: Sendable {
         leftOut: associated == nil ? route.leftOut : [], damage: damage,
         dropped: route.unshown)
     } catch {
-      let error = error as? BuildError ?? BuildError(source, error)
+      let error = BuildError(source, error)
       let place = page.map { "page \($0.number + 1): " } ?? ""
-      throw error.about(source, place)
+      throw error.about(source, place + error.reason)
     }
   }
 }
@@ -238,8 +241,8 @@ extension BuildOptions {
       + (time.map { " time=\($0)" } ?? "")
   }
 
-  /// Of a record's line what somebody has asked for: without the number that is another where the program builds
-  /// otherwise, and without what it says unasked of some sources.
+  /// Returns the parts of a record's line that somebody has asked for. The number in front, which differs between
+  /// versions of the program, and what is added unasked for some sources are left out.
   static func asked(_ summary: String) -> [Substring] {
     summary.split(separator: " ").dropFirst().filter { !$0.hasPrefix("dpi=auto") }
   }

@@ -1,7 +1,7 @@
-/// JSON written straight to memory, for answers that are asked for thousands of times a second;
-/// everything else is encoded by Foundation.
+/// A writer of JSON straight to memory, for answers that are requested thousands of times a second. Foundation encodes
+/// all other JSON.
 package struct JSONText: ~Copyable {
-  // An array would ask before every byte whether it is alone.
+  // An array would check before every byte whether it is uniquely referenced.
   private var start: UnsafeMutablePointer<UInt8>
   private var count = 0
   private var capacity: Int
@@ -24,7 +24,7 @@ package struct JSONText: ~Copyable {
   package mutating func key(_ name: StaticString) {
     let length = name.utf8CodeUnitCount
     reserve(length + 4)
-    // A tenth of a viewport query's instructions are spent here.
+    // A tenth of a viewport query's instructions are executed here.
     var end = start + count
     if needsComma {
       end.pointee = UInt8(ascii: ",")
@@ -60,7 +60,7 @@ package struct JSONText: ~Copyable {
     value(text)
   }
 
-  /// - Parameter bytes: JSON already.
+  /// - Parameter bytes: encoded JSON.
   package mutating func member(_ name: StaticString, json bytes: [UInt8]) {
     key(name)
     value(json: bytes)
@@ -74,7 +74,7 @@ package struct JSONText: ~Copyable {
     needsComma = true
   }
 
-  /// Whole numbers without a fraction; -0 as 0. The number is finite.
+  /// Writes a finite number. Whole numbers have no fraction; -0 is written as 0.
   package mutating func value(_ number: Double) {
     if let whole = Int(exactly: number) { return value(whole) }
     reserve(WrittenFractions.longest + 1)
@@ -96,7 +96,7 @@ package struct JSONText: ~Copyable {
     needsComma = true
   }
 
-  /// A value that is JSON already.
+  /// Writes a value that is JSON already.
   package mutating func value(json bytes: [UInt8]) {
     reserve(bytes.count + 1)
     comma()
@@ -104,22 +104,22 @@ package struct JSONText: ~Copyable {
     needsComma = true
   }
 
-  /// A string in parts, written by `body`.
+  /// Writes a string in parts, which `body` writes.
   package mutating func string(_ body: (inout JSONText) -> Void) { nest("\"", "\"", body) }
 
-  /// A part of a string, as it stands between the quotes.
+  /// Writes a part of a string in the form between the quotes.
   package mutating func part(escaped bytes: [UInt8]) {
     reserve(bytes.count)
     bytes.withUnsafeBufferPointer { put($0) }
   }
 
-  /// A part of a string that needs no escape.
+  /// Writes a part of a string that needs no escape.
   package mutating func part(_ text: StaticString) {
     reserve(text.utf8CodeUnitCount)
     put(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  /// The same from memory.
+  /// Writes a part of a string that needs no escape, from memory.
   package mutating func part(plain bytes: UnsafeRawBufferPointer) {
     reserve(bytes.count)
     put(bytes.assumingMemoryBound(to: UInt8.self))
@@ -131,7 +131,7 @@ package struct JSONText: ~Copyable {
     put(digits: number.magnitude)
   }
 
-  /// A text as it stands between the quotes of a string (RFC 8259, section 7).
+  /// Returns a text in the form between the quotes of a string (RFC 8259, section 7).
   package static func escaped(_ text: String) -> [UInt8] {
     var json = JSONText(capacity: text.utf8.count + 2)
     json.value(text)
@@ -181,7 +181,7 @@ package struct JSONText: ~Copyable {
     needsComma = true
   }
 
-  // MARK: Into memory that `reserve` has made sure of
+  // MARK: Writing into memory that `reserve` has ensured
 
   private mutating func comma() { if needsComma { put(",") } }
 

@@ -1,7 +1,7 @@
-/// A JSON document that has no type of its own: what is read to be looked through, and what is written as a literal.
+/// A JSON document without a type of its own, for reading by look-up, and for writing as a literal.
 ///
-/// What is asked for thousands of times a second is a `JSONText`, what has a type is `Codable` itself. Not for what
-/// strangers send: to find out what a value is costs the more the deeper it lies.
+/// JSON that is requested thousands of times a second is a `JSONText`; JSON with a type is `Codable` itself. Not for
+/// untrusted JSON: the deeper a value lies, the more its decoding costs.
 package enum JSONValue: Hashable, Sendable {
   case null
   case flag(Bool)
@@ -11,7 +11,7 @@ package enum JSONValue: Hashable, Sendable {
   case list([JSONValue])
   case object([String: JSONValue])
 
-  /// A member of an object, nil where there is none. Setting makes an object of whatever else it was.
+  /// A member of an object; nil if it is missing. Setting makes any other value an object.
   package subscript(name: String) -> JSONValue? {
     get { members?[name] }
     set {

@@ -1,7 +1,7 @@
-/// Where a text has its fractions, so that a number that comes again is copied, not converted: the tiles
-/// of a grid share their edges and sizes.
+/// The places of a text's fractions, so that a repeated number is copied, not converted: the tiles of a grid share
+/// their edges and sizes.
 struct WrittenFractions: ~Copyable {
-  /// Bytes of the longest, such as -2.2250738585072014e-308.
+  /// The maximum length in bytes, that of -2.2250738585072014e-308.
   static let longest = 24
 
   private struct Place {
@@ -21,7 +21,7 @@ struct WrittenFractions: ~Copyable {
 
   deinit { places.deallocate() }
 
-  /// The bytes of the text that are this number.
+  /// Returns the range of this number in the text; nil if it is not known.
   func range(of number: Double) -> Range<Int>? {
     let place = places[Self.index(number)]
     guard place.bits == number.bitPattern, place.count > 0 else { return nil }
@@ -34,7 +34,7 @@ struct WrittenFractions: ~Copyable {
       bits: number.bitPattern, start: UInt32(range.lowerBound), count: UInt32(range.count))
   }
 
-  /// By Fibonacci hashing, whose top bits depend on all of the number's.
+  /// Returns the index by Fibonacci hashing, whose top bits depend on all bits of the number.
   private static func index(_ number: Double) -> Int {
     Int(truncatingIfNeeded: (number.bitPattern &* 0x9e37_79b9_7f4a_7c15) >> 58)
   }

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Set once, by any thread.
+/// An event that any thread sets once.
 package final class Flag: Sendable {
   private let value = Atomic<Bool>(false)
   private let monitor = Monitor()
@@ -17,7 +17,7 @@ package final class Flag: Sendable {
     monitor.unlock()
   }
 
-  /// Until it is set, or so many seconds have passed.
+  /// Waits until it is set, or until so many seconds have passed.
   package func wait(upTo seconds: Double) {
     let end = Monitor.time(after: seconds)
     monitor.lock()

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// Something that is on its way, whose coming any number of tasks and threads wait for.
+/// A pending result for which any number of tasks and threads wait.
 package protocol Pending: Sendable {
-  /// Calls `body` once, when it has come or failed: at once if that was before. The thread that brings it calls it, and must
-  /// not be held up.
+  /// Calls `body` once after the result has arrived or failed; at once if it already has. The thread that lands the
+  /// result calls it, and must not be blocked.
   func whenLanded(_ body: @escaping @Sendable () -> Void)
 }
 
 extension Pending {
-  /// Suspends the task until it has come or failed, or the task is cancelled.
+  /// Suspends the task until the result has arrived or failed, or the task is cancelled.
   package func landed() async {
     let waiter = Waiter()
     await withTaskCancellationHandler {
@@ -21,7 +21,8 @@ extension Pending {
     }
   }
 
-  /// Blocks the thread until it has come or failed; not for an event loop or a thread of the cooperative pool.
+  /// Blocks the thread until the result has arrived or failed; not for an event loop or a thread of the cooperative
+  /// pool.
   package func wait() {
     let landed = WakeUps()
     whenLanded { landed.signal() }
@@ -58,7 +59,7 @@ private final class Waiter: Sendable {
 
 /// The result of an operation that has begun. It lands once.
 package final class Flight<Value: Sendable>: Pending {
-  /// In a type of its own: a function that stands bare in a generic type is wrapped once more by every look at it.
+  /// A struct, because a bare function in a generic type is wrapped again at every access.
   private struct Observer {
     let receive: @Sendable (Value) -> Void
   }
@@ -73,7 +74,7 @@ package final class Flight<Value: Sendable>: Pending {
 
   package init() {}
 
-  /// Gives the result to all who wait for it. What comes after the first result is ignored.
+  /// Passes the result to all waiting observers. Later results are ignored.
   package func land(_ value: Value) {
     let observers = state.withLock { state -> [Observer] in
       guard state.value == nil else { return [] }
@@ -84,8 +85,8 @@ package final class Flight<Value: Sendable>: Pending {
     for observer in observers { observer.receive(value) }
   }
 
-  /// Calls `body` once with the result: at once if it is there. The thread that lands it calls it, in the order of these calls,
-  /// and must not be held up.
+  /// Calls `body` once with the result; at once if it has landed. The thread that lands it calls all bodies in the
+  /// order of these calls, and must not be blocked.
   package func whenLanded(_ body: @escaping @Sendable (Value) -> Void) {
     let landed = state.withLock { state -> Value? in
       if state.value == nil { state.observers.append(Observer(receive: body)) }
@@ -96,7 +97,7 @@ package final class Flight<Value: Sendable>: Pending {
 
   package func whenLanded(_ body: @escaping @Sendable () -> Void) { whenLanded { _ in body() } }
 
-  /// Blocks the thread until the result is there, and returns it.
+  /// Blocks the thread until the result has landed, and returns it.
   package func value() -> Value {
     wait()
     guard let value = state.withLock({ $0.value }) else { preconditionFailure("it has landed") }

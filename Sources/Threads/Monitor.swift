@@ -1,6 +1,6 @@
 package import Glibc
 
-/// A lock with a condition to wait for. `Synchronization.Mutex` has no condition variable.
+/// A lock with a condition variable, which `Synchronization.Mutex` does not have.
 package final class Monitor: @unchecked Sendable {
   // Sendable: a pthread mutex and condition are made to be shared; both stay where they were allocated.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -10,7 +10,7 @@ package final class Monitor: @unchecked Sendable {
     pthread_mutex_init(mutex, nil)
     var attributes = pthread_condattr_t()
     pthread_condattr_init(&attributes)
-    // Whoever sets the day's time makes nobody wait longer.
+    // A change of the system's time does not prolong a wait.
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
     pthread_cond_init(condition, &attributes)
     pthread_condattr_destroy(&attributes)
@@ -25,16 +25,21 @@ package final class Monitor: @unchecked Sendable {
 
   package func lock() { pthread_mutex_lock(mutex) }
   package func unlock() { pthread_mutex_unlock(mutex) }
-  /// Lets go of the lock until `wakeAll`, then takes it again; may also return for no reason.
+  package func withLock<Value>(_ body: () throws -> Value) rethrows -> Value {
+    lock()
+    defer { unlock() }
+    return try body()
+  }
+  /// Releases the lock until `wakeAll`, then takes it again; may also return spuriously.
   package func wait() { pthread_cond_wait(condition, mutex) }
-  /// The same, until that moment at the latest.
-  /// - Parameter deadline: of the clock `CLOCK_MONOTONIC`.
-  /// - Returns: false where the moment came.
+  /// Waits like `wait()`, until the deadline at the latest.
+  /// - Parameter deadline: a time of the clock `CLOCK_MONOTONIC`.
+  /// - Returns: false if the deadline has passed.
   package func wait(until deadline: timespec) -> Bool {
     var deadline = deadline
     return pthread_cond_timedwait(condition, mutex, &deadline) == 0
   }
-  /// The moment in so many seconds, of the clock `CLOCK_MONOTONIC`.
+  /// Returns the time after so many seconds, of the clock `CLOCK_MONOTONIC`.
   package static func time(after seconds: Double) -> timespec {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
@@ -44,7 +49,7 @@ package final class Monitor: @unchecked Sendable {
     return time
   }
 
-  /// Wakes one who waits, where all wait for the same.
+  /// Wakes one waiting thread, if all wait for the same condition.
   package func wakeOne() { pthread_cond_signal(condition) }
   package func wakeAll() { pthread_cond_broadcast(condition) }
 }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Those who are told of what happens, as soon as it is known who they are; may be used by many threads.
+/// A list of observers of an event, which may be used by many threads.
 package final class Observation<Event>: Sendable {
-  /// In a type of its own: a function that stands bare in a generic type is wrapped once more by every look at it,
-  /// until the wrappings that call each other take all of a thread's stack.
+  /// A struct, because a bare function in a generic type is wrapped again at every access. In the end, the nested
+  /// wrappers take all of a thread's stack.
   private struct Observer {
     let tell: @Sendable (Event) -> Void
   }
@@ -12,7 +12,7 @@ package final class Observation<Event>: Sendable {
 
   package init() {}
 
-  /// Has `body` told from now on, too.
+  /// Adds an observer, which is called for all events from now on.
   package func observe(_ body: @escaping @Sendable (Event) -> Void) {
     observers.withLock { $0.append(Observer(tell: body)) }
   }

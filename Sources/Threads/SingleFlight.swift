@@ -1,7 +1,8 @@
 import Synchronization
 
-/// Runs one operation for each key at a time; callers that ask for the key meanwhile share its result (as Go's `singleflight`). A
-/// result that is worth remembering, such as a failure, is given for a while without another operation (negative caching).
+/// A runner of one operation for each key at a time (as Go's `singleflight`). Callers that ask for the key meanwhile
+/// share its result. A result that is worth remembering, such as a failure, is returned for a while without another
+/// operation (negative caching).
 package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct State {
     var flights: [Key: Flight<Value>] = [:]
@@ -9,13 +10,13 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sen
   }
 
   private let state = Mutex(State())
-  /// Results that are remembered at a time. Of very many none is worth remembering.
+  /// The maximum number of remembered results. If there are very many, none is worth remembering.
   private let capacity: Int
 
   package init(remembering capacity: Int = 4096) { self.capacity = capacity }
 
-  /// The flight of the key.
-  /// - Returns: `isNew` if the caller has to begin the operation, and to call `land` when it ends.
+  /// Returns the flight of the key.
+  /// - Returns: `isNew` if the caller has to start the operation, and to call `land` when it ends.
   package func join(_ key: Key) -> (flight: Flight<Value>, isNew: Bool) {
     state.withLock { state in
       if let flight = state.flights[key] { return (flight, false) }
@@ -26,7 +27,7 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sen
   }
 
   /// Ends the operation of the key.
-  /// - Parameter rest: how long `remembered` gives the result; nil if it does not.
+  /// - Parameter rest: the time for which `remembered` returns the result; nil for not at all.
   package func land(_ key: Key, _ value: Value, rememberingFor rest: Duration? = nil) {
     let flight = state.withLock { state in
       if let rest {
@@ -38,7 +39,7 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sen
     flight?.land(value)
   }
 
-  /// The result of the last operation, as long as it is remembered.
+  /// Returns the result of the last operation, as long as it is remembered.
   package func remembered(_ key: Key) -> Value? {
     state.withLock { state in
       guard let known = state.remembered[key] else { return nil }

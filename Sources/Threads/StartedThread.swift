@@ -1,6 +1,6 @@
 import Glibc
 
-/// A thread that was started: the one place where threads begin.
+/// A thread that was started: the one place where threads are created.
 package struct StartedThread {
   private final class Work: Sendable {
     let run: @Sendable () -> Void
@@ -9,8 +9,8 @@ package struct StartedThread {
 
   private let thread: pthread_t
 
-  /// Nil where the system gives no thread; `work` is not done then.
-  /// - Parameter stackBytes: of its stack; the system's own choice (8 MB) where nil.
+  /// Starts a thread; nil if the system refuses one, and `work` is not run then.
+  /// - Parameter stackBytes: the size of its stack; nil for the system's default (8 MB).
   private init?(stackBytes: Int?, _ work: @escaping @Sendable () -> Void) {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
@@ -31,17 +31,17 @@ package struct StartedThread {
     self.thread = thread
   }
 
-  /// Has a thread that nobody waits for do the work.
-  /// - Parameter stackBytes: of its stack; the system's own choice (8 MB) where nil.
-  /// - Returns: false where the system gives no thread; `work` is not done then.
+  /// Runs the work on a thread for which nobody waits.
+  /// - Parameter stackBytes: the size of its stack; nil for the system's default (8 MB).
+  /// - Returns: false if the system refuses a thread; `work` is not run then.
   package static func detached(stackBytes: Int? = nil, _ work: @escaping @Sendable () -> Void) -> Bool {
     guard let started = StartedThread(stackBytes: stackBytes, work) else { return false }
     pthread_detach(started.thread)
     return true
   }
 
-  /// The same, of what the program cannot do without: where the system gives no thread it says so and ends with
-  /// sysexits' "try again later".
+  /// Runs necessary work on a thread. If the system refuses a thread, the program reports it and exits with sysexits'
+  /// "try again later".
   package static func needed(_ work: @escaping @Sendable () -> Void) {
     guard !detached(work) else { return }
     let words = "ziggurat: the system gives no thread\n"
@@ -49,10 +49,10 @@ package struct StartedThread {
     exit(EX_TEMPFAIL)
   }
 
-  /// Runs `body` on `count` threads, the caller's being the first, and returns when all have.
+  /// Runs `body` on `count` threads, including the caller's as the first, and returns when all have ended.
   ///
-  /// Where the system gives fewer threads, fewer do the same work.
-  /// - Parameter body: gets the thread's number, counted from 0.
+  /// If the system grants fewer threads, fewer do the same work.
+  /// - Parameter body: called with the thread's number, counted from 0.
   package static func several(_ count: Int, _ body: @escaping @Sendable (_ number: Int) -> Void) {
     var others: [StartedThread] = []
     for number in 1..<max(count, 1) {

@@ -1,5 +1,5 @@
-/// The threads on which a server's tasks run, so that nothing that blocks the cooperative pool of the process holds them up.
-/// Tasks that run here must not block either.
+/// The threads on which a server's tasks run, so that they do not depend on the cooperative pool of the process, which
+/// may be blocked. Tasks that run here must not block either.
 package final class TaskThreads: TaskExecutor {
   private let queue: WorkQueue
 
@@ -11,10 +11,10 @@ package final class TaskThreads: TaskExecutor {
     let isTaken = queue.submit(always: true) { [self] in
       job.runSynchronously(on: asUnownedTaskExecutor())
     }
-    // What a task still has to do after the end is done by the thread that resumes it.
+    // After the end, the thread that resumes a task runs the rest of it.
     if !isTaken { job.runSynchronously(on: asUnownedTaskExecutor()) }
   }
 
-  /// Ends the threads, when the tasks that wait for them have run.
+  /// Ends the threads after the waiting tasks have run.
   package func stop() { queue.stop() }
 }

@@ -1,5 +1,5 @@
-/// Signals that threads give each other, counted: each wakes one who waits.
-// Sendable: the count is touched under `monitor` only.
+/// A counting semaphore: each signal wakes one waiting thread.
+// Sendable: the count is accessed under `monitor` only.
 package final class WakeUps: @unchecked Sendable {
   private let monitor = Monitor()
   private var count = 0
@@ -13,7 +13,7 @@ package final class WakeUps: @unchecked Sendable {
     monitor.unlock()
   }
 
-  /// Takes one signal, as soon as there is one.
+  /// Waits for a signal and takes it.
   package func wait() {
     monitor.lock()
     defer { monitor.unlock() }
@@ -21,10 +21,10 @@ package final class WakeUps: @unchecked Sendable {
     count -= 1
   }
 
-  /// The same; takes none where none came within so many seconds.
+  /// Waits for a signal and takes it; takes none if none arrives within so many seconds.
   /// - Parameters:
-  ///   - seconds: for ever where nil.
-  ///   - takesAll: whether all signals that have come are taken at once.
+  ///   - seconds: the timeout; nil waits for ever.
+  ///   - takesAll: whether all signals that have arrived are taken at once.
   package func wait(upTo seconds: Double?, takesAll: Bool = false) {
     let end = seconds.map { Monitor.time(after: $0) }
     monitor.lock()

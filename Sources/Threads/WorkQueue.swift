@@ -1,7 +1,7 @@
-/// Work that threads of its own do in its order: what waits for disks, databases or deliberate slowness, and thus never
-/// may run on an event loop. A thread begins when there is work for it, and stays.
+/// A pool of threads with a queue of jobs in order. The jobs wait for disks, databases or deliberate slowness, and thus
+/// must never run on an event loop. A thread starts when there is a job for it, and stays.
 package final class WorkQueue: @unchecked Sendable {
-  // Sendable: what changes is touched under `monitor` only.
+  // Sendable: mutable state is accessed under `monitor` only.
   private let monitor = Monitor()
   private var waiting: [@Sendable () -> Void] = []
   private var idle = 0
@@ -11,12 +11,12 @@ package final class WorkQueue: @unchecked Sendable {
   private let capacity: Int
 
   /// - Parameters:
-  ///   - threads: how much is done at a time, at most.
-  ///   - capacity: jobs that may wait.
+  ///   - threads: the maximum number of jobs that run at a time.
+  ///   - capacity: the maximum number of waiting jobs.
   package init(threads: Int, capacity: Int) { (self.threads, self.capacity) = (threads, capacity) }
 
-  /// Has `job` done; false where the queue is full or ends, and then it is not.
-  /// - Parameter always: also where the queue is full: clearing up after a client that is gone.
+  /// Submits `job`; false if the queue is full or stopping, and then the job is not run.
+  /// - Parameter always: whether the job is accepted by a full queue: it cleans up after a client that is gone.
   package func submit(always: Bool = false, _ job: @escaping @Sendable () -> Void) -> Bool {
     monitor.lock()
     guard !isStopping, always || waiting.count < capacity else {
@@ -25,17 +25,17 @@ package final class WorkQueue: @unchecked Sendable {
     }
     waiting.append(job)
     let needsThread = idle < waiting.count && running < threads
-    // Whoever waits for the end of the queue does so only once it takes no more.
+    // A caller of `stop` waits only after the queue has stopped accepting jobs.
     if needsThread { running += 1 } else { monitor.wakeOne() }
     monitor.unlock()
     if needsThread, !StartedThread.detached({ [self] in work(isOnly: false) }) {
-      // Without a single thread the jobs would wait for ever: done here, late rather than never.
+      // Without a single thread the jobs would wait for ever, so they run here.
       work(isOnly: true)
     }
     return true
   }
 
-  /// Takes no more jobs and returns when those that it had are done.
+  /// Stops accepting jobs and returns when all accepted ones are done.
   package func stop() {
     monitor.lock()
     defer { monitor.unlock() }
@@ -44,7 +44,8 @@ package final class WorkQueue: @unchecked Sendable {
     while running > 0 { monitor.wait() }
   }
 
-  /// - Parameter isOnly: for want of a thread: leaves the work to others where there are any, and does not wait for more.
+  /// - Parameter isOnly: whether no thread could be started. Then the work is left to other threads, if there are any,
+  ///   and the call does not wait for more.
   private func work(isOnly: Bool) {
     monitor.lock()
     defer {

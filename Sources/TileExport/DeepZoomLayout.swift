@@ -2,7 +2,7 @@ import TileGeometry
 import TileStorage
 import ZigguratTileProtocols
 
-/// `NAME.dzi` and `NAME_files/LEVEL/COLUMN_ROW.EXT`, as `vips dzsave --layout dz`.
+/// The layout `NAME.dzi` and `NAME_files/LEVEL/COLUMN_ROW.EXT`, as of `vips dzsave --layout dz`.
 struct DeepZoomLayout: StaticLayout {
   let pyramid: Pyramid
   let name: String

@@ -1,6 +1,6 @@
 package import TileStorage
 
-/// A layout of files that clients without a tile server know.
+/// A layout of files for clients that need no tile server.
 package enum ExportLayout: String, CaseIterable, Sendable {
   /// Deep Zoom, for OpenSeadragon.
   case deepZoom = "dz"
@@ -11,22 +11,22 @@ package enum ExportLayout: String, CaseIterable, Sendable {
   case iiif3
 }
 
-/// What an export looks like; nil leaves what the archive has.
+/// The options of an export; nil keeps the archive's value.
 package struct ExportOptions: Sendable {
   package var layout: ExportLayout
-  /// Level pixels; Zoomify's is 256 unless another is asked for, since some of its clients reckon with that.
+  /// Level pixels. Zoomify's default is 256, since some of its clients assume that.
   package var tileSize: Int?
-  /// Level pixels that a tile reaches into its neighbours; Deep Zoom only.
+  /// The overlap of a tile into its neighbours in level pixels; Deep Zoom only.
   package var overlap: Int?
-  /// Zoomify has JPEG only.
+  /// The tile format; Zoomify has JPEG only.
   package var format: TileFormat?
-  /// Of tiles that are encoded anew, 1…100.
+  /// The quality of tiles that are re-encoded, 1…100.
   package var quality = 80
-  /// What stands behind transparent pixels and beyond the image's edge: red, green, blue.
+  /// The colour behind transparent pixels and beyond the image's edge: red, green, blue, 0…255.
   package var background = [255, 255, 255]
-  /// The URL under which the folder will be seen, without a slash at its end.
+  /// The URL under which the folder will be served, without a slash at its end.
   package var baseURL: String?
-  /// What is at the destination is replaced.
+  /// Whether an export at the destination is replaced.
   package var replaces = false
 
   package static let tileSizes = 16...8192

@@ -3,11 +3,11 @@ import Glibc
 import TileStorage
 import ZigguratFiles
 
-/// A folder that an earlier export wrote, known by the names of its files. Anything else may be somebody's only copy, and
-/// is never replaced.
+/// A check for a folder that an earlier export wrote, by the names of its files. Any other file may be the only copy,
+/// and is never replaced.
 enum ExportedFolder {
-  /// Returns the path of a file below a folder that no export writes, or the folder's if it is no export; `nil` if an
-  /// export wrote all of it, or it is empty.
+  /// Returns the path of a file below a folder that no export writes, or the folder's path if it is not an export. Nil
+  /// if an export wrote all of it, or it is empty.
   static func foreignFile(in folder: String) -> String? {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder).sorted() else {
       return folder
@@ -15,7 +15,7 @@ enum ExportedFolder {
     if names.isEmpty { return nil }
     let descriptors = names.compactMap { name in Kind(descriptor: name).map { (name, $0) } }
     guard let (descriptor, kind) = descriptors.first, isFile("\(folder)/\(descriptor)") else {
-      // A folder on the way to exports: of `a/b` in the folder of `a`.
+      // A folder that contains exports, such as `a` if `a/b` is an export.
       return foreignFile(ofFolders: names, in: folder)
     }
     for name in names where name != descriptor {
@@ -25,7 +25,7 @@ enum ExportedFolder {
         if let file = foreignFile(in: path) { return file }
         continue
       }
-      // An image within may have a name that tiles of larger images have.
+      // An image inside may have a name that tiles of larger images have.
       if let file = foreignFile(in: path, below: [name], kind), foreignFile(in: path) != nil { return file }
     }
     return nil
@@ -82,7 +82,7 @@ enum ExportedFolder {
       }
     }
 
-    /// Whether a folder beside the descriptor is one of tiles.
+    /// Whether a folder beside the descriptor contains tiles.
     func isOfTiles(_ name: String) -> Bool {
       switch self {
       case .deepZoom(let image): name == "\(image)_files"
@@ -92,7 +92,7 @@ enum ExportedFolder {
       }
     }
 
-    /// Whether a path below the export is that of a tile.
+    /// Whether a path below the export is a tile's path.
     func holdsTile(_ parts: [String]) -> Bool {
       guard let (stem, ending) = parts.last.flatMap(Self.split), TileFormat(fileExtension: ending) != nil
       else {

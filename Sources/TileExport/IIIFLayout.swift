@@ -4,12 +4,12 @@ import TileStorage
 import ZigguratText
 import ZigguratTileProtocols
 
-/// `info.json` and tiles under their canonical URLs, level 0 of the IIIF Image API 3.0, as `vips dzsave
-/// --layout iiif3`. A level that one tile holds is there as `full` too, which viewers ask for.
+/// The layout of `info.json` and tiles under their canonical URLs: level 0 of the IIIF Image API 3.0, as of
+/// `vips dzsave --layout iiif3`. A level that fits in one tile also exists as `full`, which viewers request.
 struct IIIFLayout: StaticLayout {
   let pyramid: Pyramid
   let format: TileFormat
-  /// Where the folder will stand, without a slash at its end.
+  /// The URL of the folder, without a slash at its end.
   let id: String
   let scale: PhysicalDimensions?
   var firstLevel: Int { 0 }
@@ -23,7 +23,7 @@ struct IIIFLayout: StaticLayout {
         names.append(PathText.string { IIIFTileName.write(wholeAs: nil, format, &$0) })
       }
     }
-    // Coarser ones are sizes, not tiles.
+    // Coarser levels are sizes, not tiles.
     if tile.level >= pyramid.finestSingleTileLevel, !isFinerTile(tile) {
       names.append(
         PathText.string {
@@ -34,7 +34,7 @@ struct IIIFLayout: StaticLayout {
   }
 
   /// Whether the tile has the region and size, and so the name, of a tile of the next finer level. Such a tile is the
-  /// lower right corner of both levels and one pixel in each: any other is half as wide or high in the coarser one.
+  /// lower right corner of both levels, and one pixel in each. Any other is half as wide or high in the coarser one.
   private func isFinerTile(_ tile: TileAddress) -> Bool {
     let finer = TileAddress(level: tile.level + 1, column: 2 * tile.column, row: 2 * tile.row)
     guard let place = rectangle(of: tile), let other = rectangle(of: finer), place.width == other.width,
@@ -44,7 +44,7 @@ struct IIIFLayout: StaticLayout {
       == IIIFGrid.region(of: other, level: finer.level, in: pyramid)
   }
 
-  /// Takes each name of a region for one of a tile.
+  /// Whether a file or folder has this name in the export. Any name of a region is taken for a tile's.
   func holds(_ name: String) -> Bool {
     let numbers = name.split(separator: ",", omittingEmptySubsequences: false)
     return ["info.json", "full"].contains(name)
@@ -74,7 +74,7 @@ struct IIIFLayout: StaticLayout {
   }
 }
 
-/// Keys sorted, so that the same archive gives the same bytes.
+/// Returns the JSON with sorted keys, so that the same archive gives the same bytes.
 private func text(of json: JSONValue) -> String {
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]

@@ -7,12 +7,12 @@ import ZigguratThreads
 import ZigguratTileProtocols
 import ZigguratTileRendering
 
-/// Writes an archive's tiles as a folder of files for a plain web server.
+/// An exporter of an archive's tiles as a folder of files for a plain web server.
 ///
-/// Where the layout's grid and format are the archive's, its tiles are copied byte for byte; others are
-/// put together from its pixels and encoded anew.
+/// If the layout's grid and format are the archive's, the tiles are copied byte for byte. Other tiles are composed of
+/// the archive's pixels and re-encoded.
 package struct TileExporter: Sendable {
-  /// What was written.
+  /// Counts of written tiles and bytes.
   package struct Report: Hashable, Sendable {
     package var copied = 0
     package var encoded = 0
@@ -27,10 +27,10 @@ package struct TileExporter: Sendable {
   private let threads: Int
   private let isCancelled: @Sendable () -> Bool
 
-  /// Seconds that one tile may take.
+  /// The timeout of one tile in seconds.
   private static let timeout = 120
 
-  /// - Parameter isCancelled: asked before each row of tiles; true ends the export and leaves nothing.
+  /// - Parameter isCancelled: called before each row of tiles. If it returns true, the export ends and leaves no files.
   package init(
     _ archive: TileArchive, options: ExportOptions, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(StorageError) {
@@ -79,13 +79,13 @@ package struct TileExporter: Sendable {
   package static func isName(
     _ name: String, inExportOf archive: TileArchive, _ options: ExportOptions
   ) -> Bool {
-    // An archive that cannot be exported is reported by its export.
+    // If an archive cannot be exported, its export reports the error.
     (try? layout(of: archive, options))?.0.holds(name) ?? false
   }
 
   /// Writes the folder, which appears at `destination` when it is complete.
-  /// - Parameter root: a folder above `destination`, made if missing, out of which no link may lead; nil if `destination`
-  ///   is what the user named.
+  /// - Parameter root: a folder above `destination`, created if missing, out of which no link may lead; nil if the user
+  ///   named `destination` itself.
   package func export(to destination: String, within root: String? = nil) throws(StorageError) -> Report {
     if let root {
       try FolderTree.make(root)
@@ -132,7 +132,7 @@ package struct TileExporter: Sendable {
     }
   }
 
-  /// A level's rows of tiles: dealt to threads, what they wrote and what failed first.
+  /// A level's rows of tiles: their distribution to threads, the threads' counts, and the first error.
   private final class Rows: Sendable {
     private let next = Atomic(0)
     private let count: Int
@@ -195,10 +195,10 @@ package struct TileExporter: Sendable {
     }
   }
 
-  /// The archive's own bytes where they are what the layout wants.
+  /// Returns the archive's own bytes if they are the layout's tile.
   private func stored(_ tile: TileAddress) throws(StorageError) -> UnsafeRawBufferPointer? {
     guard format == archive.format, let place = layout.rectangle(of: tile),
-      // Also if neither grid nor overlap is the same, but one tile is the whole level.
+      // Also true if neither grid nor overlap is the same, but one tile is the whole level.
       place == archive.pyramid.rectangle(of: tile), !layout.padsEdges || isFull(place)
     else { return nil }
     func error(_ what: String, _ kind: StorageError.Kind) -> StorageError {
@@ -210,7 +210,7 @@ package struct TileExporter: Sendable {
     }
     switch archive.awaited(index) {
     case .here(let bytes, _) where !bytes.isEmpty: return bytes
-    // Not written by whoever made the archive, but all layouts have it.
+    // The program that made the archive omitted it, but all layouts contain it.
     case .notThere: return nil
     case .pending, .unreachable: throw error("is not available at present", .unreachable)
     case .here, .unreadable: throw error("cannot be read", .unreadable)
@@ -225,7 +225,7 @@ package struct TileExporter: Sendable {
       ? PixelSize(width: side, height: side)! : PixelSize(width: place.width, height: place.height)!
     let isWhole = size.width == place.width && size.height == place.height
     let picture = PictureFormat(format)
-    // One of the archive's tiles may give back the very file that is wanted.
+    // One of the archive's tiles may contain the very file.
     let task: RenderTask =
       isWhole && place == archive.pyramid.rectangle(of: tile)
       ? .tile(tile, picture) : .cut(place, level: tile.level, paddedTo: size, picture)

@@ -2,15 +2,15 @@ import TileGeometry
 import TileStorage
 import ZigguratTileProtocols
 
-/// `Z/X/Y.EXT` with a `tilejson.json`, as Leaflet, OpenLayers and OpenSeadragon ask (`vips dzsave --layout
-/// google` has Z/Y/X); the tile of z 0 holds the whole image.
+/// The layout `Z/X/Y.EXT` with a `tilejson.json`, for Leaflet, OpenLayers and OpenSeadragon. The layout of
+/// `vips dzsave --layout google` is Z/Y/X. The tile of z 0 contains the whole image.
 struct XYZLayout: StaticLayout {
   let pyramid: Pyramid
   let name: String
   let format: TileFormat
-  /// Where the folder will stand, without a slash at its end; nil leaves the tiles' URLs relative.
+  /// The URL of the folder, without a slash at its end; nil keeps the tiles' URLs relative.
   let baseURL: String?
-  /// Beyond the image's edge, in formats without alpha: red, green, blue.
+  /// The colour beyond the image's edge, in formats without alpha: red, green, blue, 0…255.
   let background: [Int]
   var padsEdges: Bool { true }
 

@@ -2,9 +2,9 @@ import TileGeometry
 import TileStorage
 import ZigguratTileProtocols
 
-/// `ImageProperties.xml` and `TileGroupN/LEVEL-COLUMN-ROW.jpg`: the tiles that `serve` offers as Zoomify.
+/// The layout `ImageProperties.xml` and `TileGroupN/LEVEL-COLUMN-ROW.jpg`, with the tiles that `serve` has as Zoomify.
 ///
-/// Levels are halved rounding down, unlike those of `vips dzsave --layout zoomify`, which no client can know.
+/// Levels are halved rounding down. Those of `vips dzsave --layout zoomify` are not, and no client can know that.
 struct ZoomifyLayout: StaticLayout {
   let pyramid: Pyramid
   private let grid: ZoomifyGrid

@@ -2,10 +2,10 @@
 public struct CoveredTile: Hashable, Sendable {
   /// The position of the tile in the pyramid.
   public let address: TileAddress
-  /// The pixels that the tile holds, overlap included, in level space.
+  /// The pixels of the tile, overlap included, in level space.
   public let source: PixelRect
-  /// The place of these pixels in viewport space, in CSS pixels, before the picture is mirrored and rotated about the
-  /// viewport's centre.
+  /// The place of these pixels in viewport space, in CSS pixels. It applies before the picture is mirrored and rotated
+  /// about the viewport's centre.
   public let target: Rect
   /// Whether the tile lies outside the visible area and is included because of a margin.
   public let isPrefetch: Bool
@@ -16,7 +16,7 @@ public struct CoveredTile: Hashable, Sendable {
 ///
 /// Level pixel j covers image pixels [j·2^k, (j+1)·2^k), k = topLevel − level, cut at the image's edge.
 ///
-/// No function traps, and none needs memory or time beyond what `limit` says, however large image and viewport are.
+/// No function traps. None needs memory or time beyond its `limit`, for images and viewports of any size.
 public struct Coverage: Sendable {
   /// The levels and tiles of the image.
   public let pyramid: Pyramid
@@ -56,7 +56,7 @@ public struct Coverage: Sendable {
   ///
   /// - Parameters:
   ///   - margin: rings of tiles around the visible area to fetch ahead, clamped to `0...maximumMargin`.
-  ///   - limit: the largest number of tiles. If there are more, the rings are left out; if the visible tiles alone are
+  ///   - limit: the largest number of tiles. If there are more, the rings are omitted. If the visible tiles alone are
   ///     more, those of a block of rows and columns around the viewport's centre are returned.
   public func tiles(margin: Int = 0, limit: Int = defaultLimit) -> [CoveredTile] {
     let (core, all) = sets(margin: margin, limit: limit)
@@ -73,8 +73,8 @@ public struct Coverage: Sendable {
 
   /// Returns the tiles of every coarser level that meet the visible area, coarsest level first.
   ///
-  /// - Parameter limit: the largest number of tiles. The levels share it from the coarsest on; of a level that exceeds
-  ///   the rest, the tiles of a block of rows and columns around the viewport's centre are returned.
+  /// - Parameter limit: the largest number of tiles. The levels share it from the coarsest on. If a level exceeds the
+  ///   rest, the tiles of a block of rows and columns around the viewport's centre are returned.
   public func fallbackTiles(limit: Int = defaultLimit) -> [CoveredTile] {
     var tiles: [CoveredTile] = []
     for coarser in coarsest..<level {

@@ -1,5 +1,5 @@
-// Codable and names in text, in forms that HTTP API and viewer share. Embedded Swift has no Codable, and the tables of
-// Unicode that comparing strings needs would be undefined symbols there.
+// Codable conformances and names in text, in the forms of the HTTP API and the viewer. Embedded Swift has no Codable.
+// The Unicode tables that string comparison needs would be undefined symbols there.
 #if !hasFeature(Embedded)
 
   extension Fit: RawRepresentable, Codable {
@@ -208,7 +208,7 @@
   extension Viewport: Codable {
     private enum CodingKeys: String, CodingKey { case width, height, scale, x, y }
 
-    /// Decodes `{"width", "height", "scale", "x", "y", "rotation", "flip"}`, as of the HTTP API's answers; the last
+    /// Decodes `{"width", "height", "scale", "x", "y", "rotation", "flip"}`, like the HTTP API's responses; the last
     /// two may be absent. Throws `DecodingError` for a value out of range: nothing is clamped.
     public init(from decoder: any Decoder) throws {
       let values = try decoder.container(keyedBy: CodingKeys.self)
@@ -287,7 +287,7 @@
   extension CoveredTile: Codable {
     private enum CodingKeys: String, CodingKey { case source, target, prefetch }
 
-    /// Decodes `{"level", "column", "row", "source", "target", "prefetch"}`, as of the HTTP API's answers; throws
+    /// Decodes `{"level", "column", "row", "source", "target", "prefetch"}`, like the HTTP API's responses; throws
     /// `DecodingError` as its parts do.
     public init(from decoder: any Decoder) throws {
       let values = try decoder.container(keyedBy: CodingKeys.self)

@@ -1,5 +1,5 @@
-/// Distances from the edges of a viewport to the area in which an image is shown and may come to rest, as of
-/// `UIScrollView.contentInset`: the room that toolbars or rounded corners take.
+/// Distances from the edges of a viewport to the area in which an image is shown and may come to rest. They are the
+/// room that toolbars or rounded corners take, like `UIScrollView.contentInset`.
 ///
 /// Insets belong to viewport space: they stay where they are if the picture is rotated. Values are CSS pixels.
 /// A negative inset lets the image end that far outside the viewport.

@@ -1,7 +1,7 @@
 /// The content offsets at which a viewport may come to rest: a range for each axis, CSS pixels of content space.
 ///
-/// An axis on which the content is smaller than the area within the insets permits a single offset, at which the
-/// content is centred in that area. `UIScrollView` would put the content to the area's start instead.
+/// If the content is smaller than the area within the insets, its axis permits a single offset. It centres the content
+/// in that area. `UIScrollView` would put the content to the area's start instead.
 public struct PermittedOffsets: Hashable, Sendable {
   /// The permitted content offsets from the left.
   public let x: ClosedRange<Double>
@@ -25,8 +25,8 @@ public struct PermittedOffsets: Hashable, Sendable {
 extension Viewport {
   /// Returns the content offsets at which the viewport leaves no gap beside the image, at its scale and rotation.
   ///
-  /// Without a rotation an axis permits −leading inset … content + trailing inset − window, as
-  /// `UIScrollView.contentInset` has it. With a rotation the upright box around the rotated area counts.
+  /// Without a rotation an axis permits −leading inset … content + trailing inset − window, as with
+  /// `UIScrollView.contentInset`. With a rotation the upright box around the rotated area counts.
   ///
   /// - Parameters:
   ///   - image: the size of the image at full resolution.
@@ -59,8 +59,8 @@ extension Viewport {
     return first...max(first, last)
   }
 
-  /// Returns the viewport moved as little as possible to a permitted offset: an axis on which the content is smaller
-  /// than the area within the insets is centred; on a larger one no gap is left.
+  /// Returns the viewport moved as little as possible to a permitted offset. If the content is smaller than the area
+  /// within the insets, its axis is centred; otherwise no gap is left on that axis.
   ///
   /// - Parameters:
   ///   - image: the size of the image at full resolution.

@@ -18,7 +18,7 @@ public struct PixelSize: Hashable, Sendable {
   init(unchecked width: Int, _ height: Int) { (self.width, self.height) = (width, height) }
 }
 
-/// A rectangle of whole pixels in image space or level space, as the property that holds it says.
+/// A rectangle of whole pixels in image space or level space; the property that contains it states which.
 public struct PixelRect: Hashable, Sendable {
   /// The distance in pixels from the left edge of the space to the left edge of the rectangle.
   public let x: Int

@@ -1,4 +1,4 @@
-/// A point in image space, content space or viewport space, as the parameter or property that holds it says.
+/// A point in image space, content space or viewport space; the parameter or property that contains it states which.
 public struct Point: Hashable, Sendable {
   /// The distance from the left edge of the space. It grows to the right.
   public var x: Double
@@ -12,8 +12,8 @@ public struct Point: Hashable, Sendable {
   var isFinite: Bool { x.isFinite && y.isFinite }
 }
 
-/// A rectangle with fractional edges in image space, content space or viewport space, as the parameter or
-/// property that holds it says.
+/// A rectangle with fractional edges in image space, content space or viewport space; the parameter or property that
+/// contains it states which.
 public struct Rect: Hashable, Sendable {
   /// The left edge.
   public var x: Double

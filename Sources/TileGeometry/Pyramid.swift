@@ -19,8 +19,8 @@ public struct Pyramid: Hashable, Sendable {
 
   /// Creates the pyramid of an image.
   ///
-  /// Returns `nil` if the tile size is below 1, if the overlap is negative or not below the tile size, or if the
-  /// number of tiles exceeds `Int.max`.
+  /// Returns `nil` if the tile size is below 1, or if the overlap is negative or not below the tile size. Also returns
+  /// `nil` if the number of tiles exceeds `Int.max`.
   ///
   /// - Parameters:
   ///   - imageSize: the size of the image at full resolution.
@@ -78,7 +78,7 @@ public struct Pyramid: Hashable, Sendable {
       && address.row >= 0 && address.row < rows(ofLevel: address.level)
   }
 
-  /// Returns the pixels that a tile holds, overlap included, in level space; `nil` outside the pyramid.
+  /// Returns the pixels of a tile, overlap included, in level space; `nil` outside the pyramid.
   public func rectangle(of address: TileAddress) -> PixelRect? {
     guard contains(address) else { return nil }
     let size = size(ofLevel: address.level)
@@ -103,7 +103,7 @@ public struct Pyramid: Hashable, Sendable {
     Int.bitWidth - (max(side, 1) - 1).leadingZeroBitCount + 1
   }
 
-  /// Returns a length that is halved a number of times and rounded up each time.
+  /// Returns a length after a number of halvings, rounded up each time.
   ///
   /// - Parameters:
   ///   - length: pixels; a value below 1 counts as 1.

@@ -1,9 +1,9 @@
 /// A rotation by any angle about the origin, after an optional mirroring left to right.
 ///
-/// Angles are degrees clockwise on a screen, where y grows downwards, as of `rotate()` in CSS.
+/// Angles are degrees clockwise on a screen, where y grows downwards, like those of `rotate()` in CSS.
 ///
-/// Sine and cosine are computed here: they are exact at quarter turns, need no C library, and agree with the
-/// viewer's JavaScript to the last bit.
+/// Sine and cosine are computed here. They are exact at quarter turns, need no C library, and agree with the viewer's
+/// JavaScript to the last bit.
 public struct Rotation: Hashable, Sendable {
   /// The angle in degrees clockwise, in `0..<360`.
   public let degrees: Double

@@ -1,6 +1,6 @@
-/// The resistance with which something follows a pull past its end: ever less, and never as far as its room.
+/// The resistance of an object that is pulled past its end. The object follows ever less, and never as far as its room.
 ///
-/// The formula is the one observed of `UIScrollView`, which Apple does not document:
+/// The formula is that of `UIScrollView`, as observed, since Apple does not document it:
 /// f(x) = (1 − 1 / (x·c / d + 1))·d with c = 0.55, where x is the pull and d the room.
 public enum RubberBand {
   /// The constant c: the part of a short pull that is followed.
@@ -9,7 +9,7 @@ public enum RubberBand {
   /// The largest part of the room that `pull(forDisplacement:room:)` inverts; at the whole room the pull is infinite.
   private static var largestPart: Double { 0.999 }
 
-  /// Returns how far something follows a pull past its end. Inverse of `pull(forDisplacement:room:)`.
+  /// Returns the displacement of an object that is pulled past its end. Inverse of `pull(forDisplacement:room:)`.
   ///
   /// - Parameters:
   ///   - pull: the distance pulled past the end, in any unit; its sign is kept. A value that is not a number counts
@@ -38,11 +38,11 @@ public enum RubberBand {
 }
 
 extension Viewport {
-  /// The octaves, doublings of the scale, by which a scale never exceeds its limits while it is pulled.
+  /// The octaves (doublings of the scale) by which a scale never exceeds its limits while it is pulled.
   private static var octaves: Double { 1 }
 
-  /// Returns the viewport to show while fingers ask for this one: within its limits unchanged, past them with the
-  /// resistance of a rubber band. Inverse of `withoutRubberBand(on:limits:insets:about:)`.
+  /// Returns the viewport to show while fingers ask for this one. Within its limits it is unchanged; past them it
+  /// follows with the resistance of a rubber band. Inverse of `withoutRubberBand(on:limits:insets:about:)`.
   ///
   /// The scale follows in octaves, with a room of one. Then the offset follows on each axis, with the room of the
   /// viewport's side, from the offsets that are permitted at that scale.
@@ -51,7 +51,7 @@ extension Viewport {
   ///   - image: the size of the image at full resolution.
   ///   - limits: the permitted scales.
   ///   - insets: CSS pixels from the viewport's edges at which the image may end.
-  ///   - anchor: the point of viewport space between the fingers, whose image point stays while the scale is changed;
+  ///   - anchor: the point of viewport space between the fingers. Its image point stays while the scale is changed;
   ///     `nil` is the viewport's centre.
   ///   - isZooming: whether an axis that permits a single offset is centred at once, so that nothing jumps at the end
   ///     of a zoom.
@@ -63,8 +63,8 @@ extension Viewport {
       .movedPast(permittedOn: image, insets, centering: isZooming, RubberBand.displacement(forPull:room:))
   }
 
-  /// Returns the viewport that fingers would have to ask for, for this one to be shown: what a gesture that catches a
-  /// picture past its limits starts from. Inverse of `rubberBanded(on:limits:insets:about:isZooming:)`.
+  /// Returns the viewport that fingers would have to ask for, for this one to be shown. A gesture that catches a
+  /// picture past its limits starts from it. Inverse of `rubberBanded(on:limits:insets:about:isZooming:)`.
   ///
   /// - Parameters:
   ///   - image: the size of the image at full resolution.
@@ -84,7 +84,7 @@ extension Viewport {
     let inside = limits.limit(scale)
     guard inside != scale else { return self }
     let octaves = bend(BinaryLogarithm.log2(scale / inside), Self.octaves)
-    // More octaves than exponents have bits would be clamped to `scales` all the same.
+    // Larger numbers of octaves would be clamped to `scales` in any case.
     return scaled(to: inside * BinaryLogarithm.exp2(min(max(octaves, -1000), 1000)), about: anchor)
   }
 

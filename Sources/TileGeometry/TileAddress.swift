@@ -1,5 +1,5 @@
-/// The position of a tile in a pyramid, in the numbering of Deep Zoom: level 0 has 1×1 pixel, the last level has
-/// full resolution, and columns and rows start at 0 in the top-left corner.
+/// The position of a tile in a pyramid, in the numbering of Deep Zoom. Level 0 has 1×1 pixel, and the last level has
+/// full resolution. Columns and rows start at 0 in the top-left corner.
 public struct TileAddress: Hashable, Sendable {
   /// The level. Level 0 is the coarsest.
   public let level: Int
@@ -8,7 +8,7 @@ public struct TileAddress: Hashable, Sendable {
   /// The row. Row 0 is at the top edge.
   public let row: Int
 
-  /// Creates an address. The values are stored unchecked; `Pyramid.contains(_:)` says whether such a tile exists.
+  /// Creates an address. The values are stored unchecked; `Pyramid.contains(_:)` tests whether such a tile exists.
   public init(level: Int, column: Int, row: Int) {
     self.level = level
     self.column = column

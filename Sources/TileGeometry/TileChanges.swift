@@ -15,9 +15,9 @@ extension Coverage {
   /// of the previous one. Coverages of different pyramids or levels have no tile in common.
   ///
   /// - Parameters:
-  ///   - previous: the coverage whose tiles are present; `nil` if there are none.
+  ///   - previous: the coverage whose tiles are present; `nil` if no tiles are present.
   ///   - margin: rings of tiles around both visible areas, clamped to `0...maximumMargin`.
-  ///   - limit: the largest number of tiles of each coverage, as of `tiles(margin:limit:)`.
+  ///   - limit: the largest number of tiles of each coverage, as in `tiles(margin:limit:)`.
   public func changes(
     from previous: Coverage?, margin: Int = 0, limit: Int = defaultLimit
   ) -> TileChanges {

@@ -1,7 +1,7 @@
 /// The tiles of one level that a coverage needs, as a run of columns for each row.
 ///
-/// A viewport is convex and meets one unbroken run of columns in each row. A set needs memory for its rows only,
-/// however many tiles it has. It has at most 65,536 rows: those nearest to the viewport's centre.
+/// A viewport is convex and meets one unbroken run of columns in each row. A set needs memory for its rows only, for
+/// any number of tiles. It has at most 65,536 rows: those nearest to the viewport's centre.
 public struct TileSet: Hashable, Sendable {
   /// The level of all tiles of the set.
   public let level: Int

@@ -27,8 +27,8 @@ public struct ScaleLimits: Hashable, Sendable {
     self.maximum = maximum
   }
 
-  /// Creates the usual limits of a viewer: from the scale that shows the whole image to a multiple of it, or to full
-  /// resolution if that is larger.
+  /// Creates the usual limits of a viewer. The smallest scale shows the whole image. The largest is a multiple of it,
+  /// or full resolution if that is larger.
   ///
   /// - Parameters:
   ///   - image: the size of the image at full resolution.

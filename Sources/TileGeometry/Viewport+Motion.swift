@@ -25,7 +25,7 @@ extension Viewport {
     return result
   }
 
-  /// Returns the viewport moved so that an image point is seen at a point of the viewport.
+  /// Returns the viewport moved so that an image point appears at a point of the viewport.
   ///
   /// - Parameters:
   ///   - imagePoint: a point in image space.
@@ -54,8 +54,8 @@ extension Viewport {
     return result.placing(center, at: result.area(within: insets).center)
   }
 
-  /// Returns the viewport zoomed to a rectangle of the image, as `UIScrollView.zoom(to:animated:)` does: the
-  /// rectangle, rotated, is as large as the area within the insets allows, and lies in its middle.
+  /// Returns the viewport zoomed to a rectangle of the image, as `UIScrollView.zoom(to:animated:)` does. The rectangle,
+  /// rotated, is as large as the area within the insets allows, and lies in its middle.
   ///
   /// The result is not clamped to the image; `clamped(to:insets:)` does that.
   ///
@@ -77,8 +77,8 @@ extension Viewport {
     return result.placing(rectangle.center, at: area.center)
   }
 
-  /// Returns the area within the insets, viewport space. An axis on which the insets leave nothing has length 0 about
-  /// the middle between them.
+  /// Returns the area within the insets, viewport space. On an axis without space between the insets, it has length 0
+  /// about the middle between them.
   func area(within insets: Insets) -> (width: Double, height: Double, center: Point) {
     (
       max(width - insets.left - insets.right, 0), max(height - insets.top - insets.bottom, 0),

@@ -3,9 +3,9 @@
 /// Three coordinate spaces occur. In all of them y grows downwards.
 /// - *Image space* has one unit per pixel of the image at full resolution; its origin is the image's top-left corner.
 /// - *Content space* is image space times `scale`, in CSS pixels, before the picture is rotated.
-/// - *Viewport space* is what is seen, in CSS pixels from the top-left corner of the window, after rotation.
+/// - *Viewport space* is the visible space, in CSS pixels from the top-left corner of the window, after rotation.
 ///
-/// `x` and `y` are the content offset as of `UIScrollView.contentOffset`: the position of the viewport's top-left
+/// `x` and `y` are the content offset, like `UIScrollView.contentOffset`: the position of the viewport's top-left
 /// corner in content space, before the rotation. The picture is rotated about the centre of the viewport.
 ///
 /// The values of a viewport are always finite and within `sides`, `scales` and `offsets`. An assignment outside of
@@ -80,7 +80,7 @@ public struct Viewport: Hashable, Sendable {
     return Point(x: rotated.x + width / 2, y: rotated.y + height / 2)
   }
 
-  /// Converts a point from viewport space to where it would be if the picture were not rotated.
+  /// Converts a point from viewport space to its place if the picture were not rotated.
   func unrotated(_ point: Point) -> Point {
     if rotation.isIdentity { return point }
     let flat = rotation.undo(Point(x: point.x - width / 2, y: point.y - height / 2))

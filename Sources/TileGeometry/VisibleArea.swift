@@ -43,7 +43,7 @@ struct VisibleArea {
     return extent(from: low, to: high, along: { $0.y }, of: { $0.x })
   }
 
-  /// Returns the box around the part of the area that lies on the image, or `nil` if there is none.
+  /// Returns the box around the part of the area that lies on the image; `nil` if no part does.
   func bounds(on image: PixelSize) -> Rect? {
     let (width, height) = (Double(image.width), Double(image.height))
     guard let across = horizontalExtent(from: 0, to: height), let down = verticalExtent(from: 0, to: width)
@@ -56,7 +56,7 @@ struct VisibleArea {
 
   /// Returns the interval that the area within a band covers on the other axis.
   ///
-  /// A convex area cut to a band is convex, so that its projection on the other axis is one interval: a tile in that
+  /// A convex area cut to a band is convex, so that its projection on the other axis is one interval. A tile in that
   /// band meets the area if and only if it meets the interval.
   private func extent(
     from low: Double, to high: Double, along: (Point) -> Double, of across: (Point) -> Double

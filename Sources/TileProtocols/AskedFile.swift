@@ -1,4 +1,4 @@
-/// A protocol that has an image as files: one document, and tiles by their names.
+/// A protocol that presents an image as files: one document, and tiles by their names.
 package protocol FileProtocol: TileProtocol {
   associatedtype Tile: Sendable
   var file: AskedFile<Tile> { get }
@@ -9,20 +9,21 @@ extension FileProtocol {
   package var format: PictureFormat? { file.format }
 }
 
-/// What is asked for of a protocol that has files.
+/// The file that a request of a protocol with files asks for.
 package struct AskedFile<Tile: Sendable>: Sendable {
   private enum Kind: Sendable {
     case document
     case tile(Tile)
-    /// Where tiles are, but no tile's name.
+    /// A path in the folder of the tiles that is not a tile's name.
     case misnamed
     case nothing
   }
 
   private let kind: Kind
-  /// Where in the path the image's id stands.
+  /// The range of the image's id in the path.
   let id: Range<Int>
-  /// What the tile is to be encoded in; nil for an ending that no format has, and of what is no tile.
+  /// The format of the tile's file name extension; nil if no format has the extension, or if the request is for no
+  /// tile.
   let format: PictureFormat?
 
   private init(_ kind: Kind, _ id: Range<Int>, _ format: PictureFormat? = nil) {
@@ -33,12 +34,12 @@ package struct AskedFile<Tile: Sendable>: Sendable {
 
   static func document(ofID id: Range<Int>) -> Self { Self(.document, id) }
 
-  /// No file's path.
+  /// Returns a request for a path without a file.
   static func nothing(at start: Int) -> Self { Self(.nothing, start..<start) }
 
   /// - Parameters:
-  ///   - start: where the tile's name begins, which goes on to `end`.
-  ///   - read: reads it up to the file's ending.
+  ///   - start: the first byte of the tile's name, which ends at `end`.
+  ///   - read: reads the name up to the file name extension.
   // Inlined, so that no call goes through the closure.
   @inline(__always)
   static func tile(
@@ -49,15 +50,15 @@ package struct AskedFile<Tile: Sendable>: Sendable {
     return Self(.tile(tile), id, PictureFormat(tileEnding: reader.rest))
   }
 
-  /// Nil for what has no tile's name.
+  /// The tile; nil if the path is not a tile's name.
   var tile: Tile? {
     guard case .tile(let tile) = kind else { return nil }
     return tile
   }
 
   /// - Parameters:
-  ///   - hasWords: whether the document tells what people say of the image.
-  ///   - files: what the protocol's files are called.
+  ///   - hasWords: whether the document contains metadata that people edit.
+  ///   - files: the name of the protocol's files in messages.
   func subject(hasWords: Bool, _ files: StaticString) -> TileSubject {
     switch kind {
     case .document: .document(hasWords: hasWords)

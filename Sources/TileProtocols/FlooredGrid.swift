@@ -1,15 +1,15 @@
 import TileGeometry
 
-/// An image's tiles as protocols count them that halve levels rounding down: level 0 is the finest whose longer side one
-/// tile holds, the last one is the image itself.
+/// An image's tiles in protocols that halve levels rounding down. Level 0 is the finest level whose longer side fits in
+/// one tile; the last level is the image itself.
 ///
-/// Stored levels are rounded up: a level here is the stored one of the same scale, less the last column or row of pixels
-/// where those differ.
+/// Stored levels are rounded up. A level here is the stored level of the same scale, without the last column or row of
+/// pixels if the two sizes differ.
 package struct FlooredGrid: Sendable {
   private let pyramid: Pyramid
   /// Pixels along a tile's side.
   let tileSize: Int
-  /// Pixels that a side has at least: 1, or 0 where a side may be halved away.
+  /// The minimum length of a side in pixels: 1, or 0 if a side may be halved away.
   private let leastSide: Int
   package let levelCount: Int
 
@@ -25,7 +25,7 @@ package struct FlooredGrid: Sendable {
     levelCount = count
   }
 
-  /// Level pixels.
+  /// Returns the size of the level in pixels.
   package func size(ofLevel level: Int) -> (width: Int, height: Int) {
     let shift = levelCount - 1 - level
     return (
@@ -39,6 +39,6 @@ package struct FlooredGrid: Sendable {
 
   func tileCount(ofLevel level: Int) -> Int { columns(ofLevel: level) * rows(ofLevel: level) }
 
-  /// The pyramid's level of the same scale.
+  /// Returns the pyramid's level of the same scale.
   package func storedLevel(ofLevel level: Int) -> Int { pyramid.topLevel - (levelCount - 1 - level) }
 }

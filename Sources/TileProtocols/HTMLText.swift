@@ -1,10 +1,10 @@
-/// Text that clients show as HTML, and that is anybody's.
+/// Untrusted text that clients show as HTML.
 package enum HTMLText {
   package static func escaped(_ text: String) -> String {
     text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
   }
 
-  /// The same between quotation marks.
+  /// Returns the text escaped for an attribute value in double quotation marks.
   package static func attribute(_ text: String) -> String {
     escaped(text).replacing("\"", with: "&quot;")
   }

@@ -1,7 +1,7 @@
 import TileGeometry
 
-/// A request of one of two protocols: with itself as the second, of any number. Concrete types all the way, so that
-/// a request crosses no existential; and inlined, so that it is not copied from each into the next.
+/// A request of one of two protocols; nested as the second, of any number. All types are concrete, so that a request
+/// crosses no existential. The functions are inlined, so that it is not copied from each into the next.
 enum OneOf<First: TileProtocol, Other: TileProtocol>: TileProtocol {
   case first(First)
   case other(Other)

@@ -1,14 +1,14 @@
 package import TileStorage
 
-/// A description of an image as a protocol has it.
+/// A protocol's description of an image.
 package struct TileDocument: Sendable {
-  /// A media type that the document can be called.
+  /// A media type under which the document can be sent.
   package struct Form: Sendable {
-    /// As Accept headers name it.
+    /// The media type in Accept headers.
     package let name: String
-    /// As the answer names it.
+    /// The media type in the answer.
     package let mediaType: String
-    /// A Link header; nil where none belongs to it.
+    /// The value of the Link header; nil if the form has none.
     package let link: String?
 
     package init(name: String, mediaType: String, link: String? = nil) {
@@ -19,7 +19,7 @@ package struct TileDocument: Sendable {
   }
 
   package let bytes: [UInt8]
-  /// The preferred one first; of several the client chooses.
+  /// The forms among which the client chooses, the preferred one first.
   package let forms: [Form]
 
   init(_ bytes: [UInt8], _ mediaType: String) {
@@ -29,13 +29,13 @@ package struct TileDocument: Sendable {
   init(_ bytes: [UInt8], _ forms: [Form]) { (self.bytes, self.forms) = (bytes, forms) }
 }
 
-/// What a document tells of: an image, what it is called, and where it is to be had.
+/// The input of a document: an image, its id, and its URLs.
 package struct DescribedImage {
   package let id: String
-  /// In front of every URL, absolute, without a slash at its end.
+  /// The start of every URL: absolute, without a slash at its end.
   package let base: String
   package let archive: TileArchive
-  /// The archive's, or with its sidecar's words where the request wants these.
+  /// The archive's metadata, combined with its sidecar's if the request asks for these.
   package let metadata: ImageMetadata
   package let limits: PictureLimits
 

@@ -1,17 +1,17 @@
 package import TileGeometry
 
-/// Where what a request asks for lies in an image.
+/// The place in an image of the tile or picture that a request asks for.
 package enum TilePlace: Hashable, Sendable {
-  /// The stored tile is the very tile asked for; the pyramid may have none of that address.
+  /// The stored tile has exactly the requested pixels; the pyramid may have no tile of that address.
   case stored(TileAddress)
   /// A rectangle of a level (level space, inside the level), at the top left of a tile of that size.
   case cut(PixelRect, level: Int, paddedTo: PixelSize)
-  /// A part of the image that is no tile.
+  /// A part of the image that is not a tile.
   case picture(Picture)
   case nowhere(TileRefusal)
 }
 
-/// Why a request cannot be answered: the status and one line.
+/// The reason why a request is refused: the status and one line.
 package struct TileRefusal: Error, Hashable, Sendable {
   package let status: Int
   package let reason: String

@@ -1,71 +1,71 @@
 package import TileGeometry
 
-/// A protocol by which viewers ask for tiles. A value is one request, taken apart once from the bytes of its path
-/// without a string, an array or an object.
+/// A protocol by which viewers request tiles. A value is one request, parsed once from the bytes of its path without a
+/// string, an array or an object.
 package protocol TileProtocol: Sendable {
-  /// What its requests are counted as.
+  /// The names under which metrics count its requests.
   static var labels: [String] { get }
 
-  /// The URLs of an image's documents and tiles, by the names that the API has for them.
+  /// Returns the URLs of an image's documents and tiles, by their names in the API.
   /// - Parameters:
   ///   - id: percent-encoded.
-  ///   - base: in front of every URL, without a slash at its end.
-  ///   - ending: of the tiles' files.
+  ///   - base: the start of every URL, without a slash at its end.
+  ///   - ending: the file name extension of the tiles.
   static func urls(ofID id: String, base: String, ending: String) -> [(name: String, url: String)]
 
-  /// The parameters of its queries, in lower case, whose values logs may have.
+  /// The parameters of its queries, in lower case, whose values may be logged.
   static var parameters: [String] { get }
-  /// Those of them whose values begin with an image's id.
+  /// The parameters among these whose values begin with an image's id.
   static var idParameters: [String] { get }
 
-  /// Whether the path's first segments are the protocol's.
+  /// Whether the path's first segments belong to the protocol.
   static func has(_ path: RawPath) -> Bool
 
-  /// - Parameter path: one that the protocol has.
+  /// - Parameter path: a path of the protocol.
   init(_ path: RawPath)
 
-  /// Which of `labels` the request is counted as.
+  /// The index in `labels` under which the request is counted.
   var label: Int { get }
-  /// Where in the path or query the image's id stands, percent-encoded.
+  /// The range of the image's id in the path or query, percent-encoded.
   var id: Range<Int> { get }
-  /// Bytes at the id's end that may be the ending of a file's name, which the image's own id is without; 0 where
-  /// clients name no files.
+  /// Returns the length in bytes of a possible file name extension at the id's end. The image's own id does not have
+  /// it. The length is 0 if clients name no files.
   func endingLength(_ path: RawPath) -> Int
-  /// Where the id stands if an image is called so; nil where the path has one reading.
+  /// The range of the id if it is longer and contains the slashes behind it; nil if the path has only one reading.
   var wholeID: Range<Int>? { get }
   var subject: TileSubject { get }
-  /// What the tile is to be encoded in; nil for an ending that no format has.
+  /// The format in which the tile is to be encoded; nil if no format has the file name extension.
   var format: PictureFormat? { get }
 
-  /// Where the tile or picture lies that the request asks for.
+  /// Returns the place of the tile or picture that the request asks for.
   func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace
 
-  /// The Link header of the answer; nil where the protocol has none.
+  /// Returns the Link header of the answer; nil if the protocol has none.
   /// - Parameters:
-  ///   - path: that of the request.
-  ///   - place: what the request was found to ask for.
+  ///   - path: the path of the request.
+  ///   - place: the place that the request asks for.
   func link(
     _ path: RawPath, to place: TilePlace, in pyramid: Pyramid, _ limits: PictureLimits
   ) -> IIIFTileLink?
 
   func document(of image: DescribedImage) -> TileDocument
 
-  /// Where a request for `.redirect` is sent.
+  /// Returns the URL to which a request with the subject `.redirect` is redirected.
   /// - Parameter id: percent-encoded.
   func location(ofID id: String, base: String) -> String
 }
 
-/// What a request is about.
+/// The subject of a request.
 package enum TileSubject: Hashable, Sendable {
   /// A tile, or a picture that is made of tiles.
   case tile
-  /// A description of the image; with what people say of it, or without.
+  /// A description of the image, with or without the metadata that people edit.
   case document(hasWords: Bool)
-  /// The image itself: its description is elsewhere.
+  /// The image itself. The request is redirected to its description.
   case redirect
-  /// Nothing that the protocol has, in one line.
+  /// A path that does not exist in the protocol; the reason in one line.
   case nothing(String)
-  /// Nothing that can be understood: why, in one line.
+  /// A malformed request; the reason in one line.
   case malformed(String)
 }
 

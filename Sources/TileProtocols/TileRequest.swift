@@ -1,8 +1,8 @@
 package import TileGeometry
 
-/// A request through any of the protocols that are served.
+/// A request of any supported tile protocol.
 package struct TileRequest: Sendable {
-  /// Every protocol, told apart by its first segment: one more is one more line.
+  /// All protocols, distinguished by their first segment. To add one, add a line.
   private typealias Served = OneOf<
     DeepZoomRequest,
     OneOf<
@@ -19,55 +19,56 @@ package struct TileRequest: Sendable {
 
   private let request: Served
 
-  /// What requests are counted as.
+  /// The names under which metrics count requests.
   package static let labels = Served.labels
 
-  /// The URLs of an image's documents and tiles, by the names that the API has for them.
+  /// Returns the URLs of an image's documents and tiles, by their names in the API.
   /// - Parameters:
   ///   - id: percent-encoded.
-  ///   - base: in front of every URL, without a slash at its end.
-  ///   - ending: of the tiles' files.
+  ///   - base: the start of every URL, without a slash at its end.
+  ///   - ending: the file name extension of the tiles.
   package static func urls(ofID id: String, base: String, ending: String) -> [(name: String, url: String)] {
     Served.urls(ofID: id, base: base, ending: ending)
   }
 
-  /// The parameters of queries, in lower case, whose values logs may have.
+  /// The parameters of queries, in lower case, whose values may be logged.
   package static let parameters = Set(Served.parameters)
-  /// Those of them whose values begin with an image's id.
+  /// The parameters among these whose values begin with an image's id.
   package static let idParameters = Set(Served.idParameters)
 
-  /// Nil where the path is of no tile protocol.
+  /// Parses a path; nil if it belongs to no tile protocol.
   package init?(_ path: RawPath) {
     guard Served.has(path) else { return nil }
     request = Served(path)
   }
 
-  /// Which of `labels` the request is counted as.
+  /// The index in `labels` under which the request is counted.
   package var label: Int { request.label }
 
-  /// Where in the path or query the image's id stands, percent-encoded.
+  /// The range of the image's id in the path or query, percent-encoded.
   package var id: Range<Int> { request.id }
 
-  /// Bytes at the id's end that may be the ending of a file's name, which the image's own id is without.
+  /// Returns the length in bytes of a possible file name extension at the id's end, which the image's own id does not
+  /// have.
   package func endingLength(_ path: RawPath) -> Int { request.endingLength(path) }
 
-  /// What the tile is to be encoded in; nil for an ending that no format has.
+  /// The format in which the tile is to be encoded; nil if no format has the file name extension.
   package var format: PictureFormat? { request.format }
 
-  /// Where the id stands if an image is called so; nil where the path has one reading.
+  /// The range of the id if it is longer and contains the slashes behind it; nil if the path has only one reading.
   package var wholeID: Range<Int>? { request.wholeID }
 
   package var subject: TileSubject { request.subject }
 
-  /// Where the tile or picture lies that the request asks for.
+  /// Returns the place of the tile or picture that the request asks for.
   package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {
     request.place(in: pyramid, limits)
   }
 
-  /// The Link header of the answer; nil where the protocol has none.
+  /// Returns the Link header of the answer; nil if the protocol has none.
   /// - Parameters:
-  ///   - path: that of the request.
-  ///   - place: what the request was found to ask for.
+  ///   - path: the path of the request.
+  ///   - place: the place that the request asks for.
   package func link(
     _ path: RawPath, to place: TilePlace, in pyramid: Pyramid, _ limits: PictureLimits
   ) -> IIIFTileLink? {
@@ -76,7 +77,7 @@ package struct TileRequest: Sendable {
 
   package func document(of image: DescribedImage) -> TileDocument { request.document(of: image) }
 
-  /// Where a request about the image itself is sent.
+  /// Returns the URL to which a request for the image itself is redirected.
   /// - Parameter id: percent-encoded.
   package func location(ofID id: String, base: String) -> String { request.location(ofID: id, base: base) }
 }

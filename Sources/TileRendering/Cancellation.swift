@@ -1,11 +1,11 @@
 import Synchronization
 
-/// A wish that a render end early: asked for by one thread, looked for by the one that renders.
+/// A request that a render end early: set by one thread, checked by the one that renders.
 package final class Cancellation: Sendable {
   private let flag = Atomic(false)
   private let condition: (@Sendable () -> Bool)?
 
-  /// - Parameter condition: returns true from when the render is to end; `nil` if only `ask` ends it.
+  /// - Parameter condition: returns true when the render is to end; nil if only `ask` ends it.
   package init(when condition: (@Sendable () -> Bool)? = nil) { self.condition = condition }
 
   package func ask() { flag.store(true, ordering: .relaxed) }

@@ -1,14 +1,14 @@
 import ZigguratImaging
 
-/// Why a picture could not be made: a tile that is missing or damaged, or an encoder's refusal.
+/// The reason why a picture could not be rendered: a missing or damaged tile, or an encoder's error.
 package struct RenderError: Error, Hashable, CustomStringConvertible {
   package let description: String
-  /// The pyramid is whole, but what is asked for would have to be made from too much of it.
+  /// Whether the pyramid is whole, but the picture would have to be made from too much of it.
   package let isOutOfReach: Bool
-  /// A tile of the archive is not there or is damaged.
+  /// Whether a tile of the archive is missing or damaged.
   package let isFault: Bool
 
-  /// Neither the picture nor its archive is to blame: the same may be had later.
+  /// Whether neither the picture nor its archive is the cause: a retry may succeed later.
   package let isTemporary: Bool
 
   init(
@@ -20,7 +20,7 @@ package struct RenderError: Error, Hashable, CustomStringConvertible {
     self.isTemporary = isTemporary
   }
 
-  /// Nobody waits for the picture any more.
+  /// No client waits for the picture any more.
   static let cancelled = RenderError("the picture is not wanted any more")
 
   init(_ error: ImagingError) { self.init(error.description) }

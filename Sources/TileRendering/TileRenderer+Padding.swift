@@ -3,11 +3,11 @@ package import TileStorage
 package import ZigguratTileProtocols
 
 extension TileRenderer {
-  /// A rectangle of a level at the top left of a larger picture; the rest is transparent, or in formats without alpha in
-  /// the background's colour.
+  /// Renders a rectangle of a level at the top left of a larger picture. The rest is transparent, or in formats without
+  /// alpha in the background's colour.
   /// - Parameters:
   ///   - rectangle: level space, inside the level.
-  ///   - size: of the picture; at least that of the rectangle.
+  ///   - size: the size of the picture in pixels; at least that of the rectangle.
   package func render(
     _ rectangle: PixelRect, level: Int, paddedTo size: PixelSize, as format: PictureFormat,
     of archive: TileArchive, until cancellation: Cancellation = Cancellation()

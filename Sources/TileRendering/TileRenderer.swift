@@ -4,54 +4,55 @@ package import TileStorage
 import ZigguratImaging
 package import ZigguratTileProtocols
 
-/// Makes pictures from the tiles of archives; may be used by many threads at once.
+/// A renderer of pictures from the tiles of archives; may be used by many threads at once.
 package final class TileRenderer: Sendable {
-  /// What all pictures have in common.
+  /// The options of all pictures.
   package struct Options: Hashable, Sendable {
-    /// Of lossy pictures, 1…100.
+    /// The quality of lossy pictures, 1…100.
     package var quality = 80
-    /// What stands behind transparent pixels where the format has no alpha: red, green, blue.
+    /// The colour behind transparent pixels if the format has no alpha: red, green, blue, 0…255.
     package var background = [255, 255, 255]
-    /// Of decoded tiles that are kept for the next picture.
+    /// Bytes of decoded tiles that are cached for the next picture.
     package var cacheBytes = 64 << 20
-    /// Whether files are kept, so that fewer bytes are worth an encoder's time.
+    /// Whether files are stored, so that smaller files are worth the encoder's time.
     package var isKept = false
 
     package init() {}
   }
 
-  /// Counts up whenever the same picture gets other bytes, so that no cache takes the old ones for the new.
+  /// The version of the renderer. It increases whenever the same picture gets other bytes, so that no cache confuses
+  /// them.
   package static let revision = 5
 
-  /// The version of libvips that makes them.
+  /// The version of libvips in use.
   package static var libvips: String { Vips.version }
 
   package let options: Options
   private let decoder: TileDecoder
-  /// Those that no thread uses now.
+  /// The codecs that no thread uses now.
   private let codecs = Mutex<[Codec]>([])
 
-  // Sendable: taken by one thread at a time out of a mutex.
+  // Sendable: one thread at a time takes it out of a mutex.
   private struct Codec: @unchecked Sendable {
     let codec: TurboJPEG
   }
 
   package init(options: Options = Options()) {
-    // A server makes its renderer before its threads.
+    // A server creates its renderer before its threads.
     Vips.start()
     self.options = options
     decoder = TileDecoder(cacheBytes: options.cacheBytes)
   }
 
-  /// Bytes of decoded tiles that are kept now.
+  /// Bytes of decoded tiles in the cache now.
   package var cachedBytes: Int { decoder.cachedBytes }
 
-  /// Lets go of all decoded tiles that are kept.
+  /// Drops all decoded tiles.
   package func forget() { decoder.forget() }
 
-  /// The file that the task is about.
+  /// Returns the file that the task describes.
   ///
-  /// - Parameter cancellation: once it is asked for, the render fails soon.
+  /// - Parameter cancellation: a request that makes the render fail soon.
   package func render(
     _ task: RenderTask, of archive: TileArchive, until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {
@@ -69,13 +70,13 @@ package final class TileRenderer: Sendable {
     }
   }
 
-  /// Whether a tile that the task is likely to need is in memory, decoded.
+  /// Whether the cache contains a decoded tile that the task is likely to need.
   func hasDecoded(_ number: Int, for task: RenderTask, of archive: TileArchive) -> Bool {
     let isPlanar = if case .tile(_, let format) = task { format == .jpg } else { archive.pyramid.isEven }
     return decoder.has(number, of: archive, planar: isPlanar)
   }
 
-  /// The picture as a file's bytes.
+  /// Returns the picture as a file's bytes.
   package func render(
     _ picture: Picture, of archive: TileArchive, until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {
@@ -104,8 +105,8 @@ package final class TileRenderer: Sendable {
     }
   }
 
-  /// What a viewer shows in a window that has `viewport`'s place, turn and mirroring; transparent outside
-  /// the image where the format allows it.
+  /// Renders the content of a viewer's window with `viewport`'s position, rotation and mirroring. It is transparent
+  /// outside the image if the format allows that.
   ///
   /// - Parameter devicePixelRatio: picture pixels per CSS pixel.
   package func render(
@@ -132,7 +133,7 @@ package final class TileRenderer: Sendable {
     } catch { throw RenderError(error) }
   }
 
-  /// The decoded pixels of a rectangle of one level.
+  /// Returns the decoded pixels of a rectangle of one level.
   ///
   /// - Parameter rectangle: level space, inside the level.
   /// - Returns: gray, gray with alpha, RGB or RGBA, interleaved.
@@ -147,14 +148,14 @@ package final class TileRenderer: Sendable {
     }
   }
 
-  /// Pixels as a file's bytes.
+  /// Returns pixels as a file's bytes.
   package func encode(
     _ pixels: PixelBuffer, as format: PictureFormat, until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {
     try withCodec { (codec) throws(RenderError) in try encode(pixels, as: format, codec, cancellation) }
   }
 
-  /// A tile in another format than it is stored in.
+  /// Returns a tile in another format than the stored one.
   package func transcode(
     _ address: TileAddress, of archive: TileArchive, to format: PictureFormat,
     until cancellation: Cancellation = Cancellation()
@@ -194,7 +195,7 @@ package final class TileRenderer: Sendable {
     }
     if quality != .color, image.bands > 2 { image = try image.converted(to: "b-w") }
     if quality == .bitonal { image = try image.bilevel() }
-    // A lossy encoder would make shades of gray of the edges.
+    // A lossy encoder would blur the edges to gray.
     let isLossless = quality == .bitonal
     let number = encodingQuality ?? options.quality
     return switch format {

@@ -21,7 +21,7 @@ package final class TileServer: Sendable {
   let pairing = PairingCodes()
   let files: StaticFiles?
   let identity: SiteIdentity
-  /// Of the program.
+  /// The version of the program.
   let version: String
   let address: ServerAddress
   /// Files on their way into the library; nil where none are taken.
@@ -37,9 +37,9 @@ package final class TileServer: Sendable {
   package let writes = WorkQueue(threads: 4, capacity: 256)
   /// Runs the writes of uploads, which do not wait for a change that waits for a lock or a database.
   package let uploadWrites = WorkQueue(threads: 4, capacity: 256)
-  /// What was answered.
+  /// The counters of responses.
   package let metrics = Metrics()
-  /// Of a library that only who has its key may see.
+  /// The gate of a library that is open only to clients with its key.
   package let gate: Gate?
   let access: Access
   let disk: DiskSpace
@@ -147,7 +147,7 @@ package final class TileServer: Sendable {
     everyResponse.respond(to: request) { _ in reply }
   }
 
-  /// What is wanted of the body of a POST, PUT, PATCH or DELETE, by its headers.
+  /// Returns the use of the body of a POST, PUT, PATCH or DELETE, by its headers.
   package func bodyPlan(for request: RoutedRequest) -> BodyPlan {
     if let refusal = admission.refusal(of: request) { return .refuse(refusal) }
     do throws(PlainPath.Refusal) {
@@ -197,8 +197,8 @@ package final class TileServer: Sendable {
     case .presentation(let request):
       PresentationHandler(call: call, images: images, identity: identity).reply(request)
     case .api(let request): api(request, call)
-    case .view(let id): pages(call).view(call.path.id(id))
-    case .embed(let id?): pages(call).frame(call.path.id(id))
+    case .view(let id): pages(call).view(call.path.reference(id))
+    case .embed(let id?): pages(call).frame(call.path.reference(id))
     case .embed(nil): .response(pages(call).embedPage)
     case .oEmbed: EmbeddingHandler(call: call, images: images, identity: identity).reply()
     case .openAPI: .response(.json(descriptions.description(base: call.request.publicBase)))
@@ -230,9 +230,9 @@ package final class TileServer: Sendable {
 
   private func image(_ request: ImageRequest, _ call: Call) -> Reply {
     let handler = DescriptionHandler(call: call, images: images, originals: originals)
-    guard request.question != nil else { return handler.reply(call.path.id(request.whole)) }
+    guard request.question != nil else { return handler.reply(call.path.reference(request.whole)) }
     // A question about a book is one about its cover.
-    return handler.withCover(of: call.path.id(request.id)) { [self] handler, id in
+    return handler.withCover(of: call.path.reference(request.id)) { [self] handler, reference in
       let call = handler.call
       var viewport: ViewportHandler {
         ViewportHandler(
@@ -240,13 +240,13 @@ package final class TileServer: Sendable {
       }
       var original: OriginalHandler { OriginalHandler(call: call, images: images, originals: originals) }
       return switch request.question {
-      case .viewport: viewport.coverage(id)
-      case .viewportTiles: viewport.tiles(id)
-      case .viewportPicture(let ending): viewport.picture(id, call.path.text(ending))
-      case .animation: original.animation(id)
-      case .original: original.original(id)
+      case .viewport: viewport.coverage(reference)
+      case .viewportTiles: viewport.tiles(reference)
+      case .viewportPicture(let ending): viewport.picture(reference, call.path.text(ending))
+      case .animation: original.animation(reference)
+      case .original: original.original(reference)
       // A question to nobody who only reads.
-      case .move, .copies, nil: handler.reply(call.path.id(request.whole))
+      case .move, .copies, nil: handler.reply(call.path.reference(request.whole))
       }
     }
   }
@@ -332,7 +332,7 @@ package final class TileServer: Sendable {
   private func writingMethods(_ call: Call) -> [String] {
     AllowedMethods.writing(
       call.path.route, takesUploads: uploads != nil, isWritable: access.isWritable,
-      isImage: { RenameHandler(call: call, images: images).isImage(call.path.id($0.whole)) })
+      isImage: { RenameHandler(call: call, images: images).isImage(call.path.reference($0.whole)) })
   }
 
   /// To OPTIONS, the browsers' question before a request across origins included.
@@ -346,10 +346,10 @@ package final class TileServer: Sendable {
 
   // MARK: What the listener asks
 
-  /// Whose word counts for where a request comes from.
+  /// The proxies whose statement of the client address is accepted.
   package var proxies: TrustedProxies { access.proxies }
 
-  /// What browsers are to let other sites' pages do.
+  /// The origins whose pages may read responses.
   package var origins: AllowedOrigins { access.origins }
 
   /// The path of the base URL, which requests may have in front of theirs.

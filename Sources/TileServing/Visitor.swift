@@ -2,11 +2,11 @@ package import ZigguratHTTPMessages
 import ZigguratImageLibrary
 import ZigguratUploading
 
-/// Who asks, as far as answers depend on it: what a request may read and change.
+/// The rights of the sender of a request: what it may read and change.
 package struct Visitor: Sendable {
-  /// What can be changed.
+  /// The parts of the data that can be changed.
   package enum Place: Sendable {
-    /// What everybody sees.
+    /// The library that all clients see.
     case library
     /// The private space that the visitor has unlocked.
     case space
@@ -24,7 +24,7 @@ package struct Visitor: Sendable {
   }
 
   let credential: Credential
-  /// What the session is called in logs.
+  /// The name of the session in logs.
   let session: String?
   /// The private space that is unlocked.
   let space: SpaceLibrary?
@@ -63,8 +63,8 @@ package struct Visitor: Sendable {
     return space?.space.identity == vault.owner
   }
 
-  /// What is answered to a visitor who may not change `place`, or whose request another site's page may
-  /// have made; nil where the request is to be obeyed.
+  /// Returns the refusal for a visitor who may not change `place`, or whose request another site's page may have made; nil if
+  /// the request is allowed.
   package func refusal(toChange place: Place, _ request: Request) -> Response? {
     let isAllowed =
       switch place {

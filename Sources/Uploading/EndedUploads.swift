@@ -3,15 +3,15 @@ import Glibc
 import Synchronization
 import ZigguratFiles
 
-/// How uploads ended, for who asks later, also after the server was started anew: `.ziggurat-uploads/.ended`
-/// holds a line of JSON for each, appended before the upload's own files go.
+/// The results of uploads, for later requests and after a restart. `.ziggurat-uploads/.ended` has a line of JSON for each,
+/// appended before the upload's own files are removed.
 final class EndedUploads: Sendable {
   private static let fileName = ".ended"
 
   private struct Line: Codable {
     let id, name, folder: String
     let length: Int
-    /// Nil where the upload is to be forgotten.
+    /// The final stage; nil if the upload is to be forgotten.
     let stage: Upload.Stage?
     let image: ImageID?
     let duplicate: Bool
@@ -141,7 +141,7 @@ final class EndedUploads: Sendable {
   /// Forgets those whose time is over. To be called now and then.
   func purge() { file.withLock { tidy(&$0, always: false) } }
 
-  /// What cannot be written, as on a full disk, is remembered until the server ends.
+  /// Appends a line. If that fails, as on a full disk, the server remembers it until it ends.
   private func append(_ line: Line) {
     file.withLock { written in
       lines.withLock { $0[line.id] = line.stage == nil ? nil : line }

@@ -3,7 +3,7 @@ package import ZigguratFiles
 
 /// A part of an image that becomes an image of its own: what the server cuts out at full resolution.
 package struct PictureCopy: Codable, Hashable, Sendable {
-  /// Of which it is a part.
+  /// The image that contains the part.
   package let image: ImageID
   /// The part in image space, before anything is turned: whole pixels. One that is straightened may reach beyond the image
   /// there, as long as it does not as it is turned.
@@ -65,7 +65,7 @@ package struct PictureCopy: Codable, Hashable, Sendable {
     }
   }
 
-  /// What its file takes on the disk at most, bytes.
+  /// The maximum size of its file, bytes.
   var mostBytes: Int { 4 * width * height + (1 << 20) }
 }
 

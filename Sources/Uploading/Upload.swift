@@ -4,7 +4,7 @@ package import ZigguratFiles
 
 /// One file on its way into the library.
 package final class Upload: Sendable {
-  /// Where an upload stands.
+  /// The stage of an upload.
   package enum Stage: String, Sendable, Codable {
     case receiving
     /// Whole; its turn to be tiled will come.
@@ -12,7 +12,7 @@ package final class Upload: Sendable {
     case tiling, done, failed
   }
 
-  /// Of which kind a failure is, for who tells people of it in words of their own.
+  /// The kind of a failure, for clients with messages of their own.
   package enum Fault: String, Sendable, Codable {
     /// No picture, or of a kind that is not taken.
     case kind
@@ -24,23 +24,23 @@ package final class Upload: Sendable {
     case pixels
     /// It did not come in time.
     case late
-    /// Where pictures are stored it cannot be written.
+    /// The storage of images cannot be written.
     case storage
     /// The server's own.
     case server
     case cancelled
   }
 
-  /// What changes.
+  /// The part that changes.
   package struct State: Sendable {
     package var stage = Stage.receiving
     /// Bytes that are on the disk for good.
     package var offset = 0
     /// Bytes that have come, at least `offset`.
     package var received = 0
-    /// Of tiling, 0 to 1.
+    /// The progress of tiling, 0 to 1.
     package var progress = 0.0
-    /// The id of the picture that was made, or is there already.
+    /// The id of the picture that was made, or is there already, in the upload's repository.
     package var image: ImageID?
     /// The library had the same picture: nothing was made.
     package var isDuplicate = false
@@ -56,9 +56,9 @@ package final class Upload: Sendable {
     var writer: ObjectIdentifier?
     /// Not tried again before: seconds since 1970.
     var notBefore = 0
-    /// How often it was put off after a failure that may pass.
+    /// The number of postponements after failures that may pass.
     var delays = 0
-    /// How often it was begun to be tiled without an end of it being known.
+    /// The number of attempts to tile it whose end is unknown.
     var attempts = 0
 
     var hasEnded: Bool { [.done, .failed].contains(stage) }
@@ -66,14 +66,16 @@ package final class Upload: Sendable {
 
   /// 32 hexadecimal digits of the system's generator: whoever knows it was told.
   package let id: String
-  /// Of the file, made harmless.
+  /// The name of the file, without harmful characters.
   package let name: String
-  /// Where the picture goes in the library; empty for the library itself.
+  /// The destination folder in the library; empty for the library itself.
   package let folder: String
   package let length: Int
-  /// Of an upload into a private space, of which nothing may lie readable on a disk; nil for the library's.
+  /// The storage of an upload into a private space, which keeps nothing readable on a disk; nil for the library's.
   package let vault: (any UploadVault)?
-  /// What the server itself makes the file of; nil where somebody sends it.
+  /// The repository that the picture is added to.
+  package var repository: ImageReference.Repository { vault == nil ? .library : .space }
+  /// The part of an image that the server makes the file of; nil if a client sends the file.
   package let copy: PictureCopy?
   /// The header `Upload-Metadata` that the client sent at creation; nil if it sent none.
   package let metadata: String?
@@ -130,13 +132,13 @@ package final class Upload: Sendable {
     }
   }
 
-  /// What clients are told.
+  /// The description for clients.
   package var json: [UInt8] {
     struct Reported: Encodable {
       let id, name, folder, status: String
       let length, offset: Int
       let progress: Double
-      let image: ImageID?
+      let image: ImageReference?
       let copyOf: ImageID?
       let duplicate: Bool
       let message: String?
@@ -149,11 +151,12 @@ package final class Upload: Sendable {
     return Array(
       try! encoder.encode(
         Reported(
-          id: id, name: name, folder: (vault == nil ? "" : "\(ImageID.privateMark)") + folder,
+          id: id, name: name, folder: repository.mark + folder,
           status: state.stage.rawValue,
           length: length,
           offset: state.stage == .receiving ? state.received : length,
-          progress: (state.progress * 1000).rounded() / 1000, image: state.image, copyOf: copy?.image,
+          progress: (state.progress * 1000).rounded() / 1000,
+          image: state.image.map { ImageReference($0, in: repository) }, copyOf: copy?.image,
           duplicate: state.isDuplicate, message: state.reason, errorCode: state.fault)))
   }
 }

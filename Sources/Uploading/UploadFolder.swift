@@ -38,13 +38,9 @@ package final class UploadFolder: Sendable {
   /// Makes and locks the folder again if it was removed or replaced, as when a library is restored from a backup while the
   /// server runs.
   private func ensure() throws(StorageError) {
-    let result: Result<Void, StorageError> = lock.withLock { lock in
-      do throws(StorageError) {
-        if !lock.isInPlace { lock = try Self.locked(path) }
-        return .success(())
-      } catch { return .failure(error) }
+    try lock.withLock { (lock) throws(StorageError) in
+      if !lock.isInPlace { lock = try Self.locked(path) }
     }
-    try result.get()
   }
 
   func file(of upload: Upload) -> String { "\(path)/\(upload.id)/\(upload.name)" }

@@ -1,13 +1,13 @@
 import Glibc
 package import TileStorage
 
-/// What uploads may take.
+/// The limits of uploads.
 package struct UploadLimits: Codable, Equatable, Sendable {
-  /// Of one file.
+  /// The maximum size of a file, bytes.
   package var bytes = 4 << 30
-  /// Of one file for a private space, which is in memory while it is tiled: a quarter of the machine's.
+  /// The maximum size of a file for a private space, bytes. It is in memory while it is tiled: a quarter of the machine's.
   package var privateBytes = sysconf(Int32(_SC_PHYS_PAGES)) / 4 * sysconf(Int32(_SC_PAGESIZE))
-  /// Of one picture, all its pages together.
+  /// The maximum number of pixels of an image with all its pages.
   package var pixels = 2_000_000_000
   /// Formats of files, detected by their content.
   package var kinds = Set(ImageFormat.uploads)

@@ -1,7 +1,7 @@
 import Foundation
 import ZigguratFiles
 
-/// What an uploaded file may be called, and the image that is made of it.
+/// The valid names of uploaded files and of the images made of them.
 package enum UploadName {
   /// Bytes of a name in UTF-8.
   package static let longest = 120

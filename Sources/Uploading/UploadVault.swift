@@ -1,8 +1,8 @@
 package import ZigguratFiles
 
-/// Where the bytes of an upload lie that is nobody else's business: sealed, until it is a picture.
+/// The storage of a private upload, sealed until it is an image.
 package protocol UploadVault: Sendable {
-  /// Whose upload it is; never told to anybody.
+  /// The identity of the owner, which is never shown.
   var owner: String { get }
 
   /// Makes room for the bytes on a disk. Called once, before the first of them; may block.

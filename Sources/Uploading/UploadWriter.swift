@@ -13,7 +13,7 @@ package final class UploadWriter: @unchecked Sendable {
   package let upload: Upload
   private let uploads: Uploads
   private var buffer: [UInt8] = []
-  /// Of the buffer's first byte in the file.
+  /// The place of the buffer's first byte in the file.
   private var position: Int
   private var descriptor: Int32 = -1
   private var failure: UploadError?
@@ -121,7 +121,7 @@ package final class UploadWriter: @unchecked Sendable {
     guard descriptor >= 0 else { throw StorageError("open an upload", errno: errno) }
   }
 
-  /// Nil where the file may go on.
+  /// Returns the reason to refuse a file; nil if it is accepted.
   private func check(_ start: [UInt8]) -> UploadError? {
     guard let kind = ImageFormat(start: start) else {
       if let slide = SlideFormat(start, named: upload.name) {

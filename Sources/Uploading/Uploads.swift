@@ -15,7 +15,7 @@ package final class Uploads: Sendable {
   /// Ended uploads that are listed among the others.
   private static let listed = 500
   private let ended: EndedUploads
-  /// What was being tiled so often when the program ended is not tried again.
+  /// The maximum number of attempts to tile an upload during which the program ended.
   private static let attempts = 2
   /// Uploads of an earlier server that could not be taken up: their folders are left as they are.
   package let unread: [StorageError]
@@ -212,9 +212,13 @@ package final class Uploads: Sendable {
     return true
   }
 
-  /// Forgets which uploads became an image, since it is nobody else's business any more.
+  /// Forgets which uploads became an image of the library, since it is nobody else's business any more.
   package func forget(image: ImageID) {
-    table.withLock { table in table = table.filter { $0.value.state.image != image || !$0.value.hasEnded } }
+    table.withLock { table in
+      table = table.filter { _, upload in
+        upload.repository != .library || upload.state.image != image || !upload.hasEnded
+      }
+    }
     ended.forget(image: image)
   }
 
@@ -243,7 +247,7 @@ package final class Uploads: Sendable {
     }
   }
 
-  /// When an unfinished upload is removed, seconds since 1970.
+  /// Returns the time at which an unfinished upload is removed, seconds since 1970.
   package func expiry(of upload: Upload) -> Int { upload.state.lastChange + UploadLimits.expiry }
 
   // MARK: To be tiled

@@ -1,18 +1,19 @@
 import ZigguratCCell
 
-/// What malloc keeps of memory that is not used any more: each thread has a heap of its own, and a heap stays as large
-/// as it ever was while anything lies behind what was freed.
+/// The unused memory that malloc keeps. Each thread has its own heap, and a heap stays at its largest size while
+/// anything is allocated behind the freed memory.
 enum HeapMemory {
-  /// For a program that runs for months: few heaps, whose ends go back as they come free, and large pieces outside.
+  /// Limits unused memory, for a program that runs for months. There are few heaps, whose ends are returned when they
+  /// are free, and large blocks are allocated outside them.
   ///
-  /// Left to itself glibc moves both limits up with each large piece that is freed (mallopt(3)), to 64 MB at last,
-  /// and keeps that much at the end of each heap, where `giveBack` does not reach. Before the first thread begins.
+  /// By default glibc raises both limits with each large block that is freed (mallopt(3)), up to 64 MB. It keeps that
+  /// much at the end of each heap, which `giveBack` does not release. Must be called before the first thread starts.
   static func keepLittle() {
     mallopt(M_ARENA_MAX, 4)
     mallopt(M_MMAP_THRESHOLD, 1 << 20)
     mallopt(M_TRIM_THRESHOLD, 256 << 10)
   }
 
-  /// Gives whole pages that nothing uses back to the system (malloc_trim(3)); takes some milliseconds at most.
+  /// Returns whole unused pages to the system (malloc_trim(3)); takes some milliseconds at most.
   static func giveBack() { malloc_trim(0) }
 }

@@ -5,15 +5,16 @@ import ZigguratImaging
 import ZigguratMetadata
 import ZigguratTileRendering
 
-/// The cells of this program: what decodes pictures, read metadata and the like.
+/// The sandboxed processes of this program, which decode pictures, read metadata and the like.
 enum ProgramCells {
-  /// To be called by every command that meets pictures, while there is one thread and before a secret is known.
+  /// Starts the server of these processes. Every command that handles pictures must call it while there is one thread,
+  /// and before any secret is known.
   ///
   /// - Parameters:
-  ///   - options: of the builds to come.
-  ///   - takesUncommon: formats that hardly any picture has are decoded, too: what is built is somebody's own.
-  ///   - builds: pictures are going to be built, and not only their words read.
-  /// - Returns: nil, or what the command ends with: its reason is told.
+  ///   - options: the options of the later builds.
+  ///   - takesUncommon: whether rare formats are decoded, too: the sources of a build are the user's own.
+  ///   - builds: whether pictures will be built, and not only their metadata read.
+  /// - Returns: nil, or the exit code of the command after a reported error.
   static func start(
     _ options: BuildOptions = BuildOptions(), takesUncommon: Bool = false, builds: Bool = false
   ) -> ExitCode? {

@@ -1,9 +1,9 @@
 import Glibc
 import ZigguratPrivateSpaces
 
-/// Opens a library's private spaces for the commands.
+/// An opener of a library's private spaces for the commands.
 enum SpaceUnlocker {
-  /// Asks for the password and opens the space that it fits.
+  /// Asks for the password and opens the matching space.
   ///
   /// - Parameter passwordFile: the path of the password's file, `-` for stdin; nil for the terminal.
   static func open(_ library: String, passwordFile: String?) throws(ReportedFailure) -> PrivateSpace {
@@ -31,8 +31,8 @@ enum SpaceUnlocker {
     }
   }
 
-  /// Keeps image libraries from writing the pixels of large images into temporary files. Call it before their first
-  /// use.
+  /// Prevents image libraries from writing the pixels of large images into temporary files. Must be called before their
+  /// first use.
   static func forbidTemporaryFiles() {
     setenv("VIPS_DISC_THRESHOLD", "1000000g", 1)
     setenv("MAGICK_DISK_LIMIT", "0", 1)

@@ -59,7 +59,7 @@ enum Ziggurat {
     }
   }
 
-  /// Returns a command by its name, or by the name that it had in earlier releases.
+  /// Returns a command by its present or former name.
   static func command(_ name: String) throws(UsageError) -> any Command.Type {
     if let command = commands.first(where: { $0.name == name }) { return command }
     if let command = commands.first(where: { $0.formerName == name }) {
@@ -69,7 +69,7 @@ enum Ziggurat {
     throw .unknown("command", name, near: nearest(name, commands.map { $0.name }), help: "ziggurat --help")
   }
 
-  /// Returns a line for each variable that begins as options' do and sets no option of any command.
+  /// Returns a line for each environment variable with the prefix of options that sets no option of any command.
   static func misspelt(_ environment: [String: String]) -> [String] {
     let options = commands.flatMap { $0.options }
     let known = options.filter { !$0.isHidden }.map(\.environmentName)
@@ -78,7 +78,7 @@ enum Ziggurat {
         + options.flatMap { $0.former.map { Option.environmentName($0.name) } })
     let prefix = "ZIGGURAT_"
     return environment.keys.filter { $0.hasPrefix(prefix) && !taken.contains($0) }.sorted().map {
-      // Without what all have in common, by which any two would be alike.
+      // Without the common prefix, by which any two would be similar.
       let near = nearest(String($0.dropFirst(prefix.count)), known.map { String($0.dropFirst(prefix.count)) })
       return "the environment variable \($0) sets no option"
         + (near.map { "; did you mean \(prefix)\($0)?" } ?? "")

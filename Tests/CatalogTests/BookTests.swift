@@ -6,7 +6,7 @@ import ZigguratTestSupport
 
 @testable import ZigguratCatalog
 
-/// What is listed: a book once, by its first page, and its pages in order.
+/// Lists of books: each book once, by its first page, and its pages in order.
 @Suite struct BookTests {
   private let folder: TemporaryFolder
 

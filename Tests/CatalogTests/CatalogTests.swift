@@ -6,7 +6,7 @@ import ZigguratTestSupport
 
 @testable import ZigguratCatalog
 
-/// What is promised of a catalog, whatever database it lies in.
+/// The contract of a catalog, in either database.
 @Suite struct CatalogTests {
   private let folder: TemporaryFolder
 

@@ -17,7 +17,7 @@ import ZigguratTestSupport
     let date: String?
     let shown: String
     let size: Int
-    /// Which of `vocabulary` it has, a bit for each.
+    /// The words of `vocabulary` that it has, a bit for each.
     let words: Int
     let isBig: Bool
     static let vocabulary = ["common", "third", "seldom", "late", "last"]
@@ -36,7 +36,7 @@ import ZigguratTestSupport
       words = has.enumerated().reduce(0) { $0 | ($1.element ? 1 << $1.offset : 0) }
     }
 
-    /// What it is sorted by.
+    /// Returns its sort key.
     func place(_ key: ListOrder.Key) -> String? {
       switch key {
       case .name: self.key

@@ -5,7 +5,7 @@ import ZigguratTestSupport
 
 @testable import ZigguratCatalog
 
-/// What is no more in a catalog that servers share: archives, what was told of changes, and the right to write.
+/// Removals from a catalog that servers share: archives, old changes, and the right to write.
 @Suite struct GoneTests {
   private let folder: TemporaryFolder
 
@@ -13,7 +13,7 @@ import ZigguratTestSupport
 
   private func open() throws -> Catalog { try DatabaseKind.postgreSQL.catalog(in: folder) }
 
-  /// Of another program's.
+  /// Connects as another program does.
   private func connection() throws -> PostgreSQLConnection {
     let name = (folder.path as NSString).lastPathComponent
     let connection = try PostgreSQLConnection(PostgreSQLServer.shared.get().schema(name))

@@ -37,7 +37,7 @@ import ZigguratTestSupport
     }
   }
 
-  /// What each order and scope lists, page by page.
+  /// Returns the pages of each order and scope.
   private func lists(_ catalog: Catalog) throws -> [String] {
     var lists: [String] = []
     for order in Self.orders {

@@ -6,7 +6,7 @@ import ZigguratTestSupport
 
 @testable import ZigguratCatalog
 
-/// What is PostgreSQL's alone: many processes at one catalog, of which one writes.
+/// Properties of PostgreSQL alone: many processes share one catalog, and one of them writes.
 @Suite struct PostgreSQLTests {
   private let folder: TemporaryFolder
 

@@ -7,7 +7,7 @@ import ZigguratTestSupport
 
 @testable import ZigguratCatalog
 
-/// What is SQLite's alone: a file that may be damaged, old, or not to be written.
+/// Properties of SQLite alone: a file that may be damaged, old or read-only.
 @Suite struct SQLiteTests {
   private let folder: TemporaryFolder
 

@@ -7,7 +7,7 @@ import ZigguratTestSupport
 
 @testable import ZigguratCatalog
 
-/// What servers that share a catalog ask it for: archives by their ids, and what has changed.
+/// Queries of servers that share a catalog: archives by their ids, and changes.
 @Suite struct SharedTests {
   private let folder: TemporaryFolder
 
@@ -15,7 +15,7 @@ import ZigguratTestSupport
 
   private func open() throws -> Catalog { try DatabaseKind.postgreSQL.catalog(in: folder) }
 
-  /// Of another program's.
+  /// Connects as another program does.
   private func connection() throws -> PostgreSQLConnection {
     let name = (folder.path as NSString).lastPathComponent
     let connection = try PostgreSQLConnection(PostgreSQLServer.shared.get().schema(name))

@@ -6,7 +6,7 @@ import ZigguratTestSupport
 
 @testable import ZigguratCatalog
 
-/// What strangers' pictures say, however long, keeps no other picture out of the list.
+/// Metadata of untrusted images, however long, which must not keep other images out of the list.
 @Suite struct UnfitTests {
   private let folder: TemporaryFolder
 

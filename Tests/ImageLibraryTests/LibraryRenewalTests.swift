@@ -7,7 +7,7 @@ import ZigguratThreads
 
 @testable import ZigguratImageLibrary
 
-/// What was just written, while the watch looks at the same files.
+/// Files that were just written, while the watch looks at them.
 @Suite struct LibraryRenewalTests {
   /// - Parameter looks: takes in what was just done to the image of that path.
   @Test(

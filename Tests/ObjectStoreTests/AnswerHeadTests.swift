@@ -3,7 +3,7 @@ import ZigguratTestSupport
 
 @testable import ZigguratObjectStore
 
-/// What is read of strangers' words, against slower readings of the same.
+/// Parsers of untrusted headers, against slower parsers of the same.
 struct AnswerHeadTests {
   private static func range(_ value: String) -> [Int]? {
     var head = AnswerHead()

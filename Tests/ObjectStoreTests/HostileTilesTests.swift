@@ -8,6 +8,7 @@ import ZigguratThreads
 
 @testable import TileStorage
 @testable import ZigguratObjectStore
+@testable import ZigguratObjectStoreSupport
 
 /// An archive's tiles through all there is between a store and whoever asks.
 enum StoredArchive {

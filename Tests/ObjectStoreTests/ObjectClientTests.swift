@@ -5,6 +5,7 @@ import ZigguratTestSupport
 import ZigguratThreads
 
 @testable import ZigguratObjectStore
+@testable import ZigguratObjectStoreSupport
 
 /// Reading from a store that may lie, over sockets.
 struct ObjectClientTests {
@@ -107,7 +108,7 @@ struct ObjectClientTests {
     #expect(server.requests.count == 4)
   }
 
-  /// What an answer is worth that is no honest one; nil where it looks like one to whoever has no checksum.
+  /// Returns the error of a false response; nil if it looks right without a checksum.
   private static func fault(_ answer: HostileServer.Answer) -> ObjectFault? {
     switch answer {
     case .honest, .flipped, .shifted: nil

@@ -6,6 +6,7 @@ import ZigguratFiles
 import ZigguratTestSupport
 
 @testable import ZigguratObjectStore
+@testable import ZigguratObjectStoreSupport
 
 /// A library's directory beside objects that are not the library's, and in a store that loses what it was sent.
 struct ObjectDirectoryTests {

@@ -4,6 +4,7 @@ import TileStorage
 import ZigguratTestSupport
 
 @testable import ZigguratObjectStore
+@testable import ZigguratObjectStoreSupport
 
 /// Writing into a store, as far as a store that answers by a script shows it; the rest shows a real one.
 struct ObjectWriterTests {

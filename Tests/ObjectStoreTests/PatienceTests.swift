@@ -2,7 +2,7 @@ import Testing
 
 @testable import ZigguratObjectStore
 
-/// When a store is asked again, and when no more.
+/// Retries, and the breaker that ends them.
 struct PatienceTests {
   private let start = ContinuousClock.now
 

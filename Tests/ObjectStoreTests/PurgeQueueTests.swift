@@ -3,7 +3,7 @@ import Testing
 
 @testable import ZigguratObjectStore
 
-/// What a cache is asked to forget, and when.
+/// A cache that notes its purges.
 @Suite struct PurgeQueueTests {
   private final class Cache: Sendable {
     let asked = Mutex<[[String]]>([])

@@ -87,7 +87,7 @@ struct RealStoreTests {
     #expect(ObjectClientTests.readEnd(right, key: "none", 1).map(\.pin) == .failure(.missing))
   }
 
-  /// How often the gateway was asked to read the key, by its own log.
+  /// Returns the number of reads of a key in the gateway's own log.
   private func reads(of key: String) throws -> Int {
     let log = try #require(ProcessInfo.processInfo.environment["ZIGGURAT_TEST_STORE_LOG"])
     let text = String(decoding: try bytes(ofFile: log), as: UTF8.self)

@@ -6,6 +6,7 @@ import ZigguratFiles
 import ZigguratTestSupport
 
 @testable import ZigguratObjectStore
+@testable import ZigguratObjectStoreSupport
 
 /// Libraries in a store that breaks every rule in turn: nothing traps, nothing is believed that nobody wrote, nothing is
 /// lost, and once the store is sound again all goes on. `STORE_CASES` says how many operations are tried.

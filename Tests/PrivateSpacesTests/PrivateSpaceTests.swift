@@ -71,6 +71,16 @@ import ZigguratTestSupport
     #expect(Reading(space, "one", version: 1).right == Reading.pieces)
   }
 
+  @Test func `an image does not replace another whose name differs by its Unicode form alone`() throws {
+    let space = try SmallSpace()
+    try space.write("\u{e9}", version: 1)
+    #expect(refusal { try space.write("e\u{301}", version: 2) }?.contains("Unicode form") == true)
+    #expect(Reading(space, "\u{e9}", version: 1).right == Reading.pieces)
+    #expect(try space.names() == [space.file(of: "\u{e9}")])
+    try space.write("\u{e9}", version: 3)
+    #expect(Reading(space, "\u{e9}", version: 3).right == Reading.pieces)
+  }
+
   @Test func removedImageIsGone() throws {
     let space = try SmallSpace()
     try space.write("one", version: 1)
@@ -157,7 +167,7 @@ import ZigguratTestSupport
     _ = key.bytes.count
   }
 
-  /// How many threads met a fault.
+  /// The number of threads that met an error.
   private final class ThreadCount: @unchecked Sendable {
     // Sendable: the count is touched under the lock only.
     private let lock = NSLock()

@@ -109,7 +109,7 @@ import ZigguratTestSupport
     }
   }
 
-  /// What somebody with the files and without the password may do, and who is then refused what.
+  /// Changes of files without the password, and the errors that they cause.
   @Test func tilesSwappedWithinAnArchiveAreRefused() throws {
     let space = try SmallSpace()
     try space.write("one", version: 1)

@@ -68,7 +68,7 @@ struct SmallSpace {
   }
 }
 
-/// What came of reading all there is of an image.
+/// The result of reading all pieces of an image.
 struct Reading {
   /// Pieces that are as they were written in that version.
   var right = 0
@@ -97,7 +97,7 @@ struct Reading {
   }
 }
 
-/// What `body` refuses, or nil where it goes through.
+/// Returns the error of `body`; nil if it throws none.
 func refusal(_ body: () throws -> Void) -> String? {
   do {
     try body()

@@ -27,7 +27,7 @@ import ZigguratTestSupport
     deletion = try #require(try space.delete(["deleted"], at: 1000).deletion?.name)
   }
 
-  /// What the keyring of a folder has for the password.
+  /// Returns the key that a folder's keyring has for the password.
   private func key(_ folder: SpaceFolder) throws -> LockedBytes {
     try #require(try Keyring(bytes: folder.read(SpaceFolder.keyringName)!).spaceKey(small.passwordKey)).key
   }

@@ -7,7 +7,7 @@ import ZigguratTestSupport
 
 @testable import ZigguratPrivateSpaces
 
-/// What somebody without a password sees of a folder: names, sizes, times.
+/// Returns the file's data that are visible without a password: size and times.
 @Suite struct TracesTests {
   private static func status(_ space: SmallSpace, _ name: String) -> stat {
     var status = stat()

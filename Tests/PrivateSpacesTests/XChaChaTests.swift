@@ -4,7 +4,7 @@ import ZigguratTestSupport
 
 @testable import ZigguratPrivateSpaces
 
-/// What libsodium seals opens by the other library, and nothing else does.
+/// Only bytes that libsodium sealed are opened by the other library.
 @Suite struct XChaChaTests {
   private func open(_ sealed: [UInt8], _ nonce: [UInt8], _ key: [UInt8], _ place: [UInt8]) -> [UInt8]? {
     var plain = [UInt8](repeating: 0xaa, count: sealed.count - XChaCha.tagCount)

@@ -13,11 +13,20 @@ import ZigguratFiles
     #expect(!BuildError("a.jpg", StorageError("write b.szi", errno: ENOSPC)).isOfTakenID)
   }
 
-  @Test func `words in front of a reason change nothing else of the error`() {
+  @Test func `another reason changes nothing else of the error`() {
     var error = BuildError("a.pdf", StorageError("write b.szi", errno: EEXIST))
     error.knownSince = 5
-    let page = error.about("other.pdf", "page 2: ")
+    let page = error.about("other.pdf", "page 2: \(error.reason)")
     #expect(page.description == "other.pdf: page 2: cannot write b.szi: File exists")
     #expect(page.isOfTakenID && page.knownSince == 5 && page.mayBeOfMachine == error.mayBeOfMachine)
+  }
+
+  @Test func `an error about a copy of a source is one about the source`() throws {
+    var error = BuildError("/proc/self/fd/7", "cannot decode /proc/self/fd/7")
+    error.mayBeOfMachine = true
+    let source = SourceScan.Source(path: "s3://bucket/a.pdf", id: "a")
+    let told = LibraryBuilder.Outcome.failed(error).told(of: source, copiedTo: "/proc/self/fd/7")
+    #expect(told.failure?.description == "s3://bucket/a.pdf: cannot decode s3://bucket/a.pdf")
+    #expect(told.failure?.mayBeOfMachine == true)
   }
 }

@@ -90,13 +90,7 @@ struct Comparison {
   func pixels(_ bytes: [UInt8]) throws -> DecodedTile {
     let file = folder("tile")
     try Data(bytes).write(to: URL(fileURLWithPath: file))
-    let image = try Image(path: file, access: .random)
-    var pixels = [UInt8](repeating: 0, count: image.width * image.height * image.bands)
-    try pixels.withUnsafeMutableBufferPointer {
-      try PixelReader(image).read(
-        rows: image.height, from: 0, to: $0.baseAddress!, stride: image.width * image.bands)
-    }
-    return DecodedTile(width: image.width, height: image.height, bands: image.bands, pixels: pixels)
+    return try DecodedTile(Image(path: file, access: .random))
   }
 
   /// Tiles whose pixels differ.
@@ -115,4 +109,14 @@ struct DecodedTile: Equatable {
   let height: Int
   let bands: Int
   let pixels: [UInt8]
+
+  init(_ image: Image) throws {
+    (width, height, bands) = (image.width, image.height, image.bands)
+    let rowSize = width * bands
+    var pixels = [UInt8](repeating: 0, count: height * rowSize)
+    try pixels.withUnsafeMutableBufferPointer {
+      try PixelReader(image).read(rows: image.height, from: 0, to: $0.baseAddress!, stride: rowSize)
+    }
+    self.pixels = pixels
+  }
 }

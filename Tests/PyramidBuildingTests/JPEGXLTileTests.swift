@@ -28,16 +28,7 @@ import ZigguratTestSupport
   private func pixels(_ bytes: [UInt8], _ folder: TemporaryFolder) throws -> DecodedTile {
     let file = folder("tile.jxl")
     try Data(bytes).write(to: URL(fileURLWithPath: file))
-    return try pixels(Image(path: file, access: .random))
-  }
-
-  private func pixels(_ image: Image) throws -> DecodedTile {
-    var pixels = [UInt8](repeating: 0, count: image.width * image.height * image.bands)
-    try pixels.withUnsafeMutableBufferPointer {
-      try PixelReader(image).read(
-        rows: image.height, from: 0, to: $0.baseAddress!, stride: image.width * image.bands)
-    }
-    return DecodedTile(width: image.width, height: image.height, bands: image.bands, pixels: pixels)
+    return try DecodedTile(Image(path: file, access: .random))
   }
 
   /// 1: gray, 2: gray with alpha, 3: RGB, 4: RGB with alpha of the photograph's own brightness.
@@ -60,10 +51,12 @@ import ZigguratTestSupport
     for index in 0..<ours.pyramid.tileCount {
       let place = ours.pyramid.rectangle(of: ours.pyramid.address(at: index)!)!
       let tile = Array(ours.tile(index)!)
-      let wanted = try pixels(Image.tile(exact.tile(index)!, .png, width: place.width, height: place.height))
+      let wanted = try DecodedTile(
+        Image.tile(exact.tile(index)!, .png, width: place.width, height: place.height))
       #expect(try pixels(tile, folder) == wanted)
       #expect(
-        try pixels(Image.tile(ours.tile(index)!, .jxl, width: place.width, height: place.height)) == wanted)
+        try DecodedTile(Image.tile(ours.tile(index)!, .jxl, width: place.width, height: place.height))
+          == wanted)
     }
   }
 
@@ -75,8 +68,8 @@ import ZigguratTestSupport
     let exact = try built(source, options(.png), in: folder)
     let top = ours.pyramid.firstIndex(ofLevel: ours.pyramid.topLevel)
     let (bytes, size) = (ours.tile(top)!, 256)
-    let decoded = try pixels(Image.tile(bytes, .jxl, width: size, height: size))
-    let wanted = try pixels(Image.tile(exact.tile(top)!, .png, width: size, height: size))
+    let decoded = try DecodedTile(Image.tile(bytes, .jxl, width: size, height: size))
+    let wanted = try DecodedTile(Image.tile(exact.tile(top)!, .png, width: size, height: size))
     #expect(decoded.bands == bands)
     #expect(mean(decoded, wanted) < 3)
     #expect(mean(decoded, try pixels(Array(bytes), folder)) < 0.6)

@@ -12,7 +12,8 @@ package final class InMemoryRepository: ImageRepository {
   package let open = OpenArchives(limit: 16)
   package let faults = ArchiveFaults()
   private let entries: Mutex<[ImageID: LibraryEntry]>
-  private let trashed = Mutex<[ImageID]>([])
+  /// Images that were removed and not yet reported.
+  private let unreported = Mutex<Set<ImageID>>([])
 
   package init(_ archives: [ImageID: TileArchive] = [:]) throws(StorageError) {
     catalog = try Catalog(inMemoryOf: root)
@@ -30,7 +31,7 @@ package final class InMemoryRepository: ImageRepository {
 
   package func remove(_ id: ImageID) throws(StorageError) {
     guard entries.withLock({ $0.removeValue(forKey: id) }) != nil else { return }
-    trashed.withLock { $0.append(id) }
+    unreported.withLock { _ = $0.insert(id) }
     try catalog.update([], removing: [id.text])
   }
 
@@ -75,11 +76,11 @@ package final class InMemoryRepository: ImageRepository {
   package func readAgain() {}
 
   package func removals(since mark: inout RemovalMark, _ removed: ([ImageID]) -> Void) {
-    removed(
-      trashed.withLock { trashed in
-        defer { trashed = [] }
-        return trashed
-      })
+    let ids = unreported.withLock { ids in
+      defer { ids = [] }
+      return ids
+    }
+    removed(ids.filter { entry($0) == nil }.sorted())
   }
 
   package var count: Int { entries.withLock { $0.count } }

@@ -7,3 +7,13 @@ extension ImageID: ExpressibleByStringInterpolation {
     self = id
   }
 }
+
+/// In tests a reference is the text that a URL has.
+extension ImageReference: ExpressibleByStringInterpolation {
+  package init(stringLiteral text: String) {
+    guard let reference = ImageReference(text) else {
+      preconditionFailure("'\(text)' names no image")
+    }
+    self = reference
+  }
+}

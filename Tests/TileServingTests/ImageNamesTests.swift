@@ -44,14 +44,14 @@ import ZigguratTestSupport
 
     for id in ids {
       #expect(ImageID(id.text) == id, "seed \(seed): \(id)")
-      for shown in [id, id.marked] {
+      for shown in [ImageReference(id, in: .library), ImageReference(id, in: .space)] {
         let escaped = PercentEncoding.encode(shown.text)
         let path = try PlainPath(Array("/view/\(escaped)".utf8))
         guard case .view(let range) = path.route else {
           Issue.record("seed \(seed): \(shown)")
           continue
         }
-        #expect(path.id(range) == shown, "seed \(seed): \(shown)")
+        #expect(path.reference(range) == shown, "seed \(seed): \(shown)")
       }
     }
     // One may be called as the folder of another's archive is, and is not built.
@@ -99,6 +99,6 @@ import ZigguratTestSupport
       Issue.record("\(text)")
       return
     }
-    #expect(path.id(range) == nil)
+    #expect(path.reference(range) == nil)
   }
 }

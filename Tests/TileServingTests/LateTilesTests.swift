@@ -78,7 +78,7 @@ import ZigguratThreads
   /// Starts the task of a reply, and returns when it waits for a tile; nil if the reply has no task.
   private func start(_ reply: Reply, waiting count: Int = 1) async -> Task<Response, Never>? {
     guard case .task(let pending) = reply else { return nil }
-    let task = Task.detached { await pending.make() }
+    let task = Task.detached { await pending.response() }
     while late.waiting < count { try? await Task.sleep(for: .milliseconds(1)) }
     return task
   }

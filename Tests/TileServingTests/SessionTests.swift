@@ -10,16 +10,20 @@ import ZigguratUploading
 
 /// Sessions by a clock that the test turns.
 @Suite struct SessionTests {
-  /// A space without pictures that counts how often its keys were wiped.
-  final class EmptySpace: OpenSpace {
+  /// A space of unchanging pictures, by default none, that counts how often its keys were wiped.
+  final class FixedSpace: OpenSpace {
     let identity: String
     let wiped = Atomic<Int>(0)
+    private let all: [SourceImage]
 
-    init(_ identity: String) { self.identity = identity }
+    init(_ identity: String, _ images: [SourceImage] = []) {
+      self.identity = identity
+      all = images
+    }
 
     func wipeKeys() { wiped.wrappingAdd(1, ordering: .relaxed) }
     func version() throws(StorageError) -> Int { 1 }
-    func images() throws(StorageError) -> [SourceImage] { [] }
+    func images() throws(StorageError) -> [SourceImage] { all }
     func changeSidecar(
       ofID id: ImageID, _ body: ([UInt8]) throws(StorageError) -> [UInt8]?
     ) throws(StorageError) -> Bool { false }
@@ -158,7 +162,7 @@ import ZigguratUploading
       clock.pass(1000)
       #expect(isAlive(first))
     }
-    let space = library(of: EmptySpace("a"))
+    let space = library(of: FixedSpace("a"))
     let second = table.begin(instead: Self.request(first)) { $0.space = space }
     #expect(!isAlive(first))
     #expect(table.session(Self.request(second))?.hasToken == true)
@@ -166,10 +170,10 @@ import ZigguratUploading
     #expect(!isAlive(second))
   }
 
-  private func library(of space: EmptySpace) -> SpaceLibrary { try! SpaceLibrary(space) }
+  private func library(of space: FixedSpace) -> SpaceLibrary { try! SpaceLibrary(space) }
 
   @Test func keysAreWipedWithTheLastSessionThatHasThem() {
-    let (a, b) = (EmptySpace("a"), EmptySpace("b"))
+    let (a, b) = (FixedSpace("a"), FixedSpace("b"))
     let (libraryA, libraryB) = (library(of: a), library(of: b))
     let one = table.begin(instead: Self.request(nil)) { $0.space = libraryA }
     let two = table.begin(instead: Self.request(nil)) { $0.space = libraryA }
@@ -189,7 +193,7 @@ import ZigguratUploading
   }
 
   @Test func anotherPasswordLocksTheFirstSpaceAndLockingLeavesTheToken() {
-    let (a, b) = (EmptySpace("a"), EmptySpace("b"))
+    let (a, b) = (FixedSpace("a"), FixedSpace("b"))
     let (libraryA, libraryB) = (library(of: a), library(of: b))
     let one = table.begin(instead: Self.request(nil)) { $0.space = libraryA }
     let two = table.begin(instead: Self.request(one)) { $0.space = libraryB }
@@ -221,7 +225,7 @@ import ZigguratUploading
     #expect(Visitor(session, isWritable: true).mayWrite)
     #expect(!Visitor(session, isWritable: true).mayWriteToSpace)
     session = Session()
-    session.space = library(of: EmptySpace("a"))
+    session.space = library(of: FixedSpace("a"))
     #expect(!Visitor(session, isWritable: true).mayWrite)
     #expect(Visitor(session, isWritable: true).mayWriteToSpace)
     #expect(!Visitor(session, isWritable: false).mayWriteToSpace)

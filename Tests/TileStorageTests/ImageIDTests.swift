@@ -36,11 +36,9 @@ import ZigguratTestSupport
       // The kernel's reading: a part `..` alone leads up.
       #expect(!path.utf8.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("..".utf8) })
       #expect(ImageID(archive: path, below: "/library") == id)
-      #expect(id.marked.isPrivate && id.marked.unmarked == id)
-      #expect(id.isPrivate == text.utf8.starts(with: "~/".utf8))
       #expect((id.folder.map { $0.text + "/" } ?? "") + id.name == text)
       #expect(id.page(2).folder == id && id.page(2).name == "2" && id.page(2).isBelow(id))
-      #expect(ImageID(id.page(2).text) == id.page(2) && ImageID(id.marked.text) == id.marked)
+      #expect(ImageID(id.page(2).text) == id.page(2))
       if let folder = id.folder { #expect(id.isBelow(folder) && ImageID(folder.text) == folder) }
       #expect(!id.isBelow(id))
     }
@@ -109,13 +107,6 @@ import ZigguratTestSupport
         try JSONDecoder().decode([ImageID].self, from: encoder.encode([text]))
       }
     }
-  }
-
-  @Test func marksAreOfTextsThatAreNoIDs() {
-    #expect(ImageID.unmarked("~/") == "" && ImageID.unmarked("~//a") == "/a")
-    #expect(ImageID.unmarked("~") == nil && ImageID.unmarked("a~/") == nil && ImageID.unmarked("") == nil)
-    // An accent behind the slash makes it no other slash.
-    #expect(ImageID.unmarked("~/\u{301}")?.unicodeScalars.elementsEqual(["\u{301}"]) == true)
   }
 
   @Test func pathsOfArchivesHaveEndings() {

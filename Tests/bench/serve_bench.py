@@ -54,7 +54,7 @@ class Bench:
 
     def __init__(self, ziggurat: Path, quick: bool, tile: int, only: str | None = None):
         self.ziggurat, self.tile, self.only = ziggurat, tile, only
-        self.rounds, self.seconds = (3, 2) if quick else (7, 6)
+        self.rounds, self.seconds = (3, 2) if quick else (21, 2)
         self.connections = (64,) if quick else (1, 64, 256)
         self.folder = Path(tempfile.mkdtemp(prefix="serve-", dir=material.CACHE))
         self.folder.chmod(0o755)
@@ -145,10 +145,11 @@ class Bench:
         for port, paths in ((self.ours, ours), (self.peer, theirs)):
             self.load(port, paths, connections)  # Warm, and not counted.
         mine, peer = [], []
-        for _ in range(self.rounds):
-            mine.append(self.load(self.ours, ours, connections))
-            peer.append(self.load(self.peer, theirs, connections))
-        # Rounds in pairs: what else the machine does at the time hits both.
+        # Many short pairs, each the other way round than the one before: what else the machine does hits both sides alike.
+        for number in range(self.rounds):
+            sides = [(mine, self.ours, ours), (peer, self.peer, theirs)]
+            for results, port, paths in sides if number % 2 == 0 else reversed(sides):
+                results.append(self.load(port, paths, connections))
         ratio = statistics.median(a["rate"] / b["rate"] for a, b in zip(mine, peer))
         late = statistics.median(a["p99"] / b["p99"] for a, b in zip(mine, peer))
         far = spread([a["rate"] / b["rate"] for a, b in zip(mine, peer)])

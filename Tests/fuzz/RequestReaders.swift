@@ -42,7 +42,7 @@ extension FuzzInput {
         continue
       }
       precondition(
-        ["http", "https"].contains(base.scheme) && TileServer.isHost(base.host.utf8), "an address has a host")
+        ["http", "https"].contains(base.scheme) && ServerAddress.isHost(base.host.utf8), "an address has a host")
       precondition(base.prefix.utf8.allSatisfy { $0 > 0x20 && $0 != 0x22 && $0 < 0x7f }, "a prefix is plain")
     }
   }

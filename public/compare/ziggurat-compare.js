@@ -1,6 +1,6 @@
 /**
- * @file `<ziggurat-compare>`: two pictures that show the same part of themselves, one over the other with a slider between
- * them, or side by side. It needs `viewer/elements.js`, whose viewers it is made of, and imports nothing.
+ * @file `<ziggurat-compare>`: two images that show the same part of themselves, with a slider between them or side by side.
+ *   It needs `viewer/elements.js` for its two viewers, and imports nothing.
  */
 
 const KEYS = { ArrowLeft: -2, ArrowRight: 2, PageDown: -10, PageUp: 10, Home: -100, End: 100 }
@@ -19,13 +19,17 @@ const STYLE = `
 `
 
 /**
- * Attributes: `left` and `right`, what the viewers' `src` takes; `mode`, `slider` or `side`; `position`, where the slider
- * stands, percent from the left; `label`, what the slider is called, else as the pictures are. All count whenever they are set.
+ * The element that compares two images. It dispatches `input` when the reader moves the slider. These attributes apply
+ * whenever they are set:
+ * - `left` and `right`: the addresses of the images, as in the `src` of a viewer
+ * - `mode`: `slider` (default) or `side`
+ * - `position`: the position of the slider in percent from the left (default 50)
+ * - `label`: the name of the slider for screen readers (default: the titles of the images)
  */
 export class ZigguratCompare extends (globalThis.HTMLElement ?? class {}) {
   static observedAttributes = ['left', 'right', 'mode', 'position', 'label']
 
-  /** The two viewers: that on the left, and that on the right. @type {HTMLElement[]} */
+  /** The viewers on the left and on the right. @type {HTMLElement[]} */
   viewers = []
   /** @type {(() => void) | null} */
   #endSync = null
@@ -33,7 +37,7 @@ export class ZigguratCompare extends (globalThis.HTMLElement ?? class {}) {
 
   connectedCallback() {
     style(this.getRootNode())
-    // What was set before this class was known would hide the accessors.
+    // Properties that were set before the class was defined would hide the accessors.
     for (const name of ZigguratCompare.observedAttributes.filter((name) => Object.hasOwn(this, name))) {
       const value = this[name]
       delete this[name]
@@ -45,7 +49,7 @@ export class ZigguratCompare extends (globalThis.HTMLElement ?? class {}) {
       if (!this.isConnected) return
       this.#endSync?.()
       this.#endSync = this.viewers[0].syncWith(this.viewers[1])
-      // The one that opens later shows what the other does by then.
+      // The image that opens later shows the current part of the other.
       for (const [viewer, other] of [this.viewers, this.viewers.toReversed()]) {
         viewer.addEventListener('open', () => {
           this.#show()
@@ -79,7 +83,7 @@ export class ZigguratCompare extends (globalThis.HTMLElement ?? class {}) {
   get label() { return this.getAttribute('label') ?? '' }
   set label(text) { this.setAttribute('label', text) }
 
-  /** Where the slider stands: percent from the left. */
+  /** The position of the slider in percent from the left. */
   get position() {
     const value = parseFloat(this.getAttribute('position') ?? '50')
     return Number.isFinite(value) ? Math.min(Math.max(value, 0), 100) : 50
@@ -124,11 +128,11 @@ export class ZigguratCompare extends (globalThis.HTMLElement ?? class {}) {
       const src = this.getAttribute(name) ?? ''
       if ((viewer.getAttribute('src') ?? '') !== src) viewer.setAttribute('src', src)
     }
-    // One bar is enough, since what it does to the one, the other does, too; the slider would cut it in two.
+    // One control bar suffices, since the viewers are synchronized. In the middle, the slider would divide it.
     if (this.getAttribute('mode') === 'side') right.removeAttribute('controls')
     else right.setAttribute('controls', 'none')
     this.style.setProperty('--part', `${this.position}%`)
-    // What the pictures are called is said in every language.
+    // The titles are independent of the language.
     this.slider.ariaLabel = this.getAttribute('label') ?? this.viewers.map(({ source }) => source?.title ?? '').join(' | ')
     this.slider.ariaValueNow = String(Math.round(this.position))
   }
@@ -136,7 +140,10 @@ export class ZigguratCompare extends (globalThis.HTMLElement ?? class {}) {
 
 const styled = new WeakSet()
 
-/** The sheet for a document or shadow root that holds such elements: no style stands in an attribute, whatever a page allows. */
+/**
+ * Adds the style sheet to a document or shadow root. No style attributes are used, so any Content-Security-Policy permits
+ * it.
+ */
 function style(root) {
   if (styled.has(root)) return
   styled.add(root)

@@ -1,7 +1,7 @@
 /**
- * The handlers of gestures that move a camera, as `bindPointerEvents` calls them.
- * @param {(change: (camera: import('../viewer/camera.js').Camera, now: number) => void | false) => void} act changes the camera,
- *   if there is one; `now` is in ms
+ * Returns the gesture handlers for `bindPointerEvents` that move a camera.
+ * @param {(change: (camera: import('../viewer/camera.js').Camera, now: number) => void | false) => void} act applies a
+ *   change to the camera, if there is one; `now` is in ms
  */
 export function gestureHandlers(act) {
   return {

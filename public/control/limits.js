@@ -1,9 +1,9 @@
 const LIMITS = { 'min-scale': 'minScale', 'max-scale': 'maxScale', 'double-tap-scale': 'doubleTapScale' }
-/** The attributes by which a camera is limited. */
+/** The attributes that set the limits of a camera. */
 export const LIMIT_ATTRIBUTES = [...Object.keys(LIMITS), 'two-finger-rotation']
 
 /**
- * A camera's options as an element's attributes have them; what is no scale is as if it were not there.
+ * Returns a camera's options from an element's attributes. Invalid scales are ignored.
  * @param {Element} element
  */
 export function limits(element) {
@@ -16,9 +16,10 @@ export function limits(element) {
 }
 
 /**
- * Tells each size of an element, the first one too, until the signal aborts.
+ * Reports each size of an element, including the current one, until the signal aborts.
  * @param {Element} element
  * @param {(size: { window: { width: number, height: number }, device: { width: number, height: number } }) => void} tell
+ *   receives the size in CSS pixels and in device pixels
  * @param {AbortSignal} signal
  */
 export function watchSize(element, tell, signal) {
@@ -36,15 +37,16 @@ export function watchSize(element, tell, signal) {
 }
 
 /**
- * How large an observed element is: in CSS pixels, and in the device's, which its canvas has.
+ * Returns the size of an observed element in CSS pixels, and in device pixels for its canvas.
  * @param {ResizeObserverEntry} entry
- * @returns {{ window: { width: number, height: number }, device: { width: number, height: number } } | null} null without room
+ * @returns {{ window: { width: number, height: number }, device: { width: number, height: number } } | null} null if the
+ *   element has no area
  */
 function measured({ contentRect: { width, height }, devicePixelContentBoxSize }) {
   if (!(width > 0 && height > 0)) return null
   const exact = devicePixelContentBoxSize?.[0]
   const device = { width: Math.round(width * devicePixelRatio), height: Math.round(height * devicePixelRatio) }
-  // An emulated screen tells CSS pixels here.
+  // An emulated screen reports CSS pixels here.
   if (exact && Math.abs(exact.inlineSize - device.width) <= 1 && Math.abs(exact.blockSize - device.height) <= 1) {
     device.width = exact.inlineSize
     device.height = exact.blockSize

@@ -1,17 +1,17 @@
 import { PLACE } from './overlays.js'
 
-/** CSS pixels that a click may stray. */
+/** The maximum movement of a click, in CSS pixels. */
 const STILL = 9
 
 /**
- * Moves children of a viewer to their places of the image; they grow with it where they have `data-width` and `data-height`.
- * What moves and zooms the picture passes through them; what is clicked is theirs.
+ * Places children of a viewer at their positions in the image. Children with `data-width` and `data-height` scale with the
+ * image. Gestures that pan and zoom pass through the overlays; clicks go to them.
  */
 export class OverlayPlacement {
   /**
    * @param {HTMLElement} host the viewer
-   * @param {HTMLElement} slot where they are shown
-   * @param {HTMLElement} surface what hears pointers, and takes them for itself until they lift
+   * @param {HTMLElement} slot the element that displays them
+   * @param {HTMLElement} surface the element that receives and captures pointer events
    */
   constructor(host, slot, surface) {
     Object.assign(this, { host, pressed: null })
@@ -19,7 +19,7 @@ export class OverlayPlacement {
       const { clientX: x, clientY: y } = event
       this.pressed = { target: event.composedPath()[0], x, y }
     })
-    // A click is then the surface's, too, and not of what was pressed.
+    // Because of the pointer capture, the click goes to the surface, not to the pressed element.
     surface.addEventListener('click', (event) => {
       const { pressed } = this
       this.pressed = null
@@ -50,7 +50,7 @@ function place(element, viewport, { x, y, width, height }) {
     style.width = `${width * scale}px`
     style.height = `${height * scale}px`
   }
-  // A region turns with the picture; a pin stays upright.
+  // A region rotates with the image; a marker stays upright.
   const mirror = rotation.isFlipped ? -1 : 1
   const turned = isRegion ? `matrix(${mirror * rotation.cosine}, ${mirror * rotation.sine}, ${-rotation.sine}, ${rotation.cosine}, ${at.x}, ${at.y})`
     : `translate(${at.x}px, ${at.y}px)`

@@ -1,9 +1,12 @@
-/** What an element needs to stay at a place of the image, all in image pixels: its top left corner, and its size if it has one. */
+/**
+ * The attributes that place an element in the image, all in image pixels: the position of its top left corner, and
+ * optionally its size.
+ */
 export const PLACE = ['data-x', 'data-y', 'data-width', 'data-height']
 
 /**
- * Keeps children of a viewer at their places of the image: those with `data-x` and `data-y`. What does so is loaded once there
- * are some; they are shown from then on.
+ * Keeps children of a viewer with `data-x` and `data-y` at their positions in the image. The code for it is loaded when the
+ * first such child appears.
  */
 export class Overlays {
   /** @type {import('./overlay-placement.js').OverlayPlacement | null} */
@@ -14,12 +17,12 @@ export class Overlays {
 
   /**
    * @param {HTMLElement} host the viewer
-   * @param {HTMLElement} slot where they are shown
-   * @param {HTMLElement} surface what hears pointers, and takes them for itself until they lift
+   * @param {HTMLElement} slot the element that displays them
+   * @param {HTMLElement} surface the element that receives and captures pointer events
    */
   constructor(host, slot, surface) { Object.assign(this, { host, slot, surface }) }
 
-  /** Follows children that come, go or are placed anew. @param {AbortSignal} signal ends it */
+  /** Observes children that are added, removed or placed elsewhere. @param {AbortSignal} signal ends the observation */
   watch(signal) {
     const observer = new MutationObserver(() => this.show(this.#viewport))
     observer.observe(this.host, { childList: true, subtree: true, attributeFilter: PLACE })
@@ -27,7 +30,7 @@ export class Overlays {
     if (this.host.childElementCount) this.#load()
   }
 
-  /** Places them in a viewport, or hides them where there is none. */
+  /** Places the overlays for a viewport. If it is null, hides them. */
   show(viewport) {
     this.#viewport = viewport
     this.slot.hidden = !viewport || !this.#placing
@@ -40,7 +43,7 @@ export class Overlays {
     if (this.#isLoading) return
     this.#isLoading = true
     const placing = await import('./overlay-placement.js').catch(() => null)
-    // Where it cannot be had, the next move asks again.
+    // If loading fails, the next movement tries again.
     this.#isLoading = false
     if (!placing) return
     this.#placing ??= new placing.OverlayPlacement(this.host, this.slot, this.surface)

@@ -1,9 +1,9 @@
 /**
- * Keeps two viewers in step: what moves one moves the other, so that the same part of both images stays in the middle. Images
- * of other sizes are laid over each other.
- * @param {ZigguratViewer} one the viewer that the other follows first
+ * Synchronizes two viewers: when one moves, the other shows the same part of its image in the middle. Images of different
+ * sizes are superimposed.
+ * @param {ZigguratViewer} one the viewer that the other one follows first
  * @param {ZigguratViewer} other
- * @returns {() => void} ends it
+ * @returns {() => void} a function that ends the synchronization
  */
 export function syncViewers(one, other) {
   const ending = new AbortController()
@@ -19,7 +19,7 @@ export function syncViewers(one, other) {
   }
   for (const [leader, follower] of [[one, other], [other, one]]) {
     leader.addEventListener('viewport', ({ detail: { cause } }) => {
-      // Who gets another size alone keeps its own view: both would answer the other's for good.
+      // A viewer that is only resized keeps its view. Otherwise both would react to each other forever.
       if (cause !== 'resize') follow(leader, follower)
     }, { signal: ending.signal })
   }
@@ -28,11 +28,12 @@ export function syncViewers(one, other) {
 }
 
 /**
- * The part of another image that a viewport of one shows.
+ * Returns the part of another image that corresponds to a viewport of one image.
  * @param {Viewport} viewport
- * @param {{ width: number, height: number }} image pixels
- * @param {{ width: number, height: number }} other pixels
- * @returns {{ scale: number, center: { x: number, y: number }, rotation: Rotation }} the center in the other's pixels
+ * @param {{ width: number, height: number }} image the size of the image, in pixels
+ * @param {{ width: number, height: number }} other the size of the other image, in pixels
+ * @returns {{ scale: number, center: { x: number, y: number }, rotation: Rotation }} the center is in pixels of the other
+ *   image
  */
 export function counterpart({ scale, imageCenter: { x, y }, rotation }, image, other) {
   return {

@@ -1,14 +1,14 @@
 import { FITS } from '../geometry/fit.js'
 import { Rotation } from '../geometry/rotation.js'
 
-/** Changes that wait for an image at most; of more, the oldest are dropped. */
+/** Maximum number of changes that wait for an image. The oldest are dropped first. */
 const MOST_WAITING = 1000
 
-/** All motion of the view. Each change is reported once, with its cause. */
+/** Controls all movement of the view. Each change is reported once, with its cause. */
 export class ViewControl {
   /**
    * @param {import('../viewer/stage.js').Stage} stage
-   * @param {(cause: 'user' | 'program' | 'resize') => void} tell
+   * @param {(cause: 'user' | 'program' | 'resize') => void} tell reports a change of the viewport
    * @param {() => boolean} isComing whether another image is about to be shown
    */
   constructor(stage, tell, isComing) {
@@ -20,9 +20,9 @@ export class ViewControl {
   get viewport() { return this.camera?.viewport ?? null }
 
   /**
-   * Moves the picture. Who does so from a program hears of it before this returns.
-   * @param {(camera: import('../viewer/camera.js').Camera, now: number) => void | false} change answers false where it
-   *   changed nothing; `now` is in ms, as `performance.now` has it
+   * Changes the view. A program receives the event before this function returns.
+   * @param {(camera: import('../viewer/camera.js').Camera, now: number) => void | false} change returns false if it changed
+   *   nothing; `now` is the value of `performance.now()`, in ms
    */
   change(change, cause = this.isPressed ? 'user' : 'program') {
     if (!this.camera) return
@@ -33,33 +33,33 @@ export class ViewControl {
   }
 
   /**
-   * Moves the picture for a program. While another image is coming, the move is meant for that image, and waits.
+   * Changes the view for a program. While another image is loading, the change applies to that image and waits for it.
    * @param {(camera: import('../viewer/camera.js').Camera, now: number) => void} change
    */
   direct(change) {
     if (this.isPressed || !this.isComing()) this.change(change)
     else {
       this.waiting.push(change)
-      // Somebody may set the view in each frame while nothing opens.
+      // A program may set the view in each frame while no image opens.
       if (this.waiting.length > MOST_WAITING) this.waiting.shift()
     }
   }
 
-  /** The image is there: what waits for it is done before it is first drawn. */
+  /** Applies the waiting changes to the new image before it is first drawn. */
   come() {
     const changes = this.waiting.splice(0)
     for (const change of changes) {
       change(this.camera, performance.now())
       this.camera.finish()
     }
-    // Programs wait for the end of the motion that they asked for.
+    // Programs wait for the end of the motion that they started.
     if (changes.length) this.stage.disturb()
   }
 
-  /** Drops what waits: another image comes instead. */
+  /** Drops the waiting changes, because another image is opened instead. */
   drop() { this.waiting.length = 0 }
 
-  /** What is done meanwhile is done by the user, by a key or a button. */
+  /** Runs a function whose changes are attributed to the user, such as that of a key or button. */
   press(action) {
     this.isPressed = true
     try {
@@ -84,23 +84,23 @@ export class ViewControl {
     this.stage.resize(window, device, ratio)
   }
 
-  /** Another picture follows. */
+  /** Prepares for another image. */
   forget() {
     this.reported = null
     this.cause = 'program'
   }
 
-  /** Shows a view at once. */
+  /** Shows a view immediately. */
   show(viewport) { if (viewport) this.change((camera) => showIn(camera, viewport)) }
 
   /**
-   * Shows a view at once. Parts that are absent are those of the view, or of the destination of its motion. If the view has the
-   * size of another window, its middle stays in the middle.
+   * Shows a view immediately. Missing parts are taken from the current view, or from the destination of its motion. If the
+   * view has the size of another window, its center stays in the center.
    */
   showParts(parts) {
     if (typeof parts !== 'object') throw new TypeError(`viewport: must be an object, not ${typeof parts}`)
     const { width, height, turn, ...view } = parts
-    // The name of version 0.1, until version 2.0.
+    // The name in version 0.1; supported until version 2.0.
     if (turn !== undefined) view.rotation ??= turn
     for (const part of ['scale', 'x', 'y']) if (part in view) checkNumber(`viewport: ${part}`, view[part])
     const rotate = 'rotation' in view ? rotation(view.rotation) : null
@@ -113,7 +113,7 @@ export class ViewControl {
     })
   }
 
-  /** Shows in this very frame what another viewer leads to: a scale, the image point in the middle and a rotation. */
+  /** Shows the view of another viewer in the same frame: a scale, the image point in the center and a rotation. */
   follow({ scale, center, rotation }) {
     this.show(this.viewport?.with({ scale, rotation }).centered(center))
     if (this.stage.frame) this.stage.draw(performance.now())
@@ -155,13 +155,16 @@ export class ViewControl {
   }
 }
 
-/** Nothing happens if the view is shown already. */
+/** Shows a viewport. Does nothing if it is already shown. */
 function showIn(camera, viewport) {
   if (!camera.motion && !camera.isHeld && viewport.equals(camera.viewport)) return false
   camera.show(viewport)
 }
 
-/** @param {string} name of the method and of its parameter, for the message. Infinity is a scale: the limits apply to it. */
+/**
+ * Throws a `TypeError` if a value is not a number. Infinity is allowed: the scale limits apply to it.
+ * @param {string} name the method and parameter, for the message
+ */
 function checkScale(name, value) {
   if (typeof value !== 'number' || Number.isNaN(value)) throw new TypeError(`${name} must be a number, not ${value}`)
 }
@@ -171,8 +174,8 @@ function checkNumber(name, value) {
 }
 
 /**
- * A rotation as a viewport has it, or as its JSON has it: degrees clockwise, and whether the image is mirrored first. Degrees alone
- * leave it mirrored as it is.
+ * Parses a rotation of a viewport or of its JSON: degrees clockwise, and whether the image is mirrored first. A plain number
+ * does not change the mirroring.
  * @returns {(present: Rotation) => Rotation}
  */
 function rotation(value) {

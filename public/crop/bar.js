@@ -6,12 +6,12 @@ import { reading } from '../text/reading.js'
 import { button, make } from '../viewer/element.js'
 
 const FORMATS = ['jpg', 'png', 'webp']
-/** Across and down, as they are offered. */
+/** Aspect ratios, width and height, in the order of the menu. */
 const RATIOS = [[1, 1], [3, 2], [2, 3], [4, 3], [3, 4], [16, 9], [9, 16]]
 
 /**
- * What stands below the picture while it is cut: first what draws the frame, then what is done with what is in it.
- * Degrees that straighten are tenths.
+ * The toolbar below the image during a crop: first the controls of the frame, then the actions for the result. Straightening
+ * is in steps of tenths of a degree.
  */
 export class CropBar {
   /** @param {import('./cropper.js').Cropper} cropper */
@@ -27,7 +27,7 @@ export class CropBar {
       className: 'wide main', textContent: say('download'), onclick: () => viewer.say(say('downloadBegins')),
     })
     this.ratio = choice(say('ratio'), names, (index) => {
-      // That of the picture is that of the picture as it is turned.
+      // The image's own ratio depends on its rotation.
       const isTurned = index === 1 && cropper.viewport.rotation.degrees % 180 !== 0
       cropper.lock(isTurned ? 1 / ratios[1] : ratios[index])
     })
@@ -35,7 +35,7 @@ export class CropBar {
     this.slider = make('input', {
       type: 'range', min: '-45', max: '45', step: '0.1', value: '0', ariaLabel: say('straighten'),
       oninput: () => cropper.straighten(this.slider.valueAsNumber),
-      // As every other slider of a photograph's.
+      // A double click resets it, as in other photo editors.
       ondblclick: () => cropper.straighten(this.slider.valueAsNumber = 0),
     })
     this.tenths = new Intl.NumberFormat(localeOf(viewer), { minimumFractionDigits: 1, maximumFractionDigits: 1 })
@@ -61,7 +61,7 @@ export class CropBar {
     this.element = make('div', { className: 'cropbar', role: 'toolbar', ariaLabel: say('crop') }, this.drawing, this.keeping)
   }
 
-  /** Tells what is in the frame. */
+  /** Shows the size and address of the cropped part. */
   show() {
     const { size: { width, height }, address, format, source } = this.cropper
     this.size.value = this.shownSize.value = this.say('dimensions', { width, height })
@@ -70,7 +70,7 @@ export class CropBar {
     this.degrees.value = this.slider.ariaValueText = `${this.tenths.format(this.cropper.straightening)}°`.replace('-', '−')
   }
 
-  /** Has the server make an image of it, once. */
+  /** Saves the cropped part as a new image on the server, once. */
   async save() {
     const { viewer, wish } = this.cropper
     this.copy.disabled = true
@@ -79,7 +79,7 @@ export class CropBar {
     this.copy.disabled = false
   }
 
-  /** As it is before anything is drawn. */
+  /** Resets the controls. */
   showStart() {
     this.ratio.selectedIndex = 0
     this.slider.valueAsNumber = 0

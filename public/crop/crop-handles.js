@@ -5,9 +5,9 @@ import { HANDLES } from './frame.js'
 const STEP = 8 // CSS px
 
 /**
- * What the frame of a crop is held by: its corners, its edges, and its middle, which moves it as a whole. By a finger, the
- * mouse, or arrow keys.
- * @param {import('./cropper.js').Cropper} cropper whose frame follows
+ * Creates the handles of a crop frame: its corners, its edges, and its middle, which moves the whole frame. They are dragged
+ * by pointer or moved by arrow keys.
+ * @param {import('./cropper.js').Cropper} cropper the owner of the frame
  * @returns {HTMLElement[]}
  */
 export function cropHandles(cropper) {

@@ -7,14 +7,13 @@ import { clamp, cropAddress, cropService, fitRatio, resizeFrame, straightAddress
 import { StraightenedSpace } from './straightened-space.js'
 
 const LEAST = 48 // CSS px
-const MARGIN = 24 // CSS px, so that no handle lies beyond the window
+const MARGIN = 24 // CSS px, so that no handle lies outside the window
 
 /**
- * Cuts a part out of the picture, by quarter turns, degrees that straighten it, and a frame over the picture: first the
- * frame is drawn, then what is in it stays on the screen with what can be done with it. Whatever was seen before comes
- * back at the end.
+ * Crops the image by quarter turns, a straightening angle and a frame over the image. The frame is drawn first. Then its
+ * content fills the window, with the available actions. The previous view is restored at the end.
  *
- * The frame is in the space of `level`: in pixels of the image, straightened.
+ * The frame is in the space of `level`: pixels of the straightened image.
  */
 export class Cropper {
   /** @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer with a source that has an IIIF service */
@@ -27,11 +26,11 @@ export class Cropper {
     this.box = make('div', { className: 'frame' })
     this.bar = new CropBar(this)
     this.build()
-    // Only quarter turns make a crop that is a part of the image.
+    // Only quarter turns yield a crop that is a region of the image.
     const { degrees, isFlipped } = this.viewport.rotation
     this.rotation = new Rotation(Math.round(degrees / 90) * 90, isFlipped)
     this.level = new StraightenedSpace(this.image, 0, isFlipped)
-    /** Degrees that straighten the picture, clockwise as it is seen. */
+    /** The straightening angle in degrees, clockwise as displayed. */
     this.straightening = 0
     viewer.change((camera) => {
       this.before = { viewport: camera.destination, kept: camera.kept }
@@ -52,7 +51,7 @@ export class Cropper {
     viewer.addEventListener('viewport', () => this.follow(), { signal })
     viewer.addEventListener('open', () => this.end(), { signal })
     element.onkeydown = (event) => event.stopPropagation()
-    // Before the viewer, which would leave the page or turn it.
+    // Before the viewer's listener, which would leave the page or turn it.
     viewer.addEventListener('keydown', (event) => {
       if (root.querySelector('dialog')) return
       const isPage = event.key.startsWith('Page') || event.key.startsWith('Arrow') && event.composedPath()[0] === viewer
@@ -60,7 +59,7 @@ export class Cropper {
       else if (!isPage && !(this.isDone && event.composedPath()[0] === viewer)) return
       event.stopImmediatePropagation()
     }, { signal, capture: true })
-    // What is cut out stays as it is.
+    // The result does not zoom.
     viewer.addEventListener('wheel', (event) => {
       if (!this.isDone) return
       event.preventDefault()
@@ -70,10 +69,10 @@ export class Cropper {
 
   get viewport() { return this.viewer.viewport }
 
-  /** Whether there is who can straighten: a server of ours. */
+  /** Whether the server can straighten images: only a Ziggurat server can. */
   get canStraighten() { return Boolean(this.source.address && this.source.details.generation) }
 
-  /** The quarter turns, and whether the picture is mirrored: from the frame's space to the window's directions. */
+  /** The quarter turns and mirroring that map the frame's space to directions of the window. */
   get quarters() {
     const { degrees, isFlipped } = this.viewport.rotation
     return new Rotation(Math.round((degrees - this.straightening) / 90) * 90, isFlipped)
@@ -82,12 +81,12 @@ export class Cropper {
   get isUpright() { return this.quarters.degrees % 180 === 0 }
 
   /**
-   * Turns the picture below the frame, which is made smaller where a corner of it would lie beyond the picture.
-   * @param {number} degrees clockwise, as it is seen
+   * Rotates the image below the frame. If a corner of the frame would leave the image, the frame becomes smaller.
+   * @param {number} degrees clockwise as displayed
    */
   straighten(degrees) {
     const { quarters, level } = this
-    // What it was before the degrees changed comes back with them.
+    // The frame's size before the first straightening is restored with the angle.
     this.upright ??= { middle: level.middle(this.frame), width: this.frame.width, height: this.frame.height }
     const { upright } = this
     this.straightening = degrees
@@ -99,7 +98,7 @@ export class Cropper {
     this.showWhole(rotation)
   }
 
-  /** The whole picture the way it was turned at first, and all of it in the frame. */
+  /** Shows the whole image with its initial rotation, and puts all of it into the frame. */
   reset() {
     this.ratio = this.upright = null
     this.straightening = 0
@@ -118,13 +117,13 @@ export class Cropper {
     this.show()
   }
 
-  /** No handle gets behind the bar, or out of the window. */
+  /** Keeps the handles out of the toolbar and within the window. */
   clear() {
     const below = this.element.clientHeight - this.bar.element.offsetTop + MARGIN - 4
     this.surface.style.inset = this.holder.style.inset = `${MARGIN}px ${MARGIN}px ${below}px`
   }
 
-  /** What is in the frame fills the window, and all else is covered. */
+  /** Fits the framed part to the window and covers the rest. */
   finish() {
     this.isDone = true
     this.element.classList.add('done')
@@ -142,17 +141,17 @@ export class Cropper {
     this.show()
   }
 
-  /** Back to the frame and its handles. */
+  /** Returns to the frame and its handles. */
   edit() {
     this.element.classList.remove('done')
     this.bar.showDone(false)
     this.clear()
     this.showWhole()
-    // From here on the frame follows what is below it.
+    // From here on, the frame follows the image below it.
     this.isDone = false
   }
 
-  /** Ends it with everything as it was before: rotation, view, and so the page's address. */
+  /** Ends the crop and restores the rotation, the view and the page's address. */
   cancel() {
     this.end()
     const { viewer, source, before } = this
@@ -160,7 +159,7 @@ export class Cropper {
       if (viewer.source === source) viewer.change((camera) => camera.comeBack(before))
     }
     back()
-    // The surface has its size again in the next frame; until then this is no view to be told of.
+    // The surface has its former size again in the next frame. Until then, the view must not be reported.
     viewer.setAttribute('cropping', '')
     requestAnimationFrame(() => requestAnimationFrame(() => {
       back()
@@ -213,31 +212,31 @@ export class Cropper {
     return this.isUpright ? this.ratio : 1 / this.ratio
   }
 
-  /** Pixels of what comes of it, the way it is turned. */
+  /** The size of the result in pixels, as rotated. */
   get size() {
     const { width, height } = this.region
     return this.isUpright ? { width, height } : { width: height, height: width }
   }
 
-  /** The part of the image, whole pixels of it, before it is turned. */
+  /** The region of the image in whole pixels, before the rotation. */
   get region() {
     return this.straightening ? this.level.region(this.frame) : wholePixels(this.frame, this.image)
   }
 
-  /** Where the server has what is in the frame, as a file. */
+  /** The address of the framed part as a file on the server. */
   get address() {
     const { straightening, source, region, viewport: { rotation }, format } = this
     if (straightening) return straightAddress(source.address, region, rotation, this.size, format)
     return cropAddress(this.service, this.frame, this.image, rotation, format)
   }
 
-  /** What a server makes an image of: see `POST /api/images/{id}/copies`. */
+  /** The body of `POST /api/images/{id}/copies` for the framed part. */
   get wish() {
     const { degrees, isFlipped } = this.quarters
     return { region: this.region, rotation: degrees, flip: isFlipped, straighten: this.straightening }
   }
 
-  /** @param {number | null} ratio width through height as it is seen; null where any will do */
+  /** Locks the aspect ratio. @param {number | null} ratio width divided by height as displayed; null for any ratio */
   lock(ratio) {
     this.ratio = ratio
     this.upright = null
@@ -245,7 +244,7 @@ export class Cropper {
     this.show()
   }
 
-  /** What is in a box of the window, in the frame's space. */
+  /** Converts a box in the window, in CSS pixels, to the frame's space. */
   toFrame({ x, y, width, height }) {
     const { viewport, isUpright } = this
     const middle = viewport.imagePoint({ x: x + width / 2, y: y + height / 2 })
@@ -253,7 +252,7 @@ export class Cropper {
     return this.level.about(middle, isUpright ? size : { width: size.height, height: size.width })
   }
 
-  /** The inverse of `toFrame`. */
+  /** Converts a frame to a box in the window, in CSS pixels: the inverse of `toFrame`. */
   toWindow(frame) {
     const { viewport, quarters } = this
     const { x, y } = viewport.viewportPoint(this.level.middle(frame))
@@ -261,7 +260,7 @@ export class Cropper {
     return { x: x - width / 2, y: y - height / 2, width, height }
   }
 
-  /** `place`: where it belongs, were it not for the picture's edge. */
+  /** Displays the frame. `place` is its box before it was confined to the image. */
   show(place) {
     const { frame } = this
     this.shown = this.viewport
@@ -283,7 +282,7 @@ export class Cropper {
     if (!this.straightening) this.frame = after(from, by.x, by.y)
     else if (this.ratio) this.frame = level.toward(from, after(from, by.x, by.y))
     else {
-      // One way after the other, so that it glides along an edge.
+      // One axis after the other, so that the frame slides along an edge.
       const across = level.toward(from, after(from, by.x, 0))
       this.frame = level.toward(across, after(across, 0, by.y))
     }

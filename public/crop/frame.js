@@ -1,10 +1,13 @@
-/** What a frame is held by, its corners and edges, clockwise from the top left: which sides each moves, -1 the left or upper one. */
+/**
+ * The handles of a frame, its corners and edges, clockwise from the top left. Each moves the sides with a nonzero component;
+ * -1 is the left or upper one.
+ */
 export const HANDLES = [
   { x: -1, y: -1 }, { x: 0, y: -1 }, { x: 1, y: -1 }, { x: 1, y: 0 },
   { x: 1, y: 1 }, { x: 0, y: 1 }, { x: -1, y: 1 }, { x: -1, y: 0 },
 ]
 
-/** Image space throughout. */
+/** Resizes or moves a frame by a handle. All parameters are in image pixels. */
 export function resizeFrame(frame, handle, dx, dy, image, { least, ratio }) {
   if (handle.x === 0 && handle.y === 0) {
     return {
@@ -30,7 +33,7 @@ function side(start, length, edge, by, most, least, place, extent) {
 }
 
 function proportioned(before, free, handle, image, least, ratio) {
-  // What stays: 0 is the left or top edge, 1 the other.
+  // The fixed side: 0 is the left or top edge, 1 the opposite one.
   const [holdX, holdY] = [(1 - handle.x) / 2, (1 - handle.y) / 2]
   const anchor = { x: before.x + before.width * holdX, y: before.y + before.height * holdY }
   const wanted = handle.x === 0 ? free.height * ratio : handle.y === 0 ? free.width : Math.max(free.width, free.height * ratio)
@@ -47,9 +50,9 @@ function room(anchor, hold, most) {
 }
 
 /**
- * The largest frame of a ratio within another one, in its middle.
+ * Returns the largest frame of a ratio within another one, centered.
  * @param {{ x: number, y: number, width: number, height: number }} frame
- * @param {number} ratio width by height
+ * @param {number} ratio width divided by height
  */
 export function fitRatio(frame, ratio) {
   const width = Math.min(frame.width, frame.height * ratio)
@@ -58,7 +61,8 @@ export function fitRatio(frame, ratio) {
 }
 
 /**
- * The frame on borders of pixels, within the image and at least one pixel wide and high. Wherever it is moved its size stays.
+ * Rounds a frame to whole pixels within the image, at least one pixel wide and high. Its size does not depend on its
+ * position.
  * @param {{ x: number, y: number, width: number, height: number }} frame image pixels
  * @param {{ width: number, height: number }} image
  */
@@ -70,22 +74,28 @@ export function wholePixels(frame, image) {
   }
 }
 
-/** The value that is nearest and within; the lower bound where there is nothing between. @param {number} value @param {number} low @param {number} high */
+/**
+ * Clamps a value to a range. Returns the lower bound if the range is empty.
+ * @param {number} value
+ * @param {number} low
+ * @param {number} high
+ */
 export function clamp(value, low, high) { return Math.min(Math.max(value, low), Math.max(low, high)) }
 
-/** Where the image's parts can be had: the address of its IIIF service's info.json, or null. */
+/** Returns the address of the `info.json` of the image's IIIF service, which serves regions of the image, or null. */
 export function cropService(source) {
   const { iiif3, iiif2 } = source?.details.urls ?? {}
   return iiif3 ?? iiif2 ?? null
 }
 
 /**
- * The address of a part of an image that is turned by any angle: what a window of its size shows of it, one pixel a pixel.
- * @param {URL} image its address in the API
- * @param {{ x: number, y: number, width: number, height: number }} region of the image, before it is turned
- * @param {import('../geometry/rotation.js').Rotation} rotation of the whole picture
- * @param {{ width: number, height: number }} size as it is seen
- * @param {string} format the file's ending
+ * Returns the address of a region of an image that is rotated by any angle. The server renders it as in a window of that
+ * size, at one image pixel per pixel.
+ * @param {URL} image the image's address in the API
+ * @param {{ x: number, y: number, width: number, height: number }} region image pixels, before the rotation
+ * @param {import('../geometry/rotation.js').Rotation} rotation the rotation of the whole image
+ * @param {{ width: number, height: number }} size the size as displayed, in pixels
+ * @param {string} format the suffix of the file
  */
 export function straightAddress(image, region, rotation, { width, height }, format) {
   const url = new URL(image)
@@ -100,12 +110,12 @@ export function straightAddress(image, region, rotation, { width, height }, form
 }
 
 /**
- * The address of a part of an image at full resolution (IIIF Image API 2 or 3, section 4).
+ * Returns the address of a region of an image at full resolution (IIIF Image API 2 or 3, section 4).
  * @param {string} service the address of its info.json
  * @param {{ x: number, y: number, width: number, height: number }} frame image pixels
  * @param {{ width: number, height: number }} image
- * @param {import('../geometry/rotation.js').Rotation} rotation of what is seen
- * @param {string} format the file's ending
+ * @param {import('../geometry/rotation.js').Rotation} rotation the displayed rotation
+ * @param {string} format the suffix of the file
  */
 export function cropAddress(service, frame, image, rotation, format) {
   const base = service.replace(/\/info\.json$/, '').replace(/\/$/, '')

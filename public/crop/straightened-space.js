@@ -5,25 +5,25 @@ import { Rotation } from '../geometry/rotation.js'
 /** @typedef {{ x: number, y: number, width: number, height: number }} Frame */
 
 /**
- * The space that the frame of a crop is drawn in: the image turned by the degrees that straighten it, in pixels of the
- * image, with the box around it beginning at the origin. Not straightened it is the image's own space.
+ * The coordinate space of a crop frame: the image rotated by the straightening angle, in image pixels. The origin is the top
+ * left corner of the bounding box. Without straightening, it is image space.
  *
- * A frame in it is upright, and its corners may not all be corners of what the image covers: the image lies aslant.
+ * A frame is axis-aligned in this space. Its corners may lie outside of the image, which is rotated.
  */
 export class StraightenedSpace {
   /**
    * @param {Size} image pixels
-   * @param {number} degrees clockwise, as it is seen; -45…45
-   * @param {boolean} isFlipped whether the image is seen mirrored, and so the other way round
+   * @param {number} degrees clockwise as displayed, -45…45
+   * @param {boolean} isFlipped whether the image is mirrored, and therefore rotated in the opposite direction
    */
   constructor(image, degrees, isFlipped) {
     this.image = image
     this.rotation = new Rotation(isFlipped ? -degrees : degrees)
-    /** Of the box around the image. @type {Size} */
+    /** The size of the image's bounding box. @type {Size} */
     this.size = this.rotation.isIdentity ? image : this.rotation.bounds(image.width, image.height)
   }
 
-  /** @param {Point} point of the image @returns {Point} the same in this space */
+  /** Converts from image space to this space. @param {Point} point @returns {Point} */
   fromImage({ x, y }) {
     const { image, size, rotation } = this
     if (rotation.isIdentity) return { x, y }
@@ -31,7 +31,7 @@ export class StraightenedSpace {
     return { x: turned.x + size.width / 2, y: turned.y + size.height / 2 }
   }
 
-  /** The inverse of `fromImage`. @param {Point} point @returns {Point} */
+  /** Converts from this space to image space: the inverse of `fromImage`. @param {Point} point @returns {Point} */
   toImage({ x, y }) {
     const { image, size, rotation } = this
     if (rotation.isIdentity) return { x, y }
@@ -39,12 +39,12 @@ export class StraightenedSpace {
     return { x: turned.x + image.width / 2, y: turned.y + image.height / 2 }
   }
 
-  /** @param {Frame} frame of this space @returns {Point} its middle, in the image */
+  /** Returns the center of a frame. @param {Frame} frame in this space @returns {Point} in image space */
   middle({ x, y, width, height }) { return this.toImage({ x: x + width / 2, y: y + height / 2 }) }
 
   /**
-   * A frame of a size about a point of the image.
-   * @param {Point} middle in the image
+   * Returns a frame of a size around a center.
+   * @param {Point} middle in image space
    * @param {Size} size
    * @returns {Frame}
    */
@@ -54,7 +54,8 @@ export class StraightenedSpace {
   }
 
   /**
-   * How much larger a frame could be about its middle without a corner beyond the image; below 1 it has one.
+   * Returns the factor by which a frame can grow around its center before a corner leaves the image. It is below 1 if one is
+   * outside.
    * @param {Frame} frame
    */
   room(frame) {
@@ -66,7 +67,7 @@ export class StraightenedSpace {
   }
 
   /**
-   * The frame made smaller about its middle, which comes into the image, until all of it is in the image.
+   * Confines a frame to the image: first its center is moved, then its size is reduced.
    * @param {Frame} frame
    * @returns {Frame}
    */
@@ -75,7 +76,7 @@ export class StraightenedSpace {
     const { x, y } = this.middle(frame)
     const { width, height } = frame
     const box = rotation.bounds(width, height)
-    // First it is moved; what is larger than the image then is made smaller.
+    // First the frame is moved; if it is larger than the image, it is then scaled down.
     const scale = Math.min(1, image.width / box.width, image.height / box.height)
     const [halfWidth, halfHeight] = [scale * box.width / 2, scale * box.height / 2]
     const middle = {
@@ -86,13 +87,13 @@ export class StraightenedSpace {
   }
 
   /**
-   * As far on the way from one frame to another as all of it stays in the image.
-   * @param {Frame} from in the image
+   * Interpolates from one frame to another, as far as the frame stays within the image.
+   * @param {Frame} from a frame within the image
    * @param {Frame} to
    * @returns {Frame}
    */
   toward(from, to) {
-    // A corner goes along a line; the image has no dents, so that what is in it of the way is its beginning.
+    // Each corner moves along a line. The image is convex, so the part of the line within it begins at its start.
     let part = 1
     const { width, height } = this.image
     for (const [right, below] of [[0, 0], [1, 0], [0, 1], [1, 1]]) {
@@ -112,9 +113,9 @@ export class StraightenedSpace {
   }
 
   /**
-   * What a server is asked for: the part of the image, in whole pixels, below which the image is turned.
-   * @param {Frame} frame of this space, all of it in the image
-   * @returns {Frame} in the image, with the frame's middle and size as nearly as whole pixels have them
+   * Returns the region to request from the server, in whole pixels of the image before its rotation.
+   * @param {Frame} frame in this space, within the image
+   * @returns {Frame} in image space, with nearly the same center and size
    */
   region(frame) {
     const middle = this.middle(frame)

@@ -8,19 +8,19 @@ import { fallbackTiles, intersectRect, levelMatrix, levelRect, scaled, tileRange
 /** @typedef {import('./level-canvas.js').Tiles} Tiles */
 /** @typedef {import('./level-canvas.js').Work} Work */
 
-/** Level pixels that a sheet has room for beside what can be seen of it. */
+/** Additional level pixels of a level canvas beyond the visible part. */
 const BESIDE = 128
 
 /**
- * Lays tiles side by side, level by level, and scales each level in one piece: no edge between two tiles is ever resampled. Where
- * tiles of the level that is looked at are missing, those that are there are drawn over what other levels have: first coarser
- * ones, then finer ones that were seen last.
+ * Composes the tiles of each level on one canvas and scales it as a whole, so that no edge between two tiles is resampled.
+ * Where tiles of the current level are missing, those of other levels are shown. Coarser levels are drawn first, then the
+ * finer ones that were seen last.
  */
 export class CanvasPainter {
   /** @type {Pyramid | null} */
   #pyramid = null
   /**
-   * Of each cell by its index: sheets by their levels. None is overwritten while it is still to be drawn.
+   * The level canvases of each cell of the window, by cell index and level. None is overwritten before it is drawn.
    * @type {Map<number, LevelCanvas>[]}
    */
   #sheets = []
@@ -35,18 +35,18 @@ export class CanvasPainter {
   /** @param {number} width device pixels @param {number} height */
   resize(width, height) {
     if (this.canvas.width === width && this.canvas.height === height) return
-    // Setting either empties it.
+    // Setting either dimension clears the canvas.
     Object.assign(this.canvas, { width, height })
     this.forget()
   }
 
-  /** Empties the canvas. */
+  /** Clears the canvas. */
   clear() {
     this.context.setTransform(1, 0, 0, 1, 0, 0)
     this.context.clearRect(0, 0, this.canvas.width, this.canvas.height)
   }
 
-  /** Lets go of what was laid. */
+  /** Discards all level canvases. */
   forget() {
     this.#sheets.forEach((sheets) => sheets.forEach((sheet) => sheet.close()))
     this.#sheets = []
@@ -54,8 +54,8 @@ export class CanvasPainter {
   }
 
   /**
-   * Makes one of the canvases that will be needed, while there is time.
-   * @returns {boolean} whether there may be more to make
+   * Creates one of the canvases that will be needed, in idle time.
+   * @returns {boolean} whether more may have to be created
    */
   prepare() {
     const { width, height } = roomOf(tileRange(this.canvas)[0])
@@ -63,14 +63,14 @@ export class CanvasPainter {
   }
 
   /**
-   * Draws a view, as far as tiles are there.
+   * Draws a view with the available tiles.
    * @param {Pyramid} pyramid
    * @param {Viewport} viewport
-   * @param {number} level that is looked at
-   * @param {number} ratio device pixels a CSS pixel
+   * @param {number} level the current level
+   * @param {number} ratio device pixels per CSS pixel
    * @param {Tiles} tiles
-   * @param {number} [pixels] how many level pixels of that level may be laid now, of a view that moves
-   * @returns {boolean} whether all that is there is drawn
+   * @param {number} [pixels] maximum number of level pixels to draw onto the level canvas now, while the view moves
+   * @returns {boolean} whether all available tiles are drawn
    */
   paint(pyramid, viewport, level, ratio, tiles, pixels = Infinity) {
     if (this.#pyramid !== pyramid) this.forget()
@@ -90,7 +90,7 @@ export class CanvasPainter {
     if (!rect) return
     const sheets = this.#sheets[index] ??= new Map()
     const own = this.#sheet(sheets, pyramid, level)
-    // What does not move needs no room to do so.
+    // A view at rest needs no room to move.
     const room = work.pixels === Infinity ? { width: 0, height: 0 } : roomOf(cell)
     const missing = own.lay(rect, tiles, work, room)
     /** @type {{ sheet: LevelCanvas, part: Rect }[]} */
@@ -104,7 +104,7 @@ export class CanvasPainter {
         sheet.lay(part, tiles, { pixels: Infinity, isLeft: false }, room)
         layers.push({ sheet, part })
       }
-      // Of other cells, too: what was in one is in another when the picture is smaller.
+      // Also those of other cells: when the view zooms out, content moves to other cells.
       for (const sheet of this.#sheets.flatMap((each) => [...each.values()])) {
         if (sheet.level <= level) continue
         const part = sheet.region && intersectRect(sheet.region, scaled(rect, 2 ** (sheet.level - level)))
@@ -145,7 +145,7 @@ export class CanvasPainter {
   }
 
   /**
-   * What was drawn stays; of finer sheets the finest alone, until nothing is missing.
+   * Keeps the level canvases that were drawn and, until no tile is missing, the finest one.
    * @param {Map<number, LevelCanvas>} sheets @param {LevelCanvas} own @param {boolean} isMissing @param {LevelCanvas[]} drawn
    */
   #keep(sheets, own, isMissing, drawn) {
@@ -159,7 +159,7 @@ export class CanvasPainter {
 }
 
 /**
- * What a cell can show of the level that is looked at, upright: two of its pixels a device pixel.
+ * Returns the size of a level canvas for a cell: two level pixels per device pixel of an upright view, and a margin.
  * @param {Rect} cell
  */
 function roomOf({ width, height }) { return { width: 2 * width + BESIDE, height: 2 * height + BESIDE } }

@@ -5,19 +5,22 @@ import { contains, expandRect, intersectRect, tileRect, tilesIn } from './tile-l
 /** @typedef {import('../geometry/types.js').Rect} Rect */
 /** @typedef {import('../geometry/types.js').Size} Size */
 /** @typedef {import('../geometry/types.js').Tile} Tile */
-/** @typedef {{ has: (key: string) => boolean, get: (key: string) => ImageBitmap | undefined }} Tiles decoded, by their keys */
-/** @typedef {{ pixels: number, isLeft: boolean }} Work how many pixels may still be laid; whether tiles that are there wait */
+/** @typedef {{ has: (key: string) => boolean, get: (key: string) => ImageBitmap | undefined }} Tiles decoded tiles by key */
+/**
+ * @typedef {{ pixels: number, isLeft: boolean }} Work the level pixels that may still be drawn; whether available tiles are
+ *   left
+ */
 
-/** Pixels of all canvases that are kept and not needed: four bytes each. */
+/** Maximum pixels of all spare canvases, at four bytes each. */
 const SPARE = 12 * 2 ** 20
 
-/** Canvases that are not needed and kept for who needs one next: making one takes longer than drawing what it shows. */
+/** A pool of spare canvases. Creating a canvas takes longer than drawing its content. */
 export class SpareCanvases {
   /** @type {HTMLCanvasElement[]} */
   #kept = []
 
   /**
-   * A canvas that is at least as large, with anything in it.
+   * Returns a canvas of at least this size, with arbitrary content.
    * @param {number} width
    * @param {number} height
    */
@@ -28,7 +31,7 @@ export class SpareCanvases {
   }
 
   /**
-   * Takes back one.
+   * Returns a canvas to the pool.
    * @param {HTMLCanvasElement} canvas
    */
   give(canvas) {
@@ -37,14 +40,14 @@ export class SpareCanvases {
   }
 
   /**
-   * Makes one ahead, unless there are enough.
+   * Creates a canvas in advance unless there are enough.
    * @param {number} width @param {number} height
-   * @returns {boolean} whether it made one
+   * @returns {boolean} whether one was created
    */
   prepare(width, height) {
     if (this.#pixels + width * height > SPARE) return false
     const canvas = Object.assign(document.createElement('canvas'), { width, height })
-    // It has its memory when it is drawn into.
+    // The memory is allocated at the first drawing.
     contextOf(canvas).clearRect(0, 0, width, height)
     this.#kept.push(canvas)
     return true
@@ -53,7 +56,7 @@ export class SpareCanvases {
   get #pixels() { return this.#kept.reduce((sum, { width, height }) => sum + width * height, 0) }
 }
 
-/** Tiles of one level side by side, in its own pixels. From frame to frame they stay; only those that come are drawn. */
+/** The tiles of one level on a canvas, in level pixels. They stay from frame to frame; only new tiles are drawn. */
 export class LevelCanvas {
   /**
    * @param {Pyramid} pyramid
@@ -67,19 +70,19 @@ export class LevelCanvas {
     this.size = pyramid.size(level)
     /** @type {HTMLCanvasElement | null} */
     this.canvas = null
-    /** @type {Rect | null} What of the level the canvas has room for, in level pixels. */
+    /** @type {Rect | null} The part of the level that the canvas covers, in level pixels. */
     this.region = null
-    /** Tiles that are drawn, as far as they lie in the region, by their keys. @type {Map<string, Tile>} */
+    /** The tiles that are drawn and intersect the region, by key. @type {Map<string, Tile>} */
     this.laid = new Map()
   }
 
   /**
-   * Draws the tiles of a part of the level that are there and not drawn yet.
+   * Draws the tiles of a part of the level that are available and not drawn yet.
    * @param {Rect} rect level pixels
    * @param {Tiles} tiles
    * @param {Work} work
-   * @param {Size} room what is likely to be needed, level pixels
-   * @returns {Tile[]} what is not drawn
+   * @param {Size} room the size that will probably be needed, in level pixels
+   * @returns {Tile[]} the missing tiles
    */
   lay(rect, tiles, work, room) {
     if (this.region && !contains(this.region, rect)) this.#move(rect, room)
@@ -101,7 +104,7 @@ export class LevelCanvas {
     return missing
   }
 
-  /** Lets go of its canvas. */
+  /** Returns the canvas to the pool. */
   close() {
     if (this.canvas) this.spare.give(this.canvas)
     this.canvas = this.region = null
@@ -109,18 +112,18 @@ export class LevelCanvas {
   }
 
   /**
-   * Another part of the level has room in a canvas; what both share stays.
+   * Moves the region to another part of the level; the common part stays drawn.
    * @param {Rect} rect
    * @param {Size} room
    */
   #move(rect, room) {
     const { canvas: former, region: before } = this
     const region = this.region = expandRect(rect, room, this.size)
-    // A pixel more, for what is sampled beyond the image's edge.
+    // One more pixel, for samples beyond the image's edge.
     const canvas = this.canvas = this.spare.take(Math.max(region.width, room.width) + 1, Math.max(region.height, room.height) + 1)
     const context = contextOf(canvas)
     if (former && before && intersectRect(before, region)) {
-      // Into another canvas: a browser copies all of one that is drawn into itself, into memory that it has to get first.
+      // Into another canvas: if a canvas is drawn into itself, browsers copy all of it into newly allocated memory.
       context.globalCompositeOperation = 'copy'
       context.drawImage(former, before.x - region.x, before.y - region.y)
       context.globalCompositeOperation = 'source-over'
@@ -140,7 +143,7 @@ export class LevelCanvas {
     const { width, height, ...at } = tileRect(this.pyramid, tile)
     const [x, y] = [at.x - region.x, at.y - region.y]
     context.drawImage(bitmap, x, y, width, height)
-    // Sampled beyond the image's edge, and its corner.
+    // The edge and corner pixels, repeated for samples beyond the image.
     const [w, h] = [bitmap.width, bitmap.height]
     const isRight = at.x + width === size.width
     const isBottom = at.y + height === size.height
@@ -151,7 +154,7 @@ export class LevelCanvas {
 }
 
 /**
- * What draws in a canvas: there is one, since none has another kind of it.
+ * Returns the canvas's 2D context. It exists because no canvas here has a context of another type.
  * @param {HTMLCanvasElement} canvas
  */
 export function contextOf(canvas) { return /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')) }

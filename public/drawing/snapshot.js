@@ -2,12 +2,13 @@ import { make } from '../viewer/element.js'
 import { contextOf } from './level-canvas.js'
 
 /**
- * What is seen, as a picture.
- * @param {HTMLCanvasElement} canvas where the picture is drawn; hidden while a moving one is shown instead
+ * Writes the current view to an image file. The promise is rejected with an `Error` if the browser does not support the
+ * type.
+ * @param {HTMLCanvasElement} canvas the canvas of the image; hidden while an animation is shown instead
  * @param {{ paint(context: CanvasRenderingContext2D, ratio: number): void } | null} animation
- * @param {number} ratio device pixels a CSS pixel
- * @param {string} type of the file: `image/png`, `image/jpeg`, `image/webp`
- * @returns {Promise<Blob>} of as many pixels as the canvas has
+ * @param {number} ratio device pixels per CSS pixel
+ * @param {string} type the media type: `image/png`, `image/jpeg` or `image/webp`
+ * @returns {Promise<Blob>} a file of the canvas's size in pixels
  */
 export function snapshot(canvas, animation, ratio, type) {
   let drawn = canvas

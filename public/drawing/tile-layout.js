@@ -5,18 +5,18 @@ import { bounds } from '../geometry/bounds.js'
 /** @typedef {import('../geometry/types.js').Size} Size */
 /** @typedef {import('../geometry/types.js').Tile} Tile */
 
-/** Device pixels: bounds a sheet's canvas on any screen. */
+/** Maximum size of a cell in device pixels. It bounds the size of level canvases on any screen. */
 const CELL = 1024
-/** Level pixels: no sample at a cell's edge lacks a neighbour. */
+/** Level pixels: every sample at the edge of a cell has its neighbors. */
 const MARGIN = 2
 
 /**
- * The parts of a window that are drawn one after the other, row by row.
+ * Divides a window into cells that are drawn one after the other, row by row.
  * @param {Size} window device pixels
  * @returns {Rect[]} device pixels
  */
 export function tileRange({ width, height }) {
-  // As large as each other, so that one's canvas serves another.
+  // Equal sizes, so that a canvas can be reused for another cell.
   const side = (/** @type {number} */ length) => Math.ceil(length / Math.ceil(length / CELL))
   const [across, down] = [side(width), side(height)]
   const result = []
@@ -29,12 +29,12 @@ export function tileRange({ width, height }) {
 }
 
 /**
- * What puts level pixels where the viewport shows them, in device pixels. At one device pixel a level pixel, whole pixels fall
- * on whole pixels.
+ * Returns the transformation from level pixels to device pixels of the viewport. At one device pixel per level pixel, it is
+ * rounded to whole pixels.
  * @param {Viewport} viewport
- * @param {number} unit image pixels a level pixel
- * @param {number} ratio device pixels a CSS pixel
- * @returns {[number, number, number, number, number, number]} as `setTransform` takes it
+ * @param {number} unit image pixels per level pixel
+ * @param {number} ratio device pixels per CSS pixel
+ * @returns {[number, number, number, number, number, number]} the arguments of `setTransform`
  */
 export function levelMatrix(viewport, unit, ratio) {
   const { rotation } = viewport
@@ -47,12 +47,13 @@ export function levelMatrix(viewport, unit, ratio) {
 }
 
 /**
- * What a cell shows of a level, with a margin, on whole pixels of the level; null where that is nothing.
+ * Returns the part of a level that is visible in a cell, with a margin, in whole pixels of the level. Returns null if there
+ * is none.
  * @param {Viewport} viewport
- * @param {number} unit image pixels a level pixel
- * @param {number} ratio device pixels a CSS pixel
+ * @param {number} unit image pixels per level pixel
+ * @param {number} ratio device pixels per CSS pixel
  * @param {Rect} cell device pixels
- * @param {Size} level its size, level pixels
+ * @param {Size} level the size of the level, in level pixels
  * @returns {Rect | null} level pixels
  */
 export function levelRect(viewport, unit, ratio, cell, level) {
@@ -67,7 +68,7 @@ export function levelRect(viewport, unit, ratio, cell, level) {
 }
 
 /**
- * The tiles of a level that a part of it lies in, row by row.
+ * Returns the tiles of a level that intersect a rectangle, row by row.
  * @param {Pyramid} pyramid
  * @param {number} level
  * @param {Rect} rect level pixels
@@ -84,7 +85,7 @@ export function tilesIn({ tileSize }, level, rect) {
 }
 
 /**
- * Where a tile lies, its overlap included.
+ * Returns the rectangle of a tile, including its overlap.
  * @param {Pyramid} pyramid
  * @param {Tile} tile
  * @returns {Rect} pixels of its level
@@ -96,11 +97,12 @@ export function tileRect(pyramid, { level, column, row }) {
 }
 
 /**
- * What is shown in place of missing tiles: of each the next coarser level that has something there.
+ * Returns the parts of coarser levels that replace missing tiles: for each tile, the next coarser level with an available
+ * tile.
  * @param {Pyramid} pyramid
  * @param {Tile[]} missing
- * @param {(tile: Tile) => boolean} has whether a tile is there
- * @returns {{ level: number, rect: Rect }[]} coarser levels first, and the part of each that is needed, in its pixels
+ * @param {(tile: Tile) => boolean} has whether a tile is available
+ * @returns {{ level: number, rect: Rect }[]} coarser levels first, each with the needed part in level pixels
  */
 export function fallbackTiles(pyramid, missing, has) {
   /** @type {Map<number, Rect>} */
@@ -119,9 +121,9 @@ export function fallbackTiles(pyramid, missing, has) {
 }
 
 /**
- * A part of a level as that of another, on whole pixels and with the margin of samples.
+ * Converts a rectangle to another level, in whole pixels and with a margin for sampling.
  * @param {Rect} rect
- * @param {number} factor pixels of the other level a pixel of this
+ * @param {number} factor pixels of the other level per pixel of this one
  * @returns {Rect}
  */
 export function scaled(rect, factor) {
@@ -131,10 +133,10 @@ export function scaled(rect, factor) {
 }
 
 /**
- * As large a part of a level as there is room for, around a smaller one.
+ * Expands a part of a level to the available size, around its center.
  * @param {Rect} rect within the level
- * @param {Size} room
- * @param {Size} size the level's
+ * @param {Size} room the available size
+ * @param {Size} size the size of the level
  * @returns {Rect}
  */
 export function expandRect(rect, room, size) {
@@ -146,7 +148,7 @@ export function expandRect(rect, room, size) {
 }
 
 /**
- * Whether one rectangle lies within another.
+ * Whether a rectangle contains another one.
  * @param {Rect} outer
  * @param {Rect} inner
  */
@@ -156,7 +158,7 @@ export function contains(outer, inner) {
 }
 
 /**
- * What two rectangles share, or null.
+ * Returns the intersection of two rectangles, or null.
  * @param {Rect} one
  * @param {Rect} other
  * @returns {Rect | null}
@@ -169,7 +171,7 @@ export function intersectRect(one, other) {
 }
 
 /**
- * The smallest rectangle around two.
+ * Returns the smallest rectangle around two others.
  * @param {Rect} one
  * @param {Rect} other
  * @returns {Rect}

@@ -1,8 +1,8 @@
 /**
- * Takes a picture that was deleted out of the album that a page shows, and goes on to the next one, or the last.
+ * Removes a deleted image from the album of the page, and shows the next image or the last one.
  * @param {import('../page/page.js').PicturePage} page
  * @param {string} id
- * @returns {(() => void) | null} brings it back, and to where it was; null where there is no other picture to show
+ * @returns {(() => void) | null} a function that restores the image at its position; null if the album has no other image
  */
 export function removeFromAlbum(page, id) {
   const { album } = page

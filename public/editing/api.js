@@ -1,16 +1,17 @@
 import { writing } from '../text/writing.js'
 import { request } from '../web-url.js'
 
-/** What went wrong, in people's words, by the status of the answer. */
+/** The keys of error messages by response status. */
 const FAULTS = { 401: 'notAllowed', 403: 'notAllowed', 404: 'gone', 409: 'isTaken', 413: 'tooLong', 507: 'noRoom' }
 
 /**
- * Asks the server for something that only who may write can ask for.
+ * Sends a request to an endpoint that requires write access.
  * @param {string} method
  * @param {string} path
  * @param {object} [body]
  * @param {Record<string, string>} [headers]
- * @returns {Promise<any>} the answer, with its entity tag as `tag`; it is rejected with people's words, and the `status`
+ * @returns {Promise<any>} the response with its entity tag as `tag`; rejected with an `Error` with a localized message and
+ *   the `status`
  */
 export async function callAPI(method, path, body, headers) {
   const answer = await request(path, {
@@ -20,5 +21,5 @@ export async function callAPI(method, path, body, headers) {
   throw Object.assign(new Error(writing()(FAULTS[answer?.status] ?? 'notSaved')), { status: answer?.status })
 }
 
-/** Whether a picture is one of the private space that is open. @param {string} id */
+/** Whether an image belongs to the open private space. @param {string} id */
 export function isPrivate(id) { return id.startsWith('~/') }

@@ -4,9 +4,9 @@ import { callAPI } from './api.js'
 import { toast } from './toast.js'
 
 /**
- * Has the server make an image of a part of the one that is open, and tells what came of it.
+ * Saves a part of the open image as a new image on the server, and reports the result to the user.
  * @param {import('../page/page.js').PicturePage} page
- * @param {object} wish region, rotation, flip and straighten, as the API's `copies` takes them
+ * @param {object} wish region, rotation, flip and straighten: the body of the API's `copies`
  */
 export async function saveCopy(page, wish) {
   const { id } = page.viewer.source.details
@@ -21,10 +21,10 @@ export async function saveCopy(page, wish) {
 }
 
 /**
- * Waits until the server has done with an upload, or a copy.
+ * Waits until the server has finished an upload or a copy.
  * @param {string} id
- * @param {string} unknown what to say where nobody tells
- * @returns {Promise<{ status: string, image?: string }>}
+ * @param {string} unknown the error message if the result cannot be received
+ * @returns {Promise<{ status: string, image?: string }>} rejected with an `Error` if the connection is closed for good
  */
 function ended(id, unknown) {
   return new Promise((done, fail) => {
@@ -35,7 +35,7 @@ function ended(id, unknown) {
       events.close()
       done(upload)
     })
-    // One that is only cut off comes again by itself.
+    // After an interruption, an EventSource reconnects by itself.
     events.addEventListener('error', () => {
       if (events.readyState === EventSource.CLOSED) fail(new Error(unknown))
     })

@@ -7,10 +7,10 @@ import { callAPI } from './api.js'
 const NAMES = ['title', 'caption', 'keywords']
 
 /**
- * Lets somebody change a picture's words.
- * @param {any} root where the form is shown: a viewer's shadow root, or the document's body
+ * Shows a form for an image's metadata.
+ * @param {any} root the container of the form: a viewer's shadow root, or the document's body
  * @param {string} id
- * @param {(image: any) => void} saved is called with the picture as the server has it by now
+ * @param {(image: any) => void} saved receives the image in its new state on the server
  */
 export async function editImage(root, id, saved) {
   const say = writing(root.host)
@@ -56,7 +56,7 @@ export async function editImage(root, id, saved) {
     send.disabled = true
     try {
       const told = await callAPI('PATCH', url, edit, image.tag && { 'If-Match': image.tag })
-      // It may be done and nothing be told of it.
+      // The change may succeed without a response body.
       image = told.id ? told : { ...image, ...edit, tag: null }
       dialog.close()
       saved(image)
@@ -69,7 +69,7 @@ export async function editImage(root, id, saved) {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit()
   }
   const dialog = showDialog(root, say('edit'), [form])
-  // A click beside it must not lose what was written.
+  // A click outside must not discard the input.
   dialog.onclick = null
 }
 

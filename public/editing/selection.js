@@ -11,7 +11,7 @@ import { deleteImages, offerUndo, takeFlashMessage } from './trash.js'
 const REST = 450 // ms
 const [SLOP, EDGE, STEP] = [10, 90, 14] // CSS px
 
-/** Choosing pictures in the gallery, and what is done with those that are chosen. */
+/** Selects images in the gallery and applies actions to them. */
 export class Selection {
   constructor(grid, header, reload, { canWrite, canWriteSpace }) {
     Object.assign(this, { grid, reload, chosen: new Set(), base: new Set(), anchor: 0, isOn: false })
@@ -48,7 +48,7 @@ export class Selection {
     }
     let timer = 0
     let pressed = null
-    // Before the grid opens it.
+    // Before the grid opens the image.
     box.addEventListener('click', (event) => {
       const index = at(event.target)
       const toggles = this.isOn || event.ctrlKey || event.metaKey || event.target.closest('.tick')
@@ -162,10 +162,10 @@ export class Selection {
     for (const link of this.grid.shown.values()) this.mark(link)
   }
 
-  /** Those among what is chosen that are books. */
+  /** The ids of the selected books. */
   get books() { return this.grid.images.filter(({ id, isBook }) => isBook && this.chosen.has(id)).map(({ id }) => id) }
 
-  /** The ids of what is chosen: of a book all of its pages. */
+  /** Returns the ids of the selected images, including all pages of selected books. */
   async images() {
     const ids = new Set(this.chosen)
     for (const book of this.books) {

@@ -5,14 +5,14 @@ const [READ, REACH] = [4000, 12_000] // ms
 const spoken = make('p', { className: 'spoken', role: 'status' })
 document.body.append(spoken)
 
-/** Says something to who hears the page. @param {string} words */
+/** Announces a message to users of screen readers. @param {string} words */
 export function announce(words) { spoken.textContent = words }
 
 /**
- * Says something for a while, to all.
+ * Shows a message for a few seconds, and announces it.
  * @param {string} words
- * @param {string} [name] what can be done about it
- * @param {() => void} [run] does that
+ * @param {string} [name] the label of a button in the message
+ * @param {() => void} [run] the action of the button
  */
 export function toast(words, name, run) {
   document.querySelector('.toast')?.remove()

@@ -8,14 +8,14 @@ import { restore, trash } from './trash.js'
 
 const NAMES = 3
 
-/** Leads to what was deleted. @param {() => void} restored is called when something is back */
+/** Creates the button that opens the trash. @param {() => void} restored called after images are restored */
 export function trashButton(restored) {
   return button('round trash', writing()('trash'), () => showTrash(restored), icon('delete'))
 }
 
 /**
- * Shows what was deleted and for how long it can come back.
- * @param {() => void} restored is called when something is back
+ * Shows the deleted images and the time for which they can be restored.
+ * @param {() => void} restored called after images are restored
  */
 export async function showTrash(restored) {
   const say = writing()

@@ -3,17 +3,17 @@ import { serverURL } from '../urls.js'
 import { callAPI, isPrivate } from './api.js'
 import { toast } from './toast.js'
 
-const MOST = 1000 // of one request
+const MOST = 1000 // maximum of one request
 const NOTE = 'ziggurat-deleted'
 
-/** @typedef {{ ids: Set<string>, deletions: string[] }} Deleted images, and the server's names for what restores them */
+/** @typedef {{ ids: Set<string>, deletions: string[] }} Deleted the deleted images, and the server's ids of the deletions */
 
-/** What Ctrl+Z brings back. @type {(() => void) | null} */
+/** The action of Ctrl+Z. @type {(() => void) | null} */
 let undo = null
 
 document.addEventListener('keydown', (event) => {
   if (event.key.toLowerCase() !== 'z' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return
-  // A field has its own.
+  // Text fields have their own undo.
   if (!undo || event.composedPath()[0].matches('input, textarea')) return
   event.preventDefault()
   document.querySelector('.toast')?.remove()
@@ -21,8 +21,9 @@ document.addEventListener('keydown', (event) => {
 })
 
 /**
+ * Moves images to the trash.
  * @param {string[]} ids
- * @returns {Promise<Deleted>} what is deleted of them
+ * @returns {Promise<Deleted>} the images that were deleted
  */
 export async function deleteImages(ids) {
   const result = { ids: new Set(), deletions: [] }
@@ -39,10 +40,10 @@ export async function deleteImages(ids) {
 }
 
 /**
- * Says what was deleted, and brings it back when it is asked to: by the button as long as that is seen, by Ctrl+Z until the next.
+ * Reports a deletion, and offers to undo it: by a button while the message is shown, and by Ctrl+Z until the next deletion.
  * @param {Deleted} deleted
- * @param {number} wanted how many were to be deleted
- * @param {(isAll: boolean) => void} restored is called when they are back
+ * @param {number} wanted the number of images that were to be deleted
+ * @param {(isAll: boolean) => void} restored called after the images are restored
  */
 export function offerUndo({ ids, deletions }, wanted, restored) {
   const say = writing()
@@ -63,16 +64,19 @@ export function offerUndo({ ids, deletions }, wanted, restored) {
   toast(words.join(' '), say('undo'), undo)
 }
 
-/** Brings one deletion back. @param {string} id @returns {Promise<number>} how many pictures that are */
+/** Restores a deletion. @param {string} id @returns {Promise<number>} the number of restored images */
 export async function restore(id) { return (await callAPI('POST', serverURL(`api/trash/${id}/restore`))).restored.length }
 
-/** What can be restored, the last deleted first. @returns {Promise<{ id: string, images: string[], deletedAt: number, expires: number }[]>} */
+/**
+ * Returns the deletions that can be restored, newest first; times are in seconds since 1970.
+ * @returns {Promise<{ id: string, images: string[], deletedAt: number, expires: number }[]>}
+ */
 export async function trash() { return (await callAPI('GET', serverURL('api/trash'))).items }
 
-/** For the gallery, where a page of its own is left for that. @param {Deleted} deleted */
+/** Saves a deletion for the gallery, which offers the undo after the navigation. @param {Deleted} deleted */
 export function saveFlashMessage({ deletions, ids }) { sessionStorage.setItem(NOTE, JSON.stringify([deletions, [...ids]])) }
 
-/** @returns {Deleted | undefined} */
+/** Returns the saved deletion, once. @returns {Deleted | undefined} */
 export function takeFlashMessage() {
   const [deletions, ids] = JSON.parse(sessionStorage.getItem(NOTE) ?? '[]')
   sessionStorage.removeItem(NOTE)

@@ -7,9 +7,9 @@ import { deleteImages, offerUndo, saveFlashMessage } from './trash.js'
 export { saveCopy } from './copying.js'
 
 /**
- * What who may write can do with the picture that is open.
+ * Returns the actions on the open image for users with write access.
  * @param {import('../page/page.js').PicturePage} page
- * @returns {{ name: string, run(): void }[]} for the viewer's menu
+ * @returns {{ name: string, run(): void }[]} items of the viewer's menu
  */
 export function editingActions(page) {
   const { viewer } = page
@@ -32,7 +32,7 @@ export function editingActions(page) {
       if (!result.ids.size) return viewer.say(say('notDeleted', { count: 1 }))
       const putBack = removeFromAlbum(page, id)
       if (!putBack) {
-        // The gallery offers it, which is another document here.
+        // The gallery offers the undo, because it is another document.
         saveFlashMessage(result)
         return location.replace(page.back.href)
       }

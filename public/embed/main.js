@@ -6,7 +6,7 @@ const EVENTS = ['page', 'open', 'viewport', 'idle', 'complete', 'fully-loaded', 
 /** @type {import('../viewer/ziggurat-viewer.js').ZigguratViewer} */
 const viewer = document.querySelector('ziggurat-viewer')
 
-// The examples name this server and one of its images.
+// The examples contain placeholders for this server and one of its images.
 const root = new URL(serverURL(''), location.href).href
 const write = (id) => {
   for (const code of document.querySelectorAll('code')) {

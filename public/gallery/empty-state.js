@@ -5,11 +5,12 @@ import { button } from '../viewer/element.js'
 const AGAIN = 5000 // ms
 const BUILD = 'ziggurat build PICTURES --library DIR'
 
-/** What stands in the pictures' place where there are none, and what one can do about it. */
+/** The message and actions in place of the grid while it has no images. */
 export class EmptyState {
   /**
-   * @param {HTMLElement} box of the page
-   * @param {{ again(): void, ask(asked: Partial<import('./query-state.js').Asked>): void }} page asks once more; asks for something else
+   * @param {HTMLElement} box the container in the page
+   * @param {{ again(): void, ask(asked: Partial<import('./query-state.js').Asked>): void }} page requests the list again;
+   *   requests another list
    */
   constructor(box, { again, ask }) {
     this.note = box.querySelector('#note')
@@ -20,14 +21,14 @@ export class EmptyState {
     addEventListener('online', () => this.isBroken && again())
   }
 
-  /** Pictures are there. */
+  /** Hides the message, because the grid has images. */
   none() { this.#show('', '') }
 
   loading() { this.#show('', reading()('loading')) }
 
   /**
    * @param {import('./query-state.js').Asked} asked
-   * @param {boolean} isToBeBuilt whether the library is made by the builder alone
+   * @param {boolean} isToBeBuilt whether images can be added only by `ziggurat build`
    */
   empty({ query, folder }, isToBeBuilt) {
     const { say } = this
@@ -41,7 +42,7 @@ export class EmptyState {
     }
   }
 
-  /** The list cannot be had; it is asked for again by itself, too. */
+  /** Reports that the list cannot be loaded. It is requested again automatically. */
   broken() {
     this.#show('broken', this.say(navigator.onLine ? 'libraryUnreachable' : 'offline'), [reading()('tryAgain'), this.again])
     this.isBroken = true

@@ -2,7 +2,7 @@ import { browsing } from '../text/browsing.js'
 import { make } from '../viewer/element.js'
 import { ORDERS, formatQuery } from './query-state.js'
 
-/** Above the pictures: in which folder one is, which ones are in it, and in which order pictures stand. */
+/** The bar above the grid: the path of the open folder, its subfolders, and the sort order. */
 export class FolderBar {
   /**
    * @param {HTMLElement} box
@@ -17,7 +17,7 @@ export class FolderBar {
     box.append(this.places, this.order)
   }
 
-  /** What stands behind the order from now on. @param {HTMLElement} tool */
+  /** Sets the control after the sort order. @param {HTMLElement} tool */
   add(tool) {
     this.tool = tool
     this.box.append(tool)
@@ -26,8 +26,8 @@ export class FolderBar {
 
   /**
    * @param {import('./query-state.js').Asked} asked
-   * @param {string[]} [folders] the ids of those right below the one that is open; undefined as long as they are not known
-   * @param {number} [total] how many pictures there are
+   * @param {string[]} [folders] the ids of the subfolders of the open folder; undefined until they are known
+   * @param {number} [total] the number of images
    */
   show(asked, folders, total) {
     const { folder, sort } = asked

@@ -5,18 +5,19 @@ import { make } from '../viewer/element.js'
 import { icon } from './icons.js'
 import { Rows } from './rows.js'
 
-/** Of the window's height, which rows are there above and below it. */
+/** The distance above and below the window within which rows exist, as a part of the window's height. */
 const AHEAD = 0.75
 
-/** The thumbnails of any number of images, of which those near the window exist. */
+/** A virtualized grid of thumbnails: only those near the window exist. */
 export class Grid {
-  /** @type {((image: object) => string) | null} the heading under which an image stands; counts from `clear` on */
+  /** @type {((image: object) => string) | null} returns the heading of an image's group; applies from the next `clear` on */
   group = null
 
   /**
    * @param {HTMLElement} box
-   * @param {() => void} nearEnd is called when more images are wanted
-   * @param {(index: number, event: MouseEvent) => void} opened is called with what was clicked, before the browser follows it
+   * @param {() => void} nearEnd called when more images are needed
+   * @param {(index: number, event: MouseEvent) => void} opened receives the clicked image before the browser follows its
+   *   link
    */
   constructor(box, nearEnd, opened) {
     Object.assign(this, {
@@ -35,7 +36,7 @@ export class Grid {
     })
   }
 
-  /** Which of the images that is, by its id or its cover's; -1 for none. @param {string} id */
+  /** Returns the index of an image by its id or its cover's id, or -1. @param {string} id */
   indexOf(id) { return this.images.findIndex((image) => id !== undefined && (image.id === id || image.cover === id)) }
 
   clear() {
@@ -49,12 +50,12 @@ export class Grid {
     this.update()
   }
 
-  /** Fulfilled once the thumbnails that are wanted now have come, or will not. */
+  /** Resolves when the required thumbnails are loaded or have failed. */
   drawn() {
     return Promise.all([...this.box.querySelectorAll('img')].map((img) => img.decode().catch(() => {})))
   }
 
-  /** Anew, for a box of another width. */
+  /** Lays out the grid again if its width has changed. */
   layOut() {
     if (this.box.clientWidth === this.rows.width || document.documentElement.classList.contains('viewing')) return
     const ring = this.box.querySelector(':focus')?.matches(':focus-visible')
@@ -108,7 +109,7 @@ export class Grid {
       for (const place of rows.boxes(row)) wanted.set(place.index, place)
     }
     for (const [index, link] of this.shown) {
-      // Or the reader would lose the place.
+      // Otherwise the keyboard focus would be lost.
       if (wanted.has(index) || link === document.activeElement) continue
       link.remove()
       this.shown.delete(index)
@@ -120,7 +121,7 @@ export class Grid {
       link.firstChild.style.height = `${place.height}px`
     }
     this.head(near)
-    // Rows that fly past are not worth a request.
+    // Rows that scroll past quickly are not loaded.
     const isFast = Math.abs(top - this.top) > innerHeight
     this.top = top
     clearTimeout(this.timer)
@@ -129,7 +130,7 @@ export class Grid {
     if (top + innerHeight * 3 > rows.height) this.nearEnd()
   }
 
-  /** The headings of these rows, each in front of its first picture. */
+  /** Inserts the headings of these rows, each before the first image of its group. */
   head(rows) {
     for (const [start, heading] of this.headings) {
       if (rows.some((row) => row.start === start)) continue

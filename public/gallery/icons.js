@@ -1,2 +1,2 @@
-/** A sign of the page's own, by its class, new each time. @param {string} name */
+/** Returns a copy of one of the page's icons. @param {string} name its class */
 export function icon(name) { return document.querySelector('template').content.querySelector(`.${name}`).cloneNode(true) }

@@ -5,17 +5,17 @@ import { request } from '../web-url.js'
 
 const PAGE = 200
 
-/** The images that a query finds, of a book its cover; or the pages of one book. */
+/** The images that match a query, with books as their covers; or the pages of one book. */
 export class Library {
-  /** @type {string[] | undefined} the folders right below what is listed, once that is known */
+  /** @type {string[] | undefined} the ids of the immediate subfolders, once they are known */
   folders
 
   /**
-   * @param {string} query empty for all
-   * @param {(url: string, signal: AbortSignal) => Promise<object>} [read] asks the server
+   * @param {string} query the search terms; empty for all images
+   * @param {(url: string, signal: AbortSignal) => Promise<object>} [read] requests JSON from the server
    * @param {string | null} [book] the id of the book whose pages are listed
-   * @param {{ folder?: string, sort?: string, fields?: string, limit?: number }} [asked] below which folder; in which order and
-   *   with which members, as the API calls them; how many at once
+   * @param {{ folder?: string, sort?: string, fields?: string, limit?: number }} [asked] the folder, sort order and members
+   *   in the form of the API's parameters, and the number of images per request
    */
   constructor(query, read = readJSON, book = null, { folder = '', sort = '', fields = '', limit = PAGE } = {}) {
     Object.assign(this, { query, read, book, folder, sort, fields, limit, images: [], cursor: null, isComplete: false, reading: null })
@@ -53,7 +53,7 @@ export class Library {
 }
 
 async function readJSON(url, signal) {
-  // What was changed a moment ago is seen.
+  // Revalidated, so that recent changes are included.
   const answer = await request(url, { signal, cache: 'no-cache' })
   if (!answer.ok) throw new Error(`${answer.status} for ${url}`)
   return answer.json()

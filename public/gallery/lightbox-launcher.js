@@ -3,44 +3,44 @@ import { albumOf, storeAlbum } from '../paging/album.js'
 import { imageTitle } from '../sources/ziggurat.js'
 import { serverURL } from '../urls.js'
 
-/** Opens the gallery's pictures over it, as soon as what shows them is there; as links do until then. */
+/** Opens images over the gallery once the lightbox is loaded. Until then, links open them. */
 export class LightboxLauncher {
   /** @type {import('../page/lightbox.js').Lightbox | null} */
   over = null
-  /** Whether the last one was opened by a key, or the focus was seen otherwise. */
+  /** Whether the last image was opened by keyboard, or the focus was visible for another reason. */
   ring = null
   #isLoading = false
 
   /**
    * @param {import('./grid.js').Grid} grid
-   * @param {{ total(): number, leave(): void, reload(): void }} gallery how many pictures there are, read or not; writes down its
-   *   place; reads anew
+   * @param {{ total(): number, leave(): void, reload(): void }} gallery the number of images, including those not yet
+   *   listed; saves the scroll position; reloads the list
    */
   constructor(grid, { total, leave, reload }) {
     Object.assign(this, { grid, total, leave, reload })
-    // Of a picture that an earlier document of this address had opened.
+    // For an image that an earlier document at this address had opened.
     addEventListener('popstate', () => this.over || location.pathname === serverURL('') || location.reload())
     grid.box.addEventListener('pointerdown', (event) => this.#press(event))
   }
 
-  /** Whether a picture is open. */
+  /** Whether an image is open. */
   get isOpen() { return Boolean(this.over?.page) }
 
-  /** @param {number} index @param {MouseEvent} event the click */
+  /** Opens an image. @param {number} index @param {MouseEvent} event the click */
   open(index, event) {
     const { images } = this.grid
     const image = images[index]
     const album = albumOf(images, index, this.total())
     this.ring = document.activeElement.matches(':focus-visible')
     storeAlbum(sessionStorage, image.id, album)
-    // What opens elsewhere is a link as any.
+    // A link that opens a new tab or window is left to the browser.
     if (!this.over || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
     event.preventDefault()
     this.leave()
     this.over.open(image.cover ?? image.id, { title: imageTitle(image), size: image, album: image.isBook ? null : album })
   }
 
-  /** Loads what shows pictures, once the thumbnails are there and nothing else is to be done. */
+  /** Loads the lightbox when the thumbnails are loaded and the browser is idle. */
   async ahead() {
     await this.grid.drawn()
     whenIdle(() => this.#load())
@@ -61,7 +61,7 @@ export class LightboxLauncher {
     this.#load()
     const { images } = this.grid
     const image = images[event.target.closest('.picture')?.dataset.index]
-    // A finger may be about to scroll.
+    // A touch may be the start of scrolling.
     if (!this.over || !image || event.pointerType !== 'mouse' || event.button !== 0 || event.ctrlKey || event.metaKey) return
     this.over.expect(image.cover ?? image.id)
     addEventListener('pointerup', () => setTimeout(() => this.isOpen || this.over.forget()), { once: true })

@@ -8,12 +8,12 @@ import { oneAtATime } from './one-at-a-time.js'
 import { logIn, session } from './session.js'
 
 const NOTE = 'ziggurat-locked'
-/** Between the pages of this server: who locks tells the others. */
+/** The channel on which a page of this server notifies the others that it has locked the space. */
 const channel = () => new BroadcastChannel(`ziggurat-locked ${serverURL('')}`)
 let isWatched = false
 let isLeaving = false
 
-/** The button that unlocks a private space, or locks it. @param {HTMLElement} header */
+/** Adds the button that unlocks or locks a private space. @param {HTMLElement} header */
 export async function showLock(header) {
   const { hasSpace } = await session()
   const say = locking()
@@ -24,12 +24,12 @@ export async function showLock(header) {
     sessionStorage.removeItem(NOTE)
     const line = make('p', { className: 'locked', role: 'status' })
     header.after(line)
-    // A region that comes with its words is not read out.
+    // Screen readers announce only changes of a live region.
     setTimeout(() => { line.textContent = say('sessionEnded') })
   }
 }
 
-/** Leaves the page as soon as its private space is locked: by itself, here, or in another page. */
+/** Leaves the page as soon as its private space is locked: by timeout, by this page or by another one. */
 export function watchSession() {
   if (isWatched) return
   isWatched = true
@@ -42,16 +42,16 @@ export function watchSession() {
     document.body.hidden = false
     timer = setTimeout(look, Math.min(expiresIn + 1, 60) * 1000)
   }
-  // The back button shows nothing before it has looked.
+  // After a return by the back button, the page is hidden until the session is checked.
   addEventListener('pagehide', () => { document.body.hidden = true })
   addEventListener('pageshow', ({ persisted }) => persisted && look())
   document.addEventListener('visibilitychange', () => document.hidden || look())
   look()
 }
 
-/** @param {boolean} [isTold] whether the gallery says that it was locked */
+/** @param {boolean} [isTold] whether the gallery reports that the space was locked */
 function leave(isTold) {
-  // Who locks is told so, too.
+  // The page that locks the space receives its own message, too.
   if (isLeaving) return
   isLeaving = true
   document.body.hidden = true
@@ -75,7 +75,8 @@ function ask() {
   const field = make('input', { type: 'password', required: true, autocomplete: 'current-password' })
   const fault = make('p', { role: 'alert' })
   const send = make('button', { className: 'wide', textContent: say('unlockNow') })
-  // Both keep the focus while a password is checked, and Enter still submits the form: `disabled` would prevent that.
+  // Both keep the focus while a password is checked, and Enter still submits the form. The property `disabled` would prevent
+  // that.
   const show = (isChecking) => {
     field.readOnly = isChecking
     send.ariaDisabled = isChecking
@@ -88,7 +89,7 @@ function ask() {
     if (answer?.ok) {
       sessionStorage.clear()
       location.reload()
-      // The page shows that it checks until it is replaced.
+      // The page shows the progress until it is replaced.
       return new Promise(() => {})
     }
     const seconds = Number(answer?.headers.get('Retry-After'))

@@ -5,16 +5,16 @@ import { session, takeToken } from './session.js'
 
 start()
 
-// Pasted into an open page, an address with a token loads nothing.
+// Pasting an address with a token into an open page does not load the page.
 addEventListener('hashchange', async () => {
   if (!location.hash.startsWith('#token=')) return
   if (await takeToken()) location.reload()
   else sayItIsOver()
 })
 
-// No await of the module's own: what it imports when it is needed imports what it has already, and would wait for it.
+// No top-level await: modules that are imported later import this one, and would wait for it.
 async function start() {
-  // In English nothing has to come first; other words were asked for with this script.
+  // English needs no translations. Others were requested together with this script.
   const [isWelcome] = await Promise.all([takeToken(), loadTranslations()])
   const gallery = new Gallery()
   const { grid } = gallery

@@ -1,8 +1,8 @@
 /**
- * Runs attempts of which only one is in progress. A request during an attempt is not lost: another attempt follows if the first
- * one ended without a decision, as it does if the server cannot be reached.
+ * Runs attempts one at a time. A request during an attempt is not lost. Another attempt follows if the first one ended
+ * without a decision, for example because the server was unreachable.
  * @param {() => Promise<boolean>} attempt resolves to whether the server decided
- * @param {(isRunning: boolean) => void} show is called before the first attempt and after the last one
+ * @param {(isRunning: boolean) => void} show called before the first attempt and after the last one
  * @returns {() => Promise<void>} requests an attempt
  */
 export function oneAtATime(attempt, show) {

@@ -9,11 +9,11 @@ import { formatQuery, monthOf, parseQuery } from './query-state.js'
 
 const TYPING = 220 // ms
 
-/** The gallery's page: what its address asks for, in a grid; coming back to it leads to the place that was left. */
+/** The gallery's page: the images that its address requests, in a grid. Going back to it restores the scroll position. */
 export class Gallery {
   asked = parseQuery(location.search)
   library = new Library('')
-  /** Where to go as soon as it is read: the place of the entry in the history. */
+  /** The scroll position to restore when the list is loaded, from the history entry. */
   left = null
 
   constructor() {
@@ -36,7 +36,7 @@ export class Gallery {
   }
 
   /**
-   * Asks for something else: a folder is a place of its own in the history.
+   * Requests another list. A change of folder creates a history entry.
    * @param {Partial<import('./query-state.js').Asked>} asked
    */
   ask(asked) {
@@ -49,7 +49,7 @@ export class Gallery {
     if ('folder' in asked) scrollTo(0, 0)
   }
 
-  /** Reads what is asked for from its start. */
+  /** Loads the requested list from the start. */
   search() {
     this.library.stop()
     this.library = new Library(this.asked.query, undefined, null, this.asked)
@@ -61,7 +61,7 @@ export class Gallery {
     this.read()
   }
 
-  /** Reads on, where something is left. */
+  /** Loads the next part of the list, if there is one. */
   async read() {
     const current = this.library
     if (current.isComplete || current.reading || current.abort.signal.aborted) return
@@ -78,26 +78,26 @@ export class Gallery {
     }
   }
 
-  /** What is said where no picture is, as far as all is read; it depends on what the visitor may do. */
+  /** Shows a message if the complete list is empty. It depends on the visitor's rights. */
   tell() {
     if (this.grid.images.length > 0) this.states.none()
     else if (this.library.isComplete) this.states.empty(this.asked, this.library.isToBeBuilt)
   }
 
-  /** Asks again where the server did not answer. */
+  /** Requests the list again after a failure. */
   again() {
     this.states.loading()
     this.read()
   }
 
-  /** Reads all anew, and stays where it is: something has changed. */
+  /** Reloads the list after a change, and keeps the scroll position. */
   reload() {
     const open = this.grid.box.contains(document.activeElement) && this.grid.images[this.grid.focused]?.id
     this.left = { top: scrollY, count: this.grid.images.length, open }
     this.search()
   }
 
-  /** Writes the place into the entry of the history, unless a picture is open, which has its own. */
+  /** Saves the scroll position in the history entry, unless an image is open, which has its own entry. */
   leave() {
     if (this.opening.isOpen) return
     history.replaceState({ place: { top: scrollY, count: this.grid.images.length, ring: this.opening.ring } }, '')

@@ -1,4 +1,4 @@
-// Asks for the words of the reader's language while the page's script is on its way. Bundled, it stands in the page.
+// Requests the translations while the page's script is loading. The bundler inlines this script into the page.
 
 import { preloadTranslations } from '../text/preload.js'
 

@@ -1,26 +1,29 @@
 import { dates } from '../text/language.js'
 
-/** What the gallery's address asks for: which pictures, in which order. */
+/** The gallery's state in its address: the query, the folder and the sort order. */
 
-/** @typedef {{ query: string, folder: string, sort: string }} Asked an empty folder is the whole library; an empty order is by name */
+/**
+ * @typedef {{ query: string, folder: string, sort: string }} Asked an empty folder is the whole library; an empty order is
+ *   by name
+ */
 
-/** The orders that the page offers; all that the API knows are taken from an address. */
+/** The orders in the page's menu. Every order of the API is accepted in an address. */
 export const ORDERS = ['', '-date', 'date', '-added', '-size']
 
-/** @param {string} search of an address @returns {Asked} */
+/** Parses an address's query. @param {string} search @returns {Asked} */
 export function parseQuery(search) {
   const parameters = new URLSearchParams(search)
   const [query, folder, sort] = ['q', 'folder', 'sort'].map((name) => parameters.get(name)?.trim() ?? '')
   return { query, folder: folder.replace(/\/+$/, ''), sort: sort === 'name' ? '' : sort }
 }
 
-/** The other way round. @param {Asked} asked */
+/** Returns the address for a state: the inverse of `parseQuery`. @param {Asked} asked */
 export function formatQuery({ query, folder, sort }) {
   const parameters = new URLSearchParams()
   if (folder) parameters.set('folder', folder)
   if (sort) parameters.set('sort', sort)
   if (query) parameters.set('q', query)
-  // Spaces and slashes are to be read.
+  // Spaces and slashes stay readable.
   const search = String(parameters).replaceAll('+', '%20').replaceAll('%2F', '/')
   return search ? `${location.pathname}?${search}` : location.pathname
 }
@@ -29,9 +32,9 @@ const MONTH = { month: 'long', year: 'numeric', timeZone: 'UTC' }
 let months
 
 /**
- * Under which heading pictures stand that are sorted by date.
- * @param {{ date?: string }} image its date as ISO 8601 has it, as far as it is known
- * @param {string} without the heading of those that have none
+ * Returns the heading of an image when the grid is sorted by date.
+ * @param {{ date?: string }} image its date is in ISO 8601, possibly incomplete
+ * @param {string} without the heading of images without a date
  */
 export function monthOf({ date = '' }, without) {
   const [, year, month] = /^(\d{4})(?:-(\d\d))?/.exec(date) ?? []

@@ -1,30 +1,30 @@
-/** One strip must not take a row of its own. */
+/** Limits of the aspect ratio, so that a very wide or tall image does not take a row of its own. */
 const SHAPE = { least: 0.5, most: 2.6 }
 
 /**
- * Where pictures lie: in rows that fill the width, in order, each of one height; under headings where they are in groups.
+ * Lays out images in justified rows of equal height, in order. Groups have headings.
  *
- * @typedef {{ start: number, end: number, y: number, height: number, heading?: string }} Row from the item `start` up to `end`, which
- *   is the next row's; CSS pixels from the top of all; the heading stands above `y`
+ * @typedef {{ start: number, end: number, y: number, height: number, heading?: string }} Row the items from `start` to
+ *   before `end`; positions in CSS pixels from the top of the grid; the heading is above `y`
  */
 export class Rows {
   /**
    * @param {number} width CSS pixels
-   * @param {{ gap: number, height: number, caption: number, heading?: number }} style CSS pixels: between pictures, aimed at for
-   *   a row, below each for its words, above a row for its heading
-   * @param {((image: object) => string) | null} group the heading under which an image stands; null for none
+   * @param {{ gap: number, height: number, caption: number, heading?: number }} style CSS pixels: the gap between images,
+   *   the target height of a row, the space below an image for its caption, and the space above a row for a heading
+   * @param {((image: object) => string) | null} group returns the heading of an image's group; null for no groups
    */
   constructor(width, style, group = null) {
     Object.assign(this, { width, style, group, shapes: [], groups: [], rows: [], isOpen: false })
   }
 
-  /** Of all, CSS pixels. */
+  /** The height of all rows in CSS pixels. */
   get height() {
     const last = this.rows.at(-1)
     return last ? last.y + last.height + this.style.caption : 0
   }
 
-  /** @param {{ width: number, height: number }[]} images what follows those that are there */
+  /** Adds images after the present ones. @param {{ width: number, height: number }[]} images */
   append(images) {
     for (const image of images) {
       this.shapes.push(Math.min(Math.max(image.width / image.height, SHAPE.least), SHAPE.most))
@@ -40,7 +40,7 @@ export class Rows {
     }
   }
 
-  /** Rows of the items of one group, of which the last may stay open for more. */
+  /** Lays out the rows of one group. The last row may stay open for more items. */
   lay(first, last) {
     let start = first
     let sum = 0
@@ -64,7 +64,7 @@ export class Rows {
     if (this.isOpen) this.add(start, last, Math.min(this.heightFor(sum, last - start), this.style.height))
   }
 
-  /** CSS pixels, of a row of so many pictures whose widths are together so many times their height. */
+  /** Returns the height in CSS pixels of a row with `count` images, whose aspect ratios have the sum `shapes`. */
   heightFor(shapes, count) { return shapes > 0 ? (this.width - this.style.gap * (count - 1)) / shapes : Infinity }
 
   add(start, end, height) {
@@ -74,7 +74,7 @@ export class Rows {
     this.rows.push(isFirst ? { ...row, heading: this.groups[start] } : row)
   }
 
-  /** The rows that are seen between two heights, CSS pixels. @returns {Row[]} */
+  /** Returns the rows that are visible between two vertical positions, in CSS pixels. @returns {Row[]} */
   between(top, bottom) {
     const first = Math.max(this.first((row) => row.y > top) - 1, 0)
     let end = first
@@ -82,10 +82,10 @@ export class Rows {
     return this.rows.slice(first, end)
   }
 
-  /** Which row an item is in. @param {number} item */
+  /** Returns the index of the row that contains an item. @param {number} item */
   rowOf(item) { return Math.max(Math.min(this.first((row) => row.end > item), this.rows.length - 1), 0) }
 
-  /** Where the pictures of a row lie, CSS pixels. @param {Row} row */
+  /** Returns the boxes of a row's images in CSS pixels. @param {Row} row */
   boxes(row) {
     let x = 0
     const boxes = []
@@ -97,7 +97,7 @@ export class Rows {
     return boxes
   }
 
-  /** The first row of which something holds that holds of all that follow. */
+  /** Returns the index of the first row that meets a condition. All rows after it must meet it, too (binary search). */
   first(holds) {
     let [low, high] = [0, this.rows.length]
     while (low < high) {

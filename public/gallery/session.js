@@ -2,15 +2,15 @@ import { serverURL } from '../urls.js'
 
 let asked
 
-/** Asked once a page; `expiresIn` is in seconds. */
+/** Returns the session's state, which is requested once per page; `expiresIn` is in seconds. */
 export function session(again = false) {
   if (again || !asked) asked = fetch(serverURL('api/session')).then((answer) => answer.json()).catch(() => ({}))
   return asked
 }
 
 /**
- * Begins a session; what was known of the last one is asked for anew.
- * @param {object} credential as `POST /api/session` takes it
+ * Logs in. The cached state of the session is discarded.
+ * @param {object} credential the body of `POST /api/session`
  * @returns {Promise<Response>}
  */
 export function logIn(credential) {
@@ -20,7 +20,10 @@ export function logIn(credential) {
   })
 }
 
-/** Logs in by the token in the address, and takes it out of there; answers false where the server refused it. */
+/**
+ * Logs in with the token in the address's fragment, and removes it from the address. Resolves to false if the server refused
+ * the token.
+ */
 export async function takeToken() {
   const token = /^#token=(.+)/.exec(location.hash)
   if (!token) return true

@@ -5,18 +5,21 @@ const root = serverURL('api/uploads')
 const PIECE = 8 << 20 // bytes
 const base64 = (words) => btoa(String.fromCharCode(...new TextEncoder().encode(words)))
 const memory = (file) => `upload ${file.name} ${file.size} ${file.lastModified}`
-// The name of a private picture is gone with its session.
+// Names of private images are deleted with the session.
 const store = ({ folder }) => folder ? sessionStorage : localStorage
 const pause = (seconds) => new Promise((go) => setTimeout(go, seconds * 1000))
 
-/** An answer, or one with the status 0 where there is none. */
+/** Sends a request. Resolves to an object with status 0 if there is no response. */
 function ask(method, path, signal, headers, body) {
   return request(path, { method, signal, body, headers: { 'Tus-Resumable': '1.0.0', ...headers } }).catch(() => ({ status: 0 }))
 }
 
 const isPassing = (status) => status === 0 || status === 409 || status === 429 || status >= 500 && status !== 507
 
-/** tus 1.0; goes on where an earlier attempt ended. */
+/**
+ * Uploads a file by tus 1.0, and resumes an earlier attempt. Resolves to the id of the upload. Rejected with an `Error` with
+ * the response's `status`, or if the signal aborts.
+ */
 export async function send(file, { signal, started, waiting }) {
   let path = store(file).getItem(memory(file))
   let offset = -1
@@ -31,7 +34,7 @@ export async function send(file, { signal, started, waiting }) {
     if (!path) {
       const folder = file.folder && `,folder ${base64(file.folder)}`
       const words = `filename ${base64(file.name)},filetype ${base64(file.type || '-')}${folder}`
-      // Never aborted: the server may have begun the upload, and only the answer says how to cancel it.
+      // Not aborted: the server may have created the upload, and only the response contains the address to cancel it.
       answer = await ask('POST', root, undefined, { 'Upload-Length': file.size, 'Upload-Metadata': words })
       if (answer.status === 201) {
         path = webURL(answer.headers.get('Location')).pathname
@@ -68,15 +71,15 @@ export async function send(file, { signal, started, waiting }) {
   }
 }
 
-/** How large a file may be that is sent, bytes; 0 where the server does not tell. */
+/** Returns the maximum size of an upload in bytes; 0 if the server does not state it. */
 export async function largest() {
   const answer = await ask('OPTIONS', root)
   return Number(answer.headers?.get('Tus-Max-Size') ?? 0)
 }
 
-/** Gives up a file that was begun; the server forgets it. @param {File} file @param {string} [id] what the server calls it */
+/** Cancels an upload; the server deletes it. @param {File} file @param {string} [id] the server's id of the upload */
 export function cancel(file, id) {
-  // That of an earlier visit, while the server has not been asked for it.
+  // The address from an earlier visit, if the server has not been contacted since.
   const path = id ? `${root}/${id}` : store(file).getItem(memory(file))
   store(file).removeItem(memory(file))
   return path && ask('DELETE', path)

@@ -6,14 +6,14 @@ import { icon } from './icons.js'
 import { cancel, largest, send } from './tus.js'
 
 const AT_ONCE = 3
-/** Messages about an image that could not be made, by the API's `errorCode`. */
+/** Messages about an image that could not be built, by the API's `errorCode`. */
 const FAULTS = { kind: 'noImage', slide: 'slide', damaged: 'damaged', pixels: 'tooLarge', late: 'late', cancelled: 'cancelled' }
-/** Messages about a file that is refused, by the status of the answer. */
+/** Messages about a refused file, by response status. */
 const REFUSALS = { 400: 'notTaken', 401: 'notAllowed', 403: 'notAllowed', 413: 'tooLong', 415: 'noImage', 507: 'noRoom' }
-/** A phone, or what is held like one: it has no other to send pictures to it, and nothing to drop. */
+/** Whether the device is a phone or tablet. The page then offers neither pairing nor drag and drop. */
 const isPhone = matchMedia('(pointer: coarse) and (hover: none)').matches
 
-/** The button that opens the panel; what is dropped on the page opens it, too. */
+/** Adds the button that opens the upload panel. Dropping files on the page opens it, too. */
 export function showUploads(header, reload, rights) {
   const panel = new Panel(reload, rights)
   header.append(button('round add', writing()('addPictures'), () => panel.open(), icon('add')))
@@ -42,7 +42,7 @@ class Panel {
     }
     this.rows = new Map()
     this.queue = []
-    /** Names of what this page sends: the server may tell of it before this page knows what it is called there. */
+    /** Names of files that this page uploads. The server's event may arrive before this page knows the upload's id. */
     this.queued = new Set()
     this.sending = 0
     this.left = make('p', { className: 'left', hidden: true })
@@ -61,7 +61,7 @@ class Panel {
       this.add(field.files)
       field.value = ''
     }
-    // On a computer, browsers hide RAW files and slides behind this filter.
+    // On a desktop, browsers would hide RAW files and slides with this filter.
     const accept = isPhone ? 'image/*' : ''
     const field = make('input', { type: 'file', accept, id, hidden: true, onchange, ...properties })
     if (!properties.multiple) field.setAttribute('capture', 'environment')
@@ -96,14 +96,14 @@ class Panel {
       const isMine = JSON.stringify([localStorage, sessionStorage]).includes(id)
       const isOver = status === 'done' || status === 'failed'
       if (!isMine && !isOver && !this.queued.has(name)) return this.follow(upload)
-      // Of an earlier visit: no page may keep a file.
+      // An upload of an earlier visit; pages cannot keep files.
       if (status === 'receiving' && isMine) this.unfinished.set(id, name)
       else this.unfinished.delete(id)
       this.tellLeft()
     })
   }
 
-  /** Another device's, as far as it is told. */
+  /** Shows an upload of another device. */
   follow(upload) {
     const row = new Row({ name: upload.name }, this)
     row.button.hidden = true
@@ -172,7 +172,7 @@ class Row {
     }
   }
 
-  /** Why the server does not take it, in people's words. @param {number} [status] of its answer, if there was one */
+  /** Returns the localized reason for a refusal. @param {number} [status] the status of the response, if there was one */
   async refusal(status) {
     const most = status === 413 ? await largest() : 0
     if (most && most < this.file.size) return this.say('tooLongFor', { megabytes: most >> 20 })
@@ -211,5 +211,5 @@ class Row {
   }
 }
 
-/** @param {number} part of all @returns {number} percent */
+/** Converts a fraction to whole percent, rounded down. @param {number} part @returns {number} */
 function whole(part) { return Math.floor(part * 100) }

@@ -1,5 +1,5 @@
 /**
- * The smallest rectangle around points.
+ * Returns the smallest rectangle around points.
  * @param {import('./types.js').Point[]} points
  * @returns {import('./types.js').Rect}
  */

@@ -2,7 +2,7 @@ import { VisibleArea } from './visible-area.js'
 
 /** @typedef {import('./pyramid.js').Pyramid} Pyramid */
 /** @typedef {import('./types.js').Tile} Tile */
-/** @typedef {Tile & { distance: number }} FoundTile with the square of its distance from the middle */
+/** @typedef {Tile & { distance: number }} FoundTile with the square of its distance from the center, in image pixels */
 /** @typedef {import('./viewport.js').Viewport} Viewport */
 /** @typedef {{ start: number, end: number }} Run numbers from `start` to before `end` */
 
@@ -32,7 +32,8 @@ export class Coverage {
   }
 
   /**
-   * Returns the columns that are visible in each row, from the first row on: a viewport is convex and meets one unbroken run in each.
+   * Returns the visible columns of each row, from the first row on. A viewport is convex and therefore intersects one
+   * unbroken run in each row.
    * @param {Run} range the rows
    */
   rows({ start, end } = this.range) {

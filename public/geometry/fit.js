@@ -4,11 +4,11 @@ import { Rotation } from './rotation.js'
 /** @typedef {import('./types.js').Limits} Limits */
 /** @typedef {import('./types.js').Size} Size */
 
-/** How an image may fill a window: whole, without a gap, as wide, in its own pixels. */
+/** The ways to fit an image into a window: all of it, without a gap, by its width, in its own pixels. */
 export const FITS = /** @type {Fit[]} */ (['contain', 'cover', 'width', 'none'])
 
 /**
- * The scale at which an image fits a window, CSS pixels per image pixel.
+ * Returns the scale at which an image fits a window, in CSS pixels per image pixel.
  * @param {Fit} fit
  * @param {Size} image pixels
  * @param {Size} window CSS pixels
@@ -27,7 +27,7 @@ export function fitScale(fit, image, window, rotation = new Rotation()) {
 }
 
 /**
- * How far one may zoom where nobody says otherwise: out to the whole image, in to 16 times that or full resolution.
+ * Returns the default zoom limits: out to the whole image, and in to 16 times that scale or full resolution.
  * @param {Size} image pixels
  * @param {Size} window CSS pixels
  * @param {Rotation} [rotation]
@@ -39,7 +39,7 @@ export function defaultLimits(image, window, rotation = new Rotation()) {
 }
 
 /**
- * A scale within limits.
+ * Clamps a scale to limits.
  * @param {number} scale
  * @param {Limits} limits
  */

@@ -1,11 +1,11 @@
 /** @typedef {import('./types.js').Size} Size */
 
-/** The levels of an image and their tiles, as Swift's `Pyramid` has them. */
+/** The levels of an image and their tiles: the counterpart of `Pyramid` in Swift. */
 export class Pyramid {
   /**
    * @param {Size} imageSize pixels
    * @param {number} tileSize level pixels
-   * @param {number} [overlap] level pixels that tiles share with each neighbour
+   * @param {number} [overlap] level pixels that tiles share with each neighbor
    */
   constructor(imageSize, tileSize, overlap = 0) {
     for (const side of [imageSize.width, imageSize.height, tileSize]) {
@@ -21,19 +21,19 @@ export class Pyramid {
   get topLevel() { return this.levelCount - 1 }
 
   /**
-   * How often the image's sides are halved to get the level's.
+   * Returns the number of times that the image's sides are halved for a level.
    * @param {number} level
    */
   shift(level) { return this.topLevel - level }
 
   /**
-   * Level pixels per image pixel.
+   * Returns the level pixels per image pixel.
    * @param {number} level
    */
   scale(level) { return 2 ** -this.shift(level) }
 
   /**
-   * The level's size in its own pixels.
+   * Returns the size of a level in its own pixels.
    * @param {number} level
    * @returns {Size}
    */
@@ -43,19 +43,19 @@ export class Pyramid {
   }
 
   /**
-   * How many tiles lie side by side.
+   * Returns the number of tile columns.
    * @param {number} level
    */
   columns(level) { return tiles(this.size(level).width, this.tileSize) }
 
   /**
-   * How many tiles lie one below the other.
+   * Returns the number of tile rows.
    * @param {number} level
    */
   rows(level) { return tiles(this.size(level).height, this.tileSize) }
 
   /**
-   * The coarsest level that is at least as fine as a scale.
+   * Returns the coarsest level that is at least as fine as a scale.
    * @param {number} scale device pixels per image pixel
    */
   levelForScale(scale) {
@@ -68,7 +68,7 @@ export class Pyramid {
     return level
   }
 
-  /** The finest level that is one tile. */
+  /** The finest level that consists of one tile. */
   get singleTileLevel() {
     let level = this.topLevel
     while (level > 0 && this.columns(level) * this.rows(level) > 1) level -= 1
@@ -76,9 +76,9 @@ export class Pyramid {
   }
 
   /**
-   * Where a tile begins and how long it is, along one axis, in level pixels.
+   * Returns the start and length of a tile along one axis, in level pixels, including its overlap.
    * @param {number} index its column or row
-   * @param {number} length the level's, along that axis
+   * @param {number} length the length of the level along that axis
    */
   span(index, length) {
     const start = index * this.tileSize - (index > 0 ? this.overlap : 0)
@@ -88,7 +88,7 @@ export class Pyramid {
 }
 
 /**
- * How many levels an image has whose longer side this is.
+ * Returns the number of levels of an image by the length of its longer side.
  * @param {number} side pixels
  */
 export function levelCount(side) {
@@ -96,13 +96,14 @@ export function levelCount(side) {
 }
 
 /**
- * A length halved so many times, each rounded up. Not `>>`, which ends at 2^31.
+ * Halves a length a number of times, each time rounded up. The operator `>>` would be limited to 2^31.
  * @param {number} length
  * @param {number} times
  */
 export function halved(length, times) { return Math.ceil(length / 2 ** times) }
 
 /**
+ * Returns the number of tiles along one axis.
  * @param {number} length
  * @param {number} tileSize
  */

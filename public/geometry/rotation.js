@@ -2,13 +2,13 @@
 /** @typedef {import('./types.js').Size} Size */
 
 /**
- * A rotation about the middle of the window, after an optional mirroring left to right. Engines differ in their sines, so these are
- * computed here; those of quarter turns are exact.
+ * A rotation about the center of the window, after an optional horizontal mirroring. JavaScript engines differ in their
+ * sines, so these are computed here. Those of quarter turns are exact.
  */
 export class Rotation {
   /**
    * @param {number} [degrees] clockwise
-   * @param {boolean} [isFlipped] left to right, first
+   * @param {boolean} [isFlipped] whether the image is mirrored horizontally before the rotation
    */
   constructor(degrees = 0, isFlipped = false) {
     if (!Number.isFinite(degrees)) throw new RangeError(`not an angle: ${degrees}`)
@@ -27,7 +27,7 @@ export class Rotation {
   get isIdentity() { return this.degrees === 0 && !this.isFlipped }
 
   /**
-   * Where a point comes to, about the origin.
+   * Rotates a point about the origin.
    * @param {Point} point
    * @returns {Point}
    */
@@ -47,7 +47,7 @@ export class Rotation {
   }
 
   /**
-   * The size of the box around a turned rectangle.
+   * Returns the size of the bounding box of a rotated rectangle.
    * @param {number} width
    * @param {number} height
    * @returns {Size}
@@ -59,7 +59,7 @@ export class Rotation {
 }
 
 /**
- * Sine and cosine of at most an eighth of a turn.
+ * Returns sine and cosine of an angle of at most an eighth of a turn.
  * @param {number} radians
  */
 function series(radians) {

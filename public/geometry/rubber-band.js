@@ -1,9 +1,9 @@
-/** The part of a short pull that is followed. */
+/** The slope of the curve at its start. */
 const COEFFICIENT = 0.55
 
 /**
- * Returns how far something follows a pull past its end: ever less, and never as far as its room. The formula is the one observed of
- * iOS's scroll views, which Apple does not document: (1 − 1 / (x·c / d + 1))·d with c = 0.55.
+ * Returns the displacement for a pull past an end. It grows ever more slowly and never reaches the available room.
+ * The formula (1 − 1 / (x·c / d + 1))·d with c = 0.55 is that of iOS scroll views, as observed. Apple does not document it.
  * @param {number} pull the distance pulled past the end, in any unit
  * @param {number} room the displacement that is never reached, in the same unit
  */

@@ -4,8 +4,11 @@ import { tilesOf } from './coverage.js'
 /** @typedef {import('./coverage.js').FoundTile} FoundTile */
 /** @typedef {import('./coverage.js').Run} Run */
 /** @typedef {import('./types.js').Tile} Tile */
-/** @typedef {{ margin?: number, limit?: number }} Extras rings of tiles around the visible area, at most 1,024; and the largest number
- *   of tiles: of more the margin is left out, and of more visible ones a block around the viewport's centre is kept */
+/**
+ * @typedef {{ margin?: number, limit?: number }} Extras the rings of tiles around the visible area, at most 1,024; and the
+ *   maximum number of tiles. If it is exceeded, the margin is dropped, and then tiles far from the viewport's center are
+ *   dropped.
+ */
 
 /** Functions for scroll views of other programs that the page does not need: margins, limits, and the difference of two coverages. */
 export class TileSet {
@@ -17,7 +20,7 @@ export class TileSet {
   constructor(coverage, { margin = 0, limit = 2 ** 16 } = {}) {
     this.coverage = coverage
     this.level = coverage.level
-    // Of more rows than any screen shows, those about the viewport's centre.
+    // If there are more rows than any screen shows, only those around the viewport's center.
     this.core = coverage.rows(nearest(2 ** 16, coverage.range, coverage.viewport.imageCenter.y / coverage.cell))
     this.rows = widened(this.core, Math.min(margin, 1024), coverage)
     if (this.count > limit) this.rows = this.core = narrowed(this.core, limit, coverage)
@@ -33,7 +36,7 @@ export class TileSet {
   has(tile) { return tile.level === this.level && isIn(this.rows, tile) }
 
   /**
-   * Returns the tiles in the order in which to fetch them: the visible ones, nearest the middle first, then those of the margin.
+   * Returns the tiles in fetch order: the visible ones, nearest the center first, then those of the margin.
    * @returns {(FoundTile & { isPrefetch: boolean })[]}
    */
   tiles() {
@@ -69,7 +72,7 @@ function isIn({ first, runs }, { column, row }) {
 }
 
 /**
- * Returns tiles and those within `margin` columns and rows of them, as far as the pyramid reaches.
+ * Returns the tiles and those within `margin` columns and rows of them, within the pyramid.
  * @param {Rows} rows
  * @param {number} margin
  * @param {Coverage} coverage

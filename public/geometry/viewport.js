@@ -1,4 +1,5 @@
-// Sources/TileGeometry, function by function; Tests/Fixtures compares both. Where Swift clamps a value, the constructor here throws.
+// The counterpart of Sources/TileGeometry, function by function; Tests/Fixtures compares both. Unlike Swift, which clamps
+// values, the constructor throws.
 
 import { Rotation } from './rotation.js'
 import { fitScale, limited } from './fit.js'
@@ -14,9 +15,12 @@ import { inverseRubberBand, rubberBand } from './rubber-band.js'
 /** @typedef {import('./types.js').Size} Size */
 /** @typedef {{ width: number, height: number, scale: number, x: number, y: number, rotation?: Rotation }} Parts */
 /** @typedef {(distance: number, room: number) => number} Bend */
-/** @typedef {{ anchor?: Point, insets?: Insets }} Rest the point of the window whose image point stays while the scale changes, the centre if absent; and the insets */
+/**
+ * @typedef {{ anchor?: Point, insets?: Insets }} Rest the point of the window whose image point stays in place while the
+ *   scale changes (default: the center), in CSS pixels; and the insets
+ */
 
-/** The octaves by which a scale never exceeds its limits while it is pulled. */
+/** The maximum number of octaves by which a pulled scale exceeds its limits. */
 const OCTAVES = 1
 
 /** A window onto an image: its size, the zoom scale, the content offset, and the rotation about its centre. */
@@ -41,7 +45,7 @@ export class Viewport {
   get turn() { return this.rotation }
 
   /**
-   * Returns the viewport with the middle of the image in the middle of the area within the insets.
+   * Returns the viewport with the center of the image in the center of the area within the insets.
    * @param {Size} image pixels
    * @param {Fit} fit the way in which the image fits that area
    * @param {Size} window CSS pixels
@@ -62,7 +66,7 @@ export class Viewport {
   with(parts) { return new Viewport({ ...this, ...parts }) }
 
   /**
-   * Whether another viewport, or none, shows the same part of the image in a window of the same size.
+   * Whether another viewport shows the same part of the image in a window of the same size. `null` is equal to none.
    * @param {Viewport | null} other
    */
   equals(other) {
@@ -102,7 +106,7 @@ export class Viewport {
   }
 
   /**
-   * Converts a point of the window to where it would be if the picture were not rotated.
+   * Converts a point of the window to its position without the rotation.
    * @param {Point} point CSS pixels
    * @returns {Point}
    */
@@ -139,7 +143,7 @@ export class Viewport {
   }
 
   /**
-   * Returns the viewport moved so that an image point is seen at a point of the window.
+   * Returns the viewport moved such that an image point is shown at a point of the window.
    * @param {Point} image image pixels
    * @param {Point} point CSS pixels
    */
@@ -149,7 +153,8 @@ export class Viewport {
   }
 
   /**
-   * Returns the viewport in another size of the window. The scale and the image point at the centre of the area within the insets stay.
+   * Returns the viewport for another size of the window. The scale is kept, and so is the image point in the center of the
+   * area within the insets.
    * @param {Partial<Size>} window CSS pixels
    * @param {Insets} [insets]
    */
@@ -160,8 +165,9 @@ export class Viewport {
   }
 
   /**
-   * Returns the viewport zoomed to a rectangle of the image: rotated, it is as large as the area within the insets allows, and lies in
-   * its middle. An empty rectangle is centred at the present scale. The result is not clamped to the image.
+   * Returns the viewport zoomed to a rectangle of the image. With its rotation, the rectangle fills the area within the
+   * insets and is centered in it. An empty rectangle is centered at the current scale. The result is not clamped to the
+   * image.
    * @param {Rect} rect image pixels
    * @param {Limits} [limits] the permitted scales
    * @param {Insets} [insets]
@@ -175,8 +181,8 @@ export class Viewport {
   }
 
   /**
-   * Returns size and middle of the part of the window within the insets, CSS pixels. Where they leave nothing it is the middle between
-   * them.
+   * Returns the size and center of the part of the window within the insets, in CSS pixels. If the insets leave no area, the
+   * center is halfway between them.
    * @param {Insets} insets
    * @returns {Size & { center: Point }}
    */
@@ -188,8 +194,8 @@ export class Viewport {
   }
 
   /**
-   * Returns the content offsets that leave no gap beside the image at this scale and rotation. An axis on which the image is smaller
-   * than the area within the insets permits a single offset, at which it is centred.
+   * Returns the content offsets that leave no gap beside the image at this scale and rotation. If the image is smaller than
+   * the area within the insets along an axis, only the centered offset is permitted.
    * @param {Size} image pixels
    * @param {Insets} [insets]
    * @returns {PermittedOffsets}
@@ -215,7 +221,7 @@ export class Viewport {
   }
 
   /**
-   * Returns the viewport at which a pan or a zoom comes to an end: the nearest permitted scale, then the nearest permitted offset.
+   * Returns the final viewport of a pan or zoom: the nearest permitted scale, then the nearest permitted offset.
    * @param {Size} image pixels
    * @param {Limits} limits the permitted scales
    * @param {Rest} rest
@@ -225,19 +231,20 @@ export class Viewport {
   }
 
   /**
-   * Returns the viewport to show while fingers ask for this one: within its limits unchanged, past them with the resistance of a rubber
-   * band. The scale follows in octaves, with a room of one; then the offset on each axis, with the room of the window's side.
+   * Returns the viewport to show for one that fingers have dragged to. Within its limits it is unchanged; past them it
+   * follows with the resistance of a rubber band. The scale follows in octaves, with a room of one. The offset on each axis
+   * then follows with the side of the window as its room.
    * @param {Size} image pixels
    * @param {Limits} limits the permitted scales
-   * @param {Rest & { isZooming?: boolean }} rest while zooming, an axis that permits a single offset is centred at once, so that nothing
-   *   jumps afterwards
+   * @param {Rest & { isZooming?: boolean }} rest while zooming, an axis with a single permitted offset is centered
+   *   immediately, so that nothing jumps afterwards
    */
   rubberBanded(image, limits, { anchor, insets, isZooming = false } = {}) {
     return movedPast(scaledPast(this, limits, anchor, rubberBand), image, insets, isZooming, rubberBand)
   }
 
   /**
-   * Returns the viewport that fingers would have to ask for, for this one to be shown: the inverse of `rubberBanded`.
+   * Returns the dragged viewport for which this one is shown: the inverse of `rubberBanded`.
    * @param {Size} image pixels
    * @param {Limits} limits the permitted scales
    * @param {Rest} rest
@@ -256,7 +263,7 @@ function nearest(value, { low, high }) { return Math.min(Math.max(value, low), h
 /**
  * @param {number} window
  * @param {number} reach the extent of the rotated area within the insets along the axis
- * @param {number} shift from the middle of the window to the middle of that area
+ * @param {number} shift the distance from the center of the window to the center of that area
  * @param {number} content
  * @returns {Extent}
  */

@@ -4,12 +4,12 @@
 /** @typedef {import('./types.js').Size} Size */
 /** @typedef {import('./viewport.js').Viewport} Viewport */
 
-/** The part of image space that a viewport shows: a rectangle, turned or not. */
+/** The part of image space that a viewport shows: a rectangle, possibly rotated. */
 export class VisibleArea {
   /** @param {Viewport} viewport */
   constructor(viewport) {
     const { width, height, scale, rotation } = viewport
-    /** @type {{ left: number, top: number, right: number, bottom: number } | null} where it is not turned askew */
+    /** @type {{ left: number, top: number, right: number, bottom: number } | null} null if it is not axis-aligned */
     this.upright = null
     if (rotation.degrees % 90 === 0) {
       const lies = rotation.cosine === 0
@@ -25,7 +25,7 @@ export class VisibleArea {
   }
 
   /**
-   * From where to where it reaches downwards between two verticals.
+   * Returns the vertical extent of the area between two vertical lines.
    * @param {number} low
    * @param {number} high
    * @returns {Extent | null}
@@ -37,7 +37,7 @@ export class VisibleArea {
   }
 
   /**
-   * From where to where it reaches across between two horizontals.
+   * Returns the horizontal extent of the area between two horizontal lines.
    * @param {number} low
    * @param {number} high
    * @returns {Extent | null}
@@ -49,7 +49,7 @@ export class VisibleArea {
   }
 
   /**
-   * The rectangle around what is seen of an image, or null.
+   * Returns the bounding rectangle of the visible part of an image, or null.
    * @param {Size} image pixels
    * @returns {Rect | null}
    */
@@ -65,7 +65,8 @@ export class VisibleArea {
 }
 
 /**
- * @param {number[][]} corners along the axis and across it
+ * Returns the extent across an axis between two positions along it, or null.
+ * @param {number[][]} corners coordinates along the axis and across it
  * @param {number} low
  * @param {number} high
  * @returns {Extent | null}

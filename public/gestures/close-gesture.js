@@ -2,22 +2,21 @@ import { distance } from './fingers.js'
 
 const DOWN = 0.35 // CSS px per ms
 const FALL = 60 // CSS px
-const CLOSED = 0.7 // of how far apart two fingers came
+const CLOSED = 0.7 // relative to the initial distance of two fingers
 
 /**
- * Tells when the whole picture is put away, as on phones: by one finger that throws it down, or by two that have it small
- * when they lift.
+ * Detects the gestures that close an image on phones: a swipe down with one finger, or a pinch to a small size.
  */
 export class CloseGesture {
   /**
-   * Fingers are down: the first one, one more, or those that are left.
-   * @param {{ x: number, y: number, kind: string }[]} points CSS pixels
-   * @param {boolean} isWhole whether all of the picture is seen, and no larger than it is fitted
+   * Starts or continues a gesture after a finger was placed or lifted.
+   * @param {{ x: number, y: number, kind: string }[]} points the fingers that touch, in CSS pixels
+   * @param {boolean} isWhole whether the whole image is visible, at most at its fitted size
    */
   begin(points, isWhole) {
     const isAlone = points.length === 1 && !this.isPinch
     const isTouch = points.every(({ kind }) => kind === 'touch')
-    // A second pinch, or what one finger leaves of the first, begins where that ended.
+    // A second pinch, or a finger that remains from the first, continues from the earlier distance.
     if (points.length > 1 && !this.isPinch) this.apart = isWhole && isTouch ? distance(points) : 0
     this.isPinch ||= points.length > 1
     this.first = this.last = isWhole && isAlone && isTouch ? points[0] : null
@@ -29,9 +28,9 @@ export class CloseGesture {
   }
 
   /**
-   * All fingers have lifted: whether that puts the picture away, and what did.
+   * Ends the gesture when all fingers have lifted.
    * @param {{ x: number, y: number }} velocity CSS pixels per ms
-   * @returns {'swipe' | 'pinch' | null}
+   * @returns {'swipe' | 'pinch' | null} the gesture that closes the image
    */
   ends(velocity) {
     const { first, last, apart, now } = this

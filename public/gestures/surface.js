@@ -2,13 +2,13 @@ import { Recognizer } from './recognizer.js'
 import { WheelClassifier, isPinch, wheelFactor } from './wheel.js'
 
 /**
- * Tells a handler what hands do on an element: fingers, mouse and pen as a `Recognizer` does; of wheels and trackpads
- * `wheel(point, factor, isPinch)` and `scroll(move)`, unless `leaves(move)` says that they are the page's.
- * Points are CSS pixels of the element, times ms.
+ * Binds a handler to the gestures on an element. Fingers, mouse and pen are recognized by `Recognizer`. Wheels and trackpads
+ * call `wheel(point, factor, isPinch)` and `scroll(move)`. If `leaves(event)` returns true, the page handles the wheel.
+ * Points are in CSS pixels of the element, times in ms.
  * @param {HTMLElement} element
  * @param {object} handler
- * @param {AbortSignal} signal ends it
- * @param {HTMLElement} [outer] where wheels are heard
+ * @param {AbortSignal} signal removes the listeners
+ * @param {HTMLElement} [outer] the element that receives wheel events
  */
 export function bindPointerEvents(element, handler, signal, outer = element) {
   const recognizer = new Recognizer(handler)
@@ -53,7 +53,7 @@ export function bindPointerEvents(element, handler, signal, outer = element) {
     if (what === 'move') handler.scroll({ x: event.deltaX, y: event.deltaY, time: event.timeStamp })
     else if (event.deltaY !== 0) handler.wheel(place(event), wheelFactor(event), isPinch(event))
   }, { signal, passive: false })
-  // Safari's pinches on a trackpad; those of fingers on a screen come with pointers.
+  // Safari's pinches on a trackpad. Those of fingers on a screen are pointer events.
   let spread = 1
   for (const type of ['gesturestart', 'gesturechange']) {
     outer.addEventListener(type, (event) => {
@@ -63,13 +63,13 @@ export function bindPointerEvents(element, handler, signal, outer = element) {
       spread = event.scale
     }, { signal, passive: false })
   }
-  // Where one finger scrolls the page, two do not.
+  // Where one finger scrolls the page, two must not.
   for (const type of ['touchstart', 'touchmove']) {
     element.addEventListener(type, (event) => {
       if (event.touches.length > 1 && event.cancelable) event.preventDefault()
     }, { signal, passive: false })
   }
-  // With Shift the browser's own menu opens.
+  // With Shift, the browser's own menu opens.
   element.addEventListener('contextmenu', (event) => {
     if (event.shiftKey) return
     event.preventDefault()

@@ -1,24 +1,27 @@
-const PAUSE = 140 // ms without an event: fingers have lifted, and nothing coasts any more
-const SURE = 4 // CSS px, after which it is clear where fingers go
+const PAUSE = 140 // ms without an event, after which fingers have lifted and the momentum has ended
+const SURE = 4 // CSS px, after which the direction of fingers is known
 const TURN = 80 // CSS px to turn a page
-const RISE = 0.4 // CSS px per ms that a new push is faster than what coasted
-const RISES = 3 // events in a row, since one may hold what came in several
-
-/** @typedef {{ x: number, y: number, time: number }} Move CSS pixels that what is seen goes on by; ms */
+const RISE = 0.4 // CSS px per ms by which a new push is faster than momentum scrolling
+const RISES = 3 // events in a row, since one may combine several
 
 /**
- * What two fingers on a trackpad do: they move the picture, or turn pages where it does not go on.
+ * @typedef {{ x: number, y: number, time: number }} Move the distance in CSS pixels by which the view moves, and the time in
+ *   ms
+ */
+
+/**
+ * Interprets two-finger scrolling on a trackpad: it pans the image, or turns pages where the image ends.
  *
- * Browsers tell neither when fingers come nor when they lift: what they threw coasts on in events like any other. So a push
- * of theirs does one of both until it ends, turns one page at most, and ends by a pause, or where it had become slower and is
- * faster again than coasting is.
+ * Browsers report neither the start nor the end of the touch, and momentum events look like all others. A push therefore has
+ * one role until it ends, and turns at most one page. It ends with a pause, or when events become faster than momentum can
+ * be after they had become slower.
  */
 export class TrackpadPan {
-  /** How far fingers draw the page along, CSS pixels: negative towards what lies on the right, or below. */
+  /** The distance in CSS pixels by which the page is pulled; negative towards content on the right or below. */
   pull = 0
-  /** @type {'x' | 'y'} which way they do */
+  /** @type {'x' | 'y'} the axis of the pull */
   along = 'x'
-  /** @type {'open' | 'move' | 'page' | 'spent'} what this push does */
+  /** @type {'open' | 'move' | 'page' | 'spent'} the role of the current push */
   #role = 'open'
   #time = -Infinity
   #sum = { x: 0, y: 0 }
@@ -28,10 +31,10 @@ export class TrackpadPan {
 
   /**
    * @param {Move} move
-   * @param {(x: number, y: number) => boolean} turns whether a page lies where fingers go (-1, 0 or 1 each) and the picture
-   *   does not go on
-   * @returns {'move' | 'pull' | 'turn' | null} move the picture; draw the page along as far as `pull`; let it go, to the next
-   *   one where there is one; nothing
+   * @param {(x: number, y: number) => boolean} turns whether there is a page in that direction (-1, 0 or 1 on each axis) and
+   *   the image ends there
+   * @returns {'move' | 'pull' | 'turn' | null} pan the image; pull the page by `pull`; release it and turn to the next page,
+   *   if there is one; do nothing
    */
   read(move, turns) {
     if (this.#isNew(move)) this.#begin()
@@ -62,11 +65,11 @@ export class TrackpadPan {
   #isNew({ x, y, time }) {
     const gap = time - this.#time
     this.#time = time
-    // What comes late holds what came meanwhile.
+    // A late event combines the movement of several.
     const speed = Math.hypot(x, y) / Math.max(gap, 4)
     const isFaster = this.#low < this.#peak / 2 && speed > 2 * this.#low + RISE
     this.#rises = isFaster ? this.#rises + 1 : 0
-    // A page that is drawn along slowly, and then faster, is still the same.
+    // A page that is pulled slowly and then faster belongs to the same push.
     const isPushed = this.#rises >= RISES && this.#role !== 'page'
     if (gap > PAUSE || isPushed) {
       this.#peak = this.#low = gap > PAUSE ? 0 : speed

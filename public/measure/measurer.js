@@ -4,18 +4,18 @@ import { formatLength } from '../viewer/descriptions.js'
 import { button, make } from '../viewer/element.js'
 
 const STEP = 8 // CSS px
-const MARGIN = 24 // CSS px, so that no end lies beyond the window
+const MARGIN = 24 // CSS px, so that no end lies outside the window
 
 /** @typedef {{ x: number, y: number }} Point */
 
 /**
- * A line over the picture whose length is told, as what is below it really is: between two ends in image pixels, that are
- * drawn by a finger, the mouse, or arrow keys. The picture is moved and zoomed below it as ever.
+ * A ruler over the image, which shows its physical length. The ends, in image pixels, are moved by pointer or arrow keys.
+ * The image can still be panned and zoomed.
  *
- * It ends with the picture, by its button, or by Esc.
+ * It closes with the image, by its button, or by Esc.
  */
 export class Measurer {
-  /** @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer with a source whose `micronsPerPixel` are known */
+  /** @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer its source must have `micronsPerPixel` */
   constructor(viewer) {
     viewer.dispatchEvent(new Event('measure'))
     this.viewer = viewer
@@ -23,7 +23,7 @@ export class Measurer {
     this.micronsPerPixel = viewer.source.details.micronsPerPixel
     const { viewport } = viewer
     const { width, height } = viewport
-    // From a quarter of the window to three.
+    // At one and three quarters of the window's width.
     this.ends = [1, 3].map((part) => viewport.imagePoint({ x: width * part / 4, y: height / 2 }))
     this.line = make('span', { className: 'span', ariaHidden: 'true' })
     this.words = make('output', { className: 'length' })
@@ -37,7 +37,7 @@ export class Measurer {
     this.grips[1].focus({ preventScroll: true })
   }
 
-  /** Microns between the ends. */
+  /** The length in microns. */
   get length() {
     const [from, to] = this.ends
     return Math.hypot(to.x - from.x, to.y - from.y) * this.micronsPerPixel
@@ -49,7 +49,7 @@ export class Measurer {
     const { viewer } = this
     viewer.addEventListener('viewport', () => this.show(), { signal })
     for (const name of ['open', 'page', 'measure', 'error']) viewer.addEventListener(name, () => this.end(), { signal })
-    // Before the viewer, which would leave the page.
+    // Before the viewer's listener, which would leave the page.
     viewer.addEventListener('keydown', (event) => {
       if (event.key !== 'Escape' || viewer.shadowRoot.querySelector('dialog, .menu')) return
       event.stopImmediatePropagation()
@@ -64,7 +64,7 @@ export class Measurer {
     if (hadFocus) this.viewer.focus({ preventScroll: true })
   }
 
-  /** Where the ends are in the window, and how far they are apart. */
+  /** Places the ends in the window and shows the length. */
   show() {
     const { viewport } = this.viewer
     if (!viewport) return
@@ -78,7 +78,7 @@ export class Measurer {
     this.line.style.transform = `translate(${from.x}px, ${from.y}px) rotate(${Math.atan2(down, across)}rad)`
     const words = formatLength(this.length, reading(this.viewer))
     if (this.words.value !== words) this.words.value = words
-    // Beside the line's middle, and in the window.
+    // Beside the center of the line, within the window.
     const { offsetWidth, offsetHeight } = this.label
     const inside = (at, size, most) => Math.min(Math.max(at, MARGIN), Math.max(most - size - MARGIN, MARGIN))
     const x = inside((from.x + to.x - offsetWidth) / 2, offsetWidth, viewport.width)
@@ -87,9 +87,9 @@ export class Measurer {
   }
 
   /**
-   * Moves an end by CSS pixels of the window, within it and within the image.
+   * Moves an end by CSS pixels, within the image.
    * @param {number} index
-   * @param {Point} from where it was, CSS pixels
+   * @param {Point} from its position before, in CSS pixels of the window
    * @param {number} dx
    * @param {number} dy
    */

@@ -4,7 +4,7 @@ import { seenPart } from '../viewer/descriptions.js'
 /** @typedef {import('../text/language.js').Say} Say */
 
 /**
- * A line that names a view: the picture, its size, the part that is seen, the address.
+ * Returns a citation of a view: the title, the size, the visible region and the address.
  * @param {any} source
  * @param {import('../geometry/viewport.js').Viewport} viewport
  * @param {string} address
@@ -19,10 +19,10 @@ export function citation(source, viewport, address, say) {
 }
 
 /**
- * What is known of a picture, each with its name.
+ * Returns the known metadata of an image as pairs of name and value.
  * @param {any} source
  * @param {Say} say
- * @param {Node} [node] in whose language dates are written
+ * @param {Node} [node] dates are formatted in its language
  */
 export function detailPairs({ title, pyramid, details }, say, node) {
   const { width, height } = pyramid.imageSize
@@ -37,11 +37,14 @@ export function detailPairs({ title, pyramid, details }, say, node) {
   ].filter(([, value]) => value)
 }
 
-/** A date as far as it is known, on the clock of where it was. @param {string} [text] as ISO 8601 has it; other words stay */
+/**
+ * Formats a date with the known parts, in its local time.
+ * @param {string} [text] ISO 8601; any other text is returned unchanged
+ */
 function dateWords(text, node) {
   const [, year, month = '01', day = '01', time = '00:00'] = /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d:\d\d))?)?)?/.exec(text ?? '') ?? []
   const date = new Date(`${year}-${month}-${day}T${time}Z`)
-  // An interval (1890/1895) stays as it is.
+  // An interval (1890/1895) is returned unchanged.
   if (!year || isNaN(date.getTime()) || text?.includes('/')) return text
   const known = text.length
   return dates({
@@ -50,7 +53,7 @@ function dateWords(text, node) {
   }, node).format(date)
 }
 
-/** A file's size. @param {number} value bytes @param {Say} say */
+/** Formats the size of a file. @param {number} value bytes @param {Say} say */
 export function bytesWords(value, say) {
   if (value < 1e6) return say('kilobytes', { value: value / 1e3 })
   return value < 1e9 ? say('megabytes', { value: value / 1e6 }) : say('gigabytes', { value: value / 1e9 })

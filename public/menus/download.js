@@ -9,13 +9,13 @@ import { webURL } from '../web-url.js'
 import { bytesWords } from './details.js'
 import { saveView } from './share.js'
 
-/** Pixels of a picture that are saved without loss where its tiles are. */
+/** Maximum number of pixels of an image that is saved without loss if its tiles are lossless. */
 const LOSSLESS = 12e6
 
 /**
- * Which size a IIIF service gives a part of an image in.
- * @param {{ maxArea?: number, maxWidth?: number, maxHeight?: number }} info its info.json
- * @param {{ width: number, height: number }} part image pixels
+ * Returns the size in which an IIIF service delivers a region at full resolution, within its limits.
+ * @param {{ maxArea?: number, maxWidth?: number, maxHeight?: number }} info the service's info.json
+ * @param {{ width: number, height: number }} part the region, in image pixels
  * @returns {{ width: number, height: number }} pixels
  */
 export function servedSize(info, { width, height }) {
@@ -28,9 +28,10 @@ export function servedSize(info, { width, height }) {
 }
 
 /**
- * Returns the address from which the browser saves a file.
+ * Returns the address for saving a file.
  * @param {string} address
- * @param {{ address?: URL }} source of a server of ours it has its own address: that one gives files their pictures' names
+ * @param {{ address?: URL }} source the sources of Ziggurat servers have an address; these servers name files after their
+ *   images
  */
 export function fileAddress(address, source) {
   const url = webURL(address, source.address)
@@ -39,7 +40,7 @@ export function fileAddress(address, source) {
 }
 
 /**
- * Everything of the picture that can be saved, with its size.
+ * Shows a list of the files that can be saved, with their sizes.
  * @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer
  */
 export function showDownloads(viewer) {
@@ -78,7 +79,7 @@ export function showDownloads(viewer) {
       degrees % 180 === 0 ? fileFacts(width, height, ending) : fileFacts(height, width, ending)
     const facts = parts.map(({ name, frame: part, rotation }) =>
       file(name, fact(part, rotation), cropAddress(place, part, image, rotation, ending), ending))
-    // What is too large for the server comes smaller, and is told so.
+    // The server limits the size of large regions; the list then shows the reduced size.
     fetchJSON(place).then((info) => parts.forEach(({ frame: part, rotation }, index) => {
       facts[index].textContent = fact(servedSize(object(info), part), rotation)
     })).catch(() => {})

@@ -1,13 +1,13 @@
 import { reading } from '../text/reading.js'
 
-/** What the first view does without: menu, dialogs, cropper, what writes a view as a picture. */
+/** Loads the code that the first view does not need: menus, dialogs, the cropper and snapshots. */
 export function loadMenus() { return import('./view-menu.js') }
 
-/** Loads it while nothing else is to be done. */
+/** Loads it in advance; to be called when the browser is idle. */
 export function preloadMenus() { loadMenus().catch(() => {}) }
 
 /**
- * Has thumbnails shown or hidden, as the viewer's attribute says by then: not before its first picture is there.
+ * Shows or hides the filmstrip according to the viewer's attribute, but not before the first image is complete.
  * @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer
  * @param {import('../paging/pager.js').Pager} pager
  */
@@ -18,8 +18,8 @@ export function showFilmstripLazily(viewer, pager) {
 }
 
 /**
- * Does something with what the first view does without. It is loaded once somebody asks for it or the first picture is complete.
- * @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer is told where it cannot be had
+ * Runs a function with the menus' code. It is loaded on first use, or when the first image is complete.
+ * @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer shows a message if loading fails
  * @param {(menus: typeof import('./view-menu.js')) => void} act
  */
 export async function withMenus(viewer, act) {

@@ -1,13 +1,13 @@
 import { make } from '../viewer/element.js'
 
 /**
- * Shows a menu, which takes the focus and gives it back; another one that is open closes. It does not cover the button that
- * opened it: a second tap there closes the menu, and hits none of its items.
+ * Shows a menu, and closes any other one. The menu takes the focus and returns it when it closes. It does not cover its
+ * opener: a second tap there closes the menu instead of choosing an item.
  * @param {ShadowRoot} root
  * @param {{ x: number, y: number, opener?: HTMLElement }} point the top left corner of the menu, CSS pixels of the window; with
  *   an opener, the top left corner of that button
  * @param {{ name: string, run: () => void }[]} items
- * @param {string} label what it is called
+ * @param {string} label its accessible name
  */
 export function showMenu(root, point, items, label) {
   const { opener } = point
@@ -40,13 +40,13 @@ export function showMenu(root, point, items, label) {
     if (!presses) event.preventDefault()
     event.stopPropagation()
   }
-  // Not when the focus goes: a finger that lifts after its long press takes it along.
+  // Not on loss of focus: a finger that lifts after a long press moves the focus.
   document.addEventListener('pointerdown', (event) => {
     if (event.composedPath().includes(menu)) return
     event.stopPropagation()
     close(false)
     if (!opener || !event.composedPath().includes(opener)) return
-    // The click of this press would open the menu again. A press that ends elsewhere has none.
+    // The click of this press would open the menu again. A press that ends elsewhere is not followed by a click.
     const press = new AbortController()
     const { signal } = press
     addEventListener('click', (click) => {

@@ -3,19 +3,19 @@ import { copyText } from '../viewer/dialog.js'
 import { make } from '../viewer/element.js'
 import { encodeView } from '../viewer/view-hash.js'
 
-/** The page's address, with what is seen now. */
+/** Returns the page's address with the current view. */
 export function viewAddress(viewer) {
   const url = new URL(location.href)
   if (viewer.viewport) url.hash = encodeView(viewer.viewport, viewer.source.pyramid.imageSize)
   return url.href
 }
 
-/** Whether the device has its own way of handing addresses on. */
+/** Whether the device can share addresses. */
 export function canShare() { return Boolean(navigator.canShare?.({ url: location.href })) }
 
-/** Hands an address on by the device's own way. */
+/** Shares an address by the device's dialog. */
 export function share(title, url) {
-  // Who closes what opens has nothing to be told.
+  // Cancelling the dialog is not an error.
   navigator.share({ title, url }).catch(() => {})
 }
 
@@ -24,7 +24,7 @@ export async function copy(viewer, heading, text, copied) {
   if (await copyText(viewer.shadowRoot, heading, text)) viewer.say(copied)
 }
 
-/** Saves what is seen, as many pixels as the screen shows of it. */
+/** Saves the current view as an image file of the canvas's size. */
 export async function saveView(viewer) {
   const href = URL.createObjectURL(await viewer.snapshot())
   make('a', { href, download: `${viewer.source?.title || reading(viewer)('viewer')}.png` }).click()

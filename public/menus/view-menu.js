@@ -15,9 +15,9 @@ export { showFilmstrip } from '../paging/filmstrip.js'
 export { styledMenus } from './style.js'
 
 /**
- * What can be done with the picture.
+ * Shows the menu of the viewer.
  * @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer
- * @param {{ x: number, y: number, opener?: HTMLElement }} point as `showMenu` takes it, CSS pixels of the viewer
+ * @param {{ x: number, y: number, opener?: HTMLElement }} point the position for `showMenu`, in CSS pixels of the viewer
  */
 export function showViewMenu(viewer, point) {
   const root = viewer.shadowRoot
@@ -38,12 +38,12 @@ export function showViewMenu(viewer, point) {
     item('details', () => showDetails(viewer)),
     ...viewer.images.length > 1 ? [item('filmstrip', () => viewer.run('filmstrip'))] : [],
     item('keys', () => showKeys(viewer)),
-    // What cannot be taken for anything else stands last.
+    // Actions of the page, such as deletion, come last.
     ...viewer.actions,
   ], reading(viewer)('more'))
 }
 
-/** The pictures that there is a choice of, the shown one chosen. */
+/** Shows the list of layers, with the current one selected. */
 function showLayers(viewer) {
   const { layers, layer } = viewer.source
   const list = make('div', { className: 'lines' }, ...layers.map(({ label }, index) => {
@@ -64,7 +64,7 @@ function showDetails(viewer) {
     pairList(detailPairs(source, say, viewer)), ...actions.map(({ name, run }) => button('wide', name, run))])
 }
 
-/** The list of keys. */
+/** Shows the list of keys. */
 export function showKeys(viewer) {
   const say = doing(viewer)
   showDialog(viewer.shadowRoot, say('keys'), [pairList(say('keyList'))])

@@ -3,8 +3,8 @@ const STIFFNESS = 0.012 // 1/ms, critically damped
 const STILL = 0.25 // CSS px
 
 /**
- * The way of one coordinate after a throw: it fades, and where it meets the end of its range it swings over it and back. Positions
- * are CSS pixels, times milliseconds since the start.
+ * The inertial motion of one coordinate after a flick. It slows down; if it reaches the end of its range, it overshoots
+ * and springs back. Positions are in CSS pixels, times in milliseconds since the start.
  */
 export class InertiaAxis {
   constructor(position, velocity, range) {
@@ -37,7 +37,7 @@ export class InertiaAxis {
   }
 }
 
-/** The motion of a viewport that was thrown: one `InertiaAxis` for each coordinate, within the offsets that the image permits. */
+/** The inertial motion of a viewport: one `InertiaAxis` for each coordinate, within the permitted offsets. */
 export class InertialPan {
   constructor(viewport, velocity, image, start) {
     const offsets = viewport.permittedOffsets(image)

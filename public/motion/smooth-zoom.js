@@ -1,6 +1,6 @@
 const LAG = 60 // ms to 1/e
 
-/** The point is that of the first turn of the wheel: steps add up to no drift. */
+/** A smooth wheel zoom. Its fixed image point is that of the first wheel event, so that steps do not accumulate drift. */
 export class SmoothZoom {
   constructor(from, anchor, image, limits, now) {
     const { scale } = from

@@ -1,4 +1,6 @@
-/** Linear in the scale, the offset keeps one image point still on the screen all the way. */
+/**
+ * An animation between two viewports. The offset is linear in the scale, which keeps one image point fixed on the screen.
+ */
 export class ZoomAnimation {
   constructor(from, destination, start, duration) {
     Object.assign(this, { from, destination, start, duration })

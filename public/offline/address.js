@@ -1,2 +1,2 @@
-/** The service worker's path from the server's root; none where the sources are served. @type {string | null} */
+/** The path of the service worker from the server's root; null if the sources are served unbundled. @type {string | null} */
 export const WORKER = null

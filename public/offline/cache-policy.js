@@ -1,18 +1,18 @@
 /*
- * What of this server's answers may be kept for when there is no network, and for how much of it there is room. Nothing that
- * a session was needed for: the server marks that `private` or `no-store`, and private pictures by their names.
+ * The policy of the offline cache: which responses are stored, and how many. Responses that need a session are never stored.
+ * The server marks them `private` or `no-store`, and private images are recognized by their ids.
  */
 
-/** Bytes of pictures that are kept, and of one answer. */
+/** Maximum bytes of all stored responses, and of one response. */
 export const MOST = { all: 96 << 20, one: 16 << 20 }
 
-/** Questions whose answers are of the moment, or of who asks. */
+/** Paths whose responses depend on time or on the visitor. */
 const NEVER = /\/api\/(session|events|uploads|trash|pairing\.svg)|\/(original|move|healthz|metrics)$|\/api\/images\/.*\/animation$/
-/** Private pictures, however they are spelled. */
+/** Private images, in any percent-encoding. */
 const PRIVATE = /(?:\/|%2f|=)(?:~|%7e)(?:\/|%2f|&|$)/i
 
 /**
- * Under which address an answer is kept; null for one that never is.
+ * Returns the cache key of a request; null if its response is never stored.
  * @param {{ method: string, url: string, mode?: string, headers: Headers }} request
  * @param {string} root the address of the server's root
  */
@@ -21,13 +21,13 @@ export function placeOf({ method, url, mode, headers }, root) {
   const { pathname, search } = new URL(url)
   if (NEVER.test(pathname) || PRIVATE.test(pathname + search)) return null
   const path = url.slice(root.length).replace(/[?#].*/, '')
-  // All pictures have one page, and so have all folders and searches.
+  // All images share one page, and so do all folders and searches.
   if (mode === 'navigate') return path === '' ? root : path.startsWith('view/') ? `${root}view/` : null
   return url.replace(/#.*/, '')
 }
 
 /**
- * Whether an answer may be kept.
+ * Whether a response may be stored.
  * @param {Response} answer
  */
 export function isCacheable(answer) {
@@ -36,9 +36,9 @@ export function isCacheable(answer) {
 }
 
 /**
- * Which entries have to go, the oldest first, so that there is room.
- * @param {{ key: string, bytes: number }[]} entries the oldest first
- * @returns {string[]} their keys
+ * Returns the keys of the entries to remove so that the rest fits, oldest first.
+ * @param {{ key: string, bytes: number }[]} entries oldest first
+ * @returns {string[]}
  */
 export function excessEntries(entries) {
   let sum = entries.reduce((all, { bytes }) => all + bytes, 0)

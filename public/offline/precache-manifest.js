@@ -1,2 +1,5 @@
-/** What the page needs to start, by path from the server's root: files that are named by their content. @type {string[]} */
+/**
+ * The files that the page needs to start, by path from the server's root. Their names contain content hashes.
+ * @type {string[]}
+ */
 export const SHELL = []

@@ -3,8 +3,8 @@ import { serverURL } from '../urls.js'
 import { WORKER } from './address.js'
 
 /**
- * Has the pages start without a network, too, where the browser lets them; once nothing else is to be done. Who develops, with
- * the sources served as they are, has no worker between.
+ * Registers the service worker for offline use when the browser is idle. Does nothing if the browser has no support, or if
+ * the sources are served unbundled for development.
  */
 export function registerWorker() {
   if (!WORKER || !globalThis.navigator.serviceWorker) return

@@ -3,12 +3,12 @@ import { MOST, excessEntries, isCacheable, placeOf } from './cache-policy.js'
 import { SHELL } from './precache-manifest.js'
 
 /*
- * A service worker: without a network the page starts, and shows the pictures that were seen last. With one, everything is asked
- * for anew, so that no words are older than the server's; what is named by its content alone is not asked for twice.
+ * The service worker. Offline, the page starts and shows the images that were viewed last. Online, every request goes to the
+ * server, so that no metadata is outdated. Only files with a content hash in their names are served from the cache.
  */
 
 const PICTURES = 'ziggurat-pictures'
-/** Of this very worker: the next one has files of other names, and another worker's text. */
+/** The cache of this version of the worker. Another version has files with other names. */
 const FILES = `ziggurat-files-${SHELL.join()}`
 const BYTES = 'x-ziggurat-bytes'
 const root = new URL('./', self.location.href).href
@@ -29,12 +29,12 @@ async function answer(event, key) {
   const { request } = event
   const own = await (await caches.open(FILES)).match(key)
   const isFile = SHELL.some((path) => new URL(path, root).href === key)
-  // Named by its content.
+  // The name contains a content hash.
   if (own && isFile) return own
   try {
     const found = await fetch(request)
     if (isCacheable(found)) event.waitUntil(keep(key, found.clone()).catch(() => {}))
-    // What is not there any more, or not for everybody, is not kept either.
+    // A response that is gone or not public any more is removed.
     else if (found.status !== 304 && found.status < 500) event.waitUntil(forget(key))
     return found
   } catch (error) {
@@ -53,9 +53,12 @@ async function forget(key) {
   }
 }
 
-/** One after the other, so that what is counted is there. */
+/** Writes are sequential, so that the counted sizes match the cache. */
 let turn = Promise.resolve()
-/** Bytes of what is kept, by key, the oldest first: read once, since there may be ten thousand tiles. @type {Map<string, number> | null} */
+/**
+ * The bytes of cache entries by key, oldest first. Read once, because there may be ten thousand tiles.
+ * @type {Map<string, number> | null}
+ */
 let sizes = null
 
 function keep(key, found) {
@@ -65,20 +68,20 @@ function keep(key, found) {
     const cache = await caches.open(PICTURES)
     const headers = new Headers(found.headers)
     headers.set(BYTES, String(body.byteLength))
-    // It was unpacked on its way here.
+    // The body was decompressed on receipt.
     headers.delete('content-encoding')
     headers.delete('content-length')
     sizes ??= await sizesIn(cache)
     await cache.delete(key)
     await cache.put(key, new Response(body, { headers }))
-    // What was replaced is the newest now.
+    // A replaced entry is now the newest one.
     sizes.delete(key)
     sizes.set(key, body.byteLength)
     const gone = excessEntries([...sizes].map(([key, bytes]) => ({ key, bytes })))
     for (const each of gone) sizes.delete(each)
     await Promise.all(gone.map((each) => cache.delete(each)))
   }).catch(() => {
-    // What is there is not what was counted.
+    // The cache may differ from the counted sizes.
     sizes = null
   })
   return turn

@@ -1,39 +1,41 @@
 /**
- * @file A tile source for OpenSeadragon 6: the first view comes in one answer, with the image's description, and so do the
- * tiles of each move that lie side by side.
+ * @file A tile source for OpenSeadragon 6. The first view and the image's description are loaded in one response. The
+ *   adjacent tiles of each later movement are also loaded together.
  */
 
 import { readFrames } from '../sources/length-prefixed.js'
 import { request, webURL, withPath } from '../web-url.js'
 
-/** Milliseconds in which OpenSeadragon's jobs come together. */
+/** Milliseconds during which OpenSeadragon's jobs are collected into one request. */
 const TOGETHER = 20
-/** Milliseconds that what is coarser than the first view comes after it. */
+/** Milliseconds after the first view before coarser tiles are loaded. */
 const LATER = 300
-/** Milliseconds between two drawings while tiles come. */
+/** Milliseconds between redraws while tiles arrive. */
 const DRAWN = 100
 
 /**
- * Makes what OpenSeadragon's option `tileSources` and method `open` take.
+ * Creates the tile source for OpenSeadragon's option `tileSources` and its method `open`. If loading fails, it raises the
+ * event `open-failed`.
  *
  * @param {object} OpenSeadragon the library, which need not be global
  * @param {string | URL} address an image's address in the API: `https://example.org/api/images/night-watch`
  * @param {object} [options]
- * @param {string | Element} [options.element] the viewer's element or its id, whose size the first view is asked for; without
- *   one the window's
- * @param {Promise<Response>} [options.view] the answer to the first view, where the page has asked for it already, so that it
- *   comes beside the scripts: `viewport.tiles` with the element's `width` and `height`, `dpr`, `include=overview,description`
+ * @param {string | Element} [options.element] the viewer's element or its id, whose size determines the first view (default:
+ *   the window)
+ * @param {Promise<Response>} [options.view] the response to a request for the first view that the page has already sent, in
+ *   parallel with its scripts: `viewport.tiles` with the element's `width` and `height`, `dpr`,
+ *   `include=overview,description`
  * @returns {object} an `OpenSeadragon.TileSource`
  */
 export function zigguratTileSource(OpenSeadragon, address, { element, view } = {}) {
   const url = webURL(address)
   const box = (typeof element === 'string' ? document.getElementById(element) : element) ?? document.documentElement
   /**
-   * Jobs that make a request together. OpenSeadragon has batches of its own since 6.0, and `ImageLoader.clear`, which each
-   * frame calls, drops those that still wait: their tiles never come.
+   * The jobs to be combined into one request. OpenSeadragon's own batches, since 6.0, are not usable: each frame calls
+   * `ImageLoader.clear`, which drops waiting batches, and their tiles never load.
    */
   const waiting = []
-  /** Each tile that is finished has OpenSeadragon draw the whole view: some are finished together. */
+  /** Each finished tile makes OpenSeadragon redraw the whole view, so several are finished together. */
   const finishing = []
   let loading = 0
   let timer = 0
@@ -42,12 +44,12 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
     timer = 0
     finishing.splice(0).forEach((finish) => finish())
   }
-  /** Tiles that have been asked for with others, by their keys: promises of bitmaps. */
+  /** Promises of bitmaps of tiles in combined requests, by tile key. */
   const coming = new Map()
   const place = { width: box.clientWidth || 1, height: box.clientHeight || 1 }
-  // A hair more, since OpenSeadragon takes the finer of two levels that would both do.
+  // Slightly more, since OpenSeadragon prefers the finer one of two sufficient levels.
   const first = ask(url, { ...place, dpr: devicePixelRatio * 1.00001, include: 'overview,description' }, coming, view)
-  // Fulfilled once the first view is there: what is coarser waits, since by then hardly any of it is needed.
+  // Resolves after the first view is shown. Coarser tiles wait for it, because few of them are needed then.
   const shown = first.then(() => Promise.allSettled([...coming.values()])).catch(() => {})
     .then(() => new Promise((done) => setTimeout(done, LATER)))
 
@@ -59,7 +61,7 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
         Object.assign(this, {
           width, height, tileSize, tileOverlap: overlap, minLevel: Math.max(single, 0), maxLevel: levels.length - 1, ready: true,
           folder: withPath(descriptor, descriptor.pathname.replace(/\.dzi$/, '_files')).href,
-          // Browsers without JPEG XL get JPEG, tile by tile.
+          // Browsers without JPEG XL load JPEG, tile by tile.
           ending: `${format === 'jpeg' || format === 'jxl' ? 'jpg' : format}${generation ? `?v=${generation}` : ''}`,
           grid: format === 'jxl' ? null : { tileSize, levels, pin: generation ? { v: generation } : {} },
         })
@@ -71,7 +73,7 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
       })
     }
 
-    /** A viewer that is made later hears of it, too. */
+    /** Also notifies a viewer that is created after the failure. */
     addHandler(name, handler, ...rest) {
       super.addHandler(name, handler, ...rest)
       if (name === 'open-failed' && this.fault) handler(this.fault)
@@ -83,8 +85,9 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
 
     downloadTileStart(job) {
       const { tiledImage } = job.tile
-      // By itself it takes ten tiles in the first frame and one in each that follows; the first view's are on their way. Once: where
-      // more tiles come together than it may keep, it drops some that it needs, and asks for them again without end.
+      // OpenSeadragon would take ten tiles in the first frame and one in each later frame, but those of the first view are
+      // already loading. This is done only once. If more tiles arrived at once than its cache holds, it would drop needed
+      // tiles and request them again endlessly.
       if (tiledImage && !this.begun) {
         tiledImage._currentMaxTilesPerFrame = Math.max(tiledImage._currentMaxTilesPerFrame ?? 1, coming.size)
       }
@@ -129,7 +132,7 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
 
 function keyOf({ tile: { level, x, y } }) { return `${level}/${x}_${y}` }
 
-/** Asks for tiles of a level that fill a rectangle, or nearly so, by the viewport that shows just these. */
+/** Requests tiles of a level that nearly fill a rectangle, by the viewport that shows exactly these. */
 function askTogether(url, { tileSize, levels, pin }, level, jobs, coming) {
   const [columns, rows] = [jobs.map(({ tile }) => tile.x), jobs.map(({ tile }) => tile.y)]
   const [left, top, right, bottom] = [Math.min(...columns), Math.min(...rows), Math.max(...columns) + 1, Math.max(...rows) + 1]
@@ -146,12 +149,12 @@ function askTogether(url, { tileSize, levels, pin }, level, jobs, coming) {
 }
 
 /**
- * Asks the server for a viewport with its tiles.
- * @param {URL} url the image's
+ * Requests a viewport with its tiles.
+ * @param {URL} url the image's address
  * @param {object} query the viewport
- * @param {Map<string, Promise<ImageBitmap>>} coming where the tiles are told of as soon as it is known which ones come
- * @param {Promise<Response>} [begun] the answer, where somebody has asked
- * @returns {Promise<object>} the coverage, before its tiles are there
+ * @param {Map<string, Promise<ImageBitmap>>} coming receives the promises of the tiles as soon as the response lists them
+ * @param {Promise<Response>} [begun] the response, if the request was already sent
+ * @returns {Promise<object>} the coverage, before its tiles are loaded; rejected with an `Error` if the request fails
  */
 async function ask(url, query, coming, begun) {
   const asked = await begun?.catch(() => null)
@@ -165,7 +168,7 @@ async function ask(url, query, coming, begun) {
   }
   const coverage = JSON.parse(new TextDecoder().decode(await next()))
   for (const { level, column, row } of coverage.tiles) {
-    // Decoded as it comes, beside the others: OpenSeadragon decodes one after the other.
+    // Decoded on arrival, in parallel: OpenSeadragon decodes tiles one after the other.
     const bitmap = next().then((part) => decoded(new Blob([part])))
     bitmap.catch(() => {})
     coming.set(`${level}/${column}_${row}`, bitmap)
@@ -173,5 +176,5 @@ async function ask(url, query, coming, begun) {
   return coverage
 }
 
-/** As OpenSeadragon decodes. */
+/** Decodes a tile in the same way as OpenSeadragon. */
 function decoded(blob) { return createImageBitmap(blob, { colorSpaceConversion: 'none' }) }

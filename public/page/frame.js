@@ -4,8 +4,8 @@ import { reading } from '../text/reading.js'
 import { decodeView, pathId } from '../viewer/view-hash.js'
 import { apiURL, viewURL } from './page.js'
 
-// The viewer alone, to be framed by others' pages: `/embed/ID`, with a view as links have it, and the viewer's attributes
-// `controls` and `navigator` as parameters.
+// The standalone viewer at `/embed/ID` for frames in other sites. The address's fragment is the view; its parameters are the
+// viewer's attributes `controls` and `navigator`.
 loadTranslations().then(() => {
   const find = (name) => document.getElementById(name)
   const [viewer, title, facts] = ['viewer', 'title', 'facts'].map(find)

@@ -10,12 +10,11 @@ import { PicturePage, apiURL, viewURL } from './page.js'
 /** @typedef {import('../paging/album.js').Album} Album */
 /** @typedef {{ frame: HTMLElement | null, image: { width: number, height: number } }} Thumbnail */
 
-/** Of the gallery, what a picture above it must not lose: these stand above the picture. */
+/** Elements of the gallery that stay above an open image. */
 const ABOVE = '.view, dialog, .toast, .spoken'
 
 /**
- * Pictures opened over the gallery, in its document: each has its own address and an entry of its own in the history, as if
- * it were a page that is loaded.
+ * Opens images over the gallery, in its document. Each image has its own address and history entry, like a page.
  */
 export class Lightbox {
   /** @type {PicturePage | null} */
@@ -23,10 +22,12 @@ export class Lightbox {
 
   /**
    * @param {object} gallery
-   * @param {string} gallery.owner whose gallery it is, for the title; empty for nobody's
-   * @param {(id: string) => Thumbnail | null} gallery.find the thumbnail of a picture, without a frame where it is not in view
-   * @param {() => void} gallery.changed is called when what is listed is not right any more
-   * @param {(id: string) => void} gallery.closed is called with what was shown last: there the gallery goes on
+   * @param {string} gallery.owner the site's name for titles; empty for none
+   * @param {(id: string) => Thumbnail | null} gallery.find returns the thumbnail of an image, without a frame if it is not
+   *   near the window
+   * @param {() => void} gallery.changed called when the gallery's list is outdated
+   * @param {(id: string) => void} gallery.closed receives the id of the image that was shown last, where the gallery
+   *   continues
    */
   constructor({ owner, find, changed, closed }) {
     Object.assign(this, { owner, find, changed, closed, title: document.title, address: location.href })
@@ -36,7 +37,7 @@ export class Lightbox {
   }
 
   /**
-   * Asks for the first view of a picture that is likely to be opened next: a button is pressed on its thumbnail.
+   * Requests the first view of an image that will probably be opened next, because its thumbnail is pressed.
    * @param {string} id
    */
   expect(id) {
@@ -45,13 +46,14 @@ export class Lightbox {
     preloadFirstView(firstViewURL(new URL(apiURL(id), location.href), viewQuery('', { width, height }, devicePixelRatio)))
   }
 
-  /** It was not opened. */
+  /** Discards the expected first view, because the image was not opened. */
   forget() { forgetPreloaded() }
 
   /**
-   * Opens a picture that was chosen in the gallery.
+   * Opens an image that was chosen in the gallery.
    * @param {string} id
-   * @param {{ title?: string, size?: { width: number, height: number }, album?: Album | null }} known as `PicturePage.show` has it
+   * @param {{ title?: string, size?: { width: number, height: number }, album?: Album | null }} known the parameters of
+   *   `PicturePage.show`
    */
   open(id, known) {
     this.expect(id)
@@ -60,7 +62,7 @@ export class Lightbox {
     this.#show(id, known)
   }
 
-  /** A page that waits, unseen, so that its window is measured and its canvas there. */
+  /** Creates a hidden page in advance, so that its size is known and its canvas is allocated. */
   #prepare() {
     if (this.next) return
     this.next = make('div', { className: 'view waiting', inert: true })
@@ -82,7 +84,7 @@ export class Lightbox {
     const thumbnail = this.find(id)
     this.#colour(getComputedStyle(box).getPropertyValue('--ziggurat-background'))
     if (thumbnail?.frame) await zoomIn(box, thumbnail.frame, thumbnail.image)
-    // Nothing of the gallery is painted, or printed, below what covers it.
+    // The covered gallery is neither painted nor printed.
     if (this.page === page) document.documentElement.classList.add('covered')
   }
 
@@ -104,7 +106,7 @@ export class Lightbox {
     whenIdle(() => this.#prepare())
   }
 
-  /** Goes where the browser's own buttons lead. */
+  /** Follows the browser's back and forward buttons. */
   #follow() {
     const isPicture = location.pathname.startsWith(serverURL('view/'))
     const id = isPicture ? pathId(location.pathname) : null
@@ -114,7 +116,7 @@ export class Lightbox {
     this.#show(id, {})
   }
 
-  /** @param {boolean} isCovered whether nothing of the gallery is to be reached, neither seen nor moved */
+  /** Covers or uncovers the gallery. @param {boolean} isCovered whether the gallery is inert and does not scroll */
   #cover(isCovered) {
     const { classList } = document.documentElement
     classList.toggle('viewing', isCovered)
@@ -122,7 +124,10 @@ export class Lightbox {
     for (const each of document.body.children) if (!each.matches(ABOVE)) each.inert = isCovered
   }
 
-  /** @param {string | null} ground the browser's own colour as long as a picture is open; null: the gallery's */
+  /**
+   * Sets the browser's theme color.
+   * @param {string | null} ground the color while an image is open; null for that of the gallery
+   */
   #colour(ground) {
     for (const meta of document.querySelectorAll('[name=theme-color]')) {
       meta.dataset.gallery ??= meta.content

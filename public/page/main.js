@@ -4,5 +4,5 @@ import { ZigguratViewer } from '../viewer/ziggurat-viewer.js'
 import { showPage } from './page.js'
 
 define('ziggurat-viewer', ZigguratViewer)
-// In English nothing has to come first; other words were asked for with this script.
+// English needs no translations. Others were requested together with this script.
 loadTranslations().then(showPage)

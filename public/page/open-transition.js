@@ -8,9 +8,10 @@ import { make } from '../viewer/element.js'
 const WAY = { duration: 150, easing: 'cubic-bezier(.2, .7, .2, 1)', fill: 'forwards' }
 
 /**
- * What a thumbnail shows, painted once: at the size of its pixels, or of the screen's where it is made of several tiles.
- * @param {HTMLElement | null} frame holds the tiles of the thumbnail
- * @returns {HTMLCanvasElement | null} null where none of them is there yet
+ * Paints the content of a thumbnail on a canvas: at the size of its pixels, or in device pixels if it consists of several
+ * tiles.
+ * @param {HTMLElement | null} frame the element that contains the tiles of the thumbnail
+ * @returns {HTMLCanvasElement | null} null if none of them is loaded yet
  */
 function thumbnailSnapshot(frame) {
   const tiles = [...frame?.querySelectorAll('img') ?? []].filter((img) => img.complete && img.naturalWidth > 0)
@@ -29,9 +30,9 @@ function thumbnailSnapshot(frame) {
 }
 
 /**
- * Lets the picture of a thumbnail grow to where the viewer will show it, and keeps it there until it does.
- * @param {HTMLElement} box the page; `growing` is among its classes as long as it lasts
- * @param {HTMLElement} frame the thumbnail's
+ * Animates a thumbnail to the position of the image in the viewer, and keeps it there until the viewer has drawn.
+ * @param {HTMLElement} box the page; it has the class `growing` meanwhile
+ * @param {HTMLElement} frame the frame of the thumbnail
  * @param {Size} image in image pixels
  */
 export async function zoomIn(box, frame, image) {
@@ -45,9 +46,9 @@ export async function zoomIn(box, frame, image) {
 }
 
 /**
- * Lets the picture shrink from where the viewer shows it into its thumbnail, or fade where that cannot be.
- * @param {HTMLElement} box the page; `shrinking` is among its classes as long as it lasts
- * @param {HTMLElement | null} frame the thumbnail's
+ * Animates the image from its position in the viewer to its thumbnail, or fades it if there is none.
+ * @param {HTMLElement} box the page; it has the class `shrinking` meanwhile
+ * @param {HTMLElement | null} frame the frame of the thumbnail
  * @param {Size} image in image pixels
  */
 export async function zoomOut(box, frame, image) {
@@ -61,20 +62,20 @@ export async function zoomOut(box, frame, image) {
 
 function windowOf({ clientWidth: width, clientHeight: height }) { return { width, height } }
 
-/** Where a viewport shows the whole image. @returns {Rectangle} */
+/** Returns the position of the whole image in a viewport, in CSS pixels. @returns {Rectangle} */
 function placed(viewport, { width, height }) {
   const { x, y } = viewport.viewportPoint({ x: 0, y: 0 })
   return { x, y, width: width * viewport.scale, height: height * viewport.scale }
 }
 
-/** The same with what a hand does to all that the viewer shows. @returns {Rectangle} */
+/** Applies the current drag of the viewer's content to a rectangle, in CSS pixels. @returns {Rectangle} */
 function dragged(viewer, { x, y, width, height }) {
   const track = viewer.shadowRoot.querySelector('.track').getBoundingClientRect()
   const scale = track.width / viewer.clientWidth || 1
   return { x: track.x + x * scale, y: track.y + y * scale, width: width * scale, height: height * scale }
 }
 
-/** Where the whole image lies whose thumbnail a frame shows, of which the frame may cut off two sides. */
+/** Returns the rectangle of the whole image for a thumbnail, whose frame may crop two sides. */
 function inThumbnail(frame, image) {
   const seen = frame.getBoundingClientRect()
   const scale = fitScale('cover', image, seen)
@@ -84,13 +85,14 @@ function inThumbnail(frame, image) {
 }
 
 /**
- * @param {HTMLCanvasElement | null} canvas what moves, over the viewer's whole window with the image fitted into it; null: only
- *   the ground comes or goes
+ * Runs a transition.
+ * @param {HTMLCanvasElement | null} canvas the moving picture, which fills the viewer with the image fitted into it; null to
+ *   animate only the background
  */
 async function move(box, name, canvas, frame, image, way) {
   const viewer = box.querySelector('#viewer')
   if (canvas) {
-    // Below what the viewer draws.
+    // Below the content of the viewer.
     canvas.className = 'preview'
     viewer.shadowRoot.querySelector('.track').append(canvas)
   }
@@ -114,7 +116,7 @@ async function move(box, name, canvas, frame, image, way) {
   }
   box.classList.add(name)
   viewer.toggleAttribute('covered', true)
-  // Whoever takes hold of it does not wait.
+  // A pointer press ends the transition immediately.
   const stop = () => steps.forEach((step) => step.finish())
   viewer.addEventListener('pointerdown', stop, { once: true })
   await Promise.all(steps.map((step) => step.finished)).catch(() => {})
@@ -124,7 +126,7 @@ async function move(box, name, canvas, frame, image, way) {
   frame?.classList.remove('away')
 }
 
-/** Fulfilled once the viewer has drawn what it opened, or said that it cannot. */
+/** Resolves when the viewer has drawn the image or reported an error. */
 function told(viewer) {
   return new Promise((done) => {
     viewer.addEventListener('open', () => requestAnimationFrame(() => requestAnimationFrame(done)), { once: true })

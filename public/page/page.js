@@ -7,34 +7,34 @@ import { decodeView, encodeView, pathId } from '../viewer/view-hash.js'
 
 /** @typedef {import('../paging/album.js').Album} Album */
 
-/** Whether thumbnails are shown, from one picture to the next. */
+/** The session storage key that remembers whether the filmstrip is shown. */
 const STRIP = 'ziggurat-filmstrip'
 
-/** The address of a picture's page. @param {string} id */
+/** Returns the address of an image's page. @param {string} id */
 export function viewURL(id) { return serverURL(`view/${encodeURIComponent(id)}`) }
 
-/** The address that a viewer opens. @param {string} id */
+/** Returns the address of an image for a viewer. @param {string} id */
 export function apiURL(id) { return serverURL(`api/images/${encodeURIComponent(id)}`) }
 
 /**
- * One picture with its words above it, in an album: as a document of its own, or over the gallery's.
+ * The page of one image in an album, with its metadata at the top: a document of its own, or an overlay of the gallery.
  *
- * The document's address is the picture's: the page writes the view and the picture that was turned to into it.
+ * The page writes the current image and view to the document's address.
  */
 export class PicturePage {
   /** @type {Album | null} */
   album = null
   #ended = new AbortController()
-  /** The link to the view of which the address tells, if in other words. */
+  /** The fragment for the view in the address, which may be written in another form. */
   #told = ''
 
-  /** Is called when the picture's words have changed, or a picture is gone or back: what lists it is not right any more. */
+  /** Called after an image or its metadata has changed, so that lists of it are outdated. */
   changed = () => {}
 
   /**
-   * @param {HTMLElement} box holds the viewer and the bar, as `view.html` has them
-   * @param {{ owner?: string, gallery?: string }} [options] the owner's name, which titles end with; the address that the
-   *   bar's arrow leads to
+   * @param {HTMLElement} box the container of the viewer and the bar, as in `view.html`
+   * @param {{ owner?: string, gallery?: string }} [options] the site's name, with which titles end; and the address of the
+   *   back button
    */
   constructor(box, { owner = '', gallery = serverURL('') } = {}) {
     this.box = box
@@ -49,22 +49,22 @@ export class PicturePage {
     this.#listen()
   }
 
-  /** The id of the picture that is shown, or about to be. */
+  /** The id of the image that is shown or about to be shown. */
   get id() { return this.album && this.album.ids.length > 1 ? this.album.ids[this.viewer.index] : this.first }
 
   get isEnded() { return this.#ended.signal.aborted }
 
-  /** @param {string} id of an element of the page */
+  /** Returns an element of the page by its id. @param {string} id */
   find(id) { return this.box.querySelector(`#${id}`) }
 
   /**
-   * Shows a picture.
+   * Shows an image.
    * @param {string} id
    * @param {object} [known]
-   * @param {string} [known.hash] the view that the link names
-   * @param {string} [known.title] what the picture is called, where that is known before it comes
-   * @param {{ width: number, height: number }} [known.size] the same, image pixels
-   * @param {Album | null} [known.album] the pictures to leaf through; null for those that are found by the id
+   * @param {string} [known.hash] the view in the link
+   * @param {string} [known.title] the title, if it is known before the image is loaded
+   * @param {{ width: number, height: number }} [known.size] the size in image pixels, if it is known
+   * @param {Album | null} [known.album] the album; null to find it by the id
    */
   show(id, { hash = '', title, size, album = restoreAlbum(sessionStorage, id) } = {}) {
     this.first = id
@@ -75,18 +75,18 @@ export class PicturePage {
     if (id.startsWith('~/')) import('../gallery/lock.js').then(({ watchSession }) => watchSession())
   }
 
-  /** The page is no more: it hears of nothing, and what it shows is let go. */
+  /** Removes the page and its listeners. */
   end() {
     this.#ended.abort()
     this.box.remove()
   }
 
-  /** Back to the gallery: the one that this page was come to from, if that is the entry before. @param {MouseEvent} event */
+  /** Goes back to the gallery. Goes back in the history if the gallery is the previous entry. @param {MouseEvent} event */
   leave(event) {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return
     const before = globalThis.navigation?.entries()[navigation.currentEntry.index - 1]
     const isGallerys = before?.url?.split(/[?#]/)[0] === this.back.href.split(/[?#]/)[0]
-    // Where there is no Navigation API, its state tells what was opened over the gallery.
+    // Without the Navigation API, the entry's state says whether the page was opened over the gallery.
     if (!isGallerys && (globalThis.navigation || !history.state?.isOver)) return
     event.preventDefault()
     history.back()
@@ -99,7 +99,7 @@ export class PicturePage {
     viewer.addEventListener('error', name)
     viewer.addEventListener('open', () => this.#opened())
     viewer.addEventListener('idle', () => {
-      // What is cut is not where one is.
+      // A crop does not change the address.
       if (!viewer.viewport || signal.aborted || viewer.hasAttribute('cropping')) return
       const hash = this.#link
       if (hash === this.#told) return
@@ -112,7 +112,7 @@ export class PicturePage {
       try { sessionStorage.setItem(STRIP, viewer.hasAttribute('filmstrip') ? 'shown' : '') } catch { /* Full or forbidden. */ }
     })
     viewer.addEventListener('close', ({ detail }) => {
-      // What is pinched shrinks to its thumbnail; a document of its own lies over nothing.
+      // A pinched image shrinks to its thumbnail; a document of its own has none.
       if (detail.cause !== 'pinch' || this.box !== document.body) this.back.click()
     })
     viewer.addEventListener('page', () => this.#turned())
@@ -128,7 +128,7 @@ export class PicturePage {
     }, { signal })
     document.addEventListener('keydown', (event) => {
       if (event.target !== document.body) return
-      // What the viewer knows must not scroll what lies below.
+      // Keys that the viewer handles must not scroll the page below.
       if (!viewer.dispatchEvent(new KeyboardEvent('keydown', event))) event.preventDefault()
     }, { signal })
     const counter = this.find('counter')
@@ -145,14 +145,14 @@ export class PicturePage {
 
   #sizeWords({ width, height }) { return this.say('pixels', { width, height }) }
 
-  /** The words above the picture and the document's title. */
+  /** Sets the text in the bar and the document's title. */
   #tell(title, facts) {
     this.find('title').textContent = title
     this.find('facts').textContent = facts
     document.title = title + this.owner
   }
 
-  /** The link to what is seen now. */
+  /** The fragment for the current view. */
   get #link() { return encodeView(this.viewer.viewport, this.viewer.source.pyramid.imageSize) }
 
   #opened() {
@@ -162,7 +162,7 @@ export class PicturePage {
     this.#tell(title, details.caption ? `${details.caption} · ${size}` : size)
   }
 
-  /** Known as soon as the picture is described, long before all of it is there. */
+  /** Loads the album as soon as the image's description is loaded, long before the image is complete. */
   async #findAlbum() {
     const { id } = this
     const { book, viewingDirection } = this.viewer.source.details
@@ -185,7 +185,7 @@ export class PicturePage {
   #turned() {
     history.replaceState(history.state, '', viewURL(this.id))
     this.#showNumber()
-    // The gallery has one picture for all pages of a book.
+    // In the gallery, all pages of a book are one image.
     if (!this.album.book) rememberOpen(sessionStorage, this.id)
   }
 
@@ -195,7 +195,7 @@ export class PicturePage {
     field.style.width = `${String(this.album.total).length + 1.5}ch`
   }
 
-  /** What who may write can do, of a picture that is private or everybody's. */
+  /** Adds the editing actions if the user may write to the library or to the space of the image. */
   async #showEditing() {
     const { id } = this
     const { canWrite, canWriteSpace } = await session()
@@ -203,11 +203,11 @@ export class PicturePage {
     const editing = mayWrite ? await import('../editing/viewer-actions.js') : null
     if (this.id !== id || this.isEnded) return
     this.viewer.actions = editing?.editingActions(this) ?? []
-    // Of what is private the server makes none.
+    // The server makes no copies of private images.
     this.viewer.saveCopy = editing && canWrite && !id.startsWith('~/') ? (wish) => editing.saveCopy(this, wish) : null
   }
 
-  /** Another album, opened at its picture. @param {Album} album */
+  /** Shows another album, at its current image. @param {Album} album */
   follow(album) {
     this.album = album
     this.viewer.setImages(album.ids.map(apiURL), album.index, album)
@@ -216,15 +216,16 @@ export class PicturePage {
   }
 }
 
-/** What a picture is called until it is described. @param {string} id */
+/** Returns the name of an image until its description is loaded. @param {string} id */
 function nameOf(id) { return id.split('/').pop() }
 
-/** The document of one picture's own: the picture of its address. */
+/** Shows the image of the document's address, as a document of its own. */
 export function showPage() {
-  // It comes with the owner's name where it has one.
+  // The document's title is the owner's name if there is one.
   const owner = document.title === 'Ziggurat' ? '' : document.title
   const page = new PicturePage(document.body, { owner })
-  // Loaded anew, this document has the entries of the gallery's that it was opened over: the browser does not load those.
+  // After a reload, this document's history contains entries of the gallery over which it was opened. The browser does not
+  // load them by itself.
   addEventListener('popstate', () => pathId(location.pathname) === page.id || location.reload())
   page.viewer.addEventListener('complete', registerWorker, { once: true })
   page.show(pathId(location.pathname), { hash: location.hash })

@@ -1,4 +1,5 @@
-// Asks for the picture of the page's own address while the page's script is on its way. Bundled, it stands in the page.
+// Requests the image of the page's address while the page's script is loading. The bundler inlines this script into the
+// page.
 
 import { firstViewURL, preloadFirstView } from '../sources/preload.js'
 import { preloadTranslations } from '../text/preload.js'

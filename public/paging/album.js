@@ -1,27 +1,27 @@
 import { Library } from '../gallery/library.js'
 
-/** Of a listing whose images are only counted: so many at once, so many times. */
+/** Parameters of a listing that is only read for its ids, and the maximum number of its pages. */
 export const IDS = { fields: 'cover', limit: 1000 }
 const PAGES = 100
 const KEY = 'ziggurat-album'
 const OPEN = 'ziggurat-open'
 
 /**
- * Pictures to leaf through, one of them open.
+ * Images to page through, with a current one.
  * @typedef {object} Album
  * @property {string[]} ids
- * @property {number} index of the one that is open, from 0
- * @property {number} offset which of all the first of `ids` is, from 0
- * @property {number} total how many there are
+ * @property {number} index the index of the current one in `ids`
+ * @property {number} offset the position of the first of `ids` in the whole list, from 0
+ * @property {number} total the number of images in the whole list
  * @property {string} [book] the book whose pages they are
- * @property {string} [viewingDirection] the side to which one goes on there, as IIIF Presentation names it
+ * @property {string} [viewingDirection] the reading direction, by its name in IIIF Presentation
  */
 
 /**
- * The album that a listing is, open at one of its pictures: at most 500 on either side, since it is written down.
+ * Returns an album for a list, at one of its images. It contains at most 500 images on either side, because it is stored.
  * @param {{ id: string, cover?: string }[]} images
  * @param {number} index
- * @param {number} total how many the listing has, read or not
+ * @param {number} total the length of the whole list, including the part that is not loaded
  * @returns {Album}
  */
 export function albumOf(images, index, total) {
@@ -30,9 +30,9 @@ export function albumOf(images, index, total) {
 }
 
 /**
- * Writes down what is opened, for the page that it has as its own document.
+ * Stores the opened item, for the page in a document of its own.
  * @param {Storage} storage
- * @param {string} id the item's in the gallery
+ * @param {string} id the id of the item in the gallery
  * @param {Album} album
  */
 export function storeAlbum(storage, id, { ids, offset, total }) {
@@ -40,19 +40,19 @@ export function storeAlbum(storage, id, { ids, offset, total }) {
     storage.setItem(OPEN, id)
     storage.setItem(KEY, JSON.stringify({ ids, offset, total }))
   } catch {
-    // Full or forbidden: the next page asks the library.
+    // Full or forbidden: the next page will request the list.
   }
 }
 
-/** Where the gallery's focus comes back to. @param {Storage} storage @param {string} id */
+/** Stores the item that receives the focus when the gallery is shown again. @param {Storage} storage @param {string} id */
 export function rememberOpen(storage, id) {
   try { storage.setItem(OPEN, id) } catch { /* as above */ }
 }
 
-/** @param {Storage} storage @returns {string | null} */
+/** Returns the id that `rememberOpen` stored. @param {Storage} storage @returns {string | null} */
 export function rememberedOpen(storage) { return storage.getItem(OPEN) }
 
-/** @param {Storage} storage @param {string} id @returns {Album | null} the album that was left, if the picture is in it */
+/** Returns the stored album if it contains the image. @param {Storage} storage @param {string} id @returns {Album | null} */
 export function restoreAlbum(storage, id) {
   try {
     const { ids, offset, total } = JSON.parse(storage.getItem(KEY) ?? 'null') ?? {}
@@ -63,11 +63,11 @@ export function restoreAlbum(storage, id) {
   }
 }
 
-/** The image that an item shows: itself, or the cover of a book. */
+/** Returns the id of the image that represents an item: itself, or the cover of a book. */
 function shownBy({ id, cover }) { return cover ?? id }
 
 /**
- * The pages of a book, open at one of them.
+ * Loads the pages of a book as an album, at one of them.
  * @param {string} book
  * @param {string} id
  * @returns {Promise<Album | null>}
@@ -78,7 +78,7 @@ export async function bookAlbum(book, id, library = new Library('', undefined, b
 }
 
 /**
- * The library as far as one of its pictures and the one behind it; null where that is too far to read.
+ * Loads the library up to an image and its successor, as an album. Resolves to null if that takes too many requests.
  * @param {string} id
  * @returns {Promise<Album | null>}
  */

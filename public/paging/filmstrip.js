@@ -5,14 +5,14 @@ import { make } from '../viewer/element.js'
 
 const SIDE = 64 // CSS px of a thumbnail
 const PITCH = SIDE + 6 // CSS px from one to the next
-const AHEAD = 4 // thumbnails on either side that are not seen yet
-const AT_ONCE = 6 // that are asked for
+const AHEAD = 4 // additional thumbnails on either side of the window
+const AT_ONCE = 6 // maximum number of concurrent requests
 
 /** @type {WeakMap<HTMLElement, Filmstrip>} */
 const strips = new WeakMap()
 
 /**
- * Shows or hides the thumbnails of a viewer's images, as its attribute `filmstrip` says.
+ * Shows or hides the filmstrip of a viewer, according to its attribute `filmstrip`.
  * @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer
  * @param {import('./pager.js').Pager} pager
  */
@@ -24,7 +24,7 @@ export function showFilmstrip(viewer, pager) {
   else strip.close()
 }
 
-/** The images of an album in a row, of which those near the window exist; the open one is in the middle. */
+/** A virtualized strip of an album's thumbnails, with the current image in the middle. */
 export class Filmstrip {
   #ended = new AbortController()
   /** @type {Map<number, { button: HTMLButtonElement, abort: AbortController, isAsked: boolean }>} by index in the album */
@@ -48,7 +48,7 @@ export class Filmstrip {
     this.#layOut()
   }
 
-  /** It is shown no more. */
+  /** Removes the filmstrip. */
   close() {
     this.#ended.abort()
     this.#forget()
@@ -59,10 +59,10 @@ export class Filmstrip {
 
   get #count() { return this.pager.list.length }
 
-  /** At which place an image stands, from the left. @param {number} index */
+  /** Returns the position of an image from the left. @param {number} index */
   #place(index) { return this.pager.sign > 0 ? index : this.#count - 1 - index }
 
-  /** Another album. */
+  /** Lays out the strip for another album. */
   #layOut() {
     this.#forget()
     this.element.hidden = this.#count < 2
@@ -87,7 +87,7 @@ export class Filmstrip {
     this.#update()
   }
 
-  /** Another image is open: the focus goes along with it. */
+  /** Scrolls to the new current image, which keeps the focus if the old one had it. */
   #turned() {
     const hadFocus = this.element.contains(this.viewer.shadowRoot.activeElement)
     const left = this.#place(this.pager.index) * PITCH
@@ -96,7 +96,7 @@ export class Filmstrip {
     if (hadFocus) this.#shown.get(this.pager.index)?.button.focus({ preventScroll: true })
   }
 
-  /** Has those exist that are near the window, and the open one, wherever it is. */
+  /** Creates the thumbnails near the window and the current one, and removes the others. */
   #update() {
     const { index: open } = this.pager
     const middle = this.element.scrollLeft / PITCH
@@ -123,13 +123,13 @@ export class Filmstrip {
     button.style.left = `${this.#place(index) * PITCH}px`
     const item = { button, abort: new AbortController(), isAsked: false }
     this.#shown.set(index, item)
-    // In their order, for who goes through them.
+    // In document order, for keyboard and screen reader users.
     const next = [...this.reel.children].find((other) => parseFloat(other.style.left) > parseFloat(button.style.left))
     this.reel.insertBefore(button, next ?? null)
     return item
   }
 
-  /** Asks for what is seen, from the middle outwards, a few at once. */
+  /** Loads visible thumbnails from the middle outwards, a few at a time. */
   #fill() {
     const middle = this.element.scrollLeft / PITCH
     const far = ([index]) => Math.abs(this.#place(index) - middle)
@@ -148,13 +148,13 @@ export class Filmstrip {
       if (!signal.aborted) item.button.append(thumbnail(bitmap))
       bitmap.close()
     } catch {
-      // It stays empty; that it cannot be read is told where it is opened.
+      // The thumbnail stays empty. The error is reported when the image is opened.
     }
     this.#loading -= 1
     if (!this.#ended.signal.aborted) this.#fill()
   }
 
-  /** A mouse's wheel, which goes up and down, leads along the strip. @param {WheelEvent} event */
+  /** Scrolls the strip horizontally by a vertical mouse wheel. @param {WheelEvent} event */
   #wheel(event) {
     event.stopPropagation()
     if (event.ctrlKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) return
@@ -162,7 +162,7 @@ export class Filmstrip {
     this.element.scrollLeft += event.deltaY * [1, 18, 400][event.deltaMode]
   }
 
-  /** @param {KeyboardEvent} event */
+  /** Handles arrow keys, Home and End. @param {KeyboardEvent} event */
   #key(event) {
     const { pager, viewer } = this
     const to = {
@@ -175,7 +175,7 @@ export class Filmstrip {
   }
 }
 
-/** A square of a picture's middle. @param {ImageBitmap} bitmap */
+/** Returns the central square of an image as a canvas. @param {ImageBitmap} bitmap */
 function thumbnail(bitmap) {
   const side = Math.round(SIDE * devicePixelRatio)
   const canvas = make('canvas', { width: side, height: side })

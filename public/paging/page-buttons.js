@@ -1,11 +1,11 @@
 import { button } from '../viewer/element.js'
 import { icon } from '../viewer/icons.js'
 
-/** The previous and the next image, on the sides of the window on which they lie; for who has a mouse, fingers swipe. */
+/** The buttons for the previous and the next image, at the sides of the window, for mouse users. Touch users swipe. */
 export class PageButtons {
   /**
-   * @param {(command: string) => void} run
-   * @param {HTMLElement} strip is there wherever there is something to turn to
+   * @param {(command: string) => void} run executes a command of the viewer
+   * @param {HTMLElement} strip shown if there is a previous or next image
    */
   constructor(run, strip) {
     this.strip = strip
@@ -18,7 +18,7 @@ export class PageButtons {
   }
 
   /**
-   * @param {import('./pager.js').Pager} pager what there is to turn to
+   * @param {import('./pager.js').Pager} pager
    * @param {import('../text/language.js').Say} say
    */
   show({ neighbours, sign }, say) {
@@ -27,7 +27,7 @@ export class PageButtons {
       const element = this.elements[index]
       const isNext = (index === 1) === sign > 0
       element.title = element.ariaLabel = say(isNext ? 'next' : 'previous')
-      // At the end of the list, keys still have somebody to speak to.
+      // When a button disappears at the end of the list, the viewer takes the focus, so that keys still work.
       if (!isThere && element.matches(':focus')) element.getRootNode().host.focus({ preventScroll: true })
       element.hidden = !isThere
     }

@@ -4,22 +4,23 @@ import { fetchTile } from '../tiles/fetch.js'
 import { make } from '../viewer/element.js'
 
 const GAP = 32 // CSS px
-const FAR = 0.3 // of the window
+const FAR = 0.3 // part of the window
 const FLICK = 0.35 // CSS px per ms
 const TURN = { duration: 280, easing: 'cubic-bezier(.2, .8, .2, 1)' }
 
-/** Turns from one image of an album to the next: the neighbours' previews lie beside the picture and move with the finger. */
+/** Turns the pages of an album. Previews of the neighbors are beside the image and follow the finger. */
 export class Pager {
   constructor(track, show) {
     Object.assign(this, { track, show, list: [], index: 0, near: new Map(), offset: 0, turn: null })
   }
 
-  /** Whether another image than the one that is shown is about to be. */
+  /** Whether a page turn to another image is in progress. */
   get isTurning() { return this.turn !== null }
 
   /**
-   * Ends a page turn at once, since another image is shown than the one to which the page turns.
-   * @returns {boolean} whether there was one: `index` is then that of the page, as after the turn, which nobody knows yet
+   * Ends a page turn immediately, because another image is shown than the one that the page turns to.
+   * @returns {boolean} whether a page turn was in progress; if so, `index` is already that of the new page, and no event was
+   *   dispatched for it
    */
   yield() {
     const { turn } = this
@@ -33,7 +34,7 @@ export class Pager {
     return turn !== null
   }
 
-  /** 1 where the next image lies to the right, -1 where to the left. */
+  /** 1 if the next image is on the right, -1 if it is on the left. */
   get sign() {
     const { direction } = this
     const isLeftward = direction === 'right-to-left'
@@ -42,9 +43,9 @@ export class Pager {
   }
 
   /**
-   * By how many images one goes on by an arrow in the viewport.
-   * @param {number} x -1, 0 or 1: to the left, neither, to the right
-   * @param {number} y the same downwards, which counts in what is read from top to bottom, or the other way
+   * Returns the number of pages to turn for an arrow on the screen.
+   * @param {number} x -1 for left, 1 for right, 0 for neither
+   * @param {number} y -1 for up, 1 for down, 0 for neither; only used in albums with a vertical reading direction
    */
   wayOf(x, y) {
     if (this.list.length < 2) return 0
@@ -57,7 +58,7 @@ export class Pager {
     return this.sign > 0 ? { left: before, right: after } : { left: after, right: before }
   }
 
-  /** @param {string} [direction] to which side one goes on, as IIIF Presentation names it; that of the page without it */
+  /** @param {string} [direction] the reading direction, by its name in IIIF Presentation (default: that of the page) */
   set(list, index, direction) {
     Object.assign(this, { list, index, direction })
     this.forget()
@@ -91,10 +92,10 @@ export class Pager {
     return page
   }
 
-  /** Has a neighbour lie beside the picture that is shown. */
+  /** Places a preview beside the current image. */
   place(index, preview) { preview.style.translate = `${(index - this.index) * this.sign * this.width}px` }
 
-  /** The window has another width. */
+  /** Adapts to another width of the window. */
   resize() { for (const [index, { preview }] of this.near) this.place(index, preview) }
 
   get width() { return this.track.clientWidth + GAP }
@@ -170,11 +171,11 @@ export class Pager {
 }
 
 /**
- * By how many places one turns when a finger lets go: -1 to the left neighbour, 1 to the right, 0 stays.
- * @param {number} pull how far the page was drawn, CSS pixels, to the right > 0
- * @param {number} speed CSS pixels a millisecond
- * @param {number} width of the window, CSS pixels
- * @param {{ left: boolean, right: boolean }} neighbours whether there are any
+ * Returns the page turn when a finger lifts: -1 to the left neighbor, 1 to the right one, 0 for none.
+ * @param {number} pull the distance by which the page was pulled to the right, in CSS pixels
+ * @param {number} speed CSS pixels per millisecond
+ * @param {number} width the width of the window in CSS pixels
+ * @param {{ left: boolean, right: boolean }} neighbours whether the neighbors exist
  */
 export function pageTurn(pull, speed, width, neighbours) {
   if (pull > 0 && neighbours.left && speed > -FLICK && (pull > width * FAR || speed > FLICK)) return -1

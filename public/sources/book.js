@@ -5,12 +5,12 @@ import { openImage } from './image.js'
 import { checkAlbum } from './limits.js'
 import { SourceError } from './source-error.js'
 
-/** Lists of pages, each as long as the server makes it. */
+/** Maximum number of list requests; the server determines the length of each list. */
 const MOST_LISTS = 1000
 
 /**
- * A book of the API: its pages are an album, open at the cover.
- * @param {{ id: string, cover?: string }} book its description
+ * Opens a book of the API as an album of its pages, at the cover.
+ * @param {{ id: string, cover?: string }} book the description of the book
  * @param {URL} address
  * @param {AbortSignal} [signal]
  * @throws {SourceError}
@@ -26,9 +26,9 @@ export async function bookSource({ id, cover }, address, signal) {
 }
 
 /**
- * The ids of a book's pages.
- * @param {string} id the book's
- * @param {URL} images the list's address
+ * Returns the ids of a book's pages.
+ * @param {string} id the id of the book
+ * @param {URL} images the address of the list
  * @param {AbortSignal} [signal]
  */
 async function pagesOf(id, images, signal) {

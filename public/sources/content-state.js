@@ -3,9 +3,10 @@ import { fetchJSON, object, parsed, positive } from './document.js'
 import { SourceError } from './source-error.js'
 
 /**
- * A IIIF content state as links have it: base64url of percent-encoded JSON (Content State API 1.0, section 6).
+ * Opens an encoded IIIF content state: base64url of percent-encoded JSON (Content State API 1.0, section 6).
  * @param {string} text
  * @param {AbortSignal} [signal]
+ * @throws {SourceError} if the encoding is invalid or the content cannot be opened
  */
 export async function encodedState(text, signal) {
   let plain
@@ -18,11 +19,11 @@ export async function encodedState(text, signal) {
 }
 
 /**
- * What a content state leads to: a manifest, one of its canvases, or a region of that.
+ * Opens the target of a content state: a manifest, one of its canvases, or a region of a canvas.
  * @param {any} state
  * @param {AbortSignal} [signal]
- * @param {URL} [base] what relative addresses in it are relative to; the page by default
- * @returns {Promise<object>} a source, with a `region` in image pixels where the state has one
+ * @param {URL} [base] the base of relative addresses (default: the page)
+ * @returns {Promise<object>} a source, with a `region` in image pixels if the state has one
  */
 export async function stateSource(state, signal, base) {
   const target = typeof state === 'string' ? state : [state.target ?? state].flat()[0]
@@ -36,7 +37,7 @@ export async function stateSource(state, signal, base) {
   const source = await manifestSource(document, address, signal, resource.type === 'Canvas' ? canvas : undefined)
   const region = regionOf(object([object(target).selector].flat()[0]).value ?? fragment)
   if (!region) return source
-  // Canvases have sizes of their own.
+  // The size of a canvas may differ from that of its image.
   const { imageSize } = source.pyramid
   const across = imageSize.width / (positive(source.canvas?.width) ?? imageSize.width)
   const [x, y, width, height] = region.map((value) => value * across)
@@ -45,7 +46,7 @@ export async function stateSource(state, signal, base) {
 }
 
 /**
- * The numbers of a media fragment.
+ * Returns the numbers in a media fragment.
  * @param {unknown} selector
  * @returns {number[] | null}
  */

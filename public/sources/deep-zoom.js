@@ -6,14 +6,14 @@ import { SourceError } from './source-error.js'
 import { ending } from './ziggurat.js'
 
 /**
- * The source that a Deep Zoom descriptor describes.
+ * Returns the source that a Deep Zoom descriptor describes.
  * @param {string} text the descriptor, XML
- * @param {URL} address its own
- * @param {boolean} [isOfServer] whether the tiles beside it may be had in another format; of an archive there is none
+ * @param {URL} address the descriptor's address
+ * @param {boolean} [isOfServer] whether the server may deliver tiles in another format; not the case for an archive
  * @throws {SourceError}
  */
 export async function deepZoomSource(text, address, isOfServer = true) {
-  // A descriptor needs no entities, which a few lines can make gigabytes of.
+  // A valid descriptor contains no entities, which could expand to gigabytes.
   if (text.includes('<!DOCTYPE')) throw new SourceError('not a Deep Zoom descriptor')
   const root = new DOMParser().parseFromString(text, 'application/xml').documentElement
   const size = root.querySelector('Size')
@@ -27,7 +27,7 @@ export async function deepZoomSource(text, address, isOfServer = true) {
   const path = address.pathname.replace(/\.(dzi|xml)$/, '_files')
   const folder = withPath(address, path).href
   const name = line(decoded(path.split('/').pop() ?? '')).replace(/_files$/, '')
-  // A server of files has the tiles as they are stored alone.
+  // A static file server has only the stored tiles.
   if (!canDecode(format) && !(isOfServer && await isThere(`${folder}/0/0_0.jpg${address.search}`))) throw unsupportedFormat(format)
   return {
     pyramid, format,
@@ -37,5 +37,5 @@ export async function deepZoomSource(text, address, isOfServer = true) {
   }
 }
 
-/** @param {string} url */
+/** Whether an address exists. @param {string} url */
 function isThere(url) { return request(url).then(({ ok }) => ok) }

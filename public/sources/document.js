@@ -2,23 +2,23 @@ import { request } from '../web-url.js'
 import { boundedText } from './size-limit.js'
 import { SourceError } from './source-error.js'
 
-/** Bytes of a problem document that are read: it has one line that is shown. */
+/** Maximum bytes of a problem document, of which only one line is shown. */
 const LONGEST_PROBLEM = 1 << 16
 
 /**
- * Requests a JSON document of any server.
+ * Requests a JSON document from any server.
  * @param {string | URL} address
  * @param {AbortSignal} [signal]
  * @param {RequestInit} [options] as `fetch` takes them
  * @returns {Promise<any>}
- * @throws {SourceError} if the server refuses it, if it is too long or no JSON
+ * @throws {SourceError} if the server refuses it, or if it is too long or not JSON
  */
 export async function fetchJSON(address, signal, options) {
   return parsed(await fetchText(address, signal, options))
 }
 
 /**
- * Requests a document of any server, as text.
+ * Requests a document from any server as text.
  * @param {string | URL} address
  * @param {AbortSignal} [signal]
  * @param {RequestInit} [options] as `fetch` takes them
@@ -28,7 +28,7 @@ export async function fetchText(address, signal, options) {
   const answer = await request(address, { ...options, signal })
   if (answer.ok) return boundedText(answer)
   const { status, headers } = answer
-  // RFC 9457: such a response has its reason in words.
+  // RFC 9457: such a response contains a readable reason.
   const isProblem = headers.get('content-type')?.startsWith('application/problem+json')
   const { detail } = object(isProblem ? await boundedText(answer, LONGEST_PROBLEM).then(parsed).catch(() => null) : null)
   throw new SourceError(`the server answered ${status} for ${address}${detail ? `: ${line(detail)}` : ''}`, { status })
@@ -62,27 +62,27 @@ export function object(value) { return typeof value === 'object' && value !== nu
  */
 export function list(value) { return Array.isArray(value) ? value : [] }
 
-/** Characters of a title; a caption may be longer. */
+/** Maximum length of a title in characters; captions may be longer. */
 const LONGEST_LINE = 1000
 const LONGEST_TEXT = 20_000
 
 /**
- * Returns a member's value if it is text, in one line.
+ * Returns a member's value as a single line, if it is text.
  * @param {unknown} value
- * @returns {string} empty if it is none
+ * @returns {string} empty if it is not text
  */
 export function line(value) { return plain(value, LONGEST_LINE).replaceAll(/[\r\n\t]+/g, ' ') }
 
 /**
  * Returns a member's value if it is text.
  * @param {unknown} value
- * @returns {string} empty if it is none
+ * @returns {string} empty if it is not text
  */
 export function text(value) { return plain(value, LONGEST_TEXT) }
 
 /**
- * Text without control characters, and without those that set the direction of what follows them: these would reorder the
- * words of the page around it (Unicode Technical Report 36, section 3.7).
+ * Returns text without control characters and bidirectional controls. The latter could reorder the surrounding text of the
+ * page (Unicode Technical Report 36, section 3.7).
  * @param {unknown} value
  * @param {number} longest
  */
@@ -93,7 +93,7 @@ function plain(value, longest) {
 }
 
 /**
- * Replaces halves of surrogate pairs, of which no URL can be made.
+ * Replaces lone surrogates, which are invalid in URLs.
  * @param {string} text
  */
 export function wellFormed(text) { return text.replaceAll(/\p{Surrogate}/gu, '\ufffd') }
@@ -108,7 +108,7 @@ export function positive(value) { return typeof value === 'number' && value > 0 
 /**
  * Decodes the percent-encoded part of a path.
  * @param {string} segment
- * @returns {string} as it is if it is malformed
+ * @returns {string} unchanged if it is malformed
  */
 export function decoded(segment) {
   try {

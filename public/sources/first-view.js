@@ -10,9 +10,9 @@ import { SourceError } from './source-error.js'
 import { zigguratSource } from './ziggurat.js'
 
 /**
- * An image's description with the tiles of a view: parts behind their lengths, the coverage as JSON, then its tiles, each
- * decoded as it comes.
- * @returns {Promise<object | null>} a source; null where there is no such view, as of a book
+ * Loads an image's description together with the tiles of a view. The response contains length-prefixed parts: the coverage
+ * as JSON, then the tiles, which are decoded on arrival.
+ * @returns {Promise<object | null>} a source; null if there is no such view, as for a book
  */
 export async function firstView(address, query, signal) {
   const url = firstViewURL(address, query)
@@ -22,7 +22,7 @@ export async function firstView(address, query, signal) {
   const parts = readFrames(reader)
   const next = async () => (await parts.next()).value
   const { description, tiles } = object(parsed(new TextDecoder().decode(await next())))
-  // Of a book its cover is looked at, and the book is more than that.
+  // The view of a book shows only its cover.
   const { book } = presentNames(object(description))
   if (book && book === decoded(address.pathname.split('/').pop() ?? '')) {
     reader.cancel().catch(() => {})
@@ -31,7 +31,7 @@ export async function firstView(address, query, signal) {
   await tryFormats([description?.format])
   const source = zigguratSource(description, address)
   if (!canDecode(source.details.format)) {
-    // Its tiles have to be asked for anew.
+    // Its tiles must be requested in another format.
     reader.cancel().catch(() => {})
     return source
   }
@@ -41,10 +41,10 @@ export async function firstView(address, query, signal) {
     bitmap.catch(() => {})
     return [tileKey(tile), bitmap]
   }))
-  // The rest is decoded while the viewer opens it.
+  // The other tiles are decoded while the viewer opens the image.
   await source.coming.values().next().value?.catch(() => {})
   return source
 }
 
-/** @param {any} tile */
+/** Whether a value is a tile address. @param {any} tile */
 function isTile(tile) { return [tile?.level, tile?.column, tile?.row].every(Number.isSafeInteger) }

@@ -1,10 +1,10 @@
 import { SourceError } from './source-error.js'
 
-/** Formats that not every browser shows, each with a picture of one pixel in it. */
+/** Formats without universal browser support, each with a sample of one pixel. */
 const SAMPLES = { jxl: '/woAEBAJCAIBADQASxLFgoUkkicY/gBMAg==' }
 const shown = new Map()
 
-/** Finds out which of the formats this browser shows, as far as that is in question. */
+/** Tests whether the browser supports those of the formats that are not supported universally. */
 export async function tryFormats(formats) {
   const open = new Set(formats.filter((format) => typeof format === 'string' && Object.hasOwn(SAMPLES, format) && !shown.has(format)))
   await Promise.all([...open].map(async (format) => {
@@ -15,14 +15,16 @@ export async function tryFormats(formats) {
   }))
 }
 
-/** Whether this browser shows the format, as far as it was tried. */
+/** Whether the browser supports a format, as far as it was tested. */
 export function canDecode(format) { return !Object.hasOwn(SAMPLES, format) || shown.get(format) === true }
 
 /**
- * What is thrown of pictures in a format that this browser does not show, by who knows that nobody makes another of it.
+ * Returns the error for images in a format that the browser does not support, if the server cannot convert them.
  * @param {string} format
  */
 export function unsupportedFormat(format) { return new SourceError(`this browser does not show ${format}`, { format }) }
 
-/** In which format tiles are asked for that are stored in this one: JPEG where the browser does not show it. */
+/**
+ * Returns the format in which to request tiles that are stored in the given one: JPEG if the browser does not support it.
+ */
 export function requestedFormat(format) { return canDecode(format) ? format : 'jpg' }

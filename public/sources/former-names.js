@@ -1,6 +1,6 @@
 /*
- * Names of version 0.1, as such servers answer, and as answers have that were kept for when there is no network. To be removed
- * with the names that the server accepts of it.
+ * Names of version 0.1, which old servers and responses in the offline cache contain. To be removed together with the old
+ * names that the server accepts.
  */
 
 const MEMBERS = { in: 'book', moves: 'animated', place: 'location', next: 'nextCursor' }
@@ -9,8 +9,8 @@ const PARAMETERS = /** @type {[RegExp, string][]} */ ([
 ])
 
 /**
- * A description of an image, or a list of them, with the present names.
- * @param {Record<string, any>} answer of the API
+ * Converts a description or a list of images to the current names.
+ * @param {Record<string, any>} answer a response of the API
  * @returns {Record<string, any>}
  */
 export function presentNames(answer) {
@@ -27,7 +27,7 @@ export function presentNames(answer) {
 }
 
 /**
- * The address that the same answer had.
+ * Returns the address of the same resource in version 0.1.
  * @param {string} address
  */
 export function formerAddress(address) {

@@ -6,10 +6,10 @@ import { SourceError } from './source-error.js'
 import { ending } from './ziggurat.js'
 
 /**
- * The source that an info.json states (IIIF Image API 2.1 and 3.0). Scale factors are powers of two, so the tiles are those of a
- * pyramid; its formats have been tried.
+ * Returns the source that an info.json describes (IIIF Image API 2.1 and 3.0). Scale factors are assumed to be powers of
+ * two, so the tiles form a pyramid. Support for its formats must have been tested.
  * @param {any} info
- * @param {URL} [address] its own
+ * @param {URL} [address] the address of the info.json
  * @throws {SourceError}
  */
 export function iiifSource(info, address) {

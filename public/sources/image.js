@@ -6,7 +6,7 @@ import { SourceError } from './source-error.js'
 import { zigguratSource } from './ziggurat.js'
 
 /**
- * An image by the address of its info.json or of its description in the API.
+ * Opens an image by the address of its info.json or of its description in the API.
  * @param {string | URL} address
  * @param {AbortSignal} [signal]
  * @throws {SourceError} also if the address leads to a manifest, a content state or a book
@@ -18,7 +18,7 @@ export async function openImage(address, signal) {
 }
 
 /**
- * What a JSON document describes, as far as it states it.
+ * Returns the type of the resource that a JSON document describes.
  * @param {any} description
  * @returns {'manifest' | 'collection' | 'state' | 'book' | 'image'}
  */
@@ -32,9 +32,9 @@ export function kindOf(description) {
 }
 
 /**
- * The source that an info.json or a description of the API states.
+ * Returns the source that an info.json or a description of the API describes.
  * @param {any} description
- * @param {URL} address its own
+ * @param {URL} address the address of the description
  * @throws {SourceError}
  */
 export async function imageSource(description, address) {

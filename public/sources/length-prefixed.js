@@ -1,15 +1,16 @@
 import { MAX_BYTES, SizeLimitError } from './size-limit.js'
 import { SourceError } from './source-error.js'
 
-/** Bytes of all parts together. */
+/** Maximum bytes of all parts together. */
 const MOST_PARTS = 256 << 20
 
 /**
- * The parts of an answer with many, as `viewport.tiles` is, each behind its length in 4 bytes, big-endian. They are taken from
- * the bytes as these come: what a `Blob` would hold has to be asked for from another process.
- * @param {ReadableStreamDefaultReader<Uint8Array>} reader the answer's
- * @yields {Uint8Array} a part, once it is there
- * @throws {Error} where the answer ends before the part does, or says that it is longer than any is
+ * Reads the parts of a response such as `viewport.tiles`. Each part is preceded by its length in 4 bytes, big-endian. Parts
+ * are built from the stream's bytes, because reading a `Blob` needs another process.
+ * @param {ReadableStreamDefaultReader<Uint8Array>} reader reads the body of the response
+ * @yields {Uint8Array} a part, as soon as it is complete
+ * @throws {SourceError} if the response ends early
+ * @throws {SizeLimitError} if a part, or all together, are too long
  */
 export async function* readFrames(reader) {
   let rest = new Uint8Array(0)

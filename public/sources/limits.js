@@ -1,22 +1,25 @@
 import { Pyramid } from '../geometry/pyramid.js'
 import { SourceError } from './source-error.js'
 
-/** Smallest tile size, level pixels, as `build --tile-size` has it. A screen of 3840 × 2160 shows at most 8,500 such tiles. */
+/**
+ * Minimum tile size in level pixels, equal to that of `build --tile-size`. A screen of 3840 × 2160 shows at most 8,500 such
+ * tiles.
+ */
 const SMALLEST_TILE = 64
-/** Tiles of full resolution that an image may have nevertheless if they are smaller. */
+/** Maximum number of full-resolution tiles of an image with smaller tiles. */
 const MOST_SMALL_TILES = 4096
 
-/** Images of an album, and parts of a book. */
+/** Maximum number of images of an album, and of parts of a book. */
 export const MOST_IMAGES = 100_000
-/** Tiles of a first view: more than a screen of 3840 × 2160 shows of the smallest. */
+/** Maximum number of tiles of a first view: more than a screen of 3840 × 2160 shows at the minimum tile size. */
 export const MOST_TILES = 10_000
 
 /**
- * Returns the pyramid that a description of any server states.
+ * Returns the pyramid of an image with untrusted parameters.
  * @param {{ width: any, height: any }} size pixels
  * @param {any} tileSize level pixels
  * @param {any} [overlap] level pixels
- * @throws {SourceError} if there is no such pyramid, or if a view of it would have more tiles than can be drawn
+ * @throws {SourceError} if the parameters are invalid, or if a view would have more tiles than can be drawn
  */
 export function describedPyramid({ width, height }, tileSize, overlap = 0) {
   let pyramid
@@ -34,9 +37,9 @@ export function describedPyramid({ width, height }, tileSize, overlap = 0) {
 }
 
 /**
- * Checks how many images an album has.
+ * Checks the number of images of an album.
  * @param {number} count
- * @throws {SourceError}
+ * @throws {SourceError} if there are too many
  */
 export function checkAlbum(count) {
   if (count > MOST_IMAGES) throw new SourceError(`more than ${MOST_IMAGES} images`, { reason: 'tooManyImages', values: { count: MOST_IMAGES } })

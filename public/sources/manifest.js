@@ -5,19 +5,20 @@ import { MOST_IMAGES, checkAlbum, describedPyramid } from './limits.js'
 import { boundedPieces } from './size-limit.js'
 import { SourceError } from './source-error.js'
 
-/** Parts of a book within each other. */
+/** Maximum nesting depth of the parts of a book. */
 const DEEPEST = 32
-/** Pictures of one canvas that there is a choice of. */
+/** Maximum number of alternative images of a canvas. */
 const MOST_LAYERS = 1000
 
 /**
- * A IIIF manifest (Presentation API 2.1 and 3.0): its canvases are an album.
+ * Opens an IIIF manifest (Presentation API 2.1 and 3.0) as an album of its canvases.
  * @param {any} manifest
  * @param {URL} address
  * @param {AbortSignal} [signal]
- * @param {string} [canvas] the id of the one that is shown first
- * @returns {Promise<any>} the canvas's source, with an `album`: `items`, which open themselves and have a `label`; the `index`
- *   of the one that is open; `label`, the manifest's own; `ranges`, its parts, each with a `label` and the `index` it begins at
+ * @param {string} [canvas] the id of the first canvas to show
+ * @returns {Promise<any>} the canvas's source, with an `album`. Its `items` have a `label` and a method `open`; `index` is
+ *   that of the current item; `label` is that of the manifest; `ranges` are its parts, each with a `label` and the `index`
+ *   of its first item.
  * @throws {SourceError}
  */
 export async function manifestSource(manifest, address, signal, canvas) {
@@ -50,7 +51,8 @@ function item(canvas, label, address) {
 }
 
 /**
- * One of a canvas's pictures; `layers` opens the others, where there is a choice, of which this is number `layer`.
+ * Opens one of the alternative images of a canvas. `layers` of the result opens the others, if there are any; `layer` is the
+ * index of this one.
  * @param {any[]} painted
  * @param {number} index
  * @param {string} label
@@ -68,7 +70,7 @@ async function layered(painted, index, label, address, signal) {
 }
 
 /**
- * What is painted on a canvas: one picture, or those that there is a choice of.
+ * Returns the images of a canvas: one, or several alternatives.
  * @param {any} canvas
  * @returns {any[]}
  */
@@ -89,13 +91,13 @@ async function picture(body, address, signal) {
   const url = webURL(named(body), address).href
   const { width, height } = positive(body.width) && positive(body.height) ? body : await sizeOf(url, signal)
   return {
-    // A file of one piece is a single tile at every level.
+    // An image in one file is a single tile at every level.
     pyramid: describedPyramid({ width, height }, Math.max(width, height)),
     tileURL: () => url, title: line(decoded(url.split('/').pop() ?? '')), details: { id: url, width, height },
   }
 }
 
-/** The id of what has to have one. @param {any} resource */
+/** Returns the id of a resource that must have one. @param {any} resource */
 function named(resource) {
   const id = idOf(resource)
   if (!id) throw new SourceError('a picture of the manifest has no address')
@@ -112,17 +114,17 @@ async function sizeOf(url, signal) {
 }
 
 /**
- * The parts of a book, nested ones behind the one they are in.
+ * Returns the parts of a book. Nested ones follow the part that contains them.
  * @param {any[]} structures
- * @param {Map<unknown, number>} indices of canvases by their ids
+ * @param {Map<unknown, number>} indices the indices of canvases by id
  * @returns {{ label: string, index: number }[]}
- * @throws {SourceError} if there are too many, or too many within each other
+ * @throws {SourceError} if there are too many, or if they are nested too deeply
  */
 function ranges(structures, indices) {
   /** @type {{ label: string, index: number }[]} */
   const found = []
   let count = 0
-  /** Adds a part and those in it, and returns the index where it begins, or -1. @returns {number} */
+  /** Adds a part and the nested ones, and returns the index of its first item, or -1. @returns {number} */
   const walk = (/** @type {any} */ range, /** @type {number} */ depth) => {
     count += 1
     if (depth > DEEPEST || count > MOST_IMAGES) throw new SourceError('too many parts of a book', { reason: 'endless' })
@@ -138,7 +140,7 @@ function ranges(structures, indices) {
   return found.filter(({ index }) => index >= 0)
 }
 
-/** The id of the canvas that a member of a range is or points to. @param {any} member */
+/** Returns the id of the canvas that a member of a range is or points to. @param {any} member */
 function canvasOf(member) { return idOf(member?.source ?? member)?.split('#')[0] }
 
 /** @param {any} resource @returns {string | undefined} */
@@ -148,7 +150,7 @@ function idOf(resource) {
 }
 
 /**
- * Returns a label in the reader's language, else in any.
+ * Returns a label in the reader's language, or otherwise in any language.
  * @param {any} label
  * @param {readonly string[]} [languages]
  * @returns {string}

@@ -5,16 +5,17 @@ import { imageSource, kindOf } from './image.js'
 import { SourceError } from './source-error.js'
 
 /**
- * What an address leads to, whatever kind it is of: an image of the API or a book, a Deep Zoom descriptor, a IIIF image,
- * manifest or content state, an SZI archive. Kinds that a first view hardly needs are loaded when they are met.
+ * Opens any supported address: an image or book of the API, a Deep Zoom descriptor or an SZI archive. It also opens an
+ * IIIF image, manifest or content state. The code for kinds that a first view rarely needs is loaded on demand.
  *
- * A document leads to others in one order alone: a content state to a manifest, a manifest or a book to images. What leads
- * elsewhere is refused, so that nothing is opened without end.
- * @param {any} what an address, what opens itself (`{ open: (signal: AbortSignal) => Promise<object> }`), or a source
+ * Documents can refer to others in one direction only: a content state to a manifest, a manifest or book to images. Other
+ * references are rejected, so that opening always ends.
+ * @param {any} what an address, an object that opens itself (`{ open: (signal: AbortSignal) => Promise<object> }`), or a
+ *   source
  * @param {AbortSignal} [signal]
- * @param {() => Promise<string>} [look] the view for which the first tiles are asked, as `viewQuery` has it
- * @returns {Promise<any>} a source; with an `album` where the address is that of several pictures
- * @throws {SourceError} naming the address and what failed; or an AbortError
+ * @param {() => Promise<string>} [look] returns the view whose first tiles are requested, as encoded by `viewQuery`
+ * @returns {Promise<any>} a source; with an `album` if the address contains several images
+ * @throws {SourceError} with the address and the reason; or an AbortError
  */
 export async function openSource(what, signal, look) {
   try {
@@ -29,7 +30,7 @@ export async function openSource(what, signal, look) {
   }
 }
 
-/** The name of what cannot be opened: an address without credentials. */
+/** Returns the name of a resource for error messages: its address without credentials. */
 function nameOf(what) {
   if (typeof what !== 'string') return 'the image'
   try {
@@ -50,16 +51,16 @@ async function opened(what, signal, look) {
     const source = await firstView(address, await look(), signal)
     if (source) return source
   }
-  // What was changed a moment ago is seen, whatever the browser has.
+  // Revalidated, so that recent changes are visible.
   const text = await fetchText(address, signal, { cache: 'no-cache' })
   if (text.trimStart().startsWith('<')) return (await import('./deep-zoom.js')).deepZoomSource(text, address)
   return described(parsed(text), address, signal)
 }
 
 /**
- * The source that a document in JSON describes.
+ * Returns the source that a JSON document describes.
  * @param {any} description
- * @param {URL} address the document's own
+ * @param {URL} address the address of the document
  * @param {AbortSignal} [signal]
  */
 async function described(description, address, signal) {

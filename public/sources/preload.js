@@ -1,35 +1,35 @@
 import { request, withPath } from '../web-url.js'
 
-/** What a page asks before its scripts are there, and for which address. */
+/** The property of the global object that holds the request that a page sent before its scripts were loaded. */
 const AHEAD = Symbol.for('ziggurat.ahead')
 
 /**
- * The address that answers a view of an image with its description and its tiles.
- * @param {URL} address the image's in the API
- * @param {string} query the view, as `viewQuery` has it
+ * Returns the address of a view of an image together with its description and tiles.
+ * @param {URL} address the image's address in the API
+ * @param {string} query the view, as encoded by `viewQuery`
  */
 export function firstViewURL(address, query) {
   return withPath(address, `${address.pathname}/viewport.tiles`, `?${query}&include=overview,description`).href
 }
 
 /**
- * Requests a first view before the script that shows it is loaded; `takePreloaded` has the answer. Does nothing if this address
- * is requested already.
+ * Requests a first view before the script that shows it is loaded. `takePreloaded` returns the response. Does nothing if the
+ * same address was already requested.
  * @param {string} url
  */
 export function preloadFirstView(url) {
   if (globalThis[AHEAD]?.url === url) return
   forgetPreloaded()
-  // What was changed a moment ago is seen.
+  // Revalidated, so that recent changes are visible.
   const answer = request(url, { cache: 'no-cache' })
-  // Who takes it hears of it; that nobody does is no fault.
+  // A failure is reported by `takePreloaded`; otherwise it is ignored.
   answer.catch(() => {})
   globalThis[AHEAD] = { url, answer }
 }
 
 /**
- * The answer to what was asked ahead, once.
- * @returns {Promise<Response> | null} null where nothing or something else was asked; that answer is given up
+ * Returns the preloaded response, once.
+ * @returns {Promise<Response> | null} null if there is none for this address; a response for another address is cancelled
  */
 export function takePreloaded(url) {
   const ahead = globalThis[AHEAD]
@@ -40,5 +40,5 @@ export function takePreloaded(url) {
   return null
 }
 
-/** Gives up what was asked and not taken. */
+/** Cancels the preloaded request if it was not taken. */
 export function forgetPreloaded() { takePreloaded('') }

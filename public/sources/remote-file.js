@@ -2,32 +2,36 @@ import { request } from '../web-url.js'
 import { boundedBytes } from './size-limit.js'
 import { SourceError } from './source-error.js'
 
-/** Bytes that are read first: the directory of some 2,500 tiles, which are 500 megapixels. */
+/** Bytes that are read first: enough for the directory of about 2,500 tiles, or 500 megapixels. */
 const TAIL = 256 * 1024
-/** Bytes of a whole archive that is taken from a server without Range requests. */
+/** Maximum bytes of an archive that is read as a whole, from a server without Range requests. */
 const MOST_WHOLE = 64 << 20
-/** Bytes of one part: of a directory of two million tiles. */
+/** Maximum bytes of one range: a directory of two million tiles. */
 const MOST_PART = 256 << 20
 
-/** A file on a server, of which parts are read by Range requests (RFC 9110, section 14), and of which the end is at hand. */
+/** A file on a server that is read by Range requests (RFC 9110, section 14). Its last bytes are kept in memory. */
 export class RemoteFile {
   /**
    * @param {URL} address
    * @param {number} size bytes
-   * @param {Uint8Array} tail its last bytes
+   * @param {Uint8Array} tail the last bytes of the file
    */
   constructor(address, size, tail) { Object.assign(this, { address, size, tail }) }
 
-  /** @param {URL} address @param {AbortSignal} [signal] */
+  /**
+   * Opens a file.
+   * @param {URL} address
+   * @param {AbortSignal} [signal] @throws {SourceError} if the server refuses it or sends a wrong range
+   */
   static async open(address, signal) {
     const isOwn = address.origin === location.origin
-    // Another site's server need not let a request for the end pass: it is no plain one (Fetch Standard, CORS-safelisted).
+    // A suffix range is not CORS-safelisted (Fetch Standard), so another site's server may refuse it.
     const size = isOwn ? 0 : await sizeOf(address, signal)
     const range = isOwn ? `bytes=-${TAIL}` : `bytes=${Math.max(size - TAIL, 0)}-${size - 1}`
     const answer = await request(address, { headers: { range }, signal })
     if (!answer.ok) throw refused(answer, address)
     if (answer.status !== 206) {
-      // A server without Range requests sends it all.
+      // A server without Range requests sends the whole file.
       const all = await boundedBytes(answer, MOST_WHOLE, `${address}, whose server does not answer Range requests,`)
       return new RemoteFile(address, all.length, all)
     }
@@ -36,13 +40,18 @@ export class RemoteFile {
     return new RemoteFile(address, sent.size, await partOf(answer, sent.end - sent.start, address))
   }
 
-  /** Has more of the end at hand. @param {number} length bytes @param {AbortSignal} [signal] */
+  /** Extends the bytes in memory to this length from the end. @param {number} length @param {AbortSignal} [signal] */
   async extend(length, signal) {
     const from = this.size - Math.min(length, this.size)
     this.tail = await this.read(from, this.size, signal)
   }
 
-  /** Bytes from `start` to before `end`. @param {number} start @param {number} end @param {AbortSignal} [signal] */
+  /**
+   * Reads the bytes from `start` to before `end`.
+   * @param {number} start
+   * @param {number} end
+   * @param {AbortSignal} [signal] @throws {SourceError} if the range is invalid or the server sends another one
+   */
   async read(start, end, signal) {
     if (!(start >= 0 && start < end && end <= this.size)) throw new SourceError('the archive\'s directory is damaged')
     if (end - start > MOST_PART) throw new SourceError(`a part of ${this.address} has more than ${MOST_PART} bytes`)
@@ -66,15 +75,16 @@ export class RemoteFile {
 }
 
 /**
- * What an answer says to be which part of its file (RFC 9110, section 14.4).
+ * Returns the range that a response contains (RFC 9110, section 14.4).
  * @param {Response} answer
  * @param {URL} address
- * @param {{ start: number, end: number, size: number }} asked bytes, without the one at `end`
- * @returns {{ start: number, end: number, size: number }} the same
+ * @param {{ start: number, end: number, size: number }} asked the requested range, from `start` to before `end`, and the
+ *   file's size, in bytes
+ * @returns {{ start: number, end: number, size: number }}
  */
 function rangeOf(answer, address, asked) {
   const header = answer.headers.get('content-range')
-  // A page may read it of another site's answer only where that allows it: what was asked for is then taken to be sent.
+  // Other sites may hide the header from the page. The requested range is then assumed.
   if (header === null && answer.type === 'cors') return asked
   const [, start, last, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(header ?? '') ?? []
   const range = { start: Number(start), end: Number(last) + 1, size: Number(size) }

@@ -1,15 +1,15 @@
 import { SourceError } from './source-error.js'
 
-/** Bytes of one tile, description or picture: whoever sends more of it sends something else. */
+/** Maximum bytes of one tile, description or image. Larger responses are not valid content. */
 export const MAX_BYTES = 64 << 20
 
-/** An answer, or what is made of it, has more bytes than it may. */
+/** An error for a response, or data derived from it, that exceeds a size limit. */
 export class SizeLimitError extends SourceError {}
 
 /**
- * Passes bytes on as long as they are not too many.
+ * Returns a stream that passes bytes on up to a limit, and then fails with a `SizeLimitError`.
  * @param {number} most bytes
- * @param {string} what is read, for the error's message
+ * @param {string} what the name of the content in the error message
  * @returns {TransformStream<Uint8Array, Uint8Array>}
  */
 export function limitBytes(most, what) {
@@ -24,11 +24,11 @@ export function limitBytes(most, what) {
 }
 
 /**
- * An answer's bytes as they come, of which no more are read than there may be: whoever sends them is a stranger.
+ * Reads the body of an untrusted response up to a limit.
  * @param {Response} answer
  * @param {number} [most] bytes
- * @param {string} [what] it is, for the error's message
- * @returns {Promise<Uint8Array[]>} pieces, one after the other
+ * @param {string} [what] the name of the content in the error message
+ * @returns {Promise<Uint8Array[]>} consecutive pieces
  * @throws {SizeLimitError}
  */
 export async function boundedPieces({ body, headers, url }, most = MAX_BYTES, what = url) {
@@ -47,10 +47,11 @@ export async function boundedPieces({ body, headers, url }, most = MAX_BYTES, wh
 }
 
 /**
- * The same in one piece.
+ * Reads the body of an untrusted response up to a limit, in one piece.
  * @param {Response} answer
  * @param {number} [most] bytes
- * @param {string} [what] it is, for the error's message
+ * @param {string} [what] the name of the content in the error message
+ * @throws {SizeLimitError}
  */
 export async function boundedBytes(answer, most, what) {
   const pieces = await boundedPieces(answer, most, what)
@@ -64,10 +65,12 @@ export async function boundedBytes(answer, most, what) {
 }
 
 /**
- * The same as text.
+ * Reads the body of an untrusted response up to a limit, as text.
  * @param {Response} answer
+ * @param {number} [most] bytes
+ * @throws {SizeLimitError}
  */
 export async function boundedText(answer, most = MAX_BYTES) { return new TextDecoder().decode(await boundedBytes(answer, most)) }
 
-/** @param {number} most bytes @param {string} what */
+/** Returns the error for content that is too long. @param {number} most bytes @param {string} what */
 function tooLong(most, what) { return new SizeLimitError(`${what} has more than ${most} bytes`, { reason: 'tooMuchData' }) }

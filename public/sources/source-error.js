@@ -1,11 +1,11 @@
-/** The viewer cannot, or does not want to, show a source. */
+/** An error for a source that the viewer cannot open or rejects. */
 export class SourceError extends Error {
   /**
    * @param {string} message for developers
    * @param {object} [about]
-   * @param {string} [about.reason] the key of the sentence that the reader sees, in the group `reading`
-   * @param {Record<string, number>} [about.values] of that sentence
-   * @param {number} [about.status] of the server's response
+   * @param {string} [about.reason] the key of the message for the reader, in the group `reading`
+   * @param {Record<string, number>} [about.values] the values of that message
+   * @param {number} [about.status] the status of the server's response
    * @param {string} [about.format] the image format that this browser does not support
    * @param {unknown} [about.cause] the error that led to this one
    */

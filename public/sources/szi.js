@@ -6,10 +6,11 @@ import { SourceError } from './source-error.js'
 import { directoryEntries, directoryPlace, entryContent, entryEnd } from './zip-directory.js'
 
 /**
- * An SZI archive as a file on any server that answers Range requests: its directory is read once, from the end, and each tile
- * by where that says it lies.
+ * Opens an SZI archive on any server that supports Range requests. Its directory is read once, from the end of the file.
+ * Tiles are read by their positions in the directory.
  * @param {URL} address
  * @param {AbortSignal} [signal]
+ * @throws {SourceError} if the file is not an SZI archive or cannot be read
  */
 export async function sziSource(address, signal) {
   const file = await RemoteFile.open(address, signal)
@@ -31,7 +32,7 @@ export async function sziSource(address, signal) {
   const format = source.format === 'jpeg' ? 'jpg' : source.format
   return {
     ...source, title, details: { ...source.details, id: title, title, format }, address,
-    /** Instead of a URL: where the tile lies in the archive. */
+    /** Reads a tile from the archive; used instead of a URL. */
     tileBlob: (level, column, row, abort) => {
       const entry = entries.get(`${folder}/${level}/${column}_${row}.${source.format}`)
       if (!entry) throw new MissingTile(`no tile ${level}/${column}_${row} in the archive`)

@@ -7,9 +7,10 @@ import { describedPyramid } from './limits.js'
 import { SourceError } from './source-error.js'
 
 /**
- * The source that a description of the API states. The image's format has been tried: see `tryFormats`.
+ * Returns the source that a description of the API describes. Support for the image's format must have been tested by
+ * `tryFormats`.
  * @param {any} image
- * @param {URL} address the description's own
+ * @param {URL} address the address of the description
  * @throws {SourceError}
  */
 export function zigguratSource(image, address) {
@@ -30,7 +31,7 @@ export function zigguratSource(image, address) {
 }
 
 /**
- * A description whose members have the types and the addresses that the viewer relies on.
+ * Returns a description whose members have the types and addresses that the viewer relies on.
  * @param {any} image
  * @param {URL} address
  */
@@ -54,7 +55,7 @@ function checked(image, address) {
 }
 
 /**
- * A file beside the tiles: its type and bytes.
+ * Returns the type and size of a file beside the tiles.
  * @param {any} about
  */
 function file(about) {
@@ -62,18 +63,18 @@ function file(about) {
   return { ...about, type: mediaType(about.type), bytes: positive(about.bytes) ?? 0 }
 }
 
-/** @param {unknown} value */
+/** Returns the value if it is text. @param {unknown} value */
 function string(value) { return typeof value === 'string' ? wellFormed(value) : undefined }
 
-/** @param {any} type of a file */
+/** Returns the media type of a file, or JPEG if it is invalid. @param {any} type */
 function mediaType(type) { return typeof type === 'string' && /^[a-z]+\/[\w.+-]{1,40}$/.test(type) ? type : 'image/jpeg' }
 
 /**
- * A file's ending, as a description states it.
+ * Validates the suffix of tile files in a description.
  * @param {any} format
- * @param {string} [other] if it states none
+ * @param {string} [other] the default if there is none
  * @returns {string}
- * @throws {SourceError} if it would be more than an ending in an address
+ * @throws {SourceError} if it is not a simple suffix
  */
 export function ending(format, other) {
   if (format === undefined && other) return other
@@ -81,7 +82,7 @@ export function ending(format, other) {
   throw new SourceError('the description states no format of tiles')
 }
 
-/** A page without a title of its own is one of its book's; a book tells how many it has. */
+/** Returns an image's title. An untitled page is named after its book; a book's title includes its number of pages. */
 export function imageTitle({ id = '', title, page, label, isBook, book, bookTitle, pages }) {
   const names = id.split('/')
   const name = names.pop()

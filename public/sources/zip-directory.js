@@ -1,28 +1,28 @@
 import { limitBytes } from './size-limit.js'
 import { SourceError } from './source-error.js'
 
-/** Sizes and signatures of a ZIP's records (APPNOTE.TXT 4.3). */
+/** Signatures and sizes of the records of a ZIP file (APPNOTE.TXT 4.3). */
 const END = { signature: 0x06054b50, size: 22 }
 const LOCATOR = { signature: 0x07064b50, size: 20 }
 const END_64 = { signature: 0x06064b50, size: 56 }
 const ENTRY = { signature: 0x02014b50, size: 46 }
 const LOCAL = { signature: 0x04034b50, size: 30 }
 const WIDE = 0xffffffff
-/** Bytes of one tile, packed or not: more than any has, and less than hurts. */
+/** Maximum bytes of one tile, compressed or not: more than any tile has, but harmless. */
 const MOST_ENTRY = 64 << 20
-/** Bytes of a directory: of two million tiles. */
+/** Maximum bytes of a directory: two million tiles. */
 const MOST_DIRECTORY = 256 << 20
 const MOST_ENTRIES = 2_000_000
 
-/** What is wrong with an archive that was read. */
+/** An error for an archive with invalid content. */
 export class DamagedArchive extends SourceError {}
 
 /**
- * Where an archive's directory lies, by the last bytes of its file.
- * @param {Uint8Array} tail the file's last bytes: at least 98, and a comment, if there is one
+ * Locates the directory of an archive by the last bytes of its file.
+ * @param {Uint8Array} tail the last bytes of the file: at least 98, plus a comment, if there is one
  * @param {number} fileSize bytes
- * @returns {{ offset: number, size: number, count: number } | { needed: number }} in bytes of the file; or how many of the last
- *   bytes tell it
+ * @returns {{ offset: number, size: number, count: number } | { needed: number }} position and size in bytes, and number of
+ *   entries; or the number of last bytes that are needed
  */
 export function directoryPlace(tail, fileSize) {
   const view = new DataView(tail.buffer, tail.byteOffset, tail.byteLength)
@@ -48,7 +48,7 @@ function bounded(size) {
 }
 
 /**
- * Where the bytes of an entry end at the latest: its own header may have a name and extra fields of 64 kB each.
+ * Returns the last possible end of an entry's bytes. Its local header may have a name and extra fields of 64 KB each.
  * @param {{ offset: number, end: number, size: number }} entry
  */
 export function entryEnd({ offset, end, size }) {
@@ -57,12 +57,12 @@ export function entryEnd({ offset, end, size }) {
 }
 
 /**
- * The entries of an archive.
- * @param {Uint8Array} bytes the directory's
- * @param {number} count how many there are
- * @param {number} offset where it begins in the file
- * @returns {Map<string, { offset: number, end: number, size: number, method: number }>} by name: where the entry's own header
- *   is and what follows it, its packed size and how it is packed (0 stored, 8 deflated)
+ * Parses the directory of an archive.
+ * @param {Uint8Array} bytes the bytes of the directory
+ * @param {number} count the number of entries
+ * @param {number} offset the position of the directory in the file
+ * @returns {Map<string, { offset: number, end: number, size: number, method: number }>} the entries by name: the positions
+ *   of the local header and of the next record, the compressed size, and the compression method (0 stored, 8 deflated)
  */
 export function directoryEntries(bytes, count, offset) {
   if (count > MOST_ENTRIES) throw new DamagedArchive(`its ZIP directory would have ${count} entries, and ${MOST_ENTRIES} are the most`)
@@ -79,7 +79,7 @@ export function directoryEntries(bytes, count, offset) {
     if (extraEnd > bytes.length) throw new DamagedArchive(`entry ${number} of its ZIP directory is cut short`)
     const entry = { size: view.getUint32(at + 20, true), offset: view.getUint32(at + 42, true), method: view.getUint16(at + 10, true) }
     widen(entry, view, view.getUint32(at + 24, true) === WIDE, extra, extraEnd)
-    // Encrypted ones cannot be shown.
+    // Encrypted entries cannot be read.
     if ((view.getUint16(at + 8, true) & 1) === 0) entries.set(text.decode(bytes.subarray(name, extra)), entry)
     at = extraEnd + view.getUint16(at + 32, true)
   }
@@ -88,7 +88,7 @@ export function directoryEntries(bytes, count, offset) {
   return entries
 }
 
-/** ZIP64: what has no room in four bytes stands in an extra field, in this order. */
+/** Reads ZIP64 values: fields that do not fit into four bytes are in an extra field, in this order. */
 function widen(entry, view, isPlainWide, start, end) {
   for (let at = start; at + 4 <= end; at += 4 + view.getUint16(at + 2, true)) {
     if (view.getUint16(at, true) !== 1) continue
@@ -103,8 +103,8 @@ function widen(entry, view, isPlainWide, start, end) {
 }
 
 /**
- * What an entry holds.
- * @param {Uint8Array} bytes of the file, from the entry's own header on
+ * Returns the content of an entry.
+ * @param {Uint8Array} bytes the bytes of the file, from the entry's local header on
  * @param {{ size: number, method: number }} entry
  * @returns {Promise<Blob>}
  */

@@ -1,5 +1,5 @@
 import { english } from './english.js'
 import { translator } from './language.js'
 
-/** What is said of what can be done with a picture: menu, details, keys, downloads, the cropper. */
+/** The messages of actions on an image: menu, details, keys, downloads, the cropper. */
 export const doing = translator('doing', english.doing)

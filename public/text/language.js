@@ -5,27 +5,27 @@ import { fetchTranslations, takeTranslations } from './preload.js'
 import { root } from './root.js'
 
 /** @typedef {import('./message.js').Message} Message */
-/** @typedef {Record<string, Record<string, any>>} Groups messages, and lists of words, by their keys, by their groups */
+/** @typedef {Record<string, Record<string, any>>} Groups messages and lists of texts, by group and key */
 /**
- * Says something.
- * @typedef {(key: string, values?: import('./message.js').Values) => any} Say the key's words, with values in their places;
- *   without values as they are: a list, for instance
+ * Returns a message.
+ * @typedef {(key: string, values?: import('./message.js').Values) => any} Say the message of the key with the values
+ *   inserted; without values, the unformatted entry, such as a list
  */
 
-/** What there is besides English, which stands in the scripts, by language. @type {Map<string, Groups>} */
+/** The loaded translations by language, without English, which is part of the scripts. @type {Map<string, Groups>} */
 const words = new Map()
-/** What is on its way, by language. @type {Map<string, Promise<void>>} */
+/** The translations that are loading, by language. @type {Map<string, Promise<void>>} */
 const coming = new Map()
-/** Is told of a page that changes its language. */
+/** Dispatches `change` when the page changes its language. */
 const pages = new EventTarget()
 /** @type {MutationObserver | undefined} */
 let watch
 
 /**
- * What says the words of a group.
+ * Returns the message functions of a group.
  * @param {string} group
  * @param {Record<string, any>} english
- * @returns {(node?: Node) => Say} for an element, in whose language it speaks; without one for the page
+ * @returns {(node?: Node) => Say} returns the function for the language of an element, or of the page without one
  */
 export function translator(group, english) {
   return (node) => {
@@ -39,9 +39,9 @@ export function translator(group, english) {
 }
 
 /**
- * The language that is spoken to who looks at an element: that of the element or what is around it, as its `lang` tells, or the
- * first of the reader's own.
- * @param {Node} [node] without it the document
+ * Returns the language of an element: the nearest `lang` attribute, or otherwise the reader's preferred language with a
+ * translation.
+ * @param {Node} [node] the document by default
  */
 export function localeOf(node) { return languageOf(spokenTag(node)) }
 
@@ -51,15 +51,15 @@ function spokenTag(node = globalThis.document?.documentElement) {
   return chosenTag([...langs(node), ...globalThis.navigator?.languages ?? []])
 }
 
-/** The nearest `lang`, through shadow roots. @param {any} node */
+/** Returns the nearest `lang`, through shadow roots. @param {any} node */
 function langs(node) {
   for (let at = node; at; at = at.parentNode ?? at.host) if (at.lang) return [at.lang]
   return []
 }
 
 /**
- * Has the words that an element's language needs; where they cannot be had, English is spoken.
- * @param {Node} [node] without it the document
+ * Loads the translation for an element's language. If that fails, English is used.
+ * @param {Node} [node] the document by default
  */
 export function loadTranslations(node) {
   const language = localeOf(node)
@@ -67,7 +67,7 @@ export function loadTranslations(node) {
   let way = coming.get(language)
   if (!way) {
     way = (takeTranslations(language) ?? fetchTranslations(new URL(FILES[language], root))).then((groups) => { words.set(language, groups) },
-      // The next that asks may be luckier.
+      // A later request may succeed.
       () => { coming.delete(language) })
     coming.set(language, way)
   }
@@ -75,10 +75,11 @@ export function loadTranslations(node) {
 }
 
 /**
- * Has everything said in the language of an element: once its words are there, and whenever the page changes its own.
+ * Calls a function that sets texts: immediately, after the translation for the element is loaded, and whenever the page
+ * changes its language.
  * @param {Node} node
  * @param {() => void} say
- * @param {AbortSignal} signal ends it
+ * @param {AbortSignal} signal removes the listener
  */
 export function onLocaleChange(node, say, signal) {
   const tell = async () => {
@@ -93,16 +94,16 @@ export function onLocaleChange(node, say, signal) {
 }
 
 /**
- * What writes dates as the reader has them, in the language of an element.
+ * Returns a date formatter for the language of an element.
  * @param {Intl.DateTimeFormatOptions} options
- * @param {Node} [node] without it the document
+ * @param {Node} [node] the document by default
  */
 export function dates(options, node) {
   const tag = isThere(localeOf(node)) ? spokenTag(node) : 'en'
   try {
     return new Intl.DateTimeFormat(tag, options)
   } catch {
-    // A page may name its language as it likes.
+    // A page may declare an invalid language tag.
     return new Intl.DateTimeFormat(languageOf(tag), options)
   }
 }

@@ -1,5 +1,5 @@
 import { english } from './english.js'
 import { translator } from './language.js'
 
-/** What is said of private spaces: their lock, their password. */
+/** The messages of private spaces: their lock and password. */
 export const locking = translator('locking', english.locking)

@@ -1,11 +1,14 @@
-/** @typedef {string | { [category: string]: string }} Message with places in braces; one for each of a language's plurals, by `count` */
-/** @typedef {Record<string, string | number>} Values numbers are written as the language has them */
+/**
+ * @typedef {string | { [category: string]: string }} Message a text with placeholders in braces; or one for each plural
+ *   category of the language, selected by `count`
+ */
+/** @typedef {Record<string, string | number>} Values numbers are formatted for the language */
 
 /** @type {Map<string, { numbers: Intl.NumberFormat, whole: Intl.NumberFormat, plurals: Intl.PluralRules }>} */
 const known = new Map()
 
 /**
- * A message with its values in their places.
+ * Returns a message with its values inserted.
  * @param {Message} message
  * @param {Values} values
  * @param {string} language
@@ -19,13 +22,13 @@ export function formatMessage(message, values, language) {
 }
 
 /**
- * A number as one reads it: whole from a thousand on, else with three digits that count.
+ * Formats a number: without decimals from a thousand on, otherwise with three significant digits.
  * @param {number} value
  * @param {string} language
  */
 export function number(value, language) {
   if (language !== 'en') return value < 1000 ? formats(language).numbers.format(value) : formats(language).whole.format(value)
-  // The same, without the 10 ms that Intl takes to start: before the first view.
+  // The same result without the 10 ms that Intl needs to start, which would delay the first view.
   return value < 1000 ? String(Number(value.toPrecision(3))) : String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 

@@ -1,13 +1,13 @@
 import { chosenTag, languageOf } from './choice.js'
 import { FILES } from './files.js'
 
-/** What a page's words are asked for by before its scripts are there. */
+/** The property of the global object that holds the translation requested before the page's scripts were loaded. */
 const AHEAD = Symbol.for('ziggurat.words')
 
 /**
- * Gives the document the reader's language, where its page names none, and asks for the words of that.
+ * Sets the document's language to the reader's if the page declares none, and requests its translation.
  * @param {string} root the path of the server's root
- * @param {readonly string[]} [tags] the reader's languages, the best first
+ * @param {readonly string[]} [tags] the reader's languages, in order of preference
  */
 export function preloadTranslations(root, tags = navigator.languages) {
   const { documentElement } = document
@@ -15,13 +15,13 @@ export function preloadTranslations(root, tags = navigator.languages) {
   const language = languageOf(chosenTag([documentElement.lang, ...tags]))
   if (!Object.hasOwn(FILES, language)) return
   const words = fetchTranslations(new URL(root + FILES[language], location.href))
-  // Who takes them hears of it.
+  // A failure is reported by `takeTranslations`.
   words.catch(() => {})
   globalThis[AHEAD] = { language, words }
 }
 
 /**
- * The words that were asked for ahead, once; nothing where those of another language were.
+ * Returns the preloaded translation, once; undefined if there is none for this language.
  * @param {string} language
  * @returns {Promise<import('./language.js').Groups> | undefined}
  */
@@ -32,7 +32,11 @@ export function takeTranslations(language) {
   return ahead.words
 }
 
-/** @param {URL} address @returns {Promise<import('./language.js').Groups>} */
+/**
+ * Requests a translation.
+ * @param {URL} address
+ * @returns {Promise<import('./language.js').Groups>} rejected with an `Error` if the request fails
+ */
 export async function fetchTranslations(address) {
   const answer = await fetch(address)
   if (!answer.ok) throw new Error(`${answer.status} for ${address}`)

@@ -1,5 +1,5 @@
 import { english } from './english.js'
 import { translator } from './language.js'
 
-/** What pictures need at once: the viewer, its bar, what cannot be had. */
+/** The messages that the viewer and its bar need immediately, including errors. */
 export const reading = translator('reading', english.reading)

@@ -1,2 +1,2 @@
-/** Where the server's root is, seen from the script that has these words: a folder above the viewer's. */
+/** The server's root, relative to the script with these messages: the folder above the viewer's. */
 export const root = new URL('..', import.meta.url)

@@ -1,4 +1,7 @@
-/** Decoded tiles by their keys, those that were used last at the end; beyond a limit in bytes, `trim` closes what is not in use. */
+/**
+ * A cache of decoded tiles by key, in order of their last use. If it exceeds its limit in bytes, `trim` closes the oldest
+ * tiles that are not in use.
+ */
 export class TileCache {
   constructor(limit) {
     this.limit = limit

@@ -4,7 +4,8 @@ import { MissingTile, RefusedTile } from './loader.js'
 import { tileKey } from './plan.js'
 
 /**
- * A picture by its address, decoded. What trying again by itself does not change is rejected as a `MissingTile`.
+ * Loads and decodes an image. Rejected with a `MissingTile` if automatic retries would not help, and with an `Error`
+ * otherwise.
  * @param {string | URL} url
  * @param {AbortSignal} [signal]
  * @returns {Promise<ImageBitmap>}
@@ -14,7 +15,7 @@ export async function fetchBitmap(url, signal) {
   if (!answer.ok) {
     const text = `${answer.status} for ${url}`
     if (answer.status === 404 || answer.status === 410) throw new MissingTile(text)
-    // But for "timeout", "too early" and "too many".
+    // Except "timeout", "too early" and "too many requests".
     if (answer.status < 500 && ![408, 425, 429].includes(answer.status)) throw new RefusedTile(text)
     throw new Error(text)
   }
@@ -29,8 +30,8 @@ function bitmapOf(blob, name) {
 }
 
 /**
- * A tile of a source: what is on its way already, else by its URL, or as the source itself gets at it. One whose picture is far
- * larger than the tile is refused: hundreds of such would fill the memory.
+ * Loads a tile of a source: one that is already loading, or else by its URL or by the source's `tileBlob`. A bitmap that is
+ * far larger than the tile is rejected, because hundreds of them would exhaust memory.
  * @param {any} source
  * @param {{ level: number, column: number, row: number }} tile
  * @param {AbortSignal} [signal]
@@ -52,7 +53,8 @@ export async function fetchTile({ coming, tileURL, tileBlob, pyramid }, tile, si
 }
 
 /**
- * Pixels of a tile's picture at most: servers may round, and an image that is one tile may be larger than its description says.
+ * Returns the maximum number of pixels of a tile's bitmap. Servers may round, and an image of a single tile may be larger
+ * than described.
  * @param {import('../geometry/pyramid.js').Pyramid} pyramid
  */
 function mostPixels({ topLevel, singleTileLevel, tileSize, overlap }) {

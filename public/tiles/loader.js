@@ -2,26 +2,26 @@ import { tileKey } from './plan.js'
 
 const BACK_OFF = [250, 1000, 4000] // ms
 
-/** There is no such tile: trying again does not change that. */
+/** An error for a tile that does not exist. Retries do not help. */
 export class MissingTile extends Error {}
 
-/** The server refuses the tile, or sends something else: it is tried again only when the reader asks for it. */
+/** An error for a tile that the server refuses or that is invalid. It is only retried on the reader's request. */
 export class RefusedTile extends MissingTile {}
 
 /**
- * Loads the tiles that are wanted, a few at a time in their order; those that are not wanted any more are aborted, those out of reach
- * tried again after pauses. Thousands of tiles may be wanted, so nothing that happens to one looks at all of them.
+ * Loads the wanted tiles in their order, a few at a time. Tiles that are no longer wanted are aborted; unreachable ones are
+ * retried with a backoff. Because thousands of tiles may be wanted, the handling of one tile never visits all of them.
  */
 export class TileLoader {
   constructor({ fetchTile, loaded, failed, later = (action, delay) => setTimeout(action, delay) }, concurrency = 6) {
     Object.assign(this, { fetchTile, loaded, failed, later, concurrency, running: new Map() })
-    /** Tiles that are wanted and have not come, by their keys. */
+    /** The wanted tiles that are not loaded, by key. */
     this.wanted = new Map()
-    /** Those of them that can be asked for now, in their order. */
+    /** Those of them that can be requested now, in their order. */
     this.ready = new Map()
-    /** How often a tile has failed, by its key, whether it waits for its next try, and whether it was refused. */
+    /** The failures of a tile by key: their number, whether it waits for a retry, and whether it was refused. */
     this.troubles = new Map()
-    /** Keys of tiles that are wanted and were given up. */
+    /** The keys of wanted tiles that were given up. */
     this.givenUp = new Set()
     this.counts = { requested: 0, loaded: 0, aborted: 0, retried: 0, failed: 0 }
   }
@@ -38,7 +38,7 @@ export class TileLoader {
     this.fill()
   }
 
-  /** Finds out which tiles are given up, and which can be asked for. */
+  /** Updates the tiles that are given up and those that can be requested. */
   sort() {
     this.givenUp = new Set([...this.troubles].filter(([key, trouble]) => hasFailed(trouble) && this.wanted.has(key)).map(([key]) => key))
     this.ready = new Map([...this.wanted].filter(([key]) => !this.running.has(key) && !this.troubles.get(key)?.waits && !this.givenUp.has(key)))
@@ -46,10 +46,10 @@ export class TileLoader {
 
   get failures() { return this.givenUp.size }
 
-  /** Whether some of those that are given up are only out of reach. */
+  /** Whether some of the tiles that are given up are only unreachable. */
   get mayCome() { return this.isGivenUp(({ tries }) => tries < Infinity) }
 
-  /** Whether some of those that are given up may come when the reader has them tried again. */
+  /** Whether some of the tiles that are given up may load if the reader requests a retry. */
   get isRefused() { return this.isGivenUp(({ isRefused }) => isRefused) }
 
   isGivenUp(test) { return [...this.givenUp].some((key) => test(this.troubles.get(key))) }
@@ -59,9 +59,9 @@ export class TileLoader {
   stop() { this.want([]) }
 
   /**
-   * Tries again what was out of reach.
-   * @param {boolean} [byHand] also what was refused
-   * @returns {number} how many tiles
+   * Retries the unreachable tiles.
+   * @param {boolean} [byHand] whether to retry the refused ones, too
+   * @returns {number} the number of tiles
    */
   retry(byHand = false) {
     const out = [...this.troubles].filter(([, trouble]) => hasFailed(trouble) && (trouble.tries < Infinity || byHand && trouble.isRefused))

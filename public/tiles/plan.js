@@ -5,17 +5,17 @@ import { Coverage } from '../geometry/coverage.js'
 /** @typedef {import('../geometry/types.js').Tile} Tile */
 
 /**
- * A tile's name among those of its source.
+ * Returns the key of a tile within its source.
  * @param {Tile} tile
  */
 export function tileKey({ level, column, row }) { return `${level}/${column}_${row}` }
 
 /**
- * The tiles that a view needs, those first that are needed most. A zoom asks for its end only, and not for finer tiles a hair
- * before it.
+ * Returns the tiles that a view needs, the most important first. During a zoom, only those of its end are needed, and not
+ * the finer ones just before it.
  * @param {Pyramid} pyramid
- * @param {Viewport} viewport what is seen
- * @param {Viewport} destination where it moves to
+ * @param {Viewport} viewport the current viewport
+ * @param {Viewport} destination the viewport at the end of the motion
  * @param {number} devicePixelRatio
  * @returns {Tile[]}
  */

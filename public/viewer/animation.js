@@ -3,19 +3,22 @@ import { boundedBytes } from '../sources/size-limit.js'
 import { request, webURL } from '../web-url.js'
 import { make } from './element.js'
 
-const PAUSE = 100 // ms, of frames that tell no time
-/** Bytes of a file that is held whole to be played. */
+const PAUSE = 100 // ms of a frame without a duration
+/** Maximum bytes of an animation, which is held in memory as a whole. */
 const MOST_ANIMATION = 512 << 20
 
-/** A moving picture, drawn over its first frame's tiles and moved with them, by an `ImageDecoder` where the browser has one. */
+/**
+ * An animated image, drawn over the tiles of its first frame and moved with them. It uses an `ImageDecoder` if the browser
+ * has one.
+ */
 export class Animation {
   constructor(viewer, { type, url }, base, plays) {
     this.viewer = viewer
-    // A browser without decoder plays by itself, and stands still at the first frame.
+    // Without a decoder, the browser plays the file itself, and a pause shows the first frame.
     this.canvas = make(globalThis.ImageDecoder ? 'canvas' : 'img', { className: 'moving' })
     this.frame = 0
     this.plays = false
-    /** Tiles without transparency have white where the picture has none: so it is while it moves. */
+    /** Tiles without transparency have a white background, so the animation has one, too. */
     this.isClear = !['jpg', 'jpeg'].includes(viewer.source.details.format)
     if (!this.isClear) this.canvas.style.background = '#fff'
     this.closed = new AbortController()

@@ -11,22 +11,22 @@ const FLIGHT = 260 // ms
 const WHEEL_PAUSE = 800 // ms
 const QUICK_ZOOM = 110 // CSS px to double the scale
 
-/** Where one looks at an image and how that moves, by gestures, keys and programs: CSS pixels of the window, milliseconds. */
+/** The view of an image and its movement by gestures, keys and programs, in CSS pixels of the window and milliseconds. */
 export class Camera {
   constructor(image, window, options = {}) {
     this.image = image
     this.options = options
     this.kept = 'contain'
-    this.ratio = 1 // device pixels a CSS pixel
+    this.ratio = 1 // device pixels per CSS pixel
     this.viewport = Viewport.fitting(image, 'contain', window)
     if (isPanorama(image, window)) {
       this.kept = null
       const cover = Math.min(fitScale('cover', image, window), 1)
-      // A strip is read from its start.
+      // A strip is shown from its start.
       this.viewport = this.settle(this.viewport.with({ scale: cover, x: 0, y: 0 }))
     }
     this.motion = this.hold = null
-    /** How far a drag is past the left (> 0) or right edge, CSS px. */
+    /** The distance in CSS pixels by which a drag is past the left (> 0) or right (< 0) edge. */
     this.pull = 0
     this.wheeling = { chase: null, time: -Infinity, shown: null }
   }
@@ -35,11 +35,11 @@ export class Camera {
 
   get limits() { return this.limitsOf(this.viewport) }
 
-  /** The limits of the scale in the window and at the rotation of a view. */
+  /** Returns the scale limits for the size and rotation of a viewport. */
   limitsOf(viewport) {
     const limits = defaultLimits(this.image, viewport, viewport.rotation)
     const minimum = this.options.minScale ?? limits.minimum
-    // However few pixels a screen has, each may be one of the image.
+    // On every screen, at least one device pixel per image pixel is permitted.
     const maximum = this.options.maxScale ?? Math.max(limits.maximum, 1 / this.ratio)
     return { minimum, maximum: Math.max(maximum, minimum) }
   }
@@ -49,8 +49,8 @@ export class Camera {
   get isOutside() { return !same(this.settle(this.viewport), this.viewport) }
 
   /**
-   * Whether the picture goes on beyond the window, whichever way it is turned.
-   * @param {number} x not 0: to the left or right; 0: above or below
+   * Whether the image is larger than the window along an axis of the screen, at its current rotation.
+   * @param {number} x nonzero for the horizontal axis, 0 for the vertical one
    */
   hasRoom(x) {
     const { rotation, scale, width, height } = this.destination
@@ -76,9 +76,10 @@ export class Camera {
   }
 
   /**
-   * Applies another rotation or size of the window at once. A motion continues to its destination, which changes likewise.
+   * Applies another rotation or size of the window immediately. A motion continues to its destination, which changes
+   * likewise.
    * @param {{ rotation?: Rotation, width?: number, height?: number }} parts
-   * @param {number} [now] ms; needed if the view may be moving
+   * @param {number} [now] ms; required if the view may be in motion
    */
   reshape({ rotation, ...window }, now) {
     const { hold, pull, motion } = this
@@ -92,11 +93,11 @@ export class Camera {
     this.hold = null
     this.viewport = motion ? reshaped(this.viewport) : end
     if (motion) this.flyTo(end, now)
-    // Fingers that are down go on from where they are.
+    // Fingers that are down continue the drag.
     if (hold) this.grab(hold.last, pull)
   }
 
-  /** Back to where another camera of the same image was, if in another window: to its fit, or with the same middle. */
+  /** Restores the view of another camera of the same image, possibly in another window: its fit, or the same center. */
   comeBack({ viewport, kept }) {
     const { width, height } = this.window
     this.stop()
@@ -105,18 +106,18 @@ export class Camera {
     this.reshape({ width, height })
   }
 
-  /** A region of the image, in its pixels, as large as the window allows. */
+  /** Shows a region of the image, in image pixels, as large as the window permits. */
   showRegion(rect) { this.show(this.viewport.zoomed(rect)) }
 
-  /** CSS pixels per image pixel; of the original size one image pixel is one of the device's. */
+  /** Returns the scale of a fit in CSS pixels per image pixel. At the original size, an image pixel is a device pixel. */
   scaleOf(fit, viewport = this.viewport) {
     return fit === 'none' ? 1 / this.ratio : fitScale(fit, this.image, viewport, viewport.rotation)
   }
 
-  /** A view with the scale of a fit. */
+  /** Returns a viewport with the scale of a fit. */
   fitted(fit, viewport) {
     const scale = limited(this.scaleOf(fit, viewport), this.limitsOf(viewport))
-    // At its original size one looks at what one looked at before.
+    // The original size keeps the center of the view.
     const center = fit === 'none' ? viewport.imageCenter : { x: this.image.width / 2, y: this.image.height / 2 }
     return viewport.with({ scale }).centered(center).clamped(this.image)
   }
@@ -129,7 +130,7 @@ export class Camera {
     this.viewport = this.settle(viewport)
   }
 
-  /** Other limits count at once. */
+  /** Applies other limits immediately. */
   limit(options, now) {
     Object.assign(this.options, options)
     this.reshape({}, now)
@@ -151,7 +152,11 @@ export class Camera {
     this.flyTo(whole, now)
   }
 
-  /** @param {Viewport} [from] the view in which the image point below `point` is read: the destination of a motion if absent */
+  /**
+   * Zooms to a scale.
+   * @param {Viewport} [from] the viewport in which `point` is converted to an image point (default: the destination of the
+   *   motion)
+   */
   zoomTo(scale, point, now, from = this.destination) {
     this.kept = null
     this.flyTo(this.settle(from.scaled(limited(scale, this.limitsOf(from)), point), point), now)
@@ -175,7 +180,7 @@ export class Camera {
 
   rotateTo(rotation, now) { this.reshape({ rotation }, now) }
 
-  /** Ends a motion where the view is. */
+  /** Ends a motion at the current view. */
   stop() { this.motion = null }
 
   /** Ends a motion at its destination. */
@@ -184,14 +189,14 @@ export class Camera {
     this.stop()
   }
 
-  /** @param {number} pull how far they have dragged past an edge already, CSS px */
+  /** Starts a drag. @param {number} pull the distance of the drag past an edge so far, in CSS pixels */
   grab(points, pull = 0) {
     this.stop()
     const middle = midpoint(points)
     const within = this.viewport.withoutRubberBand(this.image, this.limits, { anchor: middle })
     const past = within.rotation.undo({ x: pull, y: 0 })
     const start = within.with({ x: within.x - past.x, y: within.y - past.y })
-    // Fingers leave one by one: the spring is about the middle they had.
+    // If one of two fingers lifts, the scale springs back around their last midpoint.
     const anchor = points.length === 1 && this.hold?.points.length === 2 ? this.hold.anchor : middle
     this.pull = pull
     this.hold = { points, start, image: start.imagePoint(middle), anchor, last: points }
@@ -247,8 +252,8 @@ export class Camera {
   }
 
   /**
-   * Zooms by a wheel, or by fingers on a trackpad, which the picture follows at once.
-   * @param {{ x: number, y: number }} point CSS pixels; the image point there stays there
+   * Zooms by a wheel, or by a trackpad pinch, which the image follows immediately.
+   * @param {{ x: number, y: number }} point CSS pixels; the image point there stays in place
    * @param {number} factor
    * @param {number} now ms
    */
@@ -268,11 +273,11 @@ export class Camera {
   }
 
   /**
-   * Goes on by CSS pixels, as far as the picture does: what a trackpad does, which coasts by itself.
-   * @returns {boolean} whether that moved anything
+   * Pans by CSS pixels, within the image, for a trackpad, whose events include momentum.
+   * @returns {boolean} whether the view changed
    */
   scroll(x, y) {
-    // Where it flies to is not to be missed by what fingers had thrown before.
+    // Momentum from an earlier gesture must not disturb an animation.
     if (this.motion && !(this.motion instanceof InertialPan)) return false
     const moved = this.along(x, y)
     if (same(moved, this.viewport)) return false
@@ -282,7 +287,7 @@ export class Camera {
     return true
   }
 
-  /** Whether the picture goes on to the left or right, above or below: -1, 0 or 1 each. */
+  /** Whether the image continues in a direction: -1, 0 or 1 on each axis. */
   goesOn(x, y) { return !same(this.along(x, y), this.viewport) }
 
   along(x, y) {
@@ -297,7 +302,7 @@ export class Camera {
     else this.zoomTo(this.doubleTapScale, point, now, this.viewport)
   }
 
-  /** Original size, but neither a step too small to see nor a leap that loses the way. */
+  /** The scale of a double tap: the original size, but neither almost the current scale nor a disorienting change. */
   get doubleTapScale() {
     const fit = fitScale('contain', this.image, this.window, this.viewport.rotation)
     return limited(this.options.doubleTapScale ?? Math.min(Math.max(1, 2.5 * fit), 6 * fit), this.limits)

@@ -10,20 +10,24 @@ const COMMANDS = {
   ' ': 'play', ',': 'stepBack', '.': 'step',
 }
 
-/** Which command a key is, or the key's own name; null of one that is pressed with Ctrl, Alt or the command key. @param {KeyboardEvent} event */
+/**
+ * Returns the command of a key, or the name of the key if it has none. Returns null if Ctrl, Alt or the command key is
+ * pressed.
+ * @param {KeyboardEvent} event
+ */
 export function keyCommand(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return null
   return COMMANDS[event.key.length === 1 ? event.key.toLowerCase() : event.key] ?? event.key
 }
 
 /**
- * What keys and buttons do, by name.
+ * Returns the actions of keys and buttons, by name.
  * @param {import('./ziggurat-viewer.js').ZigguratViewer} viewer
  * @param {import('../paging/pager.js').Pager} pager
  * @returns {Record<string, () => void>}
  */
 export function commands(viewer, pager) {
-  // Over the picture where it goes on that way, else to the page that lies there.
+  // Pans where the image continues in that direction, otherwise turns to the page there.
   const arrow = (x, y) => () => {
     const way = pager.wayOf(x, y)
     let turns = true

@@ -2,7 +2,7 @@ import { percent } from './descriptions.js'
 import { button, make } from './element.js'
 import { icon } from './icons.js'
 
-/** The bar below a picture, and the ruler beside it. */
+/** The control bar of a viewer and its scale bar. */
 export class Controls {
   /** @param {(command: string) => void} run */
   constructor(run) {
@@ -26,7 +26,7 @@ export class Controls {
     this.bar.part.add('controls')
   }
 
-  /** Names everything in a language. @param {import('../text/language.js').Say} say */
+  /** Sets the labels in a language. @param {import('../text/language.js').Say} say */
   name(say) {
     this.say = say
     this.bar.ariaLabel = say('controls')
@@ -41,13 +41,17 @@ export class Controls {
     this.play.title = this.play.ariaLabel = this.say(name)
   }
 
-  /** Without a picture there is no scale to tell. */
+  /** Hides the scale, because no image is open. */
   hide() {
     this.scale.textContent = ''
     this.ruler.hidden = true
   }
 
-  /** @param {number} scale device pixels an image pixel @param {{ words: string, length: number } | null} bar the ruler's words; CSS pixels */
+  /**
+   * Shows the scale.
+   * @param {number} scale device pixels per image pixel
+   * @param {{ words: string, length: number } | null} bar the text and the length of the scale bar, in CSS pixels
+   */
   show(scale, bar) {
     const words = this.say('scale', { percent: percent(scale) })
     if (this.scale.textContent !== words) this.scale.textContent = words

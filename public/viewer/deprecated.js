@@ -25,7 +25,7 @@ export function currentEvent(type) {
  * @param {string | null} value
  */
 export function renewAttribute(element, name, value) {
-  // Pages may still read whether `quiet` is there.
+  // Pages may still read the attribute `quiet`.
   if (name === 'ui') element.toggleAttribute('quiet', value === 'hidden')
   if (name === 'tap' && value === 'leave') {
     report('tap="leave"', 'tap="close"')

@@ -3,7 +3,7 @@ import { bounds } from '../geometry/bounds.js'
 const LONGEST = 140 // CSS px
 
 /**
- * The part of an image that a view shows.
+ * Returns the part of an image that a viewport shows.
  * @returns {[number, number, number, number]} left, top, right and bottom, whole image pixels
  */
 export function seenPart(source, viewport) {
@@ -14,7 +14,7 @@ export function seenPart(source, viewport) {
     within(seen.x + seen.width, width), within(seen.y + seen.height, height)]
 }
 
-/** A view, for who hears it: its scale by the device's pixels, and where its middle lies in the picture. */
+/** Describes a view for screen readers: its scale in device pixels, and the position of its center in the image. */
 export function describeView(source, viewport, ratio, say) {
   const { x, y } = viewport.imageCenter
   const { width, height } = source.pyramid.imageSize
@@ -24,11 +24,11 @@ export function describeView(source, viewport, ratio, say) {
 }
 
 /**
- * A ruler: the longest round length that is short enough.
- * @param {number} micronsPerPixel of the image
- * @param {number} scale CSS pixels an image pixel
+ * Returns a scale bar: the longest round length that fits.
+ * @param {number} micronsPerPixel microns per image pixel
+ * @param {number} scale CSS pixels per image pixel
  * @param {import('../text/language.js').Say} say
- * @returns {{ length: number, words: string }} CSS pixels; what they are
+ * @returns {{ length: number, words: string }} the length in CSS pixels, and the text
  */
 export function scaleBar(micronsPerPixel, scale, say) {
   const most = LONGEST * micronsPerPixel / scale
@@ -38,9 +38,9 @@ export function scaleBar(micronsPerPixel, scale, say) {
 }
 
 /**
- * A length as one says it.
+ * Formats a length with a suitable unit.
  * @param {number} microns
- * @param {import('../text/language.js').Say} say the words of `reading`
+ * @param {import('../text/language.js').Say} say the messages of the group `reading`
  */
 export function formatLength(microns, say) {
   if (microns < 1) return say('nanometres', { value: microns * 1e3 })
@@ -48,7 +48,7 @@ export function formatLength(microns, say) {
   return microns < 1e6 ? say('millimetres', { value: microns / 1e3 }) : say('metres', { value: microns / 1e6 })
 }
 
-/** A scale in percent, no finer than one reads it. @param {number} scale */
+/** Returns a scale in percent, rounded to two digits below 100. @param {number} scale */
 export function percent(scale) {
   const value = scale * 100
   return value >= 100 ? Math.round(value) : Number(value.toPrecision(2))

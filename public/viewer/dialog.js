@@ -2,8 +2,8 @@ import { reading } from '../text/reading.js'
 import { button, make } from './element.js'
 
 /**
- * Shows something above everything else.
- * @param {any} root what it is put into: a shadow root, or the document's body
+ * Shows a modal dialog.
+ * @param {any} root the container: a shadow root, or the document's body
  * @param {string} heading
  * @param {(Node | string)[]} body
  * @param {string} [className]
@@ -14,7 +14,7 @@ export function showDialog(root, heading, body, className = '') {
   const dialog = make('dialog', { className, ariaLabel: heading }, make('h2', { textContent: heading }), ...body,
     button('wide', reading(root)('close'), () => dialog.close()))
   dialog.onclose = () => {
-    // The key that closed it is still to be dispatched, and must find it.
+    // The key that closed the dialog is still being dispatched to it.
     setTimeout(() => dialog.remove())
     root.host?.focus({ preventScroll: true })
   }
@@ -26,18 +26,18 @@ export function showDialog(root, heading, body, className = '') {
   return dialog
 }
 
-/** Names with what they stand for. @param {[string, string][]} pairs */
+/** Returns a list of names and values. @param {[string, string][]} pairs */
 export function pairList(pairs) {
   return make('dl', {}, ...pairs.flatMap(([name, value]) =>
     [make('dt', { textContent: name }), make('dd', { textContent: value })]))
 }
 
 /**
- * Copies words, or shows them to be copied by hand where that is not allowed.
- * @param {any} root as of `showDialog`
+ * Copies text. If that is not allowed, shows it in a dialog for manual copying.
+ * @param {any} root the container, as for `showDialog`
  * @param {string} heading
  * @param {string} words
- * @returns {Promise<boolean>} whether they are copied
+ * @returns {Promise<boolean>} whether the text was copied
  */
 export async function copyText(root, heading, words) {
   try {

@@ -1,8 +1,8 @@
-/** What elements extend: without a DOM nothing that is ever made, so that modules can be imported anywhere. */
+/** The base class of custom elements. Without a DOM it is an empty class, so that modules can be imported anywhere. */
 export const Element = globalThis.HTMLElement ?? /** @type {typeof HTMLElement} */ (/** @type {unknown} */ (class {}))
 
 /**
- * An element with properties and children.
+ * Creates an element with properties and children.
  * @param {string} name
  * @param {object} [properties]
  * @param {(Node | string)[]} children
@@ -15,11 +15,11 @@ export function make(name, properties, ...children) {
 }
 
 /**
- * A button.
+ * Creates a button.
  * @param {string} className
- * @param {string} title what it is called, in words
+ * @param {string} title the accessible name
  * @param {((event: Event) => void) | null} onclick
- * @param {Node | string} [child] what is seen in it; its title without one
+ * @param {Node | string} [child] the content; the title by default
  * @returns {any}
  */
 export function button(className, title, onclick, child = title) {
@@ -27,7 +27,7 @@ export function button(className, title, onclick, child = title) {
 }
 
 /**
- * Makes a class the element of that name, once, where there is a document.
+ * Defines a custom element, unless it is defined already or there is no document.
  * @param {string} name
  * @param {typeof Element} element
  */

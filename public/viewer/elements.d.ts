@@ -55,7 +55,7 @@ export interface Rect { readonly x: number, readonly y: number, readonly width: 
 /** A source that opens itself. */
 export interface OpenableSource { open(signal: AbortSignal): Promise<object> }
 
-/** What a viewer opens: an address of any kind, a source that opens itself, or an opened source. */
+/** A value that a viewer can open: an address of any kind, a source that opens itself, or an opened source. */
 export type Openable = string | OpenableSource | object
 
 /** The range of a book or manifest: a title and the index of its first image. */

@@ -1,12 +1,12 @@
 import { make } from './element.js'
 
-/** The small picture of the whole image with what is seen of it; a press or a drag in it goes there. */
+/** The overview of the whole image with the visible part. A press or drag in it moves the view. */
 export class Navigator {
   constructor(goTo) {
     this.picture = make('canvas')
     this.frame = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
     this.seen = document.createElementNS('http://www.w3.org/2000/svg', 'polygon')
-    // A strip is shown wider than it is, so that it can be seen and hit.
+    // A narrow image is shown wider than it is, so that it can be seen and pressed.
     this.frame.setAttribute('preserveAspectRatio', 'none')
     this.frame.append(this.seen)
     this.element = make('div', { className: 'navigator', ariaHidden: true, hidden: true }, this.picture, this.frame)

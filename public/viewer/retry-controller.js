@@ -1,22 +1,22 @@
 import { request } from '../web-url.js'
 import { button } from './element.js'
 
-const PAUSES = [5, 10, 20, 40] // s, from one try to the next
+const PAUSES = [5, 10, 20, 40] // s between retries
 
-/** Has what could not be had tried again: by a button, by itself, and at once when the device is online. */
+/** Retries failed requests: by a button, automatically with a backoff, and immediately when the device is online again. */
 export class RetryController {
   constructor() {
     this.element = button('wide again', '', () => this.again(true))
     this.element.hidden = true
   }
 
-  /** @param {import('../text/language.js').Say} say */
+  /** Sets the label of the button. @param {import('../text/language.js').Say} say */
   name(say) { this.element.textContent = this.element.title = this.element.ariaLabel = say('tryAgain') }
 
   /**
-   * Something is missing.
-   * @param {(byHand: boolean) => void} again tries it; calls `stop` where it has come, `wait` where it has not
-   * @param {boolean} byItself whether that may help without anybody's doing
+   * Schedules a retry.
+   * @param {(byHand: boolean) => void} again performs it; must call `stop` after a success and `wait` after a failure
+   * @param {boolean} byItself whether automatic retries may help
    */
   wait(again, byItself = true) {
     clearTimeout(this.timer)
@@ -27,7 +27,7 @@ export class RetryController {
   }
 
   /**
-   * What could not be opened is opened once there is an answer: until then it stays as it is told.
+   * Opens a source again once its server responds. Until then, the error message stays.
    * @param {unknown} what an address, or a source
    * @param {boolean} byItself
    * @param {() => void} open
@@ -42,7 +42,7 @@ export class RetryController {
     }, byItself)
   }
 
-  /** @param {boolean} byHand whether the reader asks for it */
+  /** Performs the retry now. @param {boolean} byHand whether the reader requested it */
   again(byHand) {
     this.tries += 1
     this.act?.(byHand)
@@ -56,10 +56,10 @@ export class RetryController {
   }
 }
 
-/** Whether an error may be over later: of the network, or of a server that is busy, away or does not know. */
+/** Whether an error may be temporary: a network error, or a server that is overloaded or fails. */
 export function isRetryable({ cause, status }) { return cause instanceof TypeError || status >= 500 || status === 429 }
 
-/** Whether there is an answer at an address by now, which is not read. */
+/** Whether a server responds at an address; the response is not read. */
 async function answers(url) {
   const answer = await request(url, { method: 'HEAD', cache: 'no-store' }).catch(() => null)
   return Boolean(answer && answer.status < 500)

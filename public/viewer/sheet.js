@@ -4,12 +4,12 @@ import { request } from '../web-url.js'
 const sheets = new Map()
 
 /**
- * Gives a shadow root a style sheet, once. It is requested by script: a page that allows scripts and requests of this server by
- * its Content-Security-Policy (`script-src`, `connect-src`) needs no further permission for styles, because `style-src` does
- * not apply to constructed sheets. A sheet that cannot be loaded is requested again for the next root.
+ * Adds a style sheet to a shadow root, once. It is requested by script, because `style-src` does not apply to constructed
+ * sheets. A page whose Content-Security-Policy allows scripts and requests of this server (`script-src`, `connect-src`)
+ * therefore needs no permission for styles. A sheet that cannot be loaded is requested again for the next root.
  * @param {ShadowRoot} root
  * @param {URL} address
- * @returns {Promise<void>} fulfilled when the sheet applies, or cannot be loaded
+ * @returns {Promise<void>} resolves when the sheet applies or cannot be loaded
  */
 export async function adoptSheet(root, { href }) {
   let loading = sheets.get(href)
@@ -21,7 +21,7 @@ export async function adoptSheet(root, { href }) {
     const sheet = await loading
     if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet)
   } catch {
-    // Unless it is requested again already.
+    // Unless it is already being requested again.
     if (sheets.get(href) === loading) sheets.delete(href)
   }
 }

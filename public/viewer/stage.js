@@ -7,12 +7,14 @@ import { plannedTiles, tileKey } from '../tiles/plan.js'
 import { Camera } from './camera.js'
 import { make } from './element.js'
 
-const ARRIVALS = 100 // ms between two drawings of a view at rest
+const ARRIVALS = 100 // ms between redraws of a view at rest while tiles arrive
 const CACHE = 192 * 1024 * 1024 // bytes
-/** Level pixels that are laid in a frame of a view that moves: some milliseconds on a slow processor. */
+/**
+ * Maximum level pixels to draw onto level canvases per frame while the view moves: some milliseconds on a slow processor.
+ */
 const LAID = 2 ** 21
 
-/** One image on a canvas: its camera, its tiles as they come, and what is drawn of them. */
+/** One image on a canvas: its camera, its tiles, and the drawing of both. */
 export class Stage {
   constructor(canvas, events) {
     this.events = events
@@ -46,8 +48,9 @@ export class Stage {
   }
 
   /**
-   * Code is slow the first time: it runs once while the answer is on its way. Not on the canvas that is seen, which the browser
-   * would copy for a frame that shows nothing, nor are any made ahead: their memory takes longer than the answer.
+   * Runs the drawing code once while the response is awaited, because its first run is slow. It uses a canvas of its own,
+   * since the browser would present the visible one. No spare canvases are created, because their allocation takes longer
+   * than the response.
    */
   warm() {
     if (this.source) return
@@ -74,7 +77,7 @@ export class Stage {
     this.painter.resize(device.width, device.height)
     if (this.camera) this.camera.ratio = ratio
     this.camera?.resize(this.window, performance.now())
-    // Changing its size empties a canvas.
+    // A change of its size clears a canvas.
     if (this.camera) this.draw(performance.now())
   }
 
@@ -82,7 +85,7 @@ export class Stage {
 
   setPaging(paging) { if (this.camera) this.camera.options.paging = paging }
 
-  /** @param {boolean} [byHand] whether the reader asks for it */
+  /** Retries failed tiles. @param {boolean} [byHand] whether the reader requested it */
   retry(byHand) {
     const again = this.loader.retry(byHand)
     if (!again) return
@@ -141,7 +144,7 @@ export class Stage {
     this.wasMoving = !rests
     const complete = rests && loader.pending === 0 && isDrawn
     this.events.progress(planned.length === 0 ? 1 : 1 - loader.pending / planned.length)
-    // What follows waits until the picture is on the screen.
+    // Later work waits until the image is on the screen.
     if (complete && !this.isComplete) requestAnimationFrame(() => setTimeout(() => this.completed()))
     this.isComplete = complete
   }
@@ -152,7 +155,7 @@ export class Stage {
     this.prepare()
   }
 
-  /** What a move will need is made while nothing moves, piece by piece. */
+  /** Creates spare canvases for the next movement while the view is at rest, one by one. */
   prepare() {
     setTimeout(() => this.isComplete && this.painter.prepare() && this.prepare(), ARRIVALS)
   }

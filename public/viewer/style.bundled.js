@@ -1,6 +1,8 @@
 import css from './viewer.css'
 
-/** As `style.js`, which `packaging/bundle-pages` replaces by this: the sheet comes with the script. */
+/**
+ * The bundled version of `style.js`, by which `packaging/bundle-pages` replaces it: the style sheet is part of the script.
+ */
 export function styled(root) {
   const sheet = new CSSStyleSheet()
   sheet.replaceSync(css)

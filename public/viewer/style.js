@@ -1,8 +1,8 @@
 import { adoptSheet } from './sheet.js'
 
 /**
- * Gives a shadow root the viewer's style sheet.
+ * Adds the viewer's style sheet to a shadow root.
  * @param {ShadowRoot} root
- * @returns {Promise<void>} fulfilled when the sheet applies, or cannot be loaded; until then, nothing has its place or size
+ * @returns {Promise<void>} resolves when the sheet applies or cannot be loaded; until then, nothing has its position or size
  */
 export function styled(root) { return adoptSheet(root, new URL('./viewer.css', import.meta.url)) }

@@ -4,10 +4,11 @@ import { Viewport } from '../geometry/viewport.js'
 import { isPanorama } from './zoom-levels.js'
 
 /**
- * A link to a view that means the same on every screen: the whole picture is whole there, of any other view all is seen.
+ * Encodes a view as the fragment of a link. A fitted view is fitted on every screen; any other view is completely visible on
+ * every screen.
  * @param {Viewport} viewport
- * @param {{ width: number, height: number }} [image] image pixels; without it the view is no fitted one
- * @returns {string} with its `#`; empty for a picture as it is opened
+ * @param {{ width: number, height: number }} [image] the size of the image in pixels, needed to recognize a fitted view
+ * @returns {string} with the `#`; empty for the initial view of an image
  */
 export function encodeView(viewport, image) {
   const turned = rotationParameters(viewport.rotation)
@@ -30,14 +31,16 @@ function isWhole(viewport, image) {
 }
 
 /**
- * The view that a link names.
+ * Decodes the view in the fragment of a link.
  *
- * Links have a `fit`, or what the server's query for a viewport has: `scale`, `x` and `y`, or a `center`. With the `width` and
+ * A fragment contains a `fit`, or the parameters of the server's viewport query: `scale`, `x` and `y`, or a `center`. It can
+ * also contain the `width` and `height` of the window in which it was made. The view then keeps its center, and everything
+ * that was visible there is visible.
  * `height` of the window in which it was made, its middle is in the middle of every other, and all that was seen is seen.
  * @param {string} hash
  * @param {{ width: number, height: number }} window CSS pixels
- * @param {{ width: number, height: number }} [image] image pixels, without which a `fit` means nothing
- * @returns {Viewport | null} null for a link that makes no sense
+ * @param {{ width: number, height: number }} [image] the size of the image in pixels, required for a `fit`
+ * @returns {Viewport | null} null if the fragment is invalid
  */
 export function decodeView(hash, window, image) {
   const query = new URLSearchParams(hash.replace(/^#/, ''))
@@ -63,7 +66,7 @@ export function decodeView(hash, window, image) {
   return center.length === 2 && center.every(Number.isFinite) ? viewport.centered({ x: center[0], y: center[1] }) : null
 }
 
-/** The id of the picture that a page's path names: all behind its first `/view/`, or `/embed/`. @param {string} path */
+/** Returns the id in the path of a page: everything after the first `/view/` or `/embed/`. @param {string} path */
 export function pathId(path) {
   const rest = path.replace(/^.*?\/(view|embed)\//, '').replace(/\/$/, '')
   try {
@@ -74,10 +77,10 @@ export function pathId(path) {
 }
 
 /**
- * What the server is asked of a view.
- * @param {string} hash the link's, or none for the whole image
+ * Returns the server's query for a view.
+ * @param {string} hash the fragment of the link; empty for the whole image
  * @param {{ width: number, height: number }} window CSS pixels
- * @param {number} ratio device pixels a CSS pixel
+ * @param {number} ratio device pixels per CSS pixel
  */
 export function viewQuery(hash, window, ratio) {
   const linked = decodeView(hash, window)

@@ -9,11 +9,11 @@ function buzz() {
   if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(8)
 }
 
-const WAY = 24 // CSS px that a mouse goes before the controls come back
-const LIFTED = 160 // ms without a move: no finger is on the trackpad any more
+const WAY = 24 // CSS px of mouse movement that show the controls again
+const LIFTED = 160 // ms without a movement, after which fingers have left the trackpad
 
 /**
- * Fires `close`: the user wants to close the image.
+ * Dispatches `close`: the user wants to close the image.
  * @param {EventTarget} viewer
  * @param {'key' | 'tap' | 'swipe' | 'pinch'} cause
  */
@@ -23,7 +23,7 @@ export function close(viewer, cause) { viewer.dispatchEvent(new CustomEvent('clo
 function isUIShown(viewer) { return viewer.getAttribute('ui') !== 'hidden' }
 
 /**
- * The handlers of a viewer's gestures, as `bindPointerEvents` calls them.
+ * Returns the gesture handlers of a viewer for `bindPointerEvents`.
  * @param {import('./ziggurat-viewer.js').ZigguratViewer} viewer
  * @param {import('../paging/pager.js').Pager} pager
  */
@@ -31,7 +31,7 @@ export function gestures(viewer, pager) {
   const away = new CloseGesture()
   const scrolling = new TrackpadPan()
   let wasOutside, from, grabbed, isOurs, letGo
-  // Where a mouse hid the controls.
+  // The position at which a mouse click hid the controls.
   let hidden = null
   const showUI = (isShown) => {
     if (isShown) viewer.removeAttribute('ui')
@@ -41,9 +41,9 @@ export function gestures(viewer, pager) {
   const menu = (point) => withMenus(viewer, ({ showViewMenu }) => showViewMenu(viewer, point))
   const act = (change) => viewer.change(change, 'user')
   const isCropping = () => viewer.hasAttribute('cropping')
-  /** Whether the page around it comes first; nothing is around what fills the screen. */
+  /** Whether the surrounding page has priority for gestures; never in fullscreen mode. */
   const isGuest = () => viewer.getAttribute('gesture-handling') === 'cooperative' && !document.fullscreenElement
-  /** Whether a page lies there, and nothing more of the picture. */
+  /** Whether a gesture in that direction turns the page: the image ends there and a page follows. */
   const turns = (x, y) => {
     let goesOn = false
     act((camera) => {
@@ -70,7 +70,7 @@ export function gestures(viewer, pager) {
     },
     drag: (points) => {
       const [{ x, y, kind }] = points
-      // Up and down the finger is the page's, which the browser finds out a move later.
+      // A vertical touch belongs to the page, which the browser recognizes one event later.
       isOurs ||= points.length > 1 || kind !== 'touch' || !isGuest() || Math.abs(x - from.x) > Math.abs(y - from.y)
       if (!isOurs) return
       let isGrabbed = false
@@ -83,7 +83,7 @@ export function gestures(viewer, pager) {
         if (camera.isOutside && !wasOutside) buzz()
         wasOutside = camera.isOutside
       })
-      // Pages turn without a picture, too, and while another one comes.
+      // Pages also turn without an image, and while another one is loading.
       if (!isGrabbed && points.length === 1) pager.pull(x - from.x)
     },
     release: (velocity, isBroken) => {

@@ -9,12 +9,12 @@ import { Navigator } from './navigator.js'
 import { RetryController, isRetryable } from './retry-controller.js'
 import { styled } from './style.js'
 
-/** What of a viewer is seen besides its picture, and what holds that. */
+/** The user interface of a viewer around the image. */
 export class ViewerUI {
   /**
    * @param {ShadowRoot} root
-   * @param {{ run: (command: string) => void, goTo: (center: { x: number, y: number }) => void }} viewer does what a button says;
-   *   moves to a point, image pixels
+   * @param {{ run: (command: string) => void, goTo: (center: { x: number, y: number }) => void }} viewer executes the
+   *   command of a button; moves the view to a point in image pixels
    */
   constructor(root, { run, goTo }) {
     this.root = root
@@ -41,23 +41,23 @@ export class ViewerUI {
   }
 
   /**
-   * Has everything said in the language that the element is in, now and whenever that changes.
-   * @param {AbortSignal} signal ends it
+   * Keeps all text in the language of the element.
+   * @param {AbortSignal} signal removes the listener
    */
   follow(signal) {
     this.hasName ??= this.root.host.hasAttribute('aria-label')
     onLocaleChange(this.root.host, () => this.name(), signal)
   }
 
-  /** The element's own language is another one. */
+  /** Updates the text after the element's `lang` changed. */
   async rename() {
     await loadTranslations(this.root.host)
     this.name()
   }
 
-  /** Says everything anew that is named by words alone. */
+  /** Updates all text that depends only on the language. */
   name() {
-    /** Says the viewer's words. */
+    /** The function that returns the viewer's messages. */
     this.words = reading(this.root.host)
     this.controls.name(this.words)
     this.recovery.name(this.words)
@@ -66,29 +66,36 @@ export class ViewerUI {
     this.call(this.title)
   }
 
-  /** Whose label nobody gave is called what it shows. @param {string} [title] */
+  /** Sets the accessible name to the image's title, unless the page has set one. @param {string} [title] */
   call(title) {
     this.title = title
     if (this.hasName === false) this.root.host.ariaLabel = title || this.words('viewer')
   }
 
-  /** Shows what moves instead of the canvas, or the canvas again. @param {Element} element @param {boolean} isOn */
+  /** Shows an animation instead of the canvas, or the canvas again. @param {Element} element @param {boolean} isOn */
   cover(element, isOn) {
     if (isOn) this.canvas.after(element)
     else element.remove()
     this.canvas.hidden = isOn
   }
 
-  /** Says something about the picture, in the middle. @param {string} words @param {number} [time] ms; without it, for good */
+  /**
+   * Shows a message in the middle of the image.
+   * @param {string} words
+   * @param {number} [time] the duration in ms; unlimited if absent
+   */
   say(words, time = 0) {
     clearTimeout(this.noticeTimer)
-    // What stands there is not read out again.
+    // An unchanged message is not announced again.
     if (this.notice.textContent !== words) this.notice.textContent = words
     this.notice.hidden = !words
     if (time) this.noticeTimer = setTimeout(() => this.say(''), time)
   }
 
-  /** Tiles of the view that were given up: those that are only out of reach are tried again, those that were refused by the button. */
+  /**
+   * Reports the tiles of the view that were given up. Unreachable ones are retried automatically, refused ones by the
+   * button.
+   */
   tellMissing(count, stage) {
     this.say(count ? this.words('missingTiles', { count }) : '')
     const { mayCome, isRefused } = stage.loader
@@ -97,10 +104,10 @@ export class ViewerUI {
   }
 
   /**
-   * What was to be opened cannot be.
+   * Reports that an image cannot be opened, and schedules a retry.
    * @param {Error & Partial<import('../sources/source-error.js').SourceError>} error
-   * @param {unknown} what was to be opened
-   * @param {() => void} open opens it, if it is still wanted
+   * @param {unknown} what the address or source
+   * @param {() => void} open opens it again, if it is still wanted
    */
   fail(error, what, open) {
     this.root.host.toggleAttribute('failed', true)
@@ -110,7 +117,7 @@ export class ViewerUI {
     if (error.status !== 404) this.recovery.reopen(what, isRetryable(error), open)
   }
 
-  /** Of what was open nothing is told any more. */
+  /** Removes all information about the image that was open. */
   clear() {
     this.shown = null
     this.root.host.toggleAttribute('failed', false)
@@ -120,23 +127,23 @@ export class ViewerUI {
     this.say('')
   }
 
-  /** Nothing is to be opened. */
+  /** Shows the state without an image. */
   empty() {
     this.call()
     this.showProgress(1)
     this.controls.hide()
   }
 
-  /** @param {import('../paging/pager.js').Pager} pager what there is to turn to */
+  /** Shows the buttons for previous and next image. @param {import('../paging/pager.js').Pager} pager */
   showPages(pager) {
     this.pager = pager
     this.pageButtons.show(pager, this.words)
   }
 
-  /** An element that has no height of its own has the image's, for its width. */
+  /** Gives an element without a height of its own the height of the image for its width. */
   takeRoom({ width, height }) { this.room.style.aspectRatio = `${width} / ${height}` }
 
-  /** Shows scale, overview and overlays of a view. */
+  /** Shows the scale, the overview and the overlays of a view. */
   show(viewport, source, ratio) {
     this.shown = [viewport, source, ratio]
     const microns = source.details.micronsPerPixel
@@ -145,7 +152,7 @@ export class ViewerUI {
     this.overlays.show(viewport)
   }
 
-  /** @param {string} words for who hears the page */
+  /** Announces a text to users of screen readers. @param {string} words */
   speak(words) { this.spoken.textContent = words }
 
   speakView(viewport, source, ratio) { this.speak(describeView(source, viewport, ratio, this.words)) }
@@ -158,5 +165,5 @@ export class ViewerUI {
   }
 }
 
-/** What people call a format of tiles. @param {string} format */
+/** Returns the readable name of an image format. @param {string} format */
 function formatName(format) { return format === 'jxl' ? 'JPEG XL' : format.toUpperCase() }

@@ -12,7 +12,7 @@ import { decodeView, viewQuery } from './view-hash.js'
 import { gestures } from './viewer-gestures.js'
 import { ViewerUI } from './viewer-ui.js'
 
-/** `<ziggurat-viewer>`: shows an image, or several to leaf through. Coordinates of the image are its pixels. */
+/** `<ziggurat-viewer>`: shows an image, or several to page through. Image coordinates are in image pixels. */
 export class ZigguratViewer extends ZoomableElement {
   static observedAttributes = ['src', 'view', 'lang', 'filmstrip', ...LIMIT_ATTRIBUTES, ...OLD_ATTRIBUTES]
 
@@ -41,9 +41,9 @@ export class ZigguratViewer extends ZoomableElement {
   #album = {}
   #commands = commands(this, this.#pager)
   #animation = null
-  /** @type {{ name: string, run: () => void }[]} Further lines of the menu and buttons of the details. */
+  /** @type {{ name: string, run: () => void }[]} Additional items of the menu and buttons of the details. */
   actions = []
-  /** @type {Element | null} What fills the screen with the viewer: itself, or what has its words, too. */
+  /** @type {Element | null} The element that fills the screen in fullscreen mode; null for the viewer itself. */
   screen = null
   #opening
   #wanted
@@ -51,9 +51,9 @@ export class ZigguratViewer extends ZoomableElement {
   #measured
   #hasSize
   #isOpening = false
-  /** What was shown where when the element was taken out. */
+  /** The image and view at the time when the element was removed from the document. */
   #left = null
-  /** A view means nothing before the window has a size. */
+  /** Resolves when the window has a size; a view is meaningless before. */
   #size = new Promise((done) => { this.#measured = done })
 
   connectedCallback() {
@@ -67,7 +67,7 @@ export class ZigguratViewer extends ZoomableElement {
     this.#shell.overlays.watch(signal)
     bindPointerEvents(this.#shell.surface, gestures(this, this.#pager), signal, this)
     this.addEventListener('keydown', (event) => {
-      // A button that has the focus is pressed by the space bar.
+      // The space bar presses a focused button.
       const isPress = event.key === ' ' && event.composedPath()[0] instanceof HTMLButtonElement
       const command = event.target === this && !isPress ? keyCommand(event) : null
       if (command && this.run(command)) event.preventDefault()
@@ -78,20 +78,20 @@ export class ZigguratViewer extends ZoomableElement {
     super.connectedCallback()
   }
 
-  /** Moved by `moveBefore`, it stays as it is. */
+  /** A move by `moveBefore` changes nothing. */
   connectedMoveCallback() {}
 
   disconnectedCallback() {
     this.#connected?.abort()
-    // Fingers that lift elsewhere are not heard of.
+    // The element does not receive events of fingers that lift elsewhere.
     if (this.#stage.camera?.isHeld) this.change((camera, now) => camera.release({ x: 0, y: 0 }, now))
     this.removeAttribute('held')
-    // Who moves an element takes it out and puts it in at once.
+    // Moving an element removes it and inserts it again immediately.
     queueMicrotask(() => {
       if (this.isConnected) return
       const { destination: viewport, kept } = this.#stage.camera ?? {}
       if (this.#pager.yield()) {
-        // What waits is for the image to which the page was turning.
+        // Waiting changes apply to the image to which the page was turning.
         this.#wanted = this.images[this.index]
         this.#left = { what: this.#wanted }
         this.#tellPage()
@@ -104,7 +104,7 @@ export class ZigguratViewer extends ZoomableElement {
   }
 
   attributeChangedCallback(name, before, now) {
-    // Setting the same value again goes back to that image, or to that view of it.
+    // Setting the same value again returns to that image, or to that view of it.
     const isReturn = name === 'view' || name === 'src' && now && this.#wanted && this.#wanted !== now
     if (now === before && !isReturn) return
     if (OLD_ATTRIBUTES.includes(name)) renewAttribute(this, name, now)
@@ -119,7 +119,7 @@ export class ZigguratViewer extends ZoomableElement {
     else this.change((camera, now) => camera.limit(limits(this), now))
   }
 
-  /** Lets go of what is open or opening. */
+  /** Releases the image that is open or opening. */
   #close() {
     this.#opening?.abort()
     this.#opening = null
@@ -144,14 +144,14 @@ export class ZigguratViewer extends ZoomableElement {
     this.#tell('page')
   }
 
-  /** @returns {string} The address of what is shown. */
+  /** The address of the image. @returns {string} */
   get src() { return this.getAttribute('src') ?? '' }
   set src(url) { this.setAttribute('src', url) }
 
-  /** @returns {any} What is open, with its description in `details`, or null. */
+  /** The open source, with its description in `details`; null without one. @returns {any} */
   get source() { return this.#stage.source }
 
-  /** @returns {boolean} Whether the view is at rest and nothing more is loaded. */
+  /** Whether the view is at rest and nothing more is loading. @returns {boolean} */
   get isComplete() { return this.#stage.isComplete }
 
   /** Whether the view is at rest and every tile of it is drawn. */
@@ -160,25 +160,29 @@ export class ZigguratViewer extends ZoomableElement {
   /** @deprecated the name of `isFullyLoaded` until version 2.0 */
   get isSharp() { return this.isFullyLoaded }
 
+  /** The number of tiles of the view that could not be loaded. */
   get missingTiles() { return this.#stage.loader?.failures ?? 0 }
 
+  /** The numbers of tile requests by their outcome. */
   get requestCounts() { return { ...this.#stage.loader?.counts } }
 
+  /** The size of the decoded tiles in memory, in bytes. */
   get cachedBytes() { return this.#stage.cache.bytes }
 
+  /** The images to page through, as `setImages` received them. */
   get images() { return this.#pager.list }
 
   /**
-   * Sets the images to page through, and shows the one at `index`, unless it is shown already.
-   * @param {readonly unknown[]} list what `open` takes
-   * @param {number} index of the one that is shown, from 0
-   * @param {{ offset?: number, total?: number, viewingDirection?: string }} [album] where the list is a part of more, its
-   *   first one's index and how many there are; to which side one goes on, as IIIF Presentation names it
+   * Sets the images to page through, and shows the one at `index`, unless it is already shown.
+   * @param {readonly unknown[]} list values that `open` accepts
+   * @param {number} index the index of the image to show, from 0
+   * @param {{ offset?: number, total?: number, viewingDirection?: string }} [album] if the list is a part of a longer one:
+   *   the position of its first image, and the total number; and the reading direction, by its name in IIIF Presentation
    */
   setImages(list, index = 0, album = {}) {
     const wasTurning = this.#pager.isTurning
     this.#setAlbum(list, index, album)
-    // The page turn is given up, and with it what waited for its image.
+    // The page turn is cancelled, and so are the changes that waited for its image.
     if (wasTurning) this.#control.drop()
     const what = list[index]
     if (!what || what === (this.#wanted ?? this.#left?.what ?? this.src)) return
@@ -200,9 +204,13 @@ export class ZigguratViewer extends ZoomableElement {
     if (this.isComplete) this.#pager.preload()
   }
 
+  /** The index of the current image in `images`. */
   get index() { return this.#pager.index }
 
-  /** Opens an address of any kind, what opens itself, or a source; kept even where it cannot be opened, which `error` tells. */
+  /**
+   * Opens an address of any kind, an object that opens itself, or a source. The promise is fulfilled even if that fails; the
+   * event `error` reports the failure.
+   */
   open(what) {
     if (this.#album.isOfSource) this.#setAlbum([])
     const hasTurned = this.#pager.yield()
@@ -212,10 +220,10 @@ export class ZigguratViewer extends ZoomableElement {
     return opened
   }
 
-  /** Of the images to leaf through `offset` and `total`; of those that are of the source (`isOfSource`) `label` and `ranges`, too. */
+  /** The album's `offset` and `total`. If the source contains the images (`isOfSource`), also its `label` and `ranges`. */
   get album() { return { ranges: [], ...this.#album } }
 
-  /** Shows another of the pictures that the source has a choice of, in the same view. */
+  /** Shows another one of the source's layers, in the same view. */
   showLayer(index) {
     const what = this.source?.layers?.[index]
     if (!what) return Promise.resolve()
@@ -225,9 +233,10 @@ export class ZigguratViewer extends ZoomableElement {
   }
 
   /**
-   * @param {any} what as `openSource` takes it
-   * @param {ImageBitmap | null} whole the picture in one tile, if it is loaded
-   * @param {any} [item] of the images, the one that this is
+   * Opens an image.
+   * @param {any} what a value that `openSource` accepts
+   * @param {ImageBitmap | null} whole the image in one tile, if it is loaded
+   * @param {any} [item] the corresponding element of the list of images
    */
   async #open(what, whole, item = what) {
     this.#close()
@@ -272,6 +281,7 @@ export class ZigguratViewer extends ZoomableElement {
     }
   }
 
+  /** The animation of the image, or null. */
   get animation() { return this.#animation }
 
   async #animate(source) {
@@ -302,6 +312,7 @@ export class ZigguratViewer extends ZoomableElement {
     return viewQuery(view, window, ratio)
   }
 
+  /** Shows another image of `images`, and dispatches `page`. An index without an image is ignored. @param {number} index */
   goTo(index) {
     this.#pager.finish()
     if (!Number.isInteger(index) || index < 0 || index >= this.images.length || index === this.index) return
@@ -310,21 +321,25 @@ export class ZigguratViewer extends ZoomableElement {
     else this.#pager.goTo(index)
   }
 
+  /** Shows the image a number of places further, as `goTo` does. @param {number} way */
   goBy(way) {
     this.#pager.finish()
     this.goTo(this.index + way)
   }
 
+  /** Returns the current view as an image file. @param {string} [type] its media type; PNG by default */
   async snapshot(type = 'image/png') {
     return (await loadMenus()).snapshot(this.#shell.canvas, this.#animation, this.#stage.ratio, type)
   }
 
+  /** Executes a command of a key or button. Returns whether it exists. @param {string} command */
   run(command) {
     if (this.#shell.root.querySelector('dialog')) return false
     this.#control.press(this.#commands[command])
     return command in this.#commands
   }
 
+  /** Shows a message for 2.5 seconds. @param {string} words */
   say(words) { this.#shell.say(words, 2500) }
 
   #resized({ window, device }) {

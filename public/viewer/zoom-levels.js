@@ -3,7 +3,7 @@ import { fitScale } from '../geometry/fit.js'
 const FITS = ['contain', 'width', 'none']
 
 /**
- * Whether an image is so long and narrow that it is read from its start, instead of seen whole.
+ * Whether an image is so long and narrow that it is shown from its start, instead of as a whole.
  * @param {{ width: number, height: number }} image
  * @param {{ width: number, height: number }} window CSS pixels
  */
@@ -12,7 +12,10 @@ export function isPanorama(image, window) {
   return contain < 1 / 4 && fitScale('cover', image, window) > 4 * contain
 }
 
-/** The scales between which one button changes, each once: the whole image, its width, its own size. @param {import('./camera.js').Camera} camera */
+/**
+ * Returns the distinct scales between which the zoom button switches: the whole image, its width, its original size.
+ * @param {import('./camera.js').Camera} camera
+ */
 export function zoomLevels(camera) {
   const { limits } = camera
   const states = []
@@ -24,7 +27,11 @@ export function zoomLevels(camera) {
   return states
 }
 
-/** That which comes after what is shown. @param {import('./camera.js').Camera} camera @returns {string} as `fit` takes it */
+/**
+ * Returns the fit after the current one.
+ * @param {import('./camera.js').Camera} camera
+ * @returns {string} a parameter of `fit`
+ */
 export function nextZoomLevel(camera) {
   const states = zoomLevels(camera)
   const at = states.findIndex(({ fit }) => fit === camera.kept)

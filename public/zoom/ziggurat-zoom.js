@@ -5,7 +5,10 @@ import { Element, make } from '../viewer/element.js'
 
 const WIDTH = 1000 // CSS px
 
-/** `<ziggurat-zoom>`: the viewer's gestures around any HTML, which is laid out 1000 CSS pixels wide. It fires `viewport`. */
+/**
+ * `<ziggurat-zoom>`: the viewer's gestures around any HTML, which is laid out 1000 CSS pixels wide. It dispatches
+ * `viewport`.
+ */
 export class ZigguratZoom extends Element {
   static observedAttributes = ['aspect-ratio']
 
@@ -18,7 +21,7 @@ export class ZigguratZoom extends Element {
   constructor() {
     super()
     const root = this.attachShadow({ mode: 'open' })
-    // No content security policy forbids it.
+    // Style properties set by script are permitted by every content security policy.
     Object.assign(this.#surface.style, { position: 'absolute', inset: '0', overflow: 'hidden', touchAction: 'none' })
     Object.assign(this.#content.style, { position: 'absolute', width: `${WIDTH}px`, transformOrigin: '0 0' })
     root.append(this.#surface)
@@ -48,14 +51,17 @@ export class ZigguratZoom extends Element {
     this.#resized(this.getBoundingClientRect())
   }
 
-  /** @returns {number} The content's width through its height. */
+  /** The width of the content divided by its height; 1 without the attribute. @returns {number} */
   get aspectRatio() {
     const [width, height = 1] = (this.getAttribute('aspect-ratio') ?? '').split(/[/:]/).map(Number)
     const ratio = width / height
     return ratio > 0 && ratio < Infinity ? ratio : 1
   }
 
-  /** @returns {import('../geometry/viewport.js').Viewport | null} What is seen; null before there is room. */
+  /**
+   * The viewport of the content, in CSS pixels; null before the element has a size.
+   * @returns {import('../geometry/viewport.js').Viewport | null}
+   */
   get viewport() { return this.#camera?.viewport ?? null }
 
   #resized({ width, height }) {

@@ -1,6 +1,6 @@
 import ZigguratFiles
 
-/// Where the tables of a catalog lie, and how they are read and written.
+/// The database of a catalog's tables.
 ///
 /// All that a catalog is asked is written once, in SQL that each database understands; what differs stands here and in
 /// `SQLConnection`.
@@ -11,7 +11,8 @@ protocol CatalogDatabase: AnyObject, Sendable {
   /// Whether archives may be missing in it, since it is new or an update was cut short.
   var needsUpdate: Bool { get }
 
-  /// What an update remembers when it begins: the tables may be made anew, and empty, while it goes on.
+  /// The number of times that the tables were created, which an update notes when it begins: they may be recreated, and
+  /// empty, before it ends.
   var making: Int { get }
 
   /// To be called when an update has seen every archive.
@@ -24,13 +25,13 @@ protocol CatalogDatabase: AnyObject, Sendable {
   /// To be called when this process writes no more, so that the next one may at once.
   func handOver()
 
-  /// Where the process that writes is reached; empty where that is this one, or not known.
+  /// The URL of the process that writes; empty if that is this process, or unknown.
   var writerURL: String { get }
 
   /// Why it does not answer, as far as is known without asking; nil where it does.
   var outage: String? { get }
 
-  /// What the database would not do since this was asked last, in its own words.
+  /// Returns the message of the last statement that the database refused since the last call.
   func takeRefusal() -> String?
 
   /// Runs `body`, and once more where the database had to be opened again, or made anew.
@@ -51,7 +52,7 @@ protocol CatalogDatabase: AnyObject, Sendable {
   func scrub() throws(StorageError)
 }
 
-/// How long a look into a catalog may take, and who waits for it.
+/// The time that a query may take, and the connection that it uses.
 enum CatalogReading {
   /// Rows by their keys: where the database is silent for seconds, it is away.
   case row

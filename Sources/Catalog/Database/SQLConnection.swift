@@ -38,8 +38,8 @@ protocol SQLConnection: AnyObject {
   /// Differs from what it was when rows have changed since, whoever has changed them.
   func state() throws(SQLError) -> DatabaseState
 
-  /// How a list in any order is told those with such words, of a book with such pages its cover; nil where nothing can be
-  /// found.
+  /// Returns the condition that selects rows with such words from a list in any order; nil if nothing can be found. A book
+  /// with such pages is selected by its cover.
   /// - Parameters:
   ///   - limit: how many are wanted of it at once.
   ///   - isFarAway: whether a part of the list was looked through to no end.
@@ -47,8 +47,8 @@ protocol SQLConnection: AnyObject {
     of words: SearchWords, in scope: ListScope, limit: Int, isFarAway: Bool
   ) throws(SQLError) -> WordsChoice?
 
-  /// Of what is listed the rows with such words behind a place, in their order, of a book with such pages its cover; at
-  /// most `limit`.
+  /// Returns the listed rows with such words behind a place, in their order, at most `limit`. A book with such pages is
+  /// returned by its cover.
   /// - Parameter start: the shelf and id of the place.
   func found(_ words: SearchWords, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows
 }
@@ -57,30 +57,46 @@ extension SQLConnection {
   func run(_ sql: String) throws(SQLError) { try run(sql, []) { _ in } }
   func run(_ sql: String, _ values: [SQLValue]) throws(SQLError) { try run(sql, values) { _ in } }
   func run(_ sql: String, _ body: (any SQLRow) -> Void) throws(SQLError) { try run(sql, [], body) }
+
+  /// Returns what `make` reads from each row of a query, without nils.
+  func rows<Element>(
+    _ sql: String, _ values: [SQLValue] = [], _ make: (any SQLRow) -> Element?
+  ) throws(SQLError) -> [Element] {
+    var found: [Element] = []
+    try run(sql, values) { if let element = make($0) { found.append(element) } }
+    return found
+  }
+
+  /// Returns the first column of the one row of a query; nil if there is no row.
+  func integer(_ sql: String, _ values: [SQLValue] = []) throws(SQLError) -> Int? {
+    var found: Int?
+    try run(sql, values) { found = $0.integer(0) }
+    return found
+  }
 }
 
-/// What a search has found.
+/// The result of a search.
 struct FoundRows {
   /// By their numbers.
   var page: [Int] = []
-  /// Of all pages together.
+  /// The number of rows on all pages.
   var total = 0
 }
 
-/// Which rows of `image` have words that are looked for.
+/// The rows of `image` that have the words of a search.
 struct WordsChoice {
-  /// What such a row is, behind another condition.
+  /// The condition for such a row, behind another condition.
   var condition: String
   var values: [SQLValue]
-  /// Of very many that meet it: so many rows of a list may be looked through for them, since they are soon met.
+  /// The number of rows of a list to look through, if very many meet the condition; nil otherwise.
   var window: Int?
-  /// How many are listed; nil where they are few enough to be counted.
+  /// The number of listed rows; nil if they are few enough to be counted.
   var total: Int?
 }
 
-/// What a database holds at a moment, as far as two moments are told apart by it.
+/// The version of a database's content.
 struct DatabaseState: Hashable {
-  /// Of a database of its own for each connection; nil of one for all.
+  /// The connection, if each has a database of its own; nil if all share one.
   let connection: ObjectIdentifier?
   let version: Int
 }

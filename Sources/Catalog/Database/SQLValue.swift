@@ -5,7 +5,7 @@ enum SQLValue {
   case integer(Int)
   case real(Double)
   case text(String)
-  /// What a search looks in, as the database's index of words wants it.
+  /// Text for the database's index of words.
   case words(String)
   case null
 
@@ -26,7 +26,7 @@ protocol SQLRow {
 }
 
 extension SQLRow {
-  /// Nil, too, where the text is no image's id: a catalog may be a stranger's.
+  /// Returns an image's id; nil if the text is not a valid id, since a catalog may be untrusted.
   func id(_ column: Int32) -> ImageID? { text(column).flatMap(ImageID.init) }
 
   func optionalInteger(_ column: Int32) -> Int? { isNull(column) ? nil : integer(column) }

@@ -3,7 +3,7 @@ import Foundation
 /// Words as PostgreSQL's `tsvector` and `tsquery` have them (section 8.11 of its manual), split as SQLite's index splits
 /// them and not as PostgreSQL's own parser does, so that a search finds the same images in both.
 enum LexemeText {
-  /// Of a `tsvector`'s words, in bytes with what it needs for each: it is to stay below a megabyte, also joined to another.
+  /// The maximum size of a `tsvector`'s words with its overhead, bytes. Two of them joined must stay below a megabyte.
   private static let mostBytes = 450_000
   /// A lexeme is below 2 KB.
   private static let mostCharacters = 200

@@ -56,26 +56,20 @@ extension PostgreSQLConnection {
 
   /// All that are found; nil of more than can be told one by one.
   private func few(_ search: Search) throws(SQLError) -> [Int]? {
-    var (found, count): (Set<Int>, Int) = ([], 0)
-    try run(
+    let found = try rows(
       "SELECT coalesce(cover, number) FROM searched WHERE \(search.condition) LIMIT CAST(?3 AS bigint)",
       search.values + [.integer(Self.mostNumbers + 1)]
-    ) { row in
-      count += 1
-      found.insert(row.integer(0))
-    }
-    return count > Self.mostNumbers ? nil : Array(found)
+    ) { $0.integer(0) }
+    return found.count > Self.mostNumbers ? nil : Array(Set(found))
   }
 
   private func inBook(_ query: String, _ scope: ListScope) throws(SQLError) -> [Int] {
     let (condition, values) = Catalog.condition(scope)
-    var found: [Int] = []
-    try run(
+    return try rows(
       "SELECT number FROM (SELECT number, (SELECT words FROM searched WHERE searched.number = image.number) AS words "
         + "FROM image WHERE \(condition) OFFSET 0) AS page WHERE words @@ CAST(? AS tsquery)",
       values + [.text(query)]
-    ) { found.append($0.integer(0)) }
-    return found
+    ) { $0.integer(0) }
   }
 
   /// A folder's rows as they are looked at.
@@ -87,30 +81,23 @@ extension PostgreSQLConnection {
 
   private func isSmall(_ scope: ListScope) throws(SQLError) -> Bool {
     let (condition, values) = Catalog.condition(scope)
-    var count = 0
-    try run(
+    let count = try integer(
       "SELECT count(*) FROM (SELECT 1 FROM searched WHERE \(condition) LIMIT CAST(? AS bigint)) AS listed",
-      values + [.integer(Self.mostNumbers + 1)]
-    ) { count = $0.integer(0) }
-    return count <= Self.mostNumbers
+      values + [.integer(Self.mostNumbers + 1)])
+    return count ?? 0 <= Self.mostNumbers
   }
 
   private func inFolder(_ query: String, _ scope: ListScope) throws(SQLError) -> [Int] {
     let (condition, values) = Catalog.condition(scope)
-    var found: [Int] = []
-    try run("SELECT number FROM \(Self.listed(condition))", values + [.text(query), .text(query)]) {
-      found.append($0.integer(0))
+    return try rows("SELECT number FROM \(Self.listed(condition))", values + [.text(query), .text(query)]) {
+      $0.integer(0)
     }
-    return found
   }
 
   private func countInFolder(_ query: String, _ scope: ListScope) throws(SQLError) -> Int {
     let (condition, values) = Catalog.condition(scope)
-    var count = 0
-    try run(
+    return try integer(
       "SELECT count(*) FROM (SELECT 1 FROM \(Self.listed(condition)) LIMIT CAST(? AS bigint)) AS found",
-      values + [.text(query), .text(query), .integer(Self.most)]
-    ) { count = $0.integer(0) }
-    return count
+      values + [.text(query), .text(query), .integer(Self.most)]) ?? 0
   }
 }

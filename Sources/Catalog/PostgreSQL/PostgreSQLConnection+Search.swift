@@ -3,16 +3,14 @@ extension PostgreSQLConnection {
   var positionFunction: String { "strpos" }
 
   func state() throws(SQLError) -> DatabaseState {
-    var version = 0
-    try run("SELECT changes FROM writer") { version = $0.integer(0) }
-    return DatabaseState(connection: nil, version: version)
+    DatabaseState(connection: nil, version: try integer("SELECT changes FROM writer") ?? 0)
   }
 
   /// Found so often, images are no longer counted.
   static let most = 5_000
   /// Rows of the sample that tells how often words are found, where there are so many more.
   static let sampled = 10_000
-  /// Of the sample as many as are likely to be more than `most` of a million.
+  /// The number of rows of the sample that probably means more than `most` of a million.
   private static let often = 75
   /// Words of a search of which it is told how often each is found.
   private static let mostApart = 8
@@ -37,19 +35,19 @@ extension PostgreSQLConnection {
     return FoundRows(page: page ?? [], total: sample.isMany ? Self.most : try count(sample.search))
   }
 
-  /// Of a long search the rest is one: each is looked for in the whole sample.
+  /// Joins the last words of a long search into one query, since each query is run on the whole sample.
   static func apart(_ each: [String]) -> [String] {
     guard each.count > mostApart else { return each }
     return each[..<mostApart] + [each[mostApart...].joined(separator: " & ")]
   }
 
-  /// What an index of lexemes is asked for, and what is looked at of those that it tells.
+  /// The queries for an index of lexemes, and those that are checked row by row.
   struct Search {
     let asked, looked: [String]
 
     var all: String { (asked + looked).joined(separator: " & ") }
 
-    /// Of a row, by its first two parameters.
+    /// The condition for a row, with the first two parameters.
     var condition: String {
       "words @@ CAST(?1 AS tsquery) AND (words @@ CAST(?2 AS tsquery)) IS NOT FALSE"
     }
@@ -63,12 +61,12 @@ extension PostgreSQLConnection {
     }
   }
 
-  /// How often words are found, by the same pages of the table each time, which stay in memory.
+  /// The frequency of words in a sample of the table. It uses the same pages each time, which stay in memory.
   struct Sample {
     private let share: Double
     /// Rows that have all words.
     private(set) var found = 0
-    /// Those of them that are no book's pages, and how many of the table's pages have some.
+    /// The rows that are not pages of a book, and the number of the table's pages that contain some.
     private var single = 0
     private var blocks = 0
     /// Up to which there are `limit` rows with all words, and some more; nil where that is the end.
@@ -76,7 +74,7 @@ extension PostgreSQLConnection {
     /// The seldom ones are asked for, and what is far more often is looked for in what has those.
     let search: Search
 
-    /// Nil of a table that is not much larger.
+    /// Takes a sample; nil if the table is not much larger.
     init?(
       _ queries: [String], of rows: Int, behind start: [SQLValue], _ limit: Int,
       _ connection: PostgreSQLConnection
@@ -191,11 +189,9 @@ extension PostgreSQLConnection {
   /// costs more than it spares.
   private var isInOrder: Bool {
     get throws(SQLError) {
-      var correlation = 0.0
-      try run(
+      try rows(
         "SELECT correlation FROM pg_stats WHERE (schemaname, tablename) = (current_schema(), 'searched_pages')"
-      ) { correlation = $0.real(0) }
-      return correlation > 0.9
+      ) { $0.real(0) }.first ?? 0 > 0.9
     }
   }
 
@@ -224,43 +220,38 @@ extension PostgreSQLConnection {
       "SELECT number, shelf, id FROM searched WHERE number IN "
       + "(SELECT cover FROM searched WHERE \(search.condition) AND cover IS NOT NULL) "
       + "AND \(behind)\(end) ORDER BY shelf, id LIMIT ?5"
-    var page: [Int] = []
-    try run(
+    return try rows(
       "SELECT number FROM ((\(own)) UNION (\(covers))) AS item ORDER BY shelf, id LIMIT ?5",
       search.values + start + [.integer(limit)] + (shelf.map { [.text($0)] } ?? [])
-    ) { page.append($0.integer(0)) }
-    return page
+    ) { $0.integer(0) }
   }
 
-  /// How much is listed of what is found; at most `most`.
+  /// Returns the number of listed items that are found, at most `most`.
   func count(_ search: Search) throws(SQLError) -> Int {
     let single =
       "SELECT number FROM searched WHERE \(search.condition) AND cover IS NULL AND shelf IS NOT NULL "
       + "LIMIT CAST(?3 AS bigint)"
     let books = "SELECT DISTINCT cover FROM searched WHERE \(search.condition) AND cover IS NOT NULL"
-    var count = 0
-    try run(
+    let count = try integer(
       "SELECT count(*) FROM ((\(single)) UNION ALL (\(books))) AS item",
-      search.values + [.integer(Self.most)]
-    ) { count = min($0.integer(0), Self.most) }
-    return count
+      search.values + [.integer(Self.most)])
+    return min(count ?? 0, Self.most)
   }
 
-  /// Those that the list comes by behind a place, so far and no further; nil where there are not enough within that.
+  /// Finds items along the list behind a place, within a window; nil if the window has too few.
   private func walked(
     _ search: Search, _ start: [SQLValue], _ limit: Int, within window: Int
   ) throws(SQLError) -> [Int]? {
-    var page: [Int] = []
     let found =
       "words @@ CAST(?1 AS tsquery) OR cover IS NOT NULL AND EXISTS (SELECT 1 FROM searched AS page "
       + "WHERE page.cover = listed.number AND page.words @@ CAST(?1 AS tsquery))"
     let listed =
       "SELECT number, shelf, id, cover, words FROM searched WHERE shelf IS NOT NULL AND (shelf, id) > (?2, ?3) "
       + "ORDER BY shelf, id LIMIT CAST(?5 AS bigint)"
-    try run(
+    let page = try rows(
       "SELECT number FROM (\(listed)) AS listed WHERE \(found) ORDER BY shelf, id LIMIT ?4",
       [.text(search.all)] + start + [.integer(limit), .integer(window)]
-    ) { page.append($0.integer(0)) }
+    ) { $0.integer(0) }
     return page.count < limit ? nil : page
   }
 }

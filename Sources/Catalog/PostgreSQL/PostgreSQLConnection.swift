@@ -9,9 +9,9 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
   private var prepared: [String: String] = [:]
   /// More of them than are met again.
   private static let mostPrepared = 200
-  /// How long an answer is waited for; for ever where nil. A server that is stopped, or cut off, says nothing of it.
+  /// The timeout of a response; nil for none. A server that is stopped or cut off does not report it.
   var patience: Duration? = PostgreSQLConnection.shortPatience
-  /// Of whoever can do without the answer.
+  /// The timeout of callers that can do without the response.
   static let shortPatience = Duration.seconds(3)
   /// Longer than the server itself lets a statement run.
   static let longPatience = Duration.seconds(12)
@@ -76,10 +76,7 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
 
   func run(_ sql: String, _ values: [SQLValue], _ body: (any SQLRow) -> Void) throws(SQLError) {
     let statement = try statement(sql)
-    let isSent = Self.withParameters(values) {
-      PQsendQueryPrepared(handle, statement, Int32(values.count), $0, nil, nil, 0)
-    }
-    let result = try answer(isSent, sql)
+    let result = try answer(send(statement, values), sql)
     defer { PQclear(result) }
     try check(result, sql)
     for row in 0..<PQntuples(result) { body(PostgreSQLRow(result: result!, row: row)) }
@@ -134,10 +131,7 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
       var failure: SQLError?
       var sent = 0
       for values in rows {
-        let isSent = Self.withParameters(values) {
-          PQsendQueryPrepared(handle, statement, Int32(values.count), $0, nil, nil, 0)
-        }
-        guard isSent == 1 else {
+        guard send(statement, values) == 1 else {
           failure = fault(sql)
           break
         }
@@ -209,12 +203,13 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
     return isAfterMark ? result + "\(count + 1)" : result
   }
 
-  private static func withParameters<Result>(
-    _ values: [SQLValue], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
-  ) -> Result {
+  /// Sends a prepared statement; returns 1 if that was possible.
+  private func send(_ statement: String, _ values: [SQLValue]) -> Int32 {
     let texts = values.map { value in value.postgreSQLText.map { strdup($0) ?? nil } ?? nil }
     defer { for text in texts { free(text) } }
-    return texts.map { $0.map { UnsafePointer($0) } }.withUnsafeBufferPointer { body($0.baseAddress) }
+    return texts.map { $0.map { UnsafePointer($0) } }.withUnsafeBufferPointer {
+      PQsendQueryPrepared(handle, statement, Int32(values.count), $0.baseAddress, nil, nil, 0)
+    }
   }
 
   private func check(_ result: OpaquePointer?, _ sql: String) throws(SQLError) {

@@ -11,7 +11,7 @@ final class PostgreSQLDatabase: CatalogDatabase {
   /// The epoch in which this process has seen every archive.
   private let completed = Atomic<Int>(-1)
   private let isChecked = Atomic<Bool>(false)
-  /// What does not suit this program of the tables that are there.
+  /// The reason why this program cannot use the tables; nil if it can.
   private let misfit = Mutex<String?>(nil)
   /// Held by who writes: each finds what the one before has left, and none waits for another in the database.
   private let writing = Mutex<Void>(())
@@ -84,17 +84,11 @@ final class PostgreSQLDatabase: CatalogDatabase {
     guard let epoch = lease.epoch, making == nil || making == epoch else {
       throw StorageError("write the catalog \(pool.name)", Self.notOurs, kind: .unreachable)
     }
-    let result: Result<Void, StorageError> = writing.withLock { _ in
-      do throws(StorageError) {
-        return .success(
-          try asked { () throws(SQLError) in
-            try pool.use { (connection) throws(SQLError) in
-              try write(epoch, connection, body)
-            }
-          })
-      } catch { return .failure(error) }
+    try writing.withLock { (_) throws(StorageError) in
+      try asked { () throws(SQLError) in
+        try pool.use { (connection) throws(SQLError) in try write(epoch, connection, body) }
+      }
     }
-    try result.get()
   }
 
   private func write(
@@ -113,9 +107,7 @@ final class PostgreSQLDatabase: CatalogDatabase {
   /// Fails where somebody else has taken over; nobody does before the transaction ends.
   private func prove(_ epoch: Int, _ connection: PostgreSQLConnection) throws(SQLError) {
     let statement = "SELECT epoch FROM writer WHERE epoch = ? AND \(PostgreSQLSchema.isOurs) FOR KEY SHARE"
-    var isOurs = false
-    try connection.run(statement, [.integer(epoch)]) { _ in isOurs = true }
-    guard !isOurs else { return }
+    guard try connection.integer(statement, [.integer(epoch)]) == nil else { return }
     lease.isLost(epoch)
     throw SQLError(kind: .busy, code: "epoch \(epoch)", message: Self.notOurs, statement: statement)
   }
@@ -150,9 +142,9 @@ final class PostgreSQLDatabase: CatalogDatabase {
         statement: "open its tables")
     }
     guard let library else { return isChecked.store(true, ordering: .relaxed) }
-    var found: String?
-    try connection.run("SELECT library FROM writer") { found = $0.text(0) }
-    guard let found else { return }
+    guard let found = try connection.rows("SELECT library FROM writer", [], { $0.text(0) }).first else {
+      return
+    }
     guard found == library else {
       throw SQLError(
         kind: .refused, code: "version \(version)",
@@ -191,7 +183,7 @@ final class PostgreSQLDatabase: CatalogDatabase {
   private static func isPassing(_ error: SQLError) -> Bool { error.kind == .away || error.kind == .busy }
 }
 
-/// What is done to the tables by hand.
+/// Functions for commands that create or migrate the tables.
 extension Catalog {
   /// Whether a text means tables in PostgreSQL, be it a sound address or not.
   package static func isPostgreSQL(_ text: String) -> Bool {

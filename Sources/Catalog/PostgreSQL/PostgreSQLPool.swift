@@ -8,7 +8,7 @@ final class PostgreSQLPool: Sendable {
     var idle: [PostgreSQLConnection] = []
     /// Why there was no way to it the last time, and until when it is not tried again.
     var outage: (reason: SQLError, until: ContinuousClock.Instant)?
-    /// What it would not do, last.
+    /// The message of the last refused statement.
     var refusal: String?
   }
 
@@ -17,7 +17,7 @@ final class PostgreSQLPool: Sendable {
   let name: String
   private let state = Mutex(State())
   private static let mostIdle = 8
-  /// How long nobody asks after it could not be reached: whoever asks meanwhile is told at once.
+  /// The time without connection attempts after a failure. Callers get the error at once meanwhile.
   private static let pause = Duration.seconds(1)
 
   /// - Parameter address: `postgresql://…`; nothing is asked of it yet.
@@ -47,7 +47,7 @@ final class PostgreSQLPool: Sendable {
   /// Why the last who asked was not answered; nil where there was an answer.
   var outage: String? { state.withLock { $0.outage?.reason.message } }
 
-  /// What it would not do since this was asked last, as for want of a right, in its own words.
+  /// Returns the message of the last refused statement since the last call, as for a missing right.
   func takeRefusal() -> String? {
     state.withLock { state in
       defer { state.refusal = nil }

@@ -2,7 +2,7 @@
 ///
 /// Text is in the order of its bytes, as in SQLite, whatever the database's own language is.
 enum PostgreSQLSchema {
-  /// What a database of this program's version has.
+  /// The version of the tables that this program needs.
   static var version: Int { migrations.count }
 
   /// A condition of statements by which somebody writes: whoever has another version's tables writes nothing, also where
@@ -171,8 +171,8 @@ enum PostgreSQLSchema {
     ],
   ]
 
-  /// What a search looks at, in a table of its own: of very many rows that are found, four times as many lie in a page of
-  /// it as of all that is known of images. A folder's lie together.
+  /// The table for searches. A page of it has four times as many rows as a page of the table of images, and the rows of a
+  /// folder are together.
   private static let searched = [
     // What running servers write meanwhile waits.
     "LOCK TABLE image IN ACCESS EXCLUSIVE MODE",
@@ -226,9 +226,7 @@ enum PostgreSQLSchema {
     var isThere = false
     try connection.run("SELECT to_regclass('ziggurat_schema')") { isThere = !$0.isNull(0) }
     guard isThere else { return 0 }
-    var version = 0
-    try connection.run("SELECT version FROM ziggurat_schema") { version = $0.integer(0) }
-    return version
+    return try connection.integer("SELECT version FROM ziggurat_schema") ?? 0
   }
 
   /// Brings the tables to this program's version.

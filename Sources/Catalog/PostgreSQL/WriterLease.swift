@@ -10,7 +10,7 @@ final class WriterLease: Sendable {
   private struct State {
     var epoch: Int?
     var until = ContinuousClock.now
-    /// Where whoever has it is reached, as was heard last.
+    /// The last known URL of the holder.
     var address = ""
     /// That this process asks for it no more.
     var isReleased = false
@@ -21,7 +21,7 @@ final class WriterLease: Sendable {
   private let pool: PostgreSQLPool
   private let holder: String
   private let address: String
-  /// What the catalog is to be of; nil for whatever it is of.
+  /// The library of the catalog; nil for any.
   private let library: String?
   private let state = Mutex(State())
 
@@ -40,7 +40,7 @@ final class WriterLease: Sendable {
   /// The number that transactions prove; nil where another process has the right, or this one has been silent too long.
   var epoch: Int? { state.withLock { $0.until > .now ? $0.epoch : nil } }
 
-  /// Where the one that writes is reached; empty where that is not known, or this one is it.
+  /// The URL of the process that writes; empty if it is unknown, or if this process writes.
   var writer: String {
     // Its own address may be that of one that was killed, whose time is not over.
     state.withLock { $0.epoch == nil && $0.address != address ? $0.address : "" }
@@ -55,21 +55,18 @@ final class WriterLease: Sendable {
     var other = ""
     do throws(SQLError) {
       try pool.use(patience: PostgreSQLConnection.shortPatience) { (connection) throws(SQLError) in
-        found = nil
         if let epoch {
-          try connection.run(
+          found = try connection.integer(
             "UPDATE writer SET beat = clock_timestamp() WHERE epoch = ? AND \(PostgreSQLSchema.isOurs) RETURNING epoch",
-            [.integer(epoch)]
-          ) { found = $0.integer(0) }
+            [.integer(epoch)])
         } else {
           // Whoever was stopped in a transaction is not waited for: who gave up waiting would get the right without knowing it.
-          try connection.run(
+          found = try connection.integer(
             "UPDATE writer SET epoch = epoch + 1, holder = ?1, address = ?2, beat = clock_timestamp(), "
               + "library = coalesce(library, ?3) WHERE epoch = (SELECT epoch FROM writer "
               + "WHERE (beat < clock_timestamp() - make_interval(secs => \(Self.length)) OR address = '' AND ?2 <> '') "
               + "AND (library = ?3) IS NOT FALSE AND \(PostgreSQLSchema.isOurs) FOR UPDATE SKIP LOCKED) RETURNING epoch",
-            [.text(holder), .text(address), SQLValue(library)]
-          ) { found = $0.integer(0) }
+            [.text(holder), .text(address), SQLValue(library)])
           guard found == nil else { return }
           try connection.run("SELECT address FROM writer") { other = $0.text(0) ?? "" }
         }

@@ -22,12 +22,11 @@ extension SQLiteConnection {
   func found(_ words: SearchWords, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
     guard let query = words.query() else { return FoundRows() }
     // Not asked of a database in which nothing was found as often: most are small.
-    var last = 0
-    if hasMany.load(ordering: .relaxed) { try run("SELECT max(number) FROM image") { last = $0.integer(0) } }
+    let last = try hasMany.load(ordering: .relaxed) ? integer("SELECT max(number) FROM image") ?? 0 : 0
     // Of what every other image has the index alone would take longer than all of the rest. Others are told by few rows.
-    if last > Self.most, try Self.met(words, after: start, limit: 3, batches: 2, self) != nil,
+    if last > Self.most, try met(words, after: start, limit: 3, batches: 2) != nil,
       try areMany(words, upTo: last),
-      let page = try Self.met(words, after: start, limit: limit, batches: 20, self)
+      let page = try met(words, after: start, limit: limit, batches: 20)
     {
       return FoundRows(page: page, total: Self.most)
     }
@@ -36,15 +35,15 @@ extension SQLiteConnection {
     let isCounted = numbers.count <= Self.most
     if !isCounted {
       hasMany.store(true, ordering: .relaxed)
-      if let page = try Self.met(words, after: start, limit: limit, batches: 20, self) {
+      if let page = try met(words, after: start, limit: limit, batches: 20) {
         return FoundRows(page: page, total: Self.most)
       }
       // Far away.
       numbers = try integers("SELECT rowid FROM words WHERE words MATCH ?", [.text(query)])
     }
     if numbers.count <= Self.fewest {
-      let found = try Self.sorted(numbers, self)
-      return FoundRows(page: try Self.behind(start, found, self), total: found.count)
+      let found = try sorted(numbers)
+      return FoundRows(page: try behind(start, found), total: found.count)
     }
     var found = Wanted(numbers)
     try found.bind(self)
@@ -55,8 +54,7 @@ extension SQLiteConnection {
   func state() throws(SQLError) -> DatabaseState {
     // Of others' writing; of this process's, too, since there is a connection for writing alone. Tables in memory have
     // one for all.
-    var version = 0
-    try run("PRAGMA data_version") { version = $0.integer(0) }
+    let version = try integer("PRAGMA data_version") ?? 0
     return DatabaseState(connection: ObjectIdentifier(self), version: version &+ changes)
   }
 
@@ -65,18 +63,14 @@ extension SQLiteConnection {
   }
 
   /// The rows that are listed for these.
-  private static func sorted(
-    _ numbers: [Int], _ connection: SQLiteConnection
-  ) throws(SQLError) -> [Int] {
-    try connection.integers(
-      "SELECT DISTINCT coalesce(cover, number) FROM image WHERE number IN (\(list(numbers)))", [])
+  private func sorted(_ numbers: [Int]) throws(SQLError) -> [Int] {
+    try integers(
+      "SELECT DISTINCT coalesce(cover, number) FROM image WHERE number IN (\(Self.list(numbers)))", [])
   }
 
-  private static func behind(
-    _ start: [SQLValue], _ numbers: [Int], _ connection: SQLiteConnection
-  ) throws(SQLError) -> [Int] {
-    try connection.integers(
-      "SELECT number FROM image WHERE number IN (\(list(numbers))) AND (shelf, id) > (?, ?) ORDER BY shelf, id",
+  private func behind(_ start: [SQLValue], _ numbers: [Int]) throws(SQLError) -> [Int] {
+    try integers(
+      "SELECT number FROM image WHERE number IN (\(Self.list(numbers))) AND (shelf, id) > (?, ?) ORDER BY shelf, id",
       start)
   }
 
@@ -117,7 +111,7 @@ extension SQLiteConnection {
   /// The first `limit` of them that the index of what is listed comes by.
   private func walked(_ wanted: Wanted, after start: [SQLValue], limit: Int) throws(SQLError) -> [Int] {
     if let listed = listed.withLock({ $0 }), try listed.state == state(),
-      let found = try Self.first(limit, of: wanted, in: listed.numbers, after: start, self)
+      let found = try first(limit, of: wanted, in: listed.numbers, after: start)
     {
       return found
     }
@@ -156,20 +150,17 @@ extension SQLiteConnection {
       if numbers.count <= ListedNumbers.most, try self.state() == state {
         listed.withLock { $0 = ListedNumbers(state: state, numbers: numbers) }
       }
-      if let found = try Self.first(limit, of: wanted, in: numbers, after: start, self) { return found }
+      if let found = try first(limit, of: wanted, in: numbers, after: start) { return found }
     }
   }
 
-  /// Nil where what comes first behind the place was not listed yet.
-  private static func first(
-    _ limit: Int, of wanted: Wanted, in numbers: [UInt32], after start: [SQLValue],
-    _ connection: SQLiteConnection
+  /// Finds wanted rows behind a place; nil if the first row behind it was not listed yet.
+  private func first(
+    _ limit: Int, of wanted: Wanted, in numbers: [UInt32], after start: [SQLValue]
   ) throws(SQLError) -> [Int]? {
-    var next: Int?
-    try connection.run(
+    let next = try integer(
       "SELECT number FROM image WHERE shelf IS NOT NULL AND (shelf, id) > (?, ?) ORDER BY shelf, id LIMIT 1",
-      start
-    ) { next = $0.integer(0) }
+      start)
     guard let next else { return [] }
     guard let place = numbers.firstIndex(of: UInt32(clamping: next)) else { return nil }
     return Array(numbers[place...].lazy.map(Int.init).filter(wanted.has).prefix(limit))
@@ -203,15 +194,15 @@ extension SQLiteConnection {
 
   /// The first `limit` whose own words the search finds, of so many that hardly any is passed over; nil where they are not
   /// met within so many batches of twice as many rows.
-  private static func met(
-    _ words: SearchWords, after start: [SQLValue], limit: Int, batches: Int, _ connection: SQLiteConnection
+  private func met(
+    _ words: SearchWords, after start: [SQLValue], limit: Int, batches: Int
   ) throws(SQLError) -> [Int]? {
     let wanted = WantedWords(words)
     var found: [Int] = []
     var last = start
     for _ in 0..<batches {
       var rows: [(number: Int, texts: [String], isBook: Bool, place: [SQLValue])] = []
-      try connection.run(
+      try run(
         "SELECT number, shelf, id, search, book_search, pages FROM image WHERE shelf IS NOT NULL "
           + "AND (shelf, id) > (?, ?) ORDER BY shelf, id LIMIT ?", last + [.integer(2 * limit)]
       ) { row in
@@ -221,7 +212,7 @@ extension SQLiteConnection {
       for row in rows {
         var isFound = wanted.areIn(row.texts)
         if !isFound, row.isBook {
-          try connection.run("SELECT search FROM image WHERE cover = ?", [.integer(row.number)]) { page in
+          try run("SELECT search FROM image WHERE cover = ?", [.integer(row.number)]) { page in
             isFound = isFound || wanted.areIn([page.text(0) ?? ""])
           }
         }
@@ -238,7 +229,7 @@ extension SQLiteConnection {
 /// The row numbers of all that is listed, in its order: to go along a million of them takes a hundredth of the time that
 /// the index takes.
 struct ListedNumbers: Sendable {
-  /// Of the database when it was so.
+  /// The state of the database at that time.
   let state: DatabaseState
   let numbers: [UInt32]
 

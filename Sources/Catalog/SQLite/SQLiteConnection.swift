@@ -7,7 +7,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
   private let handle: OpaquePointer
   /// Held by the thread whose transaction it is: what others run meanwhile would be part of that.
   private let writing = Mutex<Void>(())
-  /// What was listed when a search last went far along it.
+  /// The list at the last search that went far along it.
   let listed = Mutex<ListedNumbers?>(nil)
   /// Whether a search found so many that they are no longer counted.
   let hasMany = Atomic(false)
@@ -85,10 +85,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
 
   /// While no other thread has a transaction of this connection.
   func alone(_ body: () throws(SQLError) -> Void) throws(SQLError) {
-    let result: Result<Void, SQLError> = writing.withLock { _ in
-      do throws(SQLError) { return .success(try body()) } catch { return .failure(error) }
-    }
-    try result.get()
+    try writing.withLock { (_) throws(SQLError) in try body() }
   }
 
   /// - Returns: a statement, to be finalized.

@@ -9,7 +9,7 @@ import ZigguratFiles
 struct SQLiteConnections {
   var reader: SQLiteConnection
   var writer: SQLiteConnection
-  /// Of its own: a search takes longer than anything else and must hold up nobody.
+  /// A connection for searches, which take longer than all other queries and must not delay them.
   var searcher: SQLiteConnection
   /// Why the listing is in memory alone; nil where it has its file.
   var memoryReason: String?
@@ -74,8 +74,7 @@ struct SQLiteConnections {
     try prepare(connection)
     if let path {
       try? connection.run("ATTACH ? AS old", [.text("file:\(escaped(path))?mode=ro\(isolation(path))")])
-      var version = 0
-      try? connection.run("PRAGMA old.user_version") { version = $0.integer(0) }
+      let version = try? connection.integer("PRAGMA old.user_version")
       if version == SQLiteSchema.version { for sql in SQLiteSchema.takeOver { try? connection.run(sql) } }
       for sql in SQLiteSchema.takeOverOrigins { try? connection.run(sql) }
       try? connection.run("DETACH old")
@@ -103,9 +102,7 @@ struct SQLiteConnections {
   private static func prepare(_ connection: SQLiteConnection) throws(SQLError) {
     try connection.transaction { () throws(SQLError) in
       for statement in SQLiteSchema.origin { try connection.run(statement) }
-      var version = 0
-      try connection.run("PRAGMA user_version") { version = $0.integer(0) }
-      guard version != SQLiteSchema.version else { return }
+      guard try connection.integer("PRAGMA user_version") != SQLiteSchema.version else { return }
       for statement in SQLiteSchema.drop + SQLiteSchema.create { try connection.run(statement) }
       try connection.run("PRAGMA user_version = \(SQLiteSchema.version)")
     }

@@ -12,7 +12,7 @@ final class SQLiteDatabase: CatalogDatabase {
   private let connections: Mutex<SQLiteConnections>
   /// Held by who begins again with another database.
   private let recovering = Mutex<Void>(())
-  /// How often it was made anew, and of which making all archives were seen.
+  /// The number of times that it was recreated, and the one of them in which all archives were seen.
   private let made = Atomic<Int>(0)
   private let completed = Atomic<Int>(-1)
   /// Orders that have an index, or will soon.
@@ -111,10 +111,8 @@ final class SQLiteDatabase: CatalogDatabase {
     try SQLiteSchema.optimize(writer)
     try writer.run("VACUUM")
     let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
-    var isBusy = false
-    try writer.run(checkpoint) { isBusy = $0.integer(0) != 0 }
     // Where others read all the while, the old pages stay in both files, and SQLite calls that no error.
-    guard !isBusy else {
+    guard try writer.integer(checkpoint) == 0 else {
       throw SQLError(
         kind: .busy, code: "SQLite error \(SQLITE_BUSY)", message: "others are reading it",
         statement: checkpoint)
@@ -144,8 +142,8 @@ final class SQLiteDatabase: CatalogDatabase {
   /// Begins again with an empty database: a new file for a damaged one, else memory. Of several who find the same
   /// damage the first does.
   private func recover(from error: SQLError, of broken: SQLiteConnections) throws(StorageError) {
-    let result: Result<Void, StorageError> = recovering.withLock { _ in
-      guard connections.withLock({ $0.writer === broken.writer }) else { return .success(()) }
+    try recovering.withLock { (_) throws(StorageError) in
+      guard connections.withLock({ $0.writer === broken.writer }) else { return }
       made.add(1, ordering: .releasing)
       // Who begins before the empty one is there has seen the old one.
       defer { made.add(1, ordering: .releasing) }
@@ -158,9 +156,7 @@ final class SQLiteDatabase: CatalogDatabase {
         let fresh = try isFile ? SQLiteConnections.open(path) : SQLiteConnections.openMemory()
         connections.withLock { $0 = fresh }
         indexed.withLock { $0 = [] }
-        return .success(())
-      } catch { return .failure(failure(error)) }
+      } catch { throw failure(error) }
     }
-    try result.get()
   }
 }

@@ -14,7 +14,7 @@ enum SQLiteSchema {
       shown TEXT, book_search TEXT, book_shown TEXT, book_date TEXT
     )
     """
-  /// What is said of books as wholes, of which their covers have what is listed and searched.
+  /// Descriptions of books as wholes. Their covers have the parts that are listed and searched.
   private static let book = """
     CREATE TABLE book (
       id TEXT PRIMARY KEY, stamp INTEGER NOT NULL, title TEXT, date TEXT, search TEXT, cover TEXT
@@ -52,7 +52,7 @@ enum SQLiteSchema {
     "CREATE INDEX image_folder ON image (folder, shelf, id) WHERE shelf IS NOT NULL",
   ]
 
-  /// Which source root an archive came from. It outlives a change of the other tables, since no archive tells it.
+  /// The source root of each archive. It outlives a change of the other tables, since no archive contains it.
   static let origin = [
     """
     CREATE TABLE IF NOT EXISTS origin (
@@ -88,10 +88,9 @@ enum SQLiteSchema {
 
   /// Has indexes let go of what was deleted.
   static func optimize(_ connection: any SQLConnection) throws(SQLError) {
-    var indexes: [String] = []
-    try connection.run("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%fts5%'") {
-      indexes.append($0.text(0) ?? "")
-    }
+    let indexes = try connection.rows(
+      "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%fts5%'"
+    ) { $0.text(0) }
     for name in indexes { try connection.run("INSERT INTO \(name)(\(name)) VALUES ('optimize')") }
   }
 }

@@ -17,7 +17,7 @@ package struct ArchiveRow: Hashable, Sendable {
   package let format: TileFormat
   /// Its build record, as JSON.
   package let build: [UInt8]
-  /// What its archive says of the image, as JSON.
+  /// The metadata of its archive, as JSON.
   package let words: [UInt8]
 
   package init(
@@ -36,7 +36,7 @@ package struct ArchiveRow: Hashable, Sendable {
   }
 }
 
-/// What a catalog knows of an image's archives.
+/// The rows of an image's archives in a catalog.
 package struct ArchiveRows: Sendable {
   /// An archive that another one has replaced.
   package struct Former: Sendable {
@@ -45,13 +45,13 @@ package struct ArchiveRows: Sendable {
     package let remains: Int
   }
 
-  /// Nil where there is no such image any more.
+  /// The present archive; nil if the image does not exist any more.
   package internal(set) var current: ArchiveRow?
   package internal(set) var former: [Former] = []
-  /// Nil where nobody has said anything.
+  /// The metadata of visitors; nil if there is none.
   package internal(set) var sidecar: Sidecar?
 
-  /// What somebody has said of the image.
+  /// The metadata that visitors wrote.
   package struct Sidecar: Hashable, Sendable {
     /// The XMP, whole.
     package let xmp: [UInt8]
@@ -60,12 +60,12 @@ package struct ArchiveRows: Sendable {
   }
 }
 
-/// What the one server that writes takes into a catalog at once.
+/// The changes that the writer puts into a catalog at once.
 package struct ArchiveChange: Sendable {
-  /// What is listed, each with the row of its archive.
+  /// The listed entries, each with the row of its archive.
   package var entries: [CatalogEntry] = []
   package var archives: [ArchiveRow] = []
-  /// Of what somebody has said of them, by which they are listed; none where nobody has said anything.
+  /// The versions of the sidecars that the entries were made with; none for images without a sidecar.
   package var versions: [ImageID: Int] = [:]
   /// Images that are there no more.
   package var gone: [ImageID] = []
@@ -99,7 +99,7 @@ extension ArchiveRow {
     ]
   }
 
-  /// Nil of a row that somebody else has written and that no archive of ours has.
+  /// Reads a row; nil if another program wrote it and it is invalid.
   init?(_ row: any SQLRow) {
     guard let id = row.id(0), let digest = row.text(2), let etag = row.text(3),
       digest.utf8.count == 64,

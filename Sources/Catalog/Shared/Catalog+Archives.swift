@@ -1,11 +1,11 @@
 package import ZigguratFiles
 
-/// Which archives a library in an object store has, in a catalog that servers share: none of them needs a list of all.
+/// The archives of a library in an object store, in a catalog that servers share. No server needs a list of all.
 extension Catalog {
   /// Hours that an archive which was replaced is still answered for whoever names its generation.
   package static let formerHours = 24
 
-  /// Of an archive: it is the image's.
+  /// The condition for an archive that is the present one of its image.
   static let isThere = "replaced IS NULL AND deletion IS NULL"
 
   /// The archives of those of `ids` that are known, also those that were replaced a short while ago.
@@ -54,23 +54,18 @@ extension Catalog {
     var last: String? = ""
     while let behind = last {
       // Pages, none of which is much in memory; whoever changes rows meanwhile is this process.
-      var page: [(id: String, digest: String)] = []
-      try read { (connection) throws(SQLError) in
-        page = []
-        try connection.run(
-          "SELECT DISTINCT ON (id) id, digest FROM archive WHERE id > ? AND replaced IS NULL "
-            + "ORDER BY id, deletion DESC LIMIT \(step)",
-          [.text(behind)]
-        ) { page.append(($0.text(0) ?? "", $0.text(1) ?? "")) }
-      }
+      let page = try rows(
+        "SELECT DISTINCT ON (id) id, digest FROM archive WHERE id > ? AND replaced IS NULL "
+          + "ORDER BY id, deletion DESC LIMIT \(step)", [.text(behind)]
+      ) { (id: $0.text(0) ?? "", digest: $0.text(1) ?? "") }
       for (id, digest) in page { if let id = ImageID(id) { body(id, digest) } }
       last = page.count == step ? page.last?.id : nil
     }
   }
 
-  /// What has come of a change.
+  /// The result of a change.
   package struct Taking: Sendable {
-    /// Of each image that the database cannot hold why.
+    /// The errors of images that the database cannot store.
     package var refused: [StorageError] = []
     /// Images of which somebody has said something else meanwhile: they are not taken in, and to be read again.
     package var edited: [ImageID] = []
@@ -147,41 +142,41 @@ extension Catalog {
     return change.archives.map(\.id).filter(edited.contains)
   }
 
-  /// Those of the archives that somebody has deleted, and that nothing has come after.
+  /// Returns the archives that visitors have deleted and that no other archive has followed.
   private static func deleted(
     _ archives: [ArchiveRow], _ connection: any SQLConnection
   ) throws(SQLError) -> Set<ImageID> {
     guard !archives.isEmpty else { return [] }
     let generations = Dictionary(archives.map { ($0.id, $0.generation) }) { first, _ in first }
-    var found: Set<ImageID> = []
-    try connection.run(
+    let found = try connection.rows(
       "SELECT id, generation FROM archive WHERE id = ANY (CAST(? AS text[])) AND deletion IS NOT NULL AND NOT EXISTS "
         + "(SELECT 1 FROM archive AS other WHERE other.id = archive.id AND other.replaced IS NULL "
         + "AND other.deletion IS NULL)",
       [.text(list(archives.map(\.id)))]
-    ) { row in
-      guard let id = row.id(0), generations[id] == UInt64(bitPattern: Int64(row.integer(1))) else { return }
-      found.insert(id)
+    ) { row -> ImageID? in
+      guard let id = row.id(0), generations[id] == UInt64(bitPattern: Int64(row.integer(1))) else {
+        return nil
+      }
+      return id
     }
-    return found
+    return Set(found)
   }
 
-  /// Those that somebody has brought back since the change was read: of them the directory does not say it yet, and says it
-  /// last.
+  /// Returns the images that visitors have restored since the change was read. The directory does not contain that yet, and
+  /// will contain it last.
   private static func restored(
     _ change: ArchiveChange, _ connection: any SQLConnection
   ) throws(SQLError) -> Set<ImageID> {
     let ids = change.archives.map(\.id) + change.gone
-    var found: Set<ImageID> = []
-    guard !ids.isEmpty else { return found }
-    try connection.run(
-      "SELECT id FROM archive WHERE id = ANY (CAST(? AS text[])) AND unannounced AND \(isThere)",
-      [.text(list(ids))]
-    ) { row in if let id = row.id(0) { found.insert(id) } }
-    return found
+    guard !ids.isEmpty else { return [] }
+    return Set(
+      try connection.rows(
+        "SELECT id FROM archive WHERE id = ANY (CAST(? AS text[])) AND unannounced AND \(isThere)",
+        [.text(list(ids))]
+      ) { $0.id(0) })
   }
 
-  /// Those whose words are others by now than the entries have.
+  /// Returns the images whose metadata has changed since the entries were made.
   private static func edited(
     _ change: ArchiveChange, _ connection: any SQLConnection
   ) throws(SQLError) -> Set<ImageID> {
@@ -196,27 +191,15 @@ extension Catalog {
 
   /// The parts of what builders have written that were taken in.
   package func parts() throws(StorageError) -> Set<String> {
-    var found: Set<String> = []
-    try read { (connection) throws(SQLError) in
-      found = []
-      try connection.run("SELECT name FROM part WHERE name <> ''") {
-        if let name = $0.text(0) { found.insert(name) }
-      }
-    }
-    return found
+    Set(try rows("SELECT name FROM part WHERE name <> ''") { $0.text(0) })
   }
 
   /// Whether all that builders had written was taken in once: before that nobody knows what is missing.
   package func isFilled() throws(StorageError) -> Bool {
-    var isFilled = false
-    try read(.row) { (connection) throws(SQLError) in
-      isFilled = false
-      try connection.run("SELECT 1 FROM part LIMIT 1") { _ in isFilled = true }
-    }
-    return isFilled
+    try integer("SELECT 1 FROM part LIMIT 1", reading: .row) != nil
   }
 
-  /// What was taken in where builders have written nothing.
+  /// The parts of a directory that is empty.
   package static let noParts: Set<String> = [""]
 
   /// Forgets what nobody is answered with any more: archives that were replaced long ago, and what was told of changes.
@@ -226,11 +209,7 @@ extension Catalog {
     // Who has not listened for so long begins anew.
     let told = "change WHERE told < clock_timestamp() - interval '1 hour'"
     for old in [former, told] {
-      var isAny = false
-      try read { (connection) throws(SQLError) in
-        isAny = false
-        try connection.run("SELECT 1 FROM \(old) LIMIT 1") { _ in isAny = true }
-      }
+      var isAny = try integer("SELECT 1 FROM \(old) LIMIT 1") != nil
       // After long silence there are millions, for which one transaction has not the time.
       while isAny {
         try write { (connection) throws(SQLError) in

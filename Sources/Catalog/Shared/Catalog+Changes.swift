@@ -1,42 +1,38 @@
 package import ZigguratFiles
 
-/// Which images have changed since one has last asked, whoever changed them: a feed that loses none.
+/// A feed of changed images that loses none, whoever changes them.
 ///
 /// Each row of it carries its transaction. Transactions end in another order than they have begun, so that neither their
 /// numbers nor a counter say what is new. A place in the feed is therefore a snapshot, which says of every transaction
 /// whether it had ended at a moment: behind it is what had not. Each change is told once, whatever else is open meanwhile.
 extension Catalog {
-  /// How far somebody has listened.
+  /// A position in the feed.
   package struct Place: Hashable, Sendable {
     /// PostgreSQL's text of it ("pg_snapshot"): what it sees was told.
     let snapshot: String
   }
 
-  /// What was changed behind a place.
+  /// Changes behind a place.
   package struct Changes: Sendable {
-    /// Nil where it is so much that everything may have changed.
+    /// The changed images; nil if there are so many that all may have changed.
     package let images: Set<ImageID>?
     package let place: Place
   }
 
   private static let most = 10_000
   private static let now = "CAST(pg_current_snapshot() AS text)"
-  /// Of a row of the feed: that it is behind the place that a parameter is, twice.
+  /// The condition for a row of the feed behind a place, which is the parameter twice.
   private static let isBehind =
     "change.transaction >= pg_snapshot_xmin(CAST(CAST(? AS text) AS pg_snapshot)) "
     + "AND NOT pg_visible_in_snapshot(change.transaction, CAST(CAST(? AS text) AS pg_snapshot))"
 
-  /// Where the feed is now: what is read of the catalog behind this has all changes before it.
+  /// Returns the present end of the feed. Later reads of the catalog see all changes before it.
   package func place() throws(StorageError) -> Place {
     // Behind which all is.
-    var snapshot = "1:1:"
-    try read(.row) { (connection) throws(SQLError) in
-      try connection.run("SELECT \(Self.now)") { snapshot = $0.text(0) ?? snapshot }
-    }
-    return Place(snapshot: snapshot)
+    Place(snapshot: try rows("SELECT \(Self.now)", reading: .row) { $0.text(0) }.first ?? "1:1:")
   }
 
-  /// What has changed behind a place, each image once.
+  /// Returns the changes behind a place, each image once.
   package func changes(behind place: Place) throws(StorageError) -> Changes {
     var snapshot = place.snapshot
     var images: Set<ImageID> = []
@@ -64,21 +60,17 @@ extension Catalog {
     return Changes(images: count > Self.most || isEarlier ? nil : images, place: Place(snapshot: snapshot))
   }
 
-  /// Of images of which something has changed those that are there no more, and those of which something was there
-  /// that nobody is to see any more; at most a thousand are asked for at once.
+  /// Returns those of the changed images that do not exist any more, and those with a former archive that was deleted or
+  /// removed.
+  /// - Parameter ids: at most a thousand.
   package func gone(among ids: [ImageID]) throws(StorageError) -> [ImageID] {
-    var gone: [ImageID] = []
-    try read(.row) { (connection) throws(SQLError) in
-      gone = []
-      try connection.run(
-        "SELECT id FROM unnest(CAST(? AS text[])) AS asked (id) WHERE \(Self.hasGone("asked"))",
-        [.text(Self.list(ids))]
-      ) { if let id = $0.id(0) { gone.append(id) } }
-    }
-    return gone
+    try rows(
+      "SELECT id FROM unnest(CAST(? AS text[])) AS asked (id) WHERE \(Self.hasGone("asked"))",
+      [.text(Self.list(ids))], reading: .row
+    ) { $0.id(0) }
   }
 
-  /// Of rows with an id: it is no image's, or was that of another one, which was removed or deleted.
+  /// Returns the condition for rows whose id has no image, or had another one that was removed or deleted.
   private static func hasGone(_ rows: String) -> String {
     "(NOT EXISTS (SELECT 1 FROM archive AS own WHERE own.id = \(rows).id AND \(isThere)) "
       + "OR EXISTS (SELECT 1 FROM archive AS own WHERE own.id = \(rows).id AND (deletion IS NOT NULL OR gone)))"
@@ -92,23 +84,16 @@ extension Catalog {
   ) throws(StorageError) {
     var heard = 0
     while true {
-      var (gone, count): ([ImageID], Int) = ([], 0)
-      try read { (connection) throws(SQLError) in
-        gone = []
-        count = 0
-        try connection.run(
-          "SELECT number, id, CAST(\(Self.hasGone("change")) AS integer) FROM change WHERE number > ? AND \(Self.isBehind) "
-            + "AND pg_visible_in_snapshot(change.transaction, CAST(CAST(? AS text) AS pg_snapshot)) "
-            + "ORDER BY number LIMIT \(Self.most)",
-          [.integer(heard), .text(first.snapshot), .text(first.snapshot), .text(last.snapshot)]
-        ) { row in
-          heard = row.integer(0)
-          count = count + 1
-          if row.integer(2) == 1, let id = row.id(1) { gone.append(id) }
-        }
-      }
+      let page = try rows(
+        "SELECT number, id, CAST(\(Self.hasGone("change")) AS integer) FROM change WHERE number > ? AND \(Self.isBehind) "
+          + "AND pg_visible_in_snapshot(change.transaction, CAST(CAST(? AS text) AS pg_snapshot)) "
+          + "ORDER BY number LIMIT \(Self.most)",
+        [.integer(heard), .text(first.snapshot), .text(first.snapshot), .text(last.snapshot)]
+      ) { (number: $0.integer(0), gone: $0.integer(2) == 1 ? $0.id(1) : nil) }
+      heard = page.last?.number ?? heard
+      let gone = page.compactMap(\.gone)
       if !gone.isEmpty { body(gone) }
-      if count < Self.most { return }
+      if page.count < Self.most { return }
     }
   }
 
@@ -121,23 +106,16 @@ extension Catalog {
     let name = String(time, radix: 16)
     var last = ""
     while true {
-      var (gone, count): ([ImageID], Int) = ([], 0)
-      try read { (connection) throws(SQLError) in
-        gone = []
-        count = 0
-        try connection.run(
-          "SELECT id FROM (SELECT id FROM archive WHERE deletion > ?1 UNION SELECT id FROM archive "
-            + "WHERE replaced > to_timestamp(?2) AND \(Self.hasGone("archive"))) AS went WHERE id > ?3 "
-            + "ORDER BY id LIMIT \(Self.most)",
-          [.text(name), .integer(time), .text(last)]
-        ) { row in
-          last = row.text(0) ?? ""
-          count = count + 1
-          if let id = row.id(0) { gone.append(id) }
-        }
-      }
+      let page = try rows(
+        "SELECT id FROM (SELECT id FROM archive WHERE deletion > ?1 UNION SELECT id FROM archive "
+          + "WHERE replaced > to_timestamp(?2) AND \(Self.hasGone("archive"))) AS went WHERE id > ?3 "
+          + "ORDER BY id LIMIT \(Self.most)",
+        [.text(name), .integer(time), .text(last)]
+      ) { $0.text(0) ?? "" }
+      last = page.last ?? last
+      let gone = page.compactMap(ImageID.init)
       if !gone.isEmpty { body(gone) }
-      if count < Self.most { return }
+      if page.count < Self.most { return }
     }
   }
 }

@@ -1,7 +1,7 @@
 import TileStorage
 package import ZigguratFiles
 
-/// What visitors change, in a catalog that servers share: the one that writes proves in each transaction that it still is.
+/// Changes by visitors in a catalog that servers share. The writer proves in each transaction that it still is the writer.
 extension Catalog {
   /// Writes what somebody says of an image, and how it is listed by that.
   /// - Parameters:
@@ -15,16 +15,14 @@ extension Catalog {
     var isCurrent = false
     try write { (connection) throws(SQLError) in
       isCurrent = false
-      var found = 0
       let id = SQLValue.text(entry.id.text)
-      try connection.run("SELECT version FROM sidecar WHERE id = ? AND deleted = '' FOR UPDATE", [id]) {
-        found = $0.integer(0)
-      }
-      guard found == version else { return }
-      try connection.run(
-        "SELECT 1 FROM archive WHERE id = ? AND generation = ? AND \(Self.isThere) FOR UPDATE",
-        [id, .integer(Int(truncatingIfNeeded: entry.generation))]
-      ) { _ in isCurrent = true }
+      let found = try connection.integer(
+        "SELECT version FROM sidecar WHERE id = ? AND deleted = '' FOR UPDATE", [id])
+      guard found ?? 0 == version else { return }
+      isCurrent =
+        try connection.integer(
+          "SELECT 1 FROM archive WHERE id = ? AND generation = ? AND \(Self.isThere) FOR UPDATE",
+          [id, .integer(Int(truncatingIfNeeded: entry.generation))]) != nil
       guard isCurrent else { return }
       try connection.run(
         "INSERT INTO sidecar (id, xmp, version) VALUES (?, ?, ?) "
@@ -35,24 +33,19 @@ extension Catalog {
     return isCurrent
   }
 
-  /// What somebody has said of those of `ids` of which anybody has.
+  /// Returns the sidecars of those images that have one.
   /// - Parameter deletion: with which the images went; nil for those that are there.
   package func sidecars(
     of ids: [ImageID], deletedBy deletion: String? = nil
   ) throws(StorageError) -> [ImageID: ArchiveRows.Sidecar] {
     guard !ids.isEmpty else { return [:] }
-    var found: [ImageID: ArchiveRows.Sidecar] = [:]
-    try read { (connection) throws(SQLError) in
-      found = [:]
-      try connection.run(
-        "SELECT id, xmp, version FROM sidecar WHERE id = ANY (CAST(? AS text[])) AND deleted = ?",
-        [.text(Self.list(ids)), .text(deletion ?? "")]
-      ) { row in
-        guard let id = row.id(0) else { return }
-        found[id] = ArchiveRows.Sidecar(xmp: Array(row.bytes(1)), version: row.integer(2))
-      }
+    let found = try rows(
+      "SELECT id, xmp, version FROM sidecar WHERE id = ANY (CAST(? AS text[])) AND deleted = ?",
+      [.text(Self.list(ids)), .text(deletion ?? "")]
+    ) { row in
+      row.id(0).map { ($0, ArchiveRows.Sidecar(xmp: Array(row.bytes(1)), version: row.integer(2))) }
     }
-    return found
+    return Dictionary(found) { $1 }
   }
 
   // MARK: Adding
@@ -70,20 +63,16 @@ extension Catalog {
         "add \(id)", "in a catalog that servers share an id has at most \(Self.longestID) bytes",
         kind: .unreadable)
     }
-    var isReserved = false
-    try read { (connection) throws(SQLError) in
-      isReserved = false
-      try connection.run(
-        "INSERT INTO origin (id, root, bytes, modified) SELECT ?1, ?2, 0, 0 WHERE NOT EXISTS "
-          + "(SELECT 1 FROM image WHERE id = ?1 OR item = ?1 AND pages IS NOT NULL) "
-          + "AND NOT EXISTS (SELECT 1 FROM image WHERE id > ?3 AND id < ?4) "
-          + "AND NOT EXISTS (SELECT 1 FROM archive WHERE id = ?1) ON CONFLICT (id) DO UPDATE SET root = excluded.root "
-          + "WHERE origin.root = excluded.root RETURNING id",
-        // All below it; "0" is the byte behind the slash.
-        [.text(id.text), .text(Self.root(ofUpload: upload)), .text("\(id)/"), .text("\(id)0")]
-      ) { _ in isReserved = true }
-    }
-    return isReserved
+    let reserved = try rows(
+      "INSERT INTO origin (id, root, bytes, modified) SELECT ?1, ?2, 0, 0 WHERE NOT EXISTS "
+        + "(SELECT 1 FROM image WHERE id = ?1 OR item = ?1 AND pages IS NOT NULL) "
+        + "AND NOT EXISTS (SELECT 1 FROM image WHERE id > ?3 AND id < ?4) "
+        + "AND NOT EXISTS (SELECT 1 FROM archive WHERE id = ?1) ON CONFLICT (id) DO UPDATE SET root = excluded.root "
+        + "WHERE origin.root = excluded.root RETURNING id",
+      // All below it; "0" is the byte behind the slash.
+      [.text(id.text), .text(Self.root(ofUpload: upload)), .text("\(id)/"), .text("\(id)0")]
+    ) { $0.id(0) }
+    return !reserved.isEmpty
   }
 
   /// Gives back what was reserved for uploads of which no picture has come.
@@ -101,13 +90,7 @@ extension Catalog {
 
   /// Now by the database's clock, which is the same for all servers: seconds since 1970.
   package func now() throws(StorageError) -> Int {
-    var now = 0
-    try read { (connection) throws(SQLError) in
-      try connection.run("SELECT CAST(floor(extract(epoch FROM clock_timestamp())) AS bigint)") {
-        now = $0.integer(0)
-      }
-    }
-    return now
+    try integer("SELECT CAST(floor(extract(epoch FROM clock_timestamp())) AS bigint)") ?? 0
   }
 
   /// Takes images out of the library until `restore`, together.
@@ -132,10 +115,10 @@ extension Catalog {
         }
         guard isStill else { return }
       }
-      try connection.run(
+      taken = try connection.rows(
         "UPDATE archive SET deletion = ? WHERE id = ANY (CAST(? AS text[])) AND \(Self.isThere) RETURNING id",
         [.text(name), .text(Self.list(ids))]
-      ) { if let id = $0.id(0) { taken.append(id) } }
+      ) { $0.id(0) }
       guard !taken.isEmpty else { return }
       try connection.run(
         "UPDATE archive SET gone = true WHERE id = ANY (CAST(? AS text[])) AND replaced IS NOT NULL AND NOT gone",
@@ -149,7 +132,7 @@ extension Catalog {
     return taken
   }
 
-  /// What was deleted after a time and can come back, with the archives' ids, the last deleted first.
+  /// Returns the deletions after a time that can be restored, with the archives' ids, the latest first.
   package func deletions(since oldest: Int) throws(StorageError) -> [Deletion] {
     var found: [(name: String, time: Int, images: [ImageID])] = []
     try read { (connection) throws(SQLError) in
@@ -168,14 +151,8 @@ extension Catalog {
 
   /// The archives of a deletion.
   package func archives(ofDeletion name: String) throws(StorageError) -> [ArchiveRow] {
-    var found: [ArchiveRow] = []
-    try read { (connection) throws(SQLError) in
-      found = []
-      try connection.run(
-        "SELECT \(ArchiveRow.columns) FROM archive WHERE deletion = ?", [.text(name)]
-      ) { if let row = ArchiveRow($0) { found.append(row) } }
-    }
-    return found
+    try rows(
+      "SELECT \(ArchiveRow.columns) FROM archive WHERE deletion = ?", [.text(name)], ArchiveRow.init)
   }
 
   /// Brings a deletion's images back.
@@ -211,14 +188,9 @@ extension Catalog {
 
   /// Archives that were brought back since a builder has written another one down, or that there is none.
   package func unannounced() throws(StorageError) -> [ArchiveRow] {
-    var found: [ArchiveRow] = []
-    try read(.row) { (connection) throws(SQLError) in
-      found = []
-      try connection.run(
-        "SELECT \(ArchiveRow.columns) FROM archive WHERE unannounced AND \(Self.isThere) LIMIT 1000"
-      ) { if let row = ArchiveRow($0) { found.append(row) } }
-    }
-    return found
+    try rows(
+      "SELECT \(ArchiveRow.columns) FROM archive WHERE unannounced AND \(Self.isThere) LIMIT 1000", [],
+      reading: .row, ArchiveRow.init)
   }
 
   /// To be called when the store's directory has these as their images'.
@@ -232,13 +204,9 @@ extension Catalog {
 
   /// Forgets what can come back of deletions until a time. What was deleted stays so, whatever the store's directory says.
   package func purgeDeleted(until oldest: Int) throws(StorageError) {
-    var isAny = false
-    try read { (connection) throws(SQLError) in
-      try connection.run("SELECT 1 FROM deletion WHERE time <= ? LIMIT 1", [.integer(oldest)]) { _ in
-        isAny = true
-      }
+    guard try integer("SELECT 1 FROM deletion WHERE time <= ? LIMIT 1", [.integer(oldest)]) != nil else {
+      return
     }
-    guard isAny else { return }
     try write { (connection) throws(SQLError) in
       try connection.run(
         "DELETE FROM sidecar WHERE deleted IN (SELECT name FROM deletion WHERE time <= ?)", [.integer(oldest)]
@@ -265,7 +233,7 @@ extension Catalog {
       for condition in [
         "id = item.name", "id > item.name || '/' COLLATE \"C\" AND id < item.name || '0' COLLATE \"C\"",
       ] {
-        try connection.run(rows + condition, [list]) { if let row = ArchiveRow($0) { found.append(row) } }
+        found += try connection.rows(rows + condition, [list], ArchiveRow.init)
       }
     }
     return found
@@ -274,15 +242,9 @@ extension Catalog {
   /// Whether an image of this id, or a page of a book of this id, may show a file, and exists or can be restored.
   /// - Parameter sourceDigest: of the file, as in build records.
   package func mayShow(sourceDigest: String, _ id: ImageID) throws(StorageError) -> Bool {
-    var isFound = false
-    try read { (connection) throws(SQLError) in
-      isFound = false
-      try connection.run(
-        "SELECT 1 FROM archive WHERE (id = ?1 OR id > ?2 AND id < ?3) AND position(?4 IN build) > 0 "
-          + "AND (\(Self.isThere) OR deletion IN (SELECT name FROM deletion)) LIMIT 1",
-        [.text(id.text), .text("\(id)/"), .text("\(id)0"), .text(sourceDigest)]
-      ) { _ in isFound = true }
-    }
-    return isFound
+    try integer(
+      "SELECT 1 FROM archive WHERE (id = ?1 OR id > ?2 AND id < ?3) AND position(?4 IN build) > 0 "
+        + "AND (\(Self.isThere) OR deletion IN (SELECT name FROM deletion)) LIMIT 1",
+      [.text(id.text), .text("\(id)/"), .text("\(id)0"), .text(sourceDigest)]) != nil
   }
 }

@@ -2,13 +2,13 @@ import Glibc
 import Synchronization
 
 extension MappedFile {
-  /// From now on a file that others cut short while it is mapped, as `cp` does to the one it writes over, no longer
-  /// ends the process with SIGBUS: what is gone reads as zeros, which no codec takes for a tile.
+  /// Makes the process survive truncation of mapped files, as by `cp` over an existing file. Instead of ending the
+  /// process with SIGBUS, missing pages read as zeros, which no codec accepts as a tile.
   ///
-  /// Not for whoever makes something lasting of what was read.
+  /// Not for processes that store results of the reads.
   package static func surviveCutShortFiles() {
-    // Written now, all of them: what is read alone may be left out, and made by whoever uses it first. The handler
-    // must not.
+    // Everything that the handler uses is initialized here: lazy initialization could otherwise run inside the handler,
+    // which is not allowed.
     pageSize = sysconf(Int32(_SC_PAGESIZE))
     told.store(0, ordering: .relaxed)
     var action = sigaction()
@@ -18,15 +18,15 @@ extension MappedFile {
   }
 }
 
-// Both are written once, before there is a second thread.
+// Both are written once, before a second thread starts.
 nonisolated(unsafe) private var pageSize = 0
 nonisolated(unsafe) private var previous = sigaction()
-/// When it was last told, seconds since 1970.
+/// The time of the last message, in seconds since 1970.
 private let told = Atomic<Int>(0)
 private let notice: StaticString =
   "ziggurat: an archive was cut short while it was read; replace archives by renaming, not by writing over them\n"
 
-/// Puts an empty page where the file has none any more; the read that failed is then done again.
+/// Maps an empty page where the file has none any more. The failed read is then repeated.
 private func fillMissingPage(
   _ signal: Int32, _ information: UnsafeMutablePointer<siginfo_t>?, _: UnsafeMutableRawPointer?
 ) {
@@ -49,6 +49,6 @@ private func fillMissingPage(
       return
     }
   }
-  // Any other is as deadly as before: the instruction that raised it is run again.
+  // Any other cause is as fatal as before: the failed instruction is repeated.
   sigaction(SIGBUS, &previous, nil)
 }

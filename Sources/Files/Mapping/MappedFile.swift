@@ -2,39 +2,39 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A whole file mapped read-only; unmapped when the last owner lets go. Small ones may be in memory instead.
+/// A whole file mapped read-only; unmapped after its last owner releases it. Small ones may be in memory instead.
 ///
-/// Files that others cut short while mapped end the process with SIGBUS, unless `surviveCutShortFiles` was called:
-/// archives are replaced by rename and never rewritten in place.
+/// Files that are truncated while mapped end the process with SIGBUS, unless `surviveCutShortFiles` was called.
+/// Archives are replaced by rename and never rewritten in place.
 package final class MappedFile: Sendable {
-  // The mapping is never written and lives as long as its owner: safe to share.
+  // The mapping is never written and lives as long as its owner, so that it is safe to share.
   nonisolated(unsafe) package let bytes: UnsafeRawBufferPointer
-  /// Seconds and nanoseconds of the last change, device and inode: what tells one file from its successor.
+  /// The time of the last change, device and inode, which distinguish a file from its successor.
   package let identity: FileIdentity
-  /// Open for reading as long as the mapping, for whoever sends parts of the file without touching them; or -1.
+  /// A descriptor for reading that is open as long as the mapping, for senders of parts of the file; or -1.
   package let descriptor: Int32
   private let isCopy: Bool
 
-  /// How many are mapped in the process.
+  /// The number of mappings in the process.
   private static let count = Atomic<Int>(0)
-  /// How many maps the system lets the process have, of files and of memory alike.
+  /// The maximum number of mappings of the process, of files and of memory alike.
   package static let places: Int = {
     let text = try? String(contentsOfFile: "/proc/sys/vm/max_map_count", encoding: .utf8)
     return text.flatMap { Int($0.prefix { $0.isNumber }) } ?? 65530
   }()
-  /// Many places are taken: what is mapped by the thousand should be let go of sooner.
+  /// Whether so many mappings exist that owners of thousands should release them sooner.
   package static var areMany: Bool { count.load(ordering: .relaxed) > places / 4 }
-  /// Small files are read instead: whatever needs memory needs a place, too.
+  /// Whether small files are read instead of mapped: allocating memory needs mappings, too.
   private static var areTooMany: Bool { count.load(ordering: .relaxed) > places / 2 }
-  /// Bytes of a file that may be in memory.
+  /// The maximum size in bytes of a file that may be in memory.
   private static let longestCopy = 16 << 20
 
   /// Opens a regular file for reading.
-  /// - Parameter enclosure: where the file lies; one that a link leads to elsewhere is refused.
+  /// - Parameter enclosure: the folder of the file; a file that a link leads to outside is refused.
   private static func open(
     _ path: String, _ action: String, within enclosure: Enclosure?
   ) throws(StorageError) -> Int32 {
-    // Without O_NONBLOCK a pipe in the library would hold up the open for ever.
+    // Without O_NONBLOCK, opening a pipe in the library would block for ever.
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw StorageError(action, errno: errno) }
     if let enclosure, !enclosure.holds(descriptor) {
@@ -44,8 +44,8 @@ package final class MappedFile: Sendable {
     return descriptor
   }
 
-  /// Returns the content of a file that is not empty, which is read and not mapped.
-  /// - Parameter most: the largest size that is accepted, bytes.
+  /// Returns the content of a file that is not empty. It is read and not mapped.
+  /// - Parameter most: the maximum size in bytes.
   package static func contents(
     path: String, atMost most: Int, within enclosure: Enclosure?
   ) throws(StorageError) -> [UInt8] {
@@ -66,8 +66,8 @@ package final class MappedFile: Sendable {
   }
 
   /// - Parameters:
-  ///   - keepsDescriptor: false for files that are mapped by the thousand; where too many are, they are read instead.
-  ///   - enclosure: where the file lies; one that a link leads to elsewhere is refused.
+  ///   - keepsDescriptor: false for files that are mapped by the thousand; if too many are, they are read instead.
+  ///   - enclosure: the folder of the file; a file that a link leads to outside is refused.
   package init(
     path: String, keepsDescriptor: Bool = true, within enclosure: Enclosure? = nil
   ) throws(StorageError) {
@@ -83,7 +83,7 @@ package final class MappedFile: Sendable {
     self.descriptor = keepsDescriptor ? descriptor : -1
   }
 
-  /// Of nothing, for what has no file.
+  /// Creates an empty mapping for data without a file.
   package init() {
     bytes = UnsafeRawBufferPointer(start: nil, count: 0)
     identity = FileIdentity(stat())
@@ -91,9 +91,9 @@ package final class MappedFile: Sendable {
     isCopy = false
   }
 
-  /// Of a file that is open and stays its owner's to close.
+  /// Maps an open file, which its owner closes.
   ///
-  /// - Parameter path: what an error calls it.
+  /// - Parameter path: the file's name in errors.
   package init(descriptor: Int32, path: String) throws(StorageError) {
     (bytes, identity, isCopy) = try Self.map(descriptor, "open \(path)", mayCopy: false)
     self.descriptor = -1

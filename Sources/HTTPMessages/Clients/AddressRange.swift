@@ -1,10 +1,10 @@
-/// Addresses that begin with the same bits, as CIDR writes them: `10.0.0.0/8`, `2001:db8::/32`, or one address.
+/// A range of addresses that begin with the same bits, in CIDR notation: `10.0.0.0/8`, `2001:db8::/32`, or one address.
 package struct AddressRange: Hashable, Sendable {
   private let first: IPAddress
-  /// Of the 128 bits, those that all of the addresses share.
+  /// The mask of the bits, among 128, that all addresses share.
   private let mask: (high: UInt64, low: UInt64)
 
-  /// Nil where the text is no range, or the address has bits behind the ones that count: who writes
+  /// Parses a range. Nil if the text is not a range, or the address has bits behind the prefix: the author of
   /// `10.1.0.0/8` means something else.
   package init?(_ text: some StringProtocol) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
@@ -27,7 +27,7 @@ package struct AddressRange: Hashable, Sendable {
     address.high & mask.high == first.high && address.low & mask.low == first.low
   }
 
-  /// So many ones, from the top.
+  /// Returns an integer whose highest `count` bits are ones.
   private static func ones(_ count: Int) -> UInt64 { count == 0 ? 0 : ~0 << UInt64(64 - count) }
 
   package static func == (a: AddressRange, b: AddressRange) -> Bool { a.first == b.first && a.mask == b.mask }

@@ -2,7 +2,7 @@ package import Glibc
 
 /// An IPv4 or IPv6 address, without a port or a zone.
 package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
-  /// The address's 128 bits in the order of its digits; one of IPv4 is `::ffff:a.b.c.d` (RFC 4291, section
+  /// The address's 128 bits in the order of its digits. An IPv4 address is `::ffff:a.b.c.d` (RFC 4291, section
   /// 2.5.5.2), so that both spellings are the same address.
   package let high: UInt64
   package let low: UInt64
@@ -23,7 +23,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// A socket's address without its port; nil for other families than these two.
+  /// Reads a socket's address without its port; nil for families other than IPv4 and IPv6.
   package init?(_ address: UnsafePointer<sockaddr>) {
     let pointer = UnsafeRawPointer(address)
     switch Int32(address.pointee.sa_family) {
@@ -33,14 +33,14 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// An address in words, `192.0.2.7` or `2001:db8::7`; nil where it is none.
+  /// Parses the text of an address, `192.0.2.7` or `2001:db8::7`; nil if it is not an address.
   package init?(_ text: some StringProtocol) {
     var text = String(text)
     guard let address = text.withUTF8({ IPAddress($0[...]) }) else { return nil }
     self = address
   }
 
-  /// The same of ASCII as it stands in a header.
+  /// Parses an address in ASCII, as in a header.
   init?(_ text: Slice<UnsafeBufferPointer<UInt8>>) {
     guard (1..<Int(INET6_ADDRSTRLEN)).contains(text.count), !text.contains(0) else { return nil }
     let capacity = Int(INET6_ADDRSTRLEN)
@@ -56,7 +56,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     self = address
   }
 
-  /// An address as proxies and URLs write it: in brackets or bare, with a port or without one.
+  /// Parses an address in the form of proxies and URLs: in brackets or bare, with a port or without one.
   package init?(withPort text: Slice<UnsafeBufferPointer<UInt8>>) {
     let colon = UInt8(ascii: ":")
     if text.first == UInt8(ascii: "[") {
@@ -73,7 +73,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Nothing, or a colon and up to five digits.
+  /// Whether the text is empty, or a colon and up to five digits.
   private static func isPort(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
     guard let first = text.first else { return true }
     return first == UInt8(ascii: ":") && (2...6).contains(text.count)
@@ -82,11 +82,11 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
   package var isIPv4: Bool { high == 0 && low >> 32 == 0xffff }
 
-  /// Whether it leads to the machine itself.
+  /// Whether it is an address of this machine's loopback interface.
   package var isLoopback: Bool { isIPv4 ? (low >> 24) & 0xff == 127 : high == 0 && low == 1 }
 
-  /// Whether the address is this machine's own or one of a home's or an office's network: of those that no
-  /// stranger on the Internet reaches, but a page in a browser beside it does.
+  /// Whether the address belongs to this machine or to a private network, such as a home's or an office's. Clients on
+  /// the Internet cannot reach such an address, but a page in a browser on that network can.
   package var isPrivate: Bool { Self.privateRanges.contains { $0.contains(self) } }
 
   private static let privateRanges = [

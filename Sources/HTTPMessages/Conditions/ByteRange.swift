@@ -1,14 +1,14 @@
-/// What a Range header asks for of a body (RFC 9110, section 14).
+/// The part of a body that a Range header requests (RFC 9110, section 14).
 package enum ByteRange: Hashable, Sendable {
-  /// The header counts for nothing: another unit, several parts, or no range at all.
+  /// The header is ignored: another unit, several parts, or no valid range.
   case whole
   case part(Range<Int>)
-  /// The body has none of it.
+  /// The body has no byte of the range.
   case unsatisfiable
 
   /// - Parameters:
-  ///   - header: of the request: `bytes=0-99`, `bytes=100-`, `bytes=-50`.
-  ///   - length: the body's, in bytes.
+  ///   - header: the request's header: `bytes=0-99`, `bytes=100-`, `bytes=-50`.
+  ///   - length: the length of the body in bytes.
   package init(_ header: UnsafeBufferPointer<UInt8>, of length: Int) {
     var text = Scanner(header)
     text.skipBlanks()
@@ -44,7 +44,7 @@ package enum ByteRange: Hashable, Sendable {
 
   private init(asked: Range<Int>) { self = asked.isEmpty ? .unsatisfiable : .part(asked) }
 
-  /// Reads a header from its beginning, a byte at a time.
+  /// A parser of a header from its beginning, byte by byte.
   private struct Scanner {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var at = 0
@@ -70,7 +70,7 @@ package enum ByteRange: Hashable, Sendable {
       return true
     }
 
-    /// Nil where no digit is next; digits that no `Int` holds are farther than any end.
+    /// Reads a number; nil if no digit is next. A number that does not fit an `Int` lies behind any end.
     mutating func takeNumber() -> Int? {
       let start = at
       var value = 0

@@ -1,11 +1,10 @@
-/// What a GET or HEAD makes its answer depend on: preconditions and a range (RFC 9110, sections 13 and 14), read in
-/// place.
+/// The preconditions and the range of a GET or HEAD (RFC 9110, sections 13 and 14), parsed in place.
 ///
-/// No representation here has a date, so conditions on dates count for nothing (sections 13.1.3 to 13.1.5).
+/// No representation has a date, so conditions on dates are ignored (sections 13.1.3 to 13.1.5).
 package struct Conditions {
-  /// Whether the method is GET: ranges count for no other (section 14.2).
+  /// Whether the method is GET: ranges are ignored for other methods (section 14.2).
   package var isGet: Bool
-  /// Each header's value, nil where the request has none; of lists all lines, with commas between.
+  /// Each header's value, nil if the request has none; for lists all lines, separated by commas.
   package var ifMatch: UnsafeBufferPointer<UInt8>?
   package var ifNoneMatch: UnsafeBufferPointer<UInt8>?
   package var ifRange: UnsafeBufferPointer<UInt8>?
@@ -13,9 +12,9 @@ package struct Conditions {
 
   package init(isGet: Bool) { self.isGet = isGet }
 
-  /// What is to be answered instead of 200.
+  /// The result of the conditions: the answer to send instead of 200.
   package enum Outcome: Hashable, Sendable {
-    /// Nothing else.
+    /// No change: the whole representation.
     case whole
     /// 206.
     case part(Range<Int>)
@@ -27,10 +26,10 @@ package struct Conditions {
     case unsatisfiable
   }
 
-  /// Decides in the order of section 13.2.2, of an answer that is 200 without conditions.
+  /// Evaluates the conditions in the order of section 13.2.2, for an answer that is 200 without them.
   /// - Parameters:
-  ///   - tag: the representation's strong entity tag with its quotes; nil where it has none.
-  ///   - length: the representation's, in bytes; nil where it has no parts, or is not made yet.
+  ///   - tag: the representation's strong entity tag with its quotes; nil if it has none.
+  ///   - length: the representation's length in bytes; nil if it has no parts, or is not made yet.
   package func outcome(tag: UnsafeBufferPointer<UInt8>?, length: Int?) -> Outcome {
     if let ifMatch, !EntityTagList(ifMatch).names(tag, .strong) { return .preconditionFailed }
     if let ifNoneMatch, EntityTagList(ifNoneMatch).names(tag, .weak) { return .notModified }
@@ -42,7 +41,7 @@ package struct Conditions {
     }
   }
 
-  /// Whether If-Range names the tag (section 13.1.5): anything else makes the range count for nothing.
+  /// Whether If-Range is missing or equals the tag (section 13.1.5); otherwise the range is ignored.
   private func isCurrent(_ tag: UnsafeBufferPointer<UInt8>?) -> Bool {
     guard let ifRange else { return true }
     guard let tag else { return false }

@@ -9,21 +9,21 @@ package struct EntityTag: Hashable, Sendable {
 
   init(_ opaque: String) { text = "\"\(opaque)\"" }
 
-  /// Of bytes made in memory.
+  /// Creates the tag of bytes in memory from their XXH3-64 and their length.
   package init(of bytes: [UInt8]) {
     let hash = XXH3_64bits(bytes, bytes.count)
     self.init(String(hash, radix: 16) + "." + String(bytes.count, radix: 16))
   }
 
-  /// Of bytes made in memory and followed by tiles that they name.
+  /// Creates the tag of bytes in memory that are followed by the tiles that they list.
   package init(of bytes: [UInt8], generation: UInt64) {
     self.init(EntityTag(of: bytes).text.dropFirst().dropLast() + "-" + String(generation, radix: 16))
   }
 
-  /// How the tag of a compressed answer ends, which else is that of what was compressed.
+  /// The end of a compressed answer's tag, which is otherwise the tag of the plain bytes.
   static let compressedEnd: StaticString = ".gz\""
 
-  /// Whether an If-Match header names this tag (RFC 9110, section 13.1.1).
+  /// Whether an If-Match header contains this tag (RFC 9110, section 13.1.1).
   package func isMatched(byIfMatch header: String) -> Bool {
     var (header, text) = (header, text)
     return header.withUTF8 { header in text.withUTF8 { EntityTagList(header).names($0, .strong) } }

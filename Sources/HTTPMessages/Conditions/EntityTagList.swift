@@ -1,24 +1,24 @@
 import Glibc
 
-/// The entity tags that an If-Match or If-None-Match header lists (RFC 9110, sections 8.8.3 and 13.1), read in place.
+/// The list of entity tags in an If-Match or If-None-Match header (RFC 9110, sections 8.8.3 and 13.1), parsed in place.
 package struct EntityTagList {
   private let bytes: UnsafeBufferPointer<UInt8>
 
-  /// - Parameter bytes: the header's value; of several lines all, with commas between.
+  /// - Parameter bytes: the header's value; for several lines all, separated by commas.
   package init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-  /// How two tags are compared (RFC 9110, section 8.8.3.2).
+  /// The comparison of two tags (RFC 9110, section 8.8.3.2).
   package enum Comparison {
-    /// As If-Match does: tags that are weak equal none. A compressed answer's tag stands for what was compressed.
+    /// The comparison of If-Match: weak tags equal none. A compressed answer's tag also matches the plain bytes.
     case strong
-    /// As If-None-Match does.
+    /// The comparison of If-None-Match.
     case weak
   }
 
-  /// Whether the list names the tag, or anything by an asterisk. What stands behind a mistake counts for nothing.
-  /// - Parameter tag: a strong one, with its quotes; nil where there is none.
+  /// Whether the list contains the tag, or an asterisk, which matches any. The rest of a malformed list is ignored.
+  /// - Parameter tag: a strong tag, with its quotes; nil if there is no tag.
   package func names(_ tag: UnsafeBufferPointer<UInt8>?, _ comparison: Comparison) -> Bool {
-    // Nearly always it is the tag alone.
+    // Nearly always the header is this one tag.
     if let tag, bytes.count == tag.count, let text = bytes.baseAddress, let own = tag.baseAddress,
       memcmp(text, own, tag.count) == 0
     {

@@ -1,14 +1,14 @@
 /// A copy of a request's conditions, which outlives the request's headers.
 package struct KeptConditions: Sendable {
   private let isGet: Bool
-  /// The headers' values, one behind the other; nothing nearly always.
+  /// The headers' values, one behind the other; nearly always empty.
   private var bytes: [UInt8] = []
   private var ifMatch: Range<Int>?
   private var ifNoneMatch: Range<Int>?
   private var ifRange: Range<Int>?
   private var range: Range<Int>?
 
-  /// - Parameter header: a header's value by its name, all lines of a list with commas between.
+  /// - Parameter header: returns a header's value by its name; for a list all lines, separated by commas.
   package init(isGet: Bool, _ header: (String) -> String?) {
     self.isGet = isGet
     ifMatch = keep(header("If-Match"))
@@ -25,7 +25,7 @@ package struct KeptConditions: Sendable {
     return start..<bytes.count
   }
 
-  /// As `Conditions.outcome`.
+  /// Evaluates the conditions like `Conditions.outcome`.
   package func outcome(tag: String?, length: Int?) -> Conditions.Outcome {
     bytes.withUnsafeBufferPointer { bytes in
       func view(_ range: Range<Int>?) -> UnsafeBufferPointer<UInt8>? {

@@ -1,13 +1,13 @@
 /// A file that a client saves instead of showing it: Content-Disposition (RFC 6266).
 package struct Attachment: Hashable, Sendable {
-  /// The file's name, which every file system takes.
+  /// The file's name, which is valid on every file system.
   package let name: String
 
   /// - Parameters:
-  ///   - title: what the file is called after; whatever somebody wrote.
-  ///   - ending: of the file's name, without its dot.
+  ///   - title: the untrusted title from which the name is made.
+  ///   - ending: the file name extension, without its dot.
   package init(title: String, ending: String) {
-    // What names of files cannot have, here or elsewhere, and what would turn the name around on a screen.
+    // Replaces characters that file names cannot contain on some system, and those that reverse the name on a screen.
     let scalars = title.unicodeScalars.map { scalar -> Character in
       switch scalar.properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: " "
@@ -17,7 +17,7 @@ package struct Attachment: Hashable, Sendable {
     var stem = ""
     for word in String(scalars).split(separator: " ") {
       let longer = stem.isEmpty ? String(word) : stem + " " + word
-      // Most file systems take 255 bytes.
+      // Most file systems allow 255 bytes.
       guard longer.utf8.count <= Self.longest else {
         if stem.isEmpty { stem = String(word.prefix(Self.longest / 4)) }
         break
@@ -29,10 +29,10 @@ package struct Attachment: Hashable, Sendable {
     name = (stem.isEmpty ? "image" : stem) + "." + ending
   }
 
-  /// Bytes of a name without its ending.
+  /// The maximum length of a name without its extension, in bytes.
   private static let longest = 200
 
-  /// The header's value: for old clients the name as far as it is ASCII, for all others the name (RFC 8187).
+  /// The header's value: the ASCII part of the name for old clients, the whole name for all others (RFC 8187).
   package var disposition: String {
     let ascii = String(name.unicodeScalars.map { $0.isASCII && $0 != "%" ? Character($0) : "_" })
     return "attachment; filename=\"\(ascii)\"; filename*=UTF-8''\(PercentEncoding.encode(name))"

@@ -1,18 +1,18 @@
-/// The codings that an Accept-Encoding header takes (RFC 9110, section 12.5.3). One that the client wants less than the
-/// plain bytes is not taken.
+/// The codings that an Accept-Encoding header accepts (RFC 9110, section 12.5.3). A coding with a lower weight than the
+/// plain bytes is not used.
 package struct ContentCodings {
   private let names: WeightedNames
 
   package init(_ header: String) { names = WeightedNames(header) }
 
-  /// Brotli (RFC 7932), by name, unless its weight is 0 or gzip's is larger: all clients that take any coding can read
-  /// gzip.
+  /// Whether the client accepts Brotli (RFC 7932) by name, with a weight that is not 0 and not below gzip's. All
+  /// clients that accept any coding can read gzip.
   package var takeBrotli: Bool {
     let weight = weight(of: "br")
     return weight > 0 && weight >= plainWeight && weight >= gzipWeight
   }
 
-  /// By name or `*`, unless its weight is 0.
+  /// Whether the client accepts gzip, by name or `*`, with a weight that is not 0.
   package var takeGzip: Bool { gzipWeight > 0 && gzipWeight >= plainWeight }
 
   private var gzipWeight: Int {
@@ -20,10 +20,10 @@ package struct ContentCodings {
     return (named ?? names.elements.last { $0.name == "*" })?.weight ?? 0
   }
 
-  /// 0 if plain bytes are not named: then any coding that is named is wanted more.
+  /// The weight of plain bytes. It is 0 if they are not named: then every named coding is preferred.
   private var plainWeight: Int {
     let isNamed = names.elements.contains { $0.name == "identity" }
-    // An asterisk stands for whatever is not named. If it stands for gzip as well, both are wanted alike.
+    // An asterisk stands for every coding that is not named. If it stands for gzip as well, both have the same weight.
     return weight(of: isNamed ? "identity" : "*")
   }
 

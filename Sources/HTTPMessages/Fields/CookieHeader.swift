@@ -1,4 +1,4 @@
-/// A Cookie header's bytes (RFC 6265, section 4.2), read in place: this is done for every private tile.
+/// A Cookie header's bytes (RFC 6265, section 4.2), parsed in place: this is done for every private tile.
 package struct CookieHeader {
   private let bytes: UnsafeBufferPointer<UInt8>
 
@@ -9,7 +9,7 @@ package struct CookieHeader {
     package fileprivate(set) var count = 0
     fileprivate var last = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
 
-    /// Nil where there are several as well: which of them is the server's own nobody can say.
+    /// The only value. Nil also for several: the server's own one cannot be identified.
     package var onlyOne: UnsafeBufferPointer<UInt8>? { count == 1 ? last : nil }
   }
 

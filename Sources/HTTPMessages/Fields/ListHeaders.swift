@@ -1,6 +1,6 @@
-/// Headers whose lines are one list when there are several (RFC 9110, section 5.3).
+/// Headers whose lines form one list if there are several (RFC 9110, section 5.3).
 package enum ListHeaders {
-  /// Those that answers depend on; a proxy adds a line of its own to the last.
+  /// The list headers on which answers depend. A proxy may add its value as another line.
   private static let names: Set<String> = [
     "accept", "accept-encoding", "forwarded", "if-match", "if-none-match", "x-forwarded-for",
     "x-forwarded-host",

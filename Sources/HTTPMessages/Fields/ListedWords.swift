@@ -1,6 +1,6 @@
-/// Words with commas between, as options and headers list them (RFC 9110, section 5.6.1).
+/// Words separated by commas, as in options and headers (RFC 9110, section 5.6.1).
 package enum ListedWords {
-  /// Each without the blanks around it; an empty one is a word, too.
+  /// Returns the words without the blanks around them, empty ones included.
   package static func of(_ text: some StringProtocol) -> [String] {
     text.split(separator: ",", omittingEmptySubsequences: false).map { part in
       var word = Substring(part)

@@ -1,4 +1,4 @@
-/// What an Accept header asks for (RFC 9110, section 12.5.1).
+/// The media types that an Accept header accepts (RFC 9110, section 12.5.1).
 package struct MediaRanges {
   private var weights: [Substring: Int] = [:]
 
@@ -6,13 +6,14 @@ package struct MediaRanges {
     for (name, weight) in WeightedNames(header).elements { weights[name] = max(weights[name] ?? 0, weight) }
   }
 
-  /// The media type of the largest weight; of several that named by itself, of several of these the first.
-  /// - Parameter offered: at least one; the first also where none is wanted.
+  /// Returns the media type with the largest weight. Among equal weights, one that is named itself precedes one that
+  /// matches a range; then the first offer wins.
+  /// - Parameter offered: at least one; the first is also returned if the client accepts none.
   package func best(of offered: [String]) -> String {
     var (best, most) = (offered[0], 0)
     for type in offered {
       let range = type.prefix { $0 != "/" } + "/*"
-      // To be named counts for less than any difference of weights.
+      // Being named counts for less than any difference of weights.
       let named = weights[type[...]].map { $0 > 0 ? 2 * $0 + 1 : 0 }
       let weight = named ?? 2 * (weights[range] ?? weights["*/*"] ?? 0)
       if weight > most { (best, most) = (type, weight) }

@@ -1,7 +1,7 @@
 /// Percent-encoding (RFC 3986, section 2.1).
 package enum PercentEncoding {
-  /// The bytes that `text` stands for, or nil if an escape is malformed or stands for NUL.
-  /// - Parameter allowsNUL: decodes NUL as well, for bytes that become no C string.
+  /// Returns the decoded bytes, or nil if an escape is malformed or decodes to NUL.
+  /// - Parameter allowsNUL: whether NUL is decoded as well, for bytes that do not become a C string.
   package static func decode(_ text: some Collection<UInt8>, allowsNUL: Bool = false) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count)
@@ -22,26 +22,26 @@ package enum PercentEncoding {
     return bytes
   }
 
-  /// The decoded text, or nil where the bytes are no UTF-8 either.
+  /// Returns the decoded text; nil also if the bytes are not UTF-8.
   package static func decodedString(_ text: some Collection<UInt8>) -> String? {
-    // Nearly all texts have nothing to decode.
+    // Nearly all texts have no escapes.
     if let plain = text.withContiguousStorageIfAvailable(plainText) ?? nil { return plain }
     return decode(text).flatMap { String(validating: $0, as: UTF8.self) }
   }
 
-  /// The text itself if it is ASCII without escapes and NUL; else nil.
+  /// Returns the text itself if it is ASCII without escapes and NUL; else nil.
   private static func plainText(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
     guard bytes.allSatisfy({ $0 != 0 && $0 < 0x80 && $0 != UInt8(ascii: "%") }) else { return nil }
     return String(unsafeUninitializedCapacity: bytes.count) { $0.initialize(fromContentsOf: bytes) }
   }
 
-  /// Everything but unreserved characters is escaped: `a/b` becomes `a%2Fb`.
+  /// Escapes everything except unreserved characters: `a/b` becomes `a%2Fb`.
   package static func encode(_ text: String) -> String {
     // Most ids need no escape.
     text.utf8.allSatisfy(isUnreserved) ? text : encode(bytes: text.utf8)
   }
 
-  /// The same for bytes that need not be UTF-8.
+  /// Escapes bytes that need not be UTF-8.
   package static func encode(bytes: some Sequence<UInt8>) -> String {
     var result = ""
     for byte in bytes {
@@ -54,7 +54,7 @@ package enum PercentEncoding {
     return result
   }
 
-  /// A path or a query as it came, in which what no URI has (RFC 3986, appendix A) is escaped; escapes stay.
+  /// Escapes the bytes of a received path or query that are invalid in a URI (RFC 3986, appendix A); escapes stay.
   package static func mended(_ text: some Sequence<UInt8>) -> String {
     let others = Array("%:/?#[]@!$&'()*+,;=".utf8)
     return text.map { byte in
@@ -68,7 +68,7 @@ package enum PercentEncoding {
     return digits.count == 1 ? "%0\(digits)" : "%\(digits)"
   }
 
-  /// RFC 3986, section 2.3.
+  /// Whether the byte is an unreserved character (RFC 3986, section 2.3).
   package static func isUnreserved(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

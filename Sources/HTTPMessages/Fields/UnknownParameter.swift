@@ -1,13 +1,13 @@
 import ZigguratText
 
-/// What is said of a query's parameter that there is not: passed over without a word, a misspelt one would be a wrong
-/// answer.
+/// The message about an unknown parameter of a query. If the server ignored it silently, a misspelt one would lead to a
+/// wrong answer.
 package struct UnknownParameter: CustomStringConvertible {
   package let description: String
 
   /// - Parameters:
-  ///   - name: decoded.
-  ///   - known: those that there are.
+  ///   - name: the decoded name.
+  ///   - known: the known parameters.
   package init(_ name: String, besides known: [String]) {
     let short = name.count > 60 ? name.prefix(57) + "…" : name[...]
     let hint =

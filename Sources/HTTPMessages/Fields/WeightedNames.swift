@@ -1,13 +1,13 @@
-/// What a client would take and how much it wants each: the elements of an Accept or Accept-Encoding header with
-/// their weights (RFC 9110, sections 12.4.2, 12.5.1 and 12.5.3).
+/// The elements of an Accept or Accept-Encoding header with their weights (RFC 9110, sections 12.4.2, 12.5.1 and
+/// 12.5.3).
 struct WeightedNames {
-  /// In lower case, in the header's order.
+  /// The elements in lower case, in the header's order.
   let elements: [(name: Substring, weight: Int)]
 
-  /// The weight of what has none of its own, in thousandths.
+  /// The weight of an element without one, in thousandths.
   static let whole = 1000
 
-  /// Parameters other than the weight are passed over; a weight that is none counts as 0.
+  /// Parses a header. Parameters other than the weight are ignored; an invalid weight counts as 0.
   init(_ header: String) {
     elements = header.lowercased().split(separator: ",").map { element in
       let parts = element.split(separator: ";", omittingEmptySubsequences: false).map(Self.trimmed)
@@ -16,7 +16,7 @@ struct WeightedNames {
     }
   }
 
-  /// Of `0.5` that is 500; 0 of what is no weight.
+  /// Returns a weight in thousandths, 500 for `0.5`; 0 for an invalid weight.
   private static func thousandths(_ text: Substring) -> Int {
     let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     let digits = parts.count == 2 ? parts[1] : ""

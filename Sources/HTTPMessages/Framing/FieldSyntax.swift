@@ -1,4 +1,4 @@
-/// What headers' names and values may hold.
+/// The syntax of headers' names and values.
 package enum FieldSyntax {
   /// Whether a header's name is a token (RFC 9110, section 5.6.2).
   package static func isToken(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -12,7 +12,7 @@ package enum FieldSyntax {
     return !name.isEmpty
   }
 
-  /// Whether a Host may be one, by its characters (RFC 3986, section 3.2.2); none at all is allowed.
+  /// Whether a Host is valid by its characters (RFC 3986, section 3.2.2); an empty one is allowed.
   package static func isHost(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     var count = text.count
     while count > 0, text[count - 1] == 0x20 || text[count - 1] == 0x09 { count -= 1 }
@@ -26,7 +26,7 @@ package enum FieldSyntax {
     return true
   }
 
-  /// Whether the text is a word, whatever the case of its letters.
+  /// Whether the text is a word in any case.
   /// - Parameter word: letters and hyphens, in lower case.
   static func isSame(_ text: UnsafeBufferPointer<UInt8>, _ word: StaticString) -> Bool {
     guard text.count == word.utf8CodeUnitCount else { return false }

@@ -1,6 +1,7 @@
-/// Why a request is refused before anybody looks at what it asks for: two servers in a row could understand it
-/// differently (RFC 9112, sections 2.2, 3.2, 5, 6.1, 6.3 and 7.1), or it is longer than any. What follows on its
-/// connection cannot be trusted, so that ends.
+/// The reason why a request is refused before its target is considered.
+///
+/// Two servers in a row could understand the request differently (RFC 9112, sections 2.2, 3.2, 5, 6.1, 6.3 and 7.1), or
+/// it is too long. The following bytes of its connection cannot be trusted, so that the connection is closed.
 package enum MalformedRequest: CaseIterable, Sendable {
   case requestLineHasSpareBytes, requestLineHasSpareWords, requestLineEnd
   case headerName, headerLine
@@ -13,7 +14,7 @@ package enum MalformedRequest: CaseIterable, Sendable {
 
   package var status: Int { answer.status }
 
-  /// The status, also in words (RFC 9110, section 15).
+  /// The status code and its reason phrase (RFC 9110, section 15).
   private var answer: (status: Int, reason: StaticString) {
     switch self {
     case .longURL: (414, "URI Too Long")
@@ -27,7 +28,7 @@ package enum MalformedRequest: CaseIterable, Sendable {
     }
   }
 
-  /// A line for whoever wrote the client.
+  /// A line for the author of the client.
   package var text: StaticString {
     switch self {
     case .requestLineHasSpareBytes: "the request line holds a NUL or a spare space\n"
@@ -63,8 +64,8 @@ package enum MalformedRequest: CaseIterable, Sendable {
       .bytes(Array("\(text)".utf8)))
   }
 
-  /// The response as it goes over the wire, for where nothing else writes it.
-  /// - Parameter time: now, seconds since 1970.
+  /// Returns the complete response in bytes, for places where no other code writes it.
+  /// - Parameter time: the present time, seconds since 1970.
   /// - Parameter isHead: whether the request is a HEAD.
   package func message(at time: Int, isHead: Bool = false) -> [UInt8] {
     var message =

@@ -1,5 +1,5 @@
-/// What a request's headers say of where it ends and to whom it goes, as far as two servers in a row must read it
-/// alike. Told header by header, for every request, without a string.
+/// The end of a request and its target host according to its headers, as far as two servers in a row must agree on
+/// them. Collected header by header, for every request, without a string.
 package struct RequestFraming {
   private var hosts = 0
   private var hasBadHost = false
@@ -7,12 +7,12 @@ package struct RequestFraming {
   private var hasBadLength = false
   private var encodings = 0
   private var hasOtherEncoding = false
-  /// Cookies of the session's name.
+  /// The number of cookies with the session's name.
   package var sessionCookies = 0
 
   package init() {}
 
-  /// The body comes in chunks.
+  /// Whether the body is sent in chunks.
   package var isChunked: Bool { encodings > 0 }
 
   package mutating func seeHost(_ value: UnsafeBufferPointer<UInt8>) {
@@ -20,14 +20,14 @@ package struct RequestFraming {
     if !FieldSyntax.isHost(value) { hasBadHost = true }
   }
 
-  /// Sees the authority of a target in absolute form, which has neither a user nor a password.
+  /// Checks the authority of a target in absolute form, which must have neither a user nor a password.
   package mutating func seeAuthority(_ value: UnsafeBufferPointer<UInt8>) {
     if !FieldSyntax.isHost(value) { hasBadHost = true }
   }
 
   package mutating func seeContentLength(_ value: UnsafeBufferPointer<UInt8>) {
     lengths += 1
-    // 2^64 - 1 is the daemon's word for a length that it does not know.
+    // In libmicrohttpd, 2^64 - 1 is an unknown length.
     if ContentLengthFault(value) != nil { hasBadLength = true }
   }
 
@@ -36,27 +36,27 @@ package struct RequestFraming {
     if !FieldSyntax.isSame(value, "chunked") { hasOtherEncoding = true }
   }
 
-  /// Why the request is refused once all headers are seen; nil where it is not.
+  /// Returns why the request is refused after all headers were seen; nil if it is accepted.
   package func fault(isHTTP10: Bool) -> MalformedRequest? {
     if hasBadHost { return .host }
     if hosts == 0, !isHTTP10 { return .noHost }
     if hosts > 1 { return .hosts }
-    // Which of them is the server's own nobody can say.
+    // The server's own one cannot be identified.
     if sessionCookies > 1 { return .sessionCookies }
     if lengths > 1 { return .lengths }
     if encodings > 1 || (encodings > 0 && lengths > 0) { return .lengthBesideEncoding }
     if hasBadLength { return .lengthOutOfRange }
-    // Where such a body ends nobody can tell (RFC 9112, sections 6.1 and 6.3).
+    // The end of such a body is unknown (RFC 9112, sections 6.1 and 6.3).
     if hasOtherEncoding || (encodings > 0 && isHTTP10) { return .encoding }
     return nil
   }
 }
 
-/// Why a Content-Length is none.
+/// The reason why a Content-Length is invalid.
 package enum ContentLengthFault: Sendable {
   case noNumber, tooLarge
 
-  /// Nil for a number below 2^63.
+  /// Returns the error of a value; nil for a number below 2^63.
   package init?(_ text: UnsafeBufferPointer<UInt8>) {
     guard !text.isEmpty, text.allSatisfy({ (0x30...0x39).contains($0) }) else {
       self = .noNumber

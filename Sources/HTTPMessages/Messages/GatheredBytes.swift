@@ -1,13 +1,13 @@
-/// A body that lies where it was made, in one piece or in several, and what keeps it there until it is sent.
-// The pieces point into what is kept and into `frames`, none of which changes once this is made.
+/// A body in one piece or several that are sent from where they were created. It keeps their owners until it is sent.
+// The pieces point into `kept` and into `frames`, neither of which changes after the initialiser.
 package final class GatheredBytes: @unchecked Sendable {
   package let pieces: [UnsafeRawBufferPointer]
-  /// Of all pieces together.
+  /// The length of all pieces together in bytes.
   package let count: Int
   private let frames: UnsafeMutableRawBufferPointer?
   private let kept: [any AnyObject & Sendable]
 
-  /// A body of one piece.
+  /// Creates a body of one piece.
   package init(_ piece: UnsafeRawBufferPointer, keeping kept: [any AnyObject & Sendable]) {
     pieces = piece.isEmpty ? [] : [piece]
     count = piece.count
@@ -15,10 +15,10 @@ package final class GatheredBytes: @unchecked Sendable {
     self.kept = kept
   }
 
-  /// A body of parts, each of them preceded by its length: 4 bytes, big-endian.
+  /// Creates a body of parts, each preceded by its length in bytes: 4 bytes, big-endian.
   /// - Parameters:
   ///   - first: the first part, copied.
-  ///   - parts: the others, which stay where they are.
+  ///   - parts: the others, which are not copied.
   package init(first: [UInt8], parts: [UnsafeRawBufferPointer], keeping kept: [any AnyObject & Sendable]) {
     self.kept = kept
     let frames = UnsafeMutableRawBufferPointer.allocate(
@@ -37,7 +37,7 @@ package final class GatheredBytes: @unchecked Sendable {
       append(length: part.count)
       pieces.append(UnsafeRawBufferPointer(rebasing: frames[start..<end]))
       start = end
-      // The daemon takes no piece of no bytes.
+      // libmicrohttpd accepts no empty piece.
       if !part.isEmpty { pieces.append(part) }
     }
     if start < end { pieces.append(UnsafeRawBufferPointer(rebasing: frames[start..<end])) }
@@ -46,7 +46,7 @@ package final class GatheredBytes: @unchecked Sendable {
     count = pieces.reduce(0) { $0 + $1.count }
   }
 
-  /// Those of the pieces, cut where needed, that `range` lies in.
+  /// Returns the pieces of a range, cut at its ends.
   package func pieces(in range: Range<Int>) -> [UnsafeRawBufferPointer] {
     var start = 0
     return pieces.compactMap { piece in

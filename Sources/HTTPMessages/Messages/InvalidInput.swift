@@ -1,15 +1,16 @@
 import ZigguratText
 
-/// A part of a request that cannot be used, as a problem document lists it among its `errors` (RFC 9457, section 3).
+/// An invalid part of a request, an item of `errors` in a problem document (RFC 9457, section 3).
 package struct InvalidInput: Error, Hashable, Sendable {
   package enum Place: Hashable, Sendable {
     /// A parameter of the query.
     case parameter(String)
-    /// A value of the body: a JSON Pointer as a URI fragment (RFC 6901, section 6), `#` for the whole.
+    /// A value of the body: a JSON Pointer as a URI fragment (RFC 6901, section 6); `#` for the whole body.
     case pointer(String)
   }
 
-  /// Errors that one answer lists. A request of 4 KB may have 2,000, and each is searched for what was meant.
+  /// The maximum number of errors in an answer. A request of 4 KB may have 2,000, and for each a suggestion is
+  /// searched.
   package static let most = 10
 
   package let place: Place
@@ -18,7 +19,7 @@ package struct InvalidInput: Error, Hashable, Sendable {
 
   package init(parameter: String, _ detail: String) { (place, self.detail) = (.parameter(parameter), detail) }
 
-  /// - Parameter members: names and numbers on the way to the value.
+  /// - Parameter members: the names and numbers of the path to the value.
   package init(body members: [String], _ detail: String) {
     let pointer = members.map { "/" + Self.escaped($0) }.joined()
     place = .pointer("#" + pointer)
@@ -39,7 +40,8 @@ package struct InvalidInput: Error, Hashable, Sendable {
 }
 
 extension Response {
-  /// A problem document that names every faulty part of the request; the first one among its own members, too.
+  /// Creates a problem document that lists every invalid part of the request. The first is among the document's own
+  /// members, too.
   /// - Parameter errors: at least one.
   package static func problem(
     _ title: String, _ errors: [InvalidInput], status: Int = 400

@@ -12,35 +12,49 @@ package enum Reply: Sendable {
     .task(PendingResponse(head: head, make))
   }
 
-  /// The same reply with its response changed.
+  /// Returns the reply with its response changed.
   package func map(_ change: @escaping @Sendable (Response) -> Response) -> Reply {
     switch self {
     case .response(let response): .response(change(response))
-    case .task(let pending):
-      .task(head: pending.head.map(change)) { [make = pending.make] in change(await make()) }
+    case .task(let pending): .task(pending.map(change))
     }
   }
 
-  /// The response, once it is there.
+  /// Returns the response, after its task if it has one.
   package func response() async -> Response {
     switch self {
     case .response(let response): response
-    case .task(let pending): await pending.make()
+    case .task(let pending): await pending.response()
     }
   }
 }
 
 /// A response that a task makes.
 package struct PendingResponse: Sendable {
-  /// The response without its body, if it is known before the body is made: a client that has this version already, or wants
-  /// another one, is answered without the task.
-  package let head: Response?
-  /// Makes the response. If its task is cancelled, because the client is gone, it ends early with any response.
-  package let make: @Sendable () async -> Response
+  /// The response without its body, if it is known before the body is made. If the client has this version already, or
+  /// wants another one, it is answered without the task.
+  package private(set) var head: Response?
+  private let make: @Sendable () async -> Response
+  /// Kept as a list, because each function around `make` would hold memory for as long as the task is suspended.
+  private var changes: [@Sendable (Response) -> Response] = []
 
   package init(head: Response? = nil, _ make: @escaping @Sendable () async -> Response) {
     self.head = head
     self.make = make
+  }
+
+  /// Makes the response. If its task is cancelled because the client is gone, it ends early with any response.
+  package func response() async -> Response {
+    var response = await make()
+    for change in changes { response = change(response) }
+    return response
+  }
+
+  fileprivate func map(_ change: @escaping @Sendable (Response) -> Response) -> PendingResponse {
+    var pending = self
+    pending.head = head.map(change)
+    pending.changes.append(change)
+    return pending
   }
 }
 

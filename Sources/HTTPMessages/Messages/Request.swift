@@ -1,15 +1,15 @@
-/// One HTTP request as far as an answer depends on it.
+/// The parts of an HTTP request on which its answer depends.
 package struct Request: Sendable {
   package let method: String
-  /// The path as it was sent, percent-encoding and all, without the query.
+  /// The path as the client sent it, percent-encoded, without the query.
   package let rawPath: [UInt8]
-  /// The query as it was sent, without the `?`.
+  /// The query as the client sent it, without the `?`.
   package let query: [UInt8]
-  /// Of a request that has one, whole.
+  /// The whole body; empty for a request without one.
   package var body: [UInt8]
-  /// Where it comes from, by the word of trusted proxies too; nil where there is no address.
+  /// The address of the client, also according to trusted proxies; nil if it has none.
   package let origin: IPAddress?
-  /// Whether it came in where monitors ask.
+  /// Whether the request arrived at the monitoring listener.
   package let isMonitor: Bool
   /// The address by which the client reached the server, as a trusted proxy states it, without a slash at its end.
   package let publicBase: String?
@@ -30,7 +30,7 @@ package struct Request: Sendable {
     self.header = header
   }
 
-  /// Name and value of each query parameter, in order, as sent, except that `+` is a space.
+  /// The name and value of each query parameter, in order, percent-encoded, except that `+` is a space.
   package var parameters: [(name: [UInt8], value: [UInt8])] {
     query.split(separator: UInt8(ascii: "&")).map { part in
       let end = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
@@ -43,19 +43,19 @@ package struct Request: Sendable {
       ? bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 } : Array(bytes)
   }
 
-  /// Whose request it is, for whatever is limited or dealt by client.
+  /// The client to which the request is attributed, for limits and fair queueing.
   package var client: ClientAddress { ClientAddress(origin) }
 
-  /// A header's value; names are not case-sensitive.
+  /// Returns a header's value; names are not case-sensitive.
   package func header(_ name: String) -> String? { header(name) }
 
-  /// Whether it changes nothing and has an answer with a body.
+  /// Whether it is a GET or a HEAD: it changes nothing, and has an answer with a body.
   package var isRead: Bool { method == "GET" || method == "HEAD" }
 
-  /// What a read makes its answer depend on.
+  /// The conditions of a GET or a HEAD.
   package var conditions: KeptConditions { KeptConditions(isGet: method == "GET", header) }
 
-  /// The same for any thread: with its own copy of the headers that answers depend on.
+  /// The request for any thread: with its own copy of the headers on which answers depend.
   package var detached: Request {
     var headers: [String: String] = [:]
     for name in [

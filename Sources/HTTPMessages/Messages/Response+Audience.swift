@@ -1,6 +1,6 @@
-/// The caches that may keep an answer, and the sites that may read it.
+/// The caches that may store a response, and the sites that may read it.
 extension Response {
-  /// The same answer for whom it is given to alone: another one of the same state would say more.
+  /// The response for its client alone, without a tag: another response of the same state may have more content.
   package var forNow: Response {
     var answer = self
     answer["ETag"] = nil
@@ -8,10 +8,10 @@ extension Response {
     return answer
   }
 
-  /// The same answer, kept by no cache and read by no other site's page.
+  /// The response without permission for caches to store it, or for pages of other sites to read it.
   package var madePrivate: Response { madePrivate(keepingTag: false) }
 
-  /// - Parameter keepsTag: whether it says which version it is, for who edits what it tells of.
+  /// - Parameter keepsTag: whether the entity tag is kept, for clients that edit the content.
   package func madePrivate(keepingTag keepsTag: Bool) -> Response {
     var answer = self
     answer.headers.removeAll { header in
@@ -27,7 +27,7 @@ extension Response {
 }
 
 extension Response {
-  /// The same answer with what every answer carries, where it says nothing else in its place.
+  /// The response with the headers of every response, unless it sets them itself.
   package var withCaution: Response {
     var answer = self
     for (name, value) in Self.caution where answer[name] == nil { answer.headers.append((name, value)) }

@@ -1,7 +1,7 @@
 import ZigguratCDeflate
 
 extension Response {
-  /// The answer as gzip where the client takes that and the body is text of some length.
+  /// Returns the response in gzip if the client accepts it and the body is text of some length.
   package func compressed(for acceptEncoding: String?) -> Response {
     guard case .bytes(let bytes) = body, Self.isText(self["Content-Type"] ?? ""),
       self["Content-Encoding"] == nil
@@ -9,17 +9,17 @@ extension Response {
     var response = self
     response.vary(by: "Accept-Encoding")
     guard bytes.count >= 1024, let acceptEncoding, ContentCodings(acceptEncoding).takeGzip,
-      // Made for this one answer: a fast level.
+      // Compressed for this one response: a fast level.
       let gzip = Self.gzip(bytes, level: 4)
     else { return response }
     response.body = .bytes(gzip)
     response["Content-Encoding"] = "gzip"
-    // Other bytes, another tag (RFC 9110, section 8.8.3.3); the same for the same.
+    // Other bytes need another tag (RFC 9110, section 8.8.3.3); equal bytes have the same one.
     if let tag = response["ETag"] { response["ETag"] = String(tag.dropLast()) + "\(EntityTag.compressedEnd)" }
     return response
   }
 
-  /// Nil where that would not be shorter.
+  /// Compresses bytes; nil if the result would not be shorter.
   package static func gzip(_ bytes: [UInt8], level: Int32) -> [UInt8]? {
     guard let compressor = libdeflate_alloc_compressor(level) else { return nil }
     defer { libdeflate_free_compressor(compressor) }
@@ -28,7 +28,7 @@ extension Response {
     return count > 0 && count < bytes.count ? Array(result[..<count]) : nil
   }
 
-  /// By its subtype or structured suffix (RFC 6838, section 4.2.8), whatever its parameters.
+  /// Whether it is text by its subtype or structured suffix (RFC 6838, section 4.2.8); parameters are ignored.
   private static func isText(_ mediaType: String) -> Bool {
     let name = mediaType.utf8.prefix { $0 != UInt8(ascii: ";") }
     return name.starts(with: "text/".utf8) || name.suffix(4).elementsEqual("json".utf8)

@@ -1,6 +1,6 @@
 /// Conditions and ranges, decided for a response or for the head of one that is pending.
 extension Response {
-  /// The response to a GET or HEAD with these conditions; what is not 200 is the same under any
+  /// Returns the response to a GET or HEAD with these conditions. A status other than 200 stays under all conditions
   /// (RFC 9110, section 13.2.1).
   package func answering(_ conditions: KeptConditions) -> Response {
     guard status == 200 else { return self }
@@ -16,7 +16,7 @@ extension Response {
     return response
   }
 
-  /// 304 or 412 in place of a pending response with this head; nil if the conditions want that response.
+  /// Returns 304 or 412 in place of a pending response with this head; nil if the conditions want that response.
   func instead(_ conditions: KeptConditions) -> Response? {
     guard status == 200 else { return nil }
     return switch conditions.outcome(tag: self["ETag"], length: nil) {
@@ -33,8 +33,8 @@ extension Response {
     return response
   }
 
-  /// The answer to a read whose If-Match names another version: no cache keeps it, and any site reads it that may read
-  /// the version there is.
+  /// The response to a read whose If-Match names another version. No cache stores it. A site may read it if it may read
+  /// the present version.
   package var preconditionFailed: Response {
     var response = Response.text(412, "there is another version now")
     response.headers.removeAll { $0.name == Self.anyOrigin.name }
@@ -59,14 +59,14 @@ extension Response {
     self["Content-Range"] = "bytes */\(length ?? 0)"
     status = 416
     body = .bytes([])
-    // Nobody keeps a refusal.
+    // Caches must not store a refusal.
     self["Cache-Control"] = "no-store"
   }
 }
 
 extension Reply {
-  /// The reply to a GET or HEAD with these conditions. No task is begun for a client that has the response already, or wants
-  /// another version.
+  /// Returns the reply to a GET or HEAD with these conditions. No task starts for a client that has the response
+  /// already, or wants another version.
   package func answering(_ conditions: KeptConditions) -> Reply {
     if case .task(let pending) = self, let instead = pending.head?.instead(conditions) {
       return .response(instead)

@@ -1,6 +1,6 @@
 package import ZigguratText
 
-/// Answers of one kind.
+/// Responses for common cases.
 extension Response {
   package static func text(_ status: Int, _ text: String) -> Response {
     var response = Response(
@@ -10,7 +10,7 @@ extension Response {
     return response
   }
 
-  /// Returns an answer that all clients may read, and caches keep for a while.
+  /// Returns a response that all clients may read, and that caches store for a while.
   /// - Parameter maxAge: seconds.
   package static func json(
     _ bytes: [UInt8], _ mediaType: String = "application/json", maxAge: Int = 10
@@ -23,8 +23,8 @@ extension Response {
       ], .bytes(bytes))
   }
 
-  /// `application/problem+json` (RFC 9457); what may go through later says when.
-  /// - Parameter extensions: writes members of its own (section 3.2).
+  /// Returns a response of `application/problem+json` (RFC 9457), with Retry-After if a retry may succeed.
+  /// - Parameter extensions: writes additional members (section 3.2).
   package static func problem(
     _ status: Int, _ title: String, _ detail: String, _ extensions: (inout JSONText) -> Void = { _ in }
   ) -> Response {
@@ -40,7 +40,7 @@ extension Response {
       status, [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store"), anyOrigin],
       .bytes(json.bytes))
     if status >= 500 { response.reason = detail }
-    // RFC 9110, section 10.2.3. A disk that is full is looked at as often as for uploads that wait for room.
+    // RFC 9110, section 10.2.3. A full disk is checked as often as for uploads that wait for room.
     if let seconds = [503: 1, 507: 20][status] { response["Retry-After"] = "\(seconds)" }
     return response
   }
@@ -48,8 +48,8 @@ extension Response {
   package static let methodNotAllowed = methodNotAllowed(besides: [])
 
   /// - Parameters:
-  ///   - others: methods that are obeyed besides those that read.
-  ///   - isProblem: whether the answer is a problem document.
+  ///   - others: allowed methods besides those that read.
+  ///   - isProblem: whether the response is a problem document.
   package static func methodNotAllowed(besides others: [String], isProblem: Bool = false) -> Response {
     let all = ["GET", "HEAD", "OPTIONS"] + others
     let words = "only \(all.dropLast().joined(separator: ", ")) and \(all.last!) are answered here"
@@ -58,7 +58,7 @@ extension Response {
     return response
   }
 
-  /// To OPTIONS, the browsers' question before a request across origins included.
+  /// The response to OPTIONS, including CORS preflight requests.
   package static let options = Response(
     204,
     [
@@ -66,18 +66,19 @@ extension Response {
       ("Access-Control-Allow-Headers", "*"), ("Access-Control-Max-Age", "86400"),
     ], .bytes([]))
 
-  /// To a request beyond those that its client may have at a time.
+  /// The response to a request beyond the client's limit of concurrent requests.
   package static let tooManyRequests: Response = {
     var response = text(429, "too many requests of one address at a time")
     response["Retry-After"] = "1"
     return response
   }()
 
+  /// Returns the response to a body above the limit.
   /// - Parameter limit: bytes.
   package static func tooLarge(_ limit: Int) -> Response {
     problem(413, "Content too large", "the body may have at most \(limit) bytes")
   }
 
-  /// The workers are busy, or the server ends.
+  /// The response if the workers are busy, or the server is shutting down.
   package static let tooBusy = problem(503, "Busy", "the server is busy with changes; try again")
 }

@@ -1,26 +1,26 @@
-/// One HTTP response: a status, headers, and a body that is there.
+/// An HTTP response: a status, headers, and a body.
 package struct Response: Sendable {
   package typealias Field = (name: String, value: String)
 
   package var status: Int
   package var headers: [Field]
   package var body: Body
-  /// Why it is a 5xx, for the log.
+  /// The reason of a 5xx, for the log.
   package var reason: String?
-  /// Parts of the time that the answer took.
+  /// Parts of the time that the response took.
   package var timings: [ResponseTiming] = []
 
   /// The content behind the headers.
   package enum Body: Sendable {
     case bytes([UInt8])
-    /// That part of bytes that are sent from where they are.
+    /// The range of bytes that are sent from where they are.
     case gathered(GatheredBytes, Range<Int>)
-    /// Goes on until the listener leaves.
+    /// A stream that continues until the client disconnects.
     case stream(any BodyStream)
-    /// Nothing follows a 304 or an answer to HEAD, whose Content-Length is that of the answer to a GET without
+    /// The body of a 304 or of an answer to HEAD: no bytes. Its Content-Length is that of the answer to a GET without
     /// conditions.
     case lengthOnly(Int)
-    /// The same if that length is unknown.
+    /// No bytes, and an unknown Content-Length.
     case omitted
   }
 
@@ -30,14 +30,14 @@ package struct Response: Sendable {
     self.body = body
   }
 
-  /// The same answer with a reason, which is logged and not sent.
+  /// Returns the response with a reason, which is logged and not sent.
   package func because(_ error: some CustomStringConvertible) -> Response {
     var answer = self
     answer.reason = (reason.map { $0 + ": " } ?? "") + error.description
     return answer
   }
 
-  /// A body's length, in bytes; nil where nobody knows it.
+  /// The length of the body in bytes; nil if it is unknown.
   package var length: Int? {
     switch body {
     case .bytes(let bytes): bytes.count
@@ -46,7 +46,7 @@ package struct Response: Sendable {
     }
   }
 
-  /// A header's value, nil where there is none; set, it is there once.
+  /// The value of a header; nil if it is missing. Setting it leaves one header of the name.
   package subscript(name: String) -> String? {
     get { headers.first { Self.isSame($0.name, name) }?.value }
     set {
@@ -62,16 +62,16 @@ package struct Response: Sendable {
     }
   }
 
-  /// Names of headers are not case-sensitive (RFC 9110, section 5.1), and ASCII.
+  /// Whether two names of headers are equal: they are not case-sensitive (RFC 9110, section 5.1), and ASCII.
   private static func isSame(_ one: String, _ other: String) -> Bool {
-    // Nearly all pairs of names differ in their length, which is known.
+    // Nearly all pairs of names differ in their length, which is cheap to compare.
     one.utf8.count == other.utf8.count
       && one.utf8.elementsEqual(other.utf8) { a, b in
         a == b || (a | 0x20 == b | 0x20 && (0x61...0x7a).contains(a | 0x20))
       }
   }
 
-  /// Another request header that the answer depends on (RFC 9110, section 12.5.5).
+  /// Adds a request header on which the response depends to Vary (RFC 9110, section 12.5.5).
   package mutating func vary(by name: String) {
     guard let names = self["Vary"] else {
       self["Vary"] = name
@@ -81,10 +81,10 @@ package struct Response: Sendable {
     if !isThere { self["Vary"] = names + ", " + name }
   }
 
-  /// Any site's page may read the answer (CORS).
+  /// The header that lets the pages of any site read the response (CORS).
   package static let anyOrigin: Field = ("Access-Control-Allow-Origin", "*")
 
-  /// The headers that pages of other sites may read besides the few that CORS lets them read anyway.
+  /// The header that lets pages of other sites read these headers, besides the few that CORS always allows.
   package static let exposedHeaders: Field = (
     "Access-Control-Expose-Headers",
     "Accept-Ranges, Allow, Content-Disposition, Content-Length, Content-Range, ETag, Link, Location, Retry-After, "
@@ -92,7 +92,7 @@ package struct Response: Sendable {
       + "Upload-Offset"
   )
 
-  /// The same answer, all of whose headers pages of other sites may read if they may read the answer.
+  /// The response with all its headers readable to pages of other sites, if they may read the response.
   package var exposed: Response {
     guard self[Self.anyOrigin.name] != nil else { return self }
     var answer = self
@@ -100,9 +100,9 @@ package struct Response: Sendable {
     return answer
   }
 
-  /// The headers of every answer that does not set them itself. Much of the content is untrusted, and no browser must
-  /// take it for a page or run it as one. Allowed are the inline styles and the drawn arrow with which browsers lay out
-  /// a picture or XML that is opened by itself.
+  /// The headers of every response that does not set them itself. Much of the content is untrusted, and no browser must
+  /// show it as a page or run it as one. Inline styles and the drawn arrow are allowed, because browsers use them to
+  /// lay out a picture or XML that is opened by itself.
   package static let caution: [Field] = [
     ("X-Content-Type-Options", "nosniff"),
     ("Content-Security-Policy", "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"),

@@ -1,6 +1,6 @@
-/// A part of the time that an answer took, for the header `Server-Timing` (W3C Server Timing).
+/// A part of the time that a response took, for the header `Server-Timing` (W3C Server Timing).
 package struct ResponseTiming: Sendable {
-  /// `queue`, `render`, `fetch` or `total`.
+  /// The name: `queue`, `render`, `fetch` or `total`.
   package let name: String
   package let duration: Duration
 
@@ -9,7 +9,7 @@ package struct ResponseTiming: Sendable {
     self.duration = duration
   }
 
-  /// `render;dur=12.3`, in milliseconds.
+  /// The header's value in milliseconds: `render;dur=12.3`.
   package var text: String {
     let tenths = Int((max(.zero, duration) / .microseconds(100)).rounded())
     return "\(name);dur=\(tenths / 10).\(tenths % 10)"

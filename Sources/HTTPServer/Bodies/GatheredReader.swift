@@ -26,32 +26,29 @@ final class GatheredReader {
   static func response(_ body: GatheredBytes, _ range: Range<Int>) -> OpaquePointer? {
     let pieces = body.pieces(in: range)
     if pieces.count == 1 {
-      let owner = Unmanaged.passRetained(body)
-      let response = MHD_create_response_from_buffer_with_free_callback_cls(
-        range.count, UnsafeMutableRawPointer(mutating: pieces[0].baseAddress),
-        { Unmanaged<GatheredBytes>.fromOpaque($0!).release() }, owner.toOpaque())
-      if response == nil { owner.release() }
-      return response
+      return retained(body) {
+        MHD_create_response_from_buffer_with_free_callback_cls(
+          range.count, UnsafeMutableRawPointer(mutating: pieces[0].baseAddress),
+          { Unmanaged<GatheredBytes>.fromOpaque($0!).release() }, $0)
+      }
     }
     guard pieces.count > mostInTable else {
-      let owner = Unmanaged.passRetained(body)
       var table = pieces.map { MHD_IoVec(iov_base: $0.baseAddress, iov_len: $0.count) }
-      let response = MHD_create_response_from_iovec(
-        &table, UInt32(table.count), { Unmanaged<GatheredBytes>.fromOpaque($0!).release() }, owner.toOpaque())
-      if response == nil { owner.release() }
-      return response
+      return retained(body) {
+        MHD_create_response_from_iovec(
+          &table, UInt32(table.count), { Unmanaged<GatheredBytes>.fromOpaque($0!).release() }, $0)
+      }
     }
-    let owner = Unmanaged.passRetained(GatheredReader(body, pieces))
-    let response = MHD_create_response_from_callback(
-      UInt64(range.count), block,
-      { reader, position, room, size in
-        guard let reader, let room else { return -2 }
-        return Unmanaged<GatheredReader>.fromOpaque(reader)._withUnsafeGuaranteedRef {
-          $0.read(at: Int(position), into: UnsafeMutableRawBufferPointer(start: room, count: size))
-        }
-      }, owner.toOpaque(), { Unmanaged<GatheredReader>.fromOpaque($0!).release() })
-    if response == nil { owner.release() }
-    return response
+    return retained(GatheredReader(body, pieces)) {
+      MHD_create_response_from_callback(
+        UInt64(range.count), block,
+        { reader, position, room, size in
+          guard let reader, let room else { return -2 }
+          return Unmanaged<GatheredReader>.fromOpaque(reader)._withUnsafeGuaranteedRef {
+            $0.read(at: Int(position), into: UnsafeMutableRawBufferPointer(start: room, count: size))
+          }
+        }, $0, { Unmanaged<GatheredReader>.fromOpaque($0!).release() })
+    }
   }
 
   /// -2 breaks the answer off (MHD_CONTENT_READER_END_WITH_ERROR).
@@ -71,4 +68,15 @@ final class GatheredReader {
     }
     return filled > 0 ? filled : -2
   }
+}
+
+/// Creates a response that keeps an object, which its last callback releases.
+/// - Parameter create: is given the object's context; returns nil if there is no memory.
+func retained<Object: AnyObject>(
+  _ object: Object, _ create: (UnsafeMutableRawPointer) -> OpaquePointer?
+) -> OpaquePointer? {
+  let owner = Unmanaged.passRetained(object)
+  let response = create(owner.toOpaque())
+  if response == nil { owner.release() }
+  return response
 }

@@ -13,20 +13,19 @@ final class StreamReader {
 
   /// An answer without end.
   static func response(_ stream: any BodyStream, _ connection: Connection) -> OpaquePointer? {
-    let owner = Unmanaged.passRetained(StreamReader(stream, connection))
-    let response = MHD_create_response_from_callback(
-      UInt64.max, 4096,
-      { reader, _, room, size in
-        guard let reader, let room else { return -1 }
-        return Unmanaged<StreamReader>.fromOpaque(reader).takeUnretainedValue()
-          .read(into: UnsafeMutableRawBufferPointer(start: room, count: size))
-      }, owner.toOpaque(),
-      { reader in
-        let reader = Unmanaged<StreamReader>.fromOpaque(reader!).takeRetainedValue()
-        reader.stream.close()
-      })
-    if response == nil { owner.release() }
-    return response
+    retained(StreamReader(stream, connection)) {
+      MHD_create_response_from_callback(
+        UInt64.max, 4096,
+        { reader, _, room, size in
+          guard let reader, let room else { return -1 }
+          return Unmanaged<StreamReader>.fromOpaque(reader).takeUnretainedValue()
+            .read(into: UnsafeMutableRawBufferPointer(start: room, count: size))
+        }, $0,
+        { reader in
+          let reader = Unmanaged<StreamReader>.fromOpaque(reader!).takeRetainedValue()
+          reader.stream.close()
+        })
+    }
   }
 
   /// -1 ends the answer (MHD_CONTENT_READER_END_OF_STREAM).

@@ -17,6 +17,7 @@ final class SuspendedRequest: @unchecked Sendable {
   }
 
   private struct State {
+    var isSuspended = false
     var isResumed = false
     var response: Response?
     var client = Client.there
@@ -47,7 +48,7 @@ final class SuspendedRequest: @unchecked Sendable {
   func wait(for pending: PendingResponse) -> Bool {
     guard suspend() else { return false }
     let task = Task(executorPreference: connection.server.taskThreads) { [self] in
-      resume(await pending.make())
+      resume(await pending.response())
     }
     state.withLock { state in
       if !state.isResumed { state.task = task }
@@ -70,6 +71,7 @@ final class SuspendedRequest: @unchecked Sendable {
     guard connection.server.suspended.add(self) else { return false }
     // Before what it waits for begins: that may be done at once.
     connection.suspend()
+    state.withLock { $0.isSuspended = true }
     return true
   }
 
@@ -95,9 +97,12 @@ final class SuspendedRequest: @unchecked Sendable {
     task?.cancel()
   }
 
-  /// Cancels what it waits for.
+  /// Cancels what it waits for. Does nothing if the connection is not suspended yet.
   func cancel() {
-    if let task = state.withLock({ $0.task }) { task.cancel() } else { resume(.tooBusy) }
+    let (isSuspended, task) = state.withLock { ($0.isSuspended, $0.task) }
+    // A connection that is resumed first would then be suspended for good.
+    guard isSuspended else { return }
+    if let task { task.cancel() } else { resume(.tooBusy) }
   }
 
   /// False once the client is gone. After the connection was resumed the socket may be another one's, so it is looked

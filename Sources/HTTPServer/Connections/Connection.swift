@@ -21,7 +21,7 @@ final class Connection: @unchecked Sendable {
   let isMonitor: Bool
   /// The connection's request, one after the other.
   let request = RequestState()
-  /// When the connection is cut, in milliseconds of the monotonic clock.
+  /// The time at which the connection is cut, in milliseconds of the monotonic clock.
   let deadline: Atomic<UInt64>
   /// Whether it waits for the headers of a request.
   let isIdle = Atomic<Bool>(true)

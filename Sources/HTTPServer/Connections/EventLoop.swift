@@ -14,7 +14,7 @@ final class EventLoop: @unchecked Sendable {
   private let count = Atomic<Int>(0)
   private var daemon: OpaquePointer!
 
-  /// Nil where the system gives no thread or descriptor.
+  /// Starts a loop; nil if the system has no thread or descriptor.
   init?(_ server: ServerContext) {
     self.server = server
     guard let daemon = start() else { return nil }

@@ -24,26 +24,21 @@ enum ListeningSocket {
     while true {
       tries -= 1
       var (sockets, chosen): ([Int32], Int) = ([], port)
-      do throws(Refusal) {
+      do throws(HTTPServer.StartError) {
         for host in hosts { try open(host, &chosen, &sockets, options) }
         return (sockets, chosen)
       } catch {
         for socket in sockets { close(socket) }
         // Free at the first address is not free at all of them.
-        if tries == 0 || error.code != EADDRINUSE { throw error.start }
+        if tries == 0 || error.code != EADDRINUSE { throw error }
       }
     }
-  }
-
-  private struct Refusal: Error {
-    let code: Int32
-    let start: HTTPServer.StartError
   }
 
   /// - Parameter chosen: 0 until a port was picked.
   private static func open(
     _ host: String, _ chosen: inout Int, _ sockets: inout [Int32], _ options: Options
-  ) throws(Refusal) {
+  ) throws(HTTPServer.StartError) {
     let port = chosen
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -51,12 +46,9 @@ enum ListeningSocket {
     var found: UnsafeMutablePointer<addrinfo>?
     let code = getaddrinfo(host, String(port), &hints, &found)
     guard code == 0 else {
-      throw Refusal(
-        code: 0,
-        start: HTTPServer.StartError(
-          description:
-            "cannot listen on \(host): \(String(cString: gai_strerror(code)).lowercased()); "
-            + "choose another address with \(options.host)"))
+      throw HTTPServer.StartError(
+        description: "cannot listen on \(host): \(String(cString: gai_strerror(code)).lowercased()); "
+          + "choose another address with \(options.host)")
     }
     defer { freeaddrinfo(found) }
     let before = sockets.count
@@ -75,12 +67,8 @@ enum ListeningSocket {
       chosen = localPort(socket)
     }
     if failure == EADDRINUSE || sockets.count == before {
-      throw Refusal(
-        code: failure,
-        start: HTTPServer.StartError(
-          description:
-            "cannot listen on \(host):\(port): \(String(cString: strerror(failure)).lowercased())"
-            + hint(failure, port: port, options)))
+      throw HTTPServer.StartError(
+        cannot: "listen on \(host):\(port)", errno: failure, advice: hint(failure, port: port, options))
     }
   }
 
@@ -95,7 +83,7 @@ enum ListeningSocket {
     }
   }
 
-  /// Nil with `errno` where the system refuses.
+  /// Binds a socket and listens; nil with `errno` if the system refuses.
   private static func bind(_ address: addrinfo, port: Int) -> Int32? {
     let socket = Glibc.socket(
       address.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -123,8 +111,8 @@ enum ListeningSocket {
   static func open(path: String) throws(HTTPServer.StartError) -> Int32 {
     func failure(_ code: Int32) -> HTTPServer.StartError {
       HTTPServer.StartError(
-        description: "cannot listen on unix:\(path): \(String(cString: strerror(code)).lowercased())"
-          + (code == EADDRINUSE ? "; choose another socket with --listen" : ""))
+        cannot: "listen on unix:\(path)", errno: code,
+        advice: code == EADDRINUSE ? "; choose another socket with --listen" : "")
     }
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -158,42 +146,39 @@ enum ListeningSocket {
 
   /// 0 where it has none.
   static func localPort(_ socket: Int32) -> Int {
-    withName(of: socket) {
-      guard [AF_INET, AF_INET6].contains(Int32($0.pointee.sa_family)) else { return 0 }
-      return Int(UInt16(bigEndian: UnsafeRawPointer($0).load(as: sockaddr_in.self).sin_port))
+    withName(of: socket) { address, _ in
+      guard [AF_INET, AF_INET6].contains(Int32(address.pointee.sa_family)) else { return 0 }
+      return Int(UInt16(bigEndian: UnsafeRawPointer(address).load(as: sockaddr_in.self).sin_port))
     }
   }
 
   /// The address that a socket listens at; nil if it is neither of TCP nor in the file system.
   static func place(_ socket: Int32) -> HandedSocket.Place? {
-    var storage = sockaddr_storage()
-    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-    return withUnsafeMutablePointer(to: &storage) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        guard getsockname(socket, address, &length) == 0 else { return nil }
-        switch Int32(address.pointee.sa_family) {
-        case AF_UNIX:
-          return UnsafeRawPointer(address).withMemoryRebound(to: sockaddr_un.self, capacity: 1) { address in
-            let count = Int(length) - MemoryLayout<sockaddr_un>.offset(of: \.sun_path)!
-            return withUnsafeBytes(of: address.pointee.sun_path) { path in
-              .path(String(decoding: path.prefix(max(0, count)).prefix { $0 != 0 }, as: UTF8.self))
-            }
+    withName(of: socket) { address, length in
+      switch Int32(address.pointee.sa_family) {
+      case AF_UNIX:
+        return UnsafeRawPointer(address).withMemoryRebound(to: sockaddr_un.self, capacity: 1) { address in
+          let count = Int(length) - MemoryLayout<sockaddr_un>.offset(of: \.sun_path)!
+          return withUnsafeBytes(of: address.pointee.sun_path) { path in
+            .path(String(decoding: path.prefix(max(0, count)).prefix { $0 != 0 }, as: UTF8.self))
           }
-        case AF_INET, AF_INET6:
-          var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-          guard
-            getnameinfo(address, length, &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST) == 0
-          else { return nil }
-          let host = name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-          return .address(host: host, port: localPort(socket))
-        default: return nil
         }
+      case AF_INET, AF_INET6:
+        var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        guard getnameinfo(address, length, &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST) == 0 else {
+          return nil
+        }
+        let host = name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+        return .address(host: host, port: localPort(socket))
+      default: return nil
       }
     }
   }
 
   /// The address of this machine that a connection was made to; nil if it has none.
-  static func localAddress(_ socket: Int32) -> IPAddress? { withName(of: socket) { IPAddress($0) } }
+  static func localAddress(_ socket: Int32) -> IPAddress? {
+    withName(of: socket) { address, _ in IPAddress(address) }
+  }
 
   /// Returns the address and port that a connection was made to, as a URL has them; nil if it has none.
   static func authority(_ socket: Int32) -> String? {
@@ -202,14 +187,14 @@ enum ListeningSocket {
   }
 
   private static func withName<Result>(
-    of socket: Int32, _ body: (UnsafePointer<sockaddr>) -> Result
+    of socket: Int32, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
   ) -> Result {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
     return withUnsafeMutablePointer(to: &storage) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
         _ = getsockname(socket, address, &length)
-        return body(address)
+        return body(address, length)
       }
     }
   }

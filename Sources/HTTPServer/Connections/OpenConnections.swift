@@ -11,7 +11,7 @@ final class OpenConnections: Sendable {
   private let isStopping = Atomic<Bool>(false)
 
   func start() {
-    _ = StartedThread.detached { [self] in
+    StartedThread.needed { [self] in
       while !isStopping.load(ordering: .relaxed) {
         usleep(500_000)
         cutLate()

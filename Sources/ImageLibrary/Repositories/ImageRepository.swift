@@ -204,7 +204,7 @@ extension ImageRepository {
   }
 
   /// Reports that an archive could not be read; ignores archives of other repositories.
-  package func tellFault(in archive: TileArchive, _ reason: String) {
+  package func reportDamage(in archive: TileArchive, _ reason: String) {
     if let entry = open.entry(of: archive) { faults.add(entry, reason) }
   }
 

@@ -8,7 +8,7 @@ package protocol LibrarySource: Sendable {
 
   func images() throws(StorageError) -> [SourceImage]
 
-  /// What a monitor is told of it.
+  /// The metrics of the source.
   var figures: [SourceFigure] { get }
 
   /// Since when changes are not seen; nil while they are.
@@ -59,12 +59,12 @@ package struct SourceFigure: Sendable {
 package struct SourceImage: Sendable {
   package let id: ImageID
   package let path: String
-  /// Of its version; nil where that is the file's at the path.
+  /// The identity of its version; nil if that is the identity of the file at the path.
   package let identity: FileIdentity?
   package let open: @Sendable () throws(StorageError) -> TileArchive
   package let sidecar: Words?
 
-  /// What somebody wrote about the image.
+  /// The metadata that somebody wrote about the image.
   package struct Words: Sendable {
     let path: String
     let read: @Sendable () -> [UInt8]?

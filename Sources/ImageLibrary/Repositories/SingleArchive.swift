@@ -7,7 +7,7 @@ package struct SingleArchive: LibrarySource {
   private let path: String
   private let id: ImageID
 
-  /// Nil where the path is of no file, or of one whose name is no archive's.
+  /// Creates a source of one archive; nil if there is no file at the path, or its name is not an archive's.
   package init?(path: String) {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,

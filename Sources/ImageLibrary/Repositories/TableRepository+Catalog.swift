@@ -12,14 +12,14 @@ extension TableRepository {
     let result: Result<Void, StorageError> = images.updating.withLock { _ in
       let table = current
       var (found, gone): ([CatalogEntry], [ImageID]) = ([], [])
-      var patience = WordPatience(failures: 1)
+      var policy = MetadataReadPolicy(failures: 1)
       for id in ids {
         guard let entry = table.entry(id) else {
           gone.append(id)
           continue
         }
         do throws(StorageError) {
-          found.append(patience.catalogEntry(entry, try entry.openOnce()))
+          found.append(policy.catalogEntry(entry, try entry.openOnce()))
         } catch {
           if lookForOutage() { return .failure(.libraryIsAway) }
           if table.isUnmounted(entry.path) { continue }
@@ -72,12 +72,12 @@ extension TableRepository {
     }
     var read = 0
     var batch: [CatalogEntry] = []
-    var patience = WordPatience(failures: 3)
+    var policy = MetadataReadPolicy(failures: 3)
     for (number, entry) in table.entries.enumerated() where !isKnown[number] {
       if isCancelled() { return read }
       do throws(StorageError) {
         // Not among the open ones, which are those in use.
-        batch.append(patience.catalogEntry(entry, try entry.openOnce()))
+        batch.append(policy.catalogEntry(entry, try entry.openOnce()))
       } catch {
         // Nothing of it is to be listed as unreadable.
         if lookForOutage() { throw error }

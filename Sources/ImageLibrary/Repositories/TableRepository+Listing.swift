@@ -22,12 +22,12 @@ extension TableRepository {
   /// Returns the catalog's entries as they are now, without those of images that have gone since.
   private func present(_ entries: [CatalogEntry]) -> [CatalogEntry] {
     let table = current
-    var patience = WordPatience(failures: 1)
+    var policy = MetadataReadPolicy(failures: 1)
     return entries.compactMap { known in
       guard let entry = table.entry(known.id) else { return nil }
       guard known.stamp != entry.stamp else { return known }
       return (try? open.archive(entry)).map { archive in
-        var fresh = patience.catalogEntry(entry, archive)
+        var fresh = policy.catalogEntry(entry, archive)
         fresh.cover = known.cover
         return fresh
       }
@@ -68,14 +68,14 @@ extension TableRepository {
   private func known(_ range: Range<Int>, of table: LibraryTable) throws(StorageError) -> [CatalogEntry] {
     let known = try catalog.entries(Array(table.ids[range]))
     let byID = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
-    var patience = WordPatience(failures: 1)
+    var policy = MetadataReadPolicy(failures: 1)
     return table.entries[range].map { entry -> CatalogEntry in
       let stamp = entry.stamp
       if let known = byID[entry.id], known.stamp == stamp { return known }
       guard let archive = try? open.archive(entry) else {
         return CatalogEntry(unreadable: entry.id, stamp: stamp)
       }
-      return patience.catalogEntry(entry, archive)
+      return policy.catalogEntry(entry, archive)
     }
   }
 }

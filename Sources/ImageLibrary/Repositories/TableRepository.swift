@@ -92,7 +92,7 @@ extension TableRepository {
   package func replacement(for ids: [ImageID?]) -> (index: Int, id: ImageID)? {
     let table = current
     guard ids.contains(where: { $0 != nil }),
-      !ids.contains(where: { id in id.map { $0.isPrivate || table.entry($0) != nil } ?? false })
+      !ids.contains(where: { id in id.map { table.entry($0) != nil } ?? false })
     else { return nil }
     for (index, old) in ids.enumerated() {
       guard let old, !table.hasImages(below: old) else { continue }

@@ -22,7 +22,7 @@ final class KnownImages: Sendable {
     var next: Batch?
     var current: Batch?
     var count = 0
-    /// Nil before anything was counted.
+    /// The time of the last count; nil before the first.
     var counted: ContinuousClock.Instant?
     var isMiscounted = false
     var isCounting = false
@@ -33,7 +33,7 @@ final class KnownImages: Sendable {
     }
   }
 
-  /// What the thread alone has.
+  /// The state that only the thread uses.
   private struct Listening {
     var place: Catalog.Place?
     var heard = ContinuousClock.now
@@ -279,7 +279,7 @@ final class KnownImages: Sendable {
     if !isStarted { state.withLock { ($0.isCounting, $0.isMiscounted) = (false, true) } }
   }
 
-  /// What is found of those of the ids that could be asked for; nil where the database is away.
+  /// Returns the rows of the ids that could be looked up; nil if the database is unreachable.
   private func answers(to ids: [ImageID]) -> (found: [ImageID: ArchiveRows], ids: Set<ImageID>)? {
     do throws(StorageError) {
       let found = try found(ids)

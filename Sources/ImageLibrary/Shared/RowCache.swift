@@ -2,7 +2,7 @@ import TileStorage
 import ZigguratCatalog
 import ZigguratFiles
 
-/// What is in memory of the images of a catalog that servers share, the least recently used forgotten first.
+/// The rows of a shared catalog that are in memory. The least recently used are forgotten first.
 struct RowCache {
   /// One image with its archives.
   struct Known {
@@ -14,7 +14,7 @@ struct RowCache {
 
     let row: ArchiveRow
     let entry: LibraryEntry
-    /// What somebody has said of it.
+    /// The metadata that somebody wrote about it.
     let sidecar: ArchiveRows.Sidecar?
     let former: [Former]
     let asked: ContinuousClock.Instant
@@ -39,7 +39,7 @@ struct RowCache {
   var awayUntil: ContinuousClock.Instant?
   /// How long it is remembered that there is no image of an id, or no such generation.
   private static let rest = Duration.seconds(2)
-  /// Who has waited for an image takes what has come, be it that it has changed meanwhile.
+  /// The time in which a request that waited for an image uses its row, even if the image has changed since.
   private static let grace = Duration.seconds(1)
 
   init(limit: Int) { known = LeastRecentlyUsed(limit: limit) }

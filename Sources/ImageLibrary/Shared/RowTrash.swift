@@ -1,10 +1,10 @@
 import ZigguratCatalog
 import ZigguratFiles
 
-/// What visitors delete from a library whose images are rows of a catalog that servers share.
+/// The trash of a library whose images are rows of a shared catalog.
 struct RowTrash: DeletionPlace {
   let library: SharedCatalogRepository
-  /// What the one image that is deleted has to be still; nil for whatever it is.
+  /// The expected state of the one image that is deleted; nil for any state.
   var known: RowCache.Known?
 
   /// The database's: whoever writes next may have another clock, and would remove for good what could come back still.

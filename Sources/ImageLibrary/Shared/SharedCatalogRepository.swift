@@ -6,7 +6,7 @@ package import ZigguratFiles
 package import ZigguratMetadata
 package import ZigguratThreads
 
-/// Where the archives lie that a catalog names which servers share.
+/// The storage of the archives that a shared catalog names.
 package protocol RowSource: Sendable {
   /// The image of a row; nothing is asked for it.
   func image(_ row: ArchiveRow) -> SourceImage
@@ -115,7 +115,7 @@ package final class SharedCatalogRepository: ImageRepository {
 
   package var trash: any DeletionPlace { RowTrash(library: self) }
 
-  /// What was read must still be so when the change is written.
+  /// Writes the change only if the image is unchanged since it was read.
   package func edit(
     _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(WordsUnavailable) -> Bool
   ) throws(StorageError) -> LibraryEditor.Outcome {

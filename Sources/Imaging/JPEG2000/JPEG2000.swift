@@ -1,5 +1,5 @@
-import Glibc
 import ZigguratCOpenJPEG
+import ZigguratFiles
 
 /// JPEG 2000 (ISO/IEC 15444-1) by OpenJPEG, on the caller's thread alone.
 package enum JPEG2000 {
@@ -36,14 +36,7 @@ package enum JPEG2000 {
   /// Returns the part of a damaged or cut-off file that can be decoded, as 8-bit gray or RGB with alpha or without, and
   /// whether its end is missing; nil if nothing can be decoded, or its samples are of another kind.
   package static func part(ofFileAt path: String) -> (image: Image, isCutOff: Bool)? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return nil }
-    let bytes = [UInt8](unsafeUninitializedCapacity: status.st_size) { buffer, count in
-      count = max(0, pread(descriptor, buffer.baseAddress, buffer.count, 0))
-    }
+    guard let bytes = ReadableFile(path: path)?.contents() else { return nil }
     let image = bytes.withUnsafeBytes { bytes in
       try? decoded(bytes, flags: 0, isStrict: false) { _ in
       } use: { (image) throws(ImagingError) in

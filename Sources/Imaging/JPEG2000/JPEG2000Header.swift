@@ -1,4 +1,4 @@
-import Glibc
+import ZigguratFiles
 
 /// The parts of a JPEG 2000 file's header that libvips ignores (ITU-T T.800, annexes A and I).
 package struct JPEG2000Header: Sendable {
@@ -121,29 +121,22 @@ package struct JPEG2000Header: Sendable {
 
   /// `nil` if the file is no JPEG 2000.
   package init?(path: String) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    func read(_ place: Int, _ count: Int) -> [UInt8] {
-      [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
-        done = max(0, pread(descriptor, buffer.baseAddress, buffer.count, place))
-      }
-    }
-    let start = read(0, 12)
+    guard let file = ReadableFile(path: path) else { return nil }
+    let start = file.bytes(atMost: 12)
     if start.starts(with: [0xff, 0x4f]) {
-      size = Size(read(0, Self.longest)[...])
+      size = Size(file.bytes(atMost: Self.longest))
       return
     }
     guard start.dropFirst(4).starts(with: "jP  ".utf8) else { return nil }
     var place = 0
     for _ in 0..<1000 {
-      let head = read(place, 16)
-      guard head.count >= 8 else { return }
-      let length = Self.number(head[..<4])
+      let head = file.bytes(from: place, atMost: 8)
+      guard head.count == 8 else { return }
+      let length = ByteOrder.big.number(head, at: 0, 4)
       switch String(decoding: head[4..<8], as: UTF8.self) {
-      case "jp2h": readHeader(read(place + 8, min(max(length - 8, 0), Self.longestBox))[...])
+      case "jp2h": readHeader(file.bytes(from: place + 8, atMost: min(length - 8, Self.longestBox))[...])
       case "jp2c":
-        size = Size(read(place + (length == 1 ? 16 : 8), Self.longest)[...])
+        size = Size(file.bytes(from: place + (length == 1 ? 16 : 8), atMost: Self.longest))
         return
       default: break
       }
@@ -156,17 +149,16 @@ package struct JPEG2000Header: Sendable {
   private mutating func readHeader(_ header: ArraySlice<UInt8>) {
     if let box = Self.boxes("cdef", in: header).first {
       // After their number six bytes each: the channel, its type, and its association.
+      func number(_ at: Int) -> Int { ByteOrder.big.number(box[at..<at + 2]) }
       definitions = stride(from: box.startIndex + 2, to: box.endIndex - 5, by: 6).map { at in
-        ChannelDefinition(
-          channel: Self.number(box[at..<at + 2]), type: Self.number(box[at + 2..<at + 4]),
-          association: Self.number(box[at + 4..<at + 6]))
+        ChannelDefinition(channel: number(at), type: number(at + 2), association: number(at + 4))
       }
     }
     // The first of a known method (I.5.3.3): enumerated, or a profile, which JPX allows to be of any kind.
     for colours in Self.boxes("colr", in: header) where colours.count > 3 {
       let values = colours.dropFirst(3)
       if colours.first == 1, values.count >= 4 {
-        colourSpace = Self.number(values.prefix(4))
+        colourSpace = ByteOrder.big.number(values.prefix(4))
       } else if colours.first == 2 || colours.first == 3 {
         profile = Array(values)
       } else {
@@ -180,14 +172,12 @@ package struct JPEG2000Header: Sendable {
     }
   }
 
-  private static func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
-
   /// Returns the contents of the boxes of that name, as far as the file has them.
   private static func boxes(_ name: String, in bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
     var found: [ArraySlice<UInt8>] = []
     var at = bytes.startIndex
     while at + 8 <= bytes.endIndex {
-      let size = number(bytes[at..<at + 4])
+      let size = ByteOrder.big.number(bytes[at..<at + 4])
       // Boxes of 64-bit sizes are none of a header's.
       guard size >= 8 else { break }
       let end = min(at + size, bytes.endIndex)
@@ -199,11 +189,10 @@ package struct JPEG2000Header: Sendable {
 }
 
 extension JPEG2000Header.Size {
-  /// - Parameter codestream: its first bytes.
-  fileprivate init?(_ codestream: ArraySlice<UInt8>) {
-    let bytes = Array(codestream)
+  /// - Parameter bytes: the first bytes of the codestream.
+  fileprivate init?(_ bytes: [UInt8]) {
     guard bytes.count >= 42, bytes.starts(with: [0xff, 0x4f, 0xff, 0x51]) else { return nil }
-    func number(_ at: Int, _ count: Int) -> Int { bytes[at..<at + count].reduce(0) { $0 << 8 | Int($1) } }
+    func number(_ at: Int, _ count: Int) -> Int { ByteOrder.big.number(bytes, at: at, count) }
     let (left, top, count) = (number(16, 4), number(20, 4), number(40, 2))
     width = number(8, 4) - left
     height = number(12, 4) - top

@@ -1,4 +1,5 @@
 import Glibc
+import ZigguratFiles
 
 extension Image {
   /// The samples of a JPEG 2000 file as OpenJPEG decodes them, for files that libvips reads wrongly. Fewer than 8 bits
@@ -41,24 +42,8 @@ extension JPEG2000 {
   fileprivate static func picture(
     path: String, width: Int, height: Int, bands: Int
   ) throws(ImagingError) -> CodedSamples {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw ImagingError("open", path, message: String(cString: strerror(errno)))
-    }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else {
-      throw ImagingError("open", path, message: String(cString: strerror(errno)))
-    }
-    var place = 0
-    let bytes = [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, count in
-      while place < buffer.count {
-        let part = pread(descriptor, buffer.baseAddress! + place, buffer.count - place, place)
-        if part < 0, errno == EINTR { continue }
-        if part <= 0 { break }
-        place += part
-      }
-      count = place
+    guard let bytes = ReadableFile(path: path)?.contents() else {
+      throw ImagingError(opening: path, String(cString: strerror(errno)))
     }
     return try bytes.withUnsafeBufferPointer { (bytes) throws(ImagingError) in
       try samples(
@@ -102,7 +87,7 @@ extension CodedSamples {
   /// Returns the samples in memory of their own; those of less than 8 bits are spread over 8.
   fileprivate func pixels(path: String) throws(ImagingError) -> DecodedOnce.Pixels {
     guard let base = malloc(max(1, bytes.count))?.assumingMemoryBound(to: UInt8.self) else {
-      throw ImagingError("open", path, message: "is JPEG 2000 that needs more memory than there is")
+      throw ImagingError(opening: path, "is JPEG 2000 that needs more memory than there is")
     }
     let pixels = DecodedOnce.Pixels(base)
     let greatest = 1 << bits - 1

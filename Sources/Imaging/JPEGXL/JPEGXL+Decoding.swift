@@ -6,7 +6,10 @@ extension JPEGXL {
   static func decode(
     _ bytes: UnsafeRawBufferPointer, width: Int, height: Int
   ) throws(ImagingError) -> Image {
-    try withDecoder(of: bytes, JXL_DEC_COLOR_ENCODING, JXL_DEC_FRAME) { (decoder) throws(ImagingError) in
+    try withDecoder(
+      of: bytes, JXL_DEC_BASIC_INFO, JXL_DEC_COLOR_ENCODING, JXL_DEC_FRAME, JXL_DEC_FULL_IMAGE
+    ) { (decoder) throws(ImagingError) in
+      expectWholeLayers(decoder)
       var info = JxlBasicInfo()
       var bands = PixelBands.gray
       var profile: [UInt8]?
@@ -44,8 +47,10 @@ extension JPEGXL {
     // What a JPEG can be large (ITU-T T.81, section B.2.2); no JPEG needs as much memory as is allowed here.
     guard width <= 65_535, height <= 65_535 else { return nil }
     let most = width * height * 8 + (1 << 16)
-    return try? withDecoder(of: bytes, JXL_DEC_JPEG_RECONSTRUCTION, JXL_DEC_FRAME) {
-      (decoder) throws(ImagingError) in
+    return try? withDecoder(
+      of: bytes, JXL_DEC_BASIC_INFO, JXL_DEC_JPEG_RECONSTRUCTION, JXL_DEC_FRAME, JXL_DEC_FULL_IMAGE
+    ) { (decoder) throws(ImagingError) in
+      expectWholeLayers(decoder)
       var memory = UnsafeMutableBufferPointer<UInt8>.allocate(
         capacity: min(most, bytes.count * 2 + (1 << 12)))
       defer { memory.deallocate() }
@@ -72,29 +77,31 @@ extension JPEGXL {
     }
   }
 
-  /// - Parameter events: what `work` hears of, beside the header and the end of a frame.
-  private static func withDecoder<Result>(
+  /// Calls `work` with a decoder of these bytes, which may be the beginning of a picture.
+  ///
+  /// - Parameter events: the events that the decoder reports.
+  static func withDecoder<Result>(
     of bytes: UnsafeRawBufferPointer, _ events: JxlDecoderStatus...,
     work: (OpaquePointer) throws(ImagingError) -> Result
   ) throws(ImagingError) -> Result {
     guard let decoder = JxlDecoderCreate(nil) else { throw error("decode", "no memory for a decoder") }
     defer { JxlDecoderDestroy(decoder) }
-    let all = (events + [JXL_DEC_BASIC_INFO, JXL_DEC_FULL_IMAGE]).reduce(0) { $0 | Int32($1.rawValue) }
-    JxlDecoderSubscribeEvents(decoder, all)
-    // Layers are not put together: one of them may be larger than all.
-    JxlDecoderSetCoalescing(decoder, 0)
+    JxlDecoderSubscribeEvents(decoder, events.reduce(0) { $0 | Int32($1.rawValue) })
     JxlDecoderSetInput(decoder, bytes.assumingMemoryBound(to: UInt8.self).baseAddress, bytes.count)
-    JxlDecoderCloseInput(decoder)
     return try work(decoder)
+  }
+
+  /// Has a decoder of a whole picture report what is missing as damage. Layers are not put together: one of them may be
+  /// larger than all.
+  private static func expectWholeLayers(_ decoder: OpaquePointer) {
+    JxlDecoderSetCoalescing(decoder, 0)
+    JxlDecoderCloseInput(decoder)
   }
 
   private static func checkedInfo(
     _ decoder: OpaquePointer, _ width: Int, _ height: Int
   ) throws(ImagingError) -> JxlBasicInfo {
-    var info = JxlBasicInfo()
-    guard JxlDecoderGetBasicInfo(decoder, &info) == JXL_DEC_SUCCESS else {
-      throw error("decode", "it has no header")
-    }
+    let info = try readInfo(decoder)
     guard info.xsize == width, info.ysize == height else {
       throw error("decode", "it has \(info.xsize)×\(info.ysize) pixels, not \(width)×\(height)")
     }
@@ -103,6 +110,23 @@ extension JPEGXL {
       info.num_extra_channels == (hasAlpha ? 1 : 0), info.alpha_premultiplied == 0,
       info.num_color_channels == 1 || info.num_color_channels == 3
     else { throw error("decode", "it is more than gray or RGB, with alpha or without") }
+    return info
+  }
+
+  /// Returns the header, which is to come next.
+  static func info(_ decoder: OpaquePointer) throws(ImagingError) -> JxlBasicInfo {
+    guard JxlDecoderProcessInput(decoder) == JXL_DEC_BASIC_INFO else {
+      throw error("decode", "it has no header")
+    }
+    return try readInfo(decoder)
+  }
+
+  /// Returns the header, which the decoder has reported.
+  static func readInfo(_ decoder: OpaquePointer) throws(ImagingError) -> JxlBasicInfo {
+    var info = JxlBasicInfo()
+    guard JxlDecoderGetBasicInfo(decoder, &info) == JXL_DEC_SUCCESS else {
+      throw error("decode", "it has no header")
+    }
     return info
   }
 

@@ -68,7 +68,7 @@ extension JPEGXL {
     guard status == JXL_ENC_SUCCESS else { throw error("encode", "it refused the picture") }
   }
 
-  /// What an encoder writes that `fill` has given one frame.
+  /// Returns the file that an encoder writes of the one frame that `fill` gives it.
   private static func withEncoder(
     _ fill: (OpaquePointer) throws(ImagingError) -> Void
   ) throws(ImagingError) -> [UInt8] {

@@ -9,17 +9,18 @@ extension JPEGXL {
   package static func samples(
     _ bytes: UnsafeRawBufferPointer, maxWidth: Int, maxHeight: Int, bands: Int
   ) throws(ImagingError) -> CodedSamples {
-    guard let decoder = JxlDecoderCreate(nil) else { throw error("decode", "no memory for a decoder") }
-    defer { JxlDecoderDestroy(decoder) }
-    JxlDecoderSubscribeEvents(decoder, Int32(JXL_DEC_BASIC_INFO.rawValue | JXL_DEC_FULL_IMAGE.rawValue))
-    // The TIFF says how the picture is turned.
-    JxlDecoderSetKeepOrientation(decoder, 1)
-    JxlDecoderSetInput(decoder, bytes.assumingMemoryBound(to: UInt8.self).baseAddress, bytes.count)
-    JxlDecoderCloseInput(decoder)
-    var info = JxlBasicInfo()
-    guard JxlDecoderProcessInput(decoder) == JXL_DEC_BASIC_INFO,
-      JxlDecoderGetBasicInfo(decoder, &info) == JXL_DEC_SUCCESS
-    else { throw error("decode", "it has no header") }
+    try withDecoder(of: bytes, JXL_DEC_BASIC_INFO, JXL_DEC_FULL_IMAGE) { (decoder) throws(ImagingError) in
+      // The TIFF says how the picture is turned.
+      JxlDecoderSetKeepOrientation(decoder, 1)
+      JxlDecoderCloseInput(decoder)
+      return try samples(decoder, maxWidth: maxWidth, maxHeight: maxHeight, bands: bands)
+    }
+  }
+
+  private static func samples(
+    _ decoder: OpaquePointer, maxWidth: Int, maxHeight: Int, bands: Int
+  ) throws(ImagingError) -> CodedSamples {
+    let info = try info(decoder)
     let (width, height) = (Int(info.xsize), Int(info.ysize))
     guard width > 0, height > 0, width <= maxWidth, height <= maxHeight else {
       throw error("decode", "it has \(width) × \(height) pixels instead of \(maxWidth) × \(maxHeight)")

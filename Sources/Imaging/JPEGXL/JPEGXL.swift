@@ -3,15 +3,16 @@ import ZigguratCJXL
 /// JPEG XL (ISO/IEC 18181) by libjxl, on the caller's thread alone: whoever has several pictures to do has a thread for
 /// each, and a cell's filter lets no other begin.
 package enum JPEGXL {
-  /// How hard its encoder tries.
+  /// The effort of its encoder.
   package enum Effort: Int64 {
     /// For who waits: a third of the time of `thorough`, for a tenth more bytes.
     case quick = 3
     case thorough = 5
   }
 
-  /// How far from the source a picture of a JPEG-like quality may be, in just noticeable differences. As
-  /// `JxlEncoderDistanceFromQuality` of libjxl 0.8 has it (lib/jxl/encode.cc), which 0.7 lacks; 100 is lossless.
+  /// Returns the distance from the source that a picture of a JPEG-like quality may have, in just noticeable
+  /// differences. As `JxlEncoderDistanceFromQuality` of libjxl 0.8 has it (lib/jxl/encode.cc), which 0.7 lacks; 100
+  /// is lossless.
   static func distance(quality: Int) -> Float {
     let quality = Float(quality)
     if quality >= 100 { return 0 }

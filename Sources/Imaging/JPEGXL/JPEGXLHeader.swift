@@ -1,5 +1,5 @@
-import Glibc
 import ZigguratCJXL
+import ZigguratFiles
 
 /// The parts of a JPEG XL file's header that libvips passes over.
 package struct JPEGXLHeader: Sendable {
@@ -15,26 +15,13 @@ package struct JPEGXLHeader: Sendable {
 
   /// `nil` if the file has no such header.
   package init?(path: String) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0, let decoder = JxlDecoderCreate(nil) else {
-      if descriptor >= 0 { close(descriptor) }
-      return nil
+    guard let bytes = ReadableFile(path: path)?.bytes(atMost: Self.longest) else { return nil }
+    let found = bytes.withUnsafeBytes { bytes in
+      try? JPEGXL.withDecoder(of: bytes, JXL_DEC_BASIC_INFO) { (decoder) throws(ImagingError) in
+        try JPEGXL.info(decoder)
+      }
     }
-    defer {
-      JxlDecoderDestroy(decoder)
-      close(descriptor)
-    }
-    let bytes = [UInt8](unsafeUninitializedCapacity: Self.longest) { buffer, count in
-      count = max(0, pread(descriptor, buffer.baseAddress, buffer.count, 0))
-    }
-    JxlDecoderSubscribeEvents(decoder, Int32(JXL_DEC_BASIC_INFO.rawValue))
-    let info = bytes.withUnsafeBufferPointer { bytes -> JxlBasicInfo? in
-      JxlDecoderSetInput(decoder, bytes.baseAddress, bytes.count)
-      guard JxlDecoderProcessInput(decoder) == JXL_DEC_BASIC_INFO else { return nil }
-      var info = JxlBasicInfo()
-      return JxlDecoderGetBasicInfo(decoder, &info) == JXL_DEC_SUCCESS ? info : nil
-    }
-    guard let info else { return nil }
+    guard let info = found else { return nil }
     isPremultiplied = info.alpha_bits > 0 && info.alpha_premultiplied != 0
     isAnimated = info.have_animation != 0
     extraChannels = max(0, Int(info.num_extra_channels) - (info.alpha_bits > 0 ? 1 : 0))

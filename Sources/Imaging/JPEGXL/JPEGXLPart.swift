@@ -1,5 +1,5 @@
-import Glibc
 import ZigguratCJXL
+import ZigguratFiles
 
 extension JPEGXL {
   /// The first frame of a file, as 8-bit gray or RGB with alpha or without.
@@ -11,13 +11,11 @@ extension JPEGXL {
 
   /// Decodes the first frame, or what there is of it; nil if that is nothing. What is missing is coarse or black.
   package static func firstFrame(ofFileAt path: String) -> FirstFrame? {
-    guard let bytes = contents(path), let decoder = JxlDecoderCreate(nil) else { return nil }
-    defer { JxlDecoderDestroy(decoder) }
-    let events = [JXL_DEC_BASIC_INFO, JXL_DEC_COLOR_ENCODING, JXL_DEC_FRAME, JXL_DEC_FULL_IMAGE]
-    JxlDecoderSubscribeEvents(decoder, Int32(events.reduce(0) { $0 | $1.rawValue }))
-    return bytes.withUnsafeBufferPointer { bytes in
-      JxlDecoderSetInput(decoder, bytes.baseAddress, bytes.count)
-      return firstFrame(decoder)
+    guard let bytes = ReadableFile(path: path)?.contents() else { return nil }
+    return bytes.withUnsafeBytes { bytes in
+      try? withDecoder(
+        of: bytes, JXL_DEC_BASIC_INFO, JXL_DEC_COLOR_ENCODING, JXL_DEC_FRAME, JXL_DEC_FULL_IMAGE
+      ) { firstFrame($0) }
     }
   }
 
@@ -56,26 +54,15 @@ extension JPEGXL {
 
   /// Whether a file of several frames ends before the last of them does; no pixel is decoded.
   package static func isCutOff(fileAt path: String) -> Bool {
-    guard let bytes = contents(path), let decoder = JxlDecoderCreate(nil) else { return false }
-    defer { JxlDecoderDestroy(decoder) }
-    JxlDecoderSubscribeEvents(decoder, Int32(JXL_DEC_FRAME.rawValue))
-    return bytes.withUnsafeBufferPointer { bytes in
-      JxlDecoderSetInput(decoder, bytes.baseAddress, bytes.count)
-      var status = JXL_DEC_FRAME
-      while status == JXL_DEC_FRAME { status = JxlDecoderProcessInput(decoder) }
-      return status == JXL_DEC_NEED_MORE_INPUT
+    guard let bytes = ReadableFile(path: path)?.contents() else { return false }
+    let isCutOff = bytes.withUnsafeBytes { bytes in
+      try? withDecoder(of: bytes, JXL_DEC_FRAME) { decoder in
+        var status = JXL_DEC_FRAME
+        while status == JXL_DEC_FRAME { status = JxlDecoderProcessInput(decoder) }
+        return status == JXL_DEC_NEED_MORE_INPUT
+      }
     }
-  }
-
-  private static func contents(_ path: String) -> [UInt8]? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return nil }
-    return [UInt8](unsafeUninitializedCapacity: status.st_size) { buffer, count in
-      count = max(0, pread(descriptor, buffer.baseAddress, buffer.count, 0))
-    }
+    return isCutOff ?? false
   }
 
   private static func image(

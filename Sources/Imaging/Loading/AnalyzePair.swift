@@ -1,4 +1,4 @@
-import Glibc
+import ZigguratFiles
 
 /// The two files of an Analyze or NIfTI volume: a header, and the samples beside it (`a.hdr` and `a.img`).
 package enum AnalyzePair {
@@ -23,10 +23,7 @@ package enum AnalyzePair {
   /// Whether a file begins with the size of such a header, 348, in either byte order.
   private static func isHeader(_ path: String) -> Bool {
     guard ImageFileName.ending(of: path) == "hdr" else { return false }
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
-    var start = [UInt8](repeating: 0, count: 4)
-    return pread(descriptor, &start, 4, 0) == 4 && (start == [0, 0, 1, 0x5c] || start == [0x5c, 1, 0, 0])
+    let start = ReadableFile(path: path)?.bytes(atMost: 4)
+    return start == [0, 0, 1, 0x5c] || start == [0x5c, 1, 0, 0]
   }
 }

@@ -7,7 +7,7 @@ package enum AssociatedImage: String, CaseIterable, Codable, Sendable {
 }
 
 extension Image {
-  /// What a slide that OpenSlide has opened holds beside itself; empty for any other picture.
+  /// The associated images of a slide that OpenSlide has opened; empty for any other picture.
   package var associated: [AssociatedImage] {
     let names = string("slide-associated-images")?.split(separator: ",").map { $0.drop { $0 == " " } } ?? []
     return AssociatedImage.allCases.filter { names.contains(Substring($0.rawValue)) }
@@ -18,7 +18,7 @@ extension Image {
     Vips.start()
     let loader = "openslideload"
     guard Self.loader(ofPath: path) == loader else {
-      throw ImagingError("open", path, message: "is not a slide that OpenSlide reads")
+      throw ImagingError(opening: path, "is not a slide that OpenSlide reads")
     }
     // Not by the loader's own option for one of them, by which libvips 8.14 reads what it has closed.
     let slide = try Operation.run(

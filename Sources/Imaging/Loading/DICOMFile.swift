@@ -41,21 +41,21 @@ package struct DICOMFile: Sendable {
     var image = dicom_image()
     self.frame = Int32(clamping: frame)
     let code = dicom_read(path, self.frame, &image)
-    let kind = Self.text(image.kind)
+    let kind = String(characters: image.kind)
     guard code == 0 else {
       throw ImagingError(
-        "open", path,
-        message: code == DICOM_HAS_NO_PICTURE
+        opening: path,
+        code == DICOM_HAS_NO_PICTURE
           ? "is DICOM without a picture (\(kind.isEmpty ? "of no known kind" : kind))"
           : Self.damaged)
     }
     guard image.has_decoder != 0 else {
       throw ImagingError(
-        "open", path,
-        message: "is DICOM in \(Self.text(image.coding)), which is not read: decompress it first, as with "
+        opening: path,
+        "is DICOM in \(String(characters: image.coding)), which is not read: decompress it first, as with "
           + "gdcmconv --raw FILE FILE.dcm")
     }
-    type = Self.text(image.type)
+    type = String(characters: image.type)
     isMicroscopes = kind.contains("Microscopic")
     hasBurnedInAnnotation = image.has_burned_in_annotation != 0
     width = Int(image.width)
@@ -123,10 +123,6 @@ package struct DICOMFile: Sendable {
     return file
   }
 
-  private static func text<T>(_ characters: T) -> String {
-    withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-  }
-
   private static func number(_ value: Double) -> String {
     Int(exactly: value).map(String.init) ?? String(value)
   }
@@ -151,13 +147,13 @@ package struct DICOMFile: Sendable {
   }
 
   private static let damaged = "is DICOM that is damaged or cut short"
-  private var damage: ImagingError { ImagingError("open", path, message: Self.damaged) }
+  private var damage: ImagingError { ImagingError(opening: path, Self.damaged) }
 
   /// Returns the pixels of the frame, as they are shown.
   fileprivate func rendered() throws(ImagingError) -> DecodedOnce.Pixels {
     let count = width * height * bands
     guard let base = malloc(count)?.assumingMemoryBound(to: UInt8.self) else {
-      throw ImagingError("open", path, message: "is DICOM that needs more memory than there is")
+      throw ImagingError(opening: path, "is DICOM that needs more memory than there is")
     }
     let pixels = DecodedOnce.Pixels(base)
     var (header, window) = (header, window)

@@ -1,4 +1,4 @@
-import Glibc
+import ZigguratFiles
 
 /// The first bytes of a source and the ending of its name: what decides on its loader.
 struct FileStart {
@@ -13,49 +13,32 @@ struct FileStart {
   let isLateSVG: Bool
   private let isNamedNIfTI: Bool
 
-  /// Of a file that cannot be read there are no bytes.
-  init(ofFileAt path: String) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    self.init(of: descriptor, path: path)
-    if descriptor >= 0 { close(descriptor) }
-  }
+  init(ofFileAt path: String) { self.init(of: ReadableFile(path: path), path: path) }
 
   /// - Parameters:
-  ///   - descriptor: of the file, open for reading; left where it stands.
-  ///   - path: whose last part is the file's name.
-  init(of descriptor: Int32, path: String) {
+  ///   - file: `nil` if it cannot be opened. There are no bytes then.
+  ///   - path: a path that ends with the file's name.
+  init(of file: ReadableFile?, path: String) {
     ending = ImageFileName.ending(of: path)
     isNamedNIfTI = path.lowercased().hasSuffix(".nii.gz")
-    bytes = [UInt8](unsafeUninitializedCapacity: 1024) { buffer, count in
-      count = max(pread(descriptor, buffer.baseAddress, buffer.count, 0), 0)
-    }
-    isCutOffTIFF = Self.isCutOffTIFF(bytes, descriptor)
-    isLateSVG = Self.isLateSVG(bytes, descriptor)
+    bytes = file?.bytes(atMost: 1024) ?? []
+    isCutOffTIFF = file.map { [bytes] in Self.isCutOffTIFF(bytes, $0) } ?? false
+    isLateSVG = file.map { [bytes] in Self.isLateSVG(bytes, $0) } ?? false
   }
 
-  private static func isCutOffTIFF(_ bytes: [UInt8], _ descriptor: Int32) -> Bool {
-    let isLittle = bytes.starts(with: "II*\0".utf8)
-    guard bytes.count >= 8, isLittle || bytes.starts(with: "MM\0*".utf8) else { return false }
-    func number(_ bytes: some BidirectionalCollection<UInt8>) -> Int {
-      isLittle
-        ? bytes.reversed().reduce(0) { $0 << 8 | Int($1) } : bytes.reduce(0) { $0 << 8 | Int($1) }
-    }
-    let directory = number(bytes[4..<8])
-    var (count, status) = ([0, 0] as [UInt8], stat())
-    guard fstat(descriptor, &status) == 0 else { return false }
-    guard pread(descriptor, &count, 2, directory) == 2 else { return true }
-    return directory + 2 + 12 * number(count) > status.st_size
+  private static func isCutOffTIFF(_ bytes: [UInt8], _ file: ReadableFile) -> Bool {
+    let order: ByteOrder = bytes.starts(with: "II*\0".utf8) ? .little : .big
+    guard bytes.count >= 8, order == .little || bytes.starts(with: "MM\0*".utf8) else { return false }
+    let directory = order.number(bytes, at: 4, 4)
+    let count = file.bytes(from: directory, atMost: 2)
+    return count.count < 2 || directory + 2 + 12 * order.number(count) > file.size
   }
 
   /// Bytes of an XML text in which its root is looked for.
   private static let longestProlog = 1 << 16
 
-  private static func isLateSVG(_ start: [UInt8], _ descriptor: Int32) -> Bool {
-    guard XMLProlog.mayBegin(start) else { return false }
-    let bytes = [UInt8](unsafeUninitializedCapacity: longestProlog) { buffer, count in
-      count = max(pread(descriptor, buffer.baseAddress, buffer.count, 0), 0)
-    }
-    return XMLProlog.root(of: bytes) == "svg"
+  private static func isLateSVG(_ start: [UInt8], _ file: ReadableFile) -> Bool {
+    XMLProlog.mayBegin(start) && XMLProlog.root(of: file.bytes(atMost: longestProlog)) == "svg"
   }
 
   /// Whether ImageMagick reads a Netpbm file that libvips does not: plain bitmaps whose digits stand without spaces, which

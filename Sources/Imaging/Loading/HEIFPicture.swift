@@ -1,6 +1,6 @@
-import Glibc
 package import TileStorage
 import ZigguratCHEIF
+import ZigguratFiles
 
 /// Properties of a HEIF or AVIF file's primary picture that libvips passes over.
 package struct HEIFPicture: Sendable {
@@ -81,10 +81,8 @@ package struct HEIFPicture: Sendable {
 
   private static func holdsAV1(_ path: String) -> Bool {
     var isThere = false
-    eachBox(of: path) { name, descriptor, place, size in
-      if name == "meta", part(of: descriptor, place, size).firstRange(of: Array("av1C".utf8)) != nil {
-        isThere = true
-      }
+    eachBox(of: path) { name, content in
+      if name == "meta", content().firstRange(of: Array("av1C".utf8)) != nil { isThere = true }
     }
     return isThere
   }
@@ -93,9 +91,9 @@ package struct HEIFPicture: Sendable {
   /// 14496-15, 8.3.3.1.2). A file with colours has one that is not.
   private static func isMonochrome(_ path: String) -> Bool {
     var answers: [Bool] = []
-    eachBox(of: path) { name, descriptor, place, size in
+    eachBox(of: path) { name, content in
       guard name == "meta" else { return }
-      let bytes = part(of: descriptor, place, size)
+      let bytes = content()
       for at in 0..<max(0, bytes.count - 21) where bytes[at + 3] == UInt8(ascii: "C") {
         if bytes[at..<at + 4].elementsEqual("av1C".utf8) { answers.append(bytes[at + 6] & 0x10 != 0) }
         if bytes[at..<at + 4].elementsEqual("hvcC".utf8) { answers.append(bytes[at + 20] & 3 == 0) }
@@ -151,42 +149,31 @@ package struct HEIFPicture: Sendable {
   /// libheif does not know.
   private static func namesOfBoxes(_ path: String) -> [String] {
     var names: [String] = []
-    eachBox(of: path) { name, descriptor, place, size in
+    eachBox(of: path) { name, content in
       switch name {
       case "moov": names.append("frames of an animation")
       case "mpvd": names.append("video of a motion photo")
-      case "meta":
-        let items = part(of: descriptor, place, size)
-        if items.firstRange(of: Array("tmap".utf8)) != nil { names.append("gain map") }
+      case "meta": if content().firstRange(of: Array("tmap".utf8)) != nil { names.append("gain map") }
       default: break
       }
     }
     return names
   }
 
-  /// Calls `body` with the name, the place and the size of each box of the file itself.
-  private static func eachBox(
-    of path: String, _ body: (_ name: String, _ descriptor: Int32, _ place: Int, _ size: Int) -> Void
-  ) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    defer { close(descriptor) }
+  /// Calls `body` with the name of each box of the file itself, and with what reads its bytes, 1 MiB of them at most.
+  private static func eachBox(of path: String, _ body: (_ name: String, _ content: () -> [UInt8]) -> Void) {
+    guard let file = ReadableFile(path: path) else { return }
     var place = 0
-    var head = [UInt8](repeating: 0, count: 16)
-    for _ in 0..<100 where pread(descriptor, &head, 16, place) >= 8 {
-      let name = String(decoding: head[4..<8], as: UTF8.self)
-      var size = head[0..<4].reduce(0) { $0 << 8 | Int($1) }
-      if size == 1 { size = head[8..<15].reduce(0) { $0 << 8 | Int($1) } << 8 | Int(head[15]) }
-      body(name, descriptor, place, size)
-      guard size >= 8, place <= Int.max - size else { break }
+    for _ in 0..<100 {
+      let head = file.bytes(from: place, atMost: 16)
+      guard head.count >= 8 else { return }
+      var size = ByteOrder.big.number(head, at: 0, 4)
+      if size == 1, head.count == 16 { size = ByteOrder.big.number(head, at: 8, 8) }
+      body(String(decoding: head[4..<8], as: UTF8.self)) {
+        file.bytes(from: place, atMost: min(size, 1 << 20))
+      }
+      guard size >= 8, place <= Int.max - size else { return }
       place += size
     }
-  }
-
-  /// The bytes of a box, 1 MiB of them at most.
-  private static func part(of descriptor: Int32, _ place: Int, _ size: Int) -> ArraySlice<UInt8> {
-    var bytes = [UInt8](repeating: 0, count: min(max(size, 0), 1 << 20))
-    let count = pread(descriptor, &bytes, bytes.count, place)
-    return bytes.prefix(max(count, 0))
   }
 }

@@ -19,6 +19,8 @@ package struct GeneratedHeader: Sendable {
   package var declaredBits: Int?
   /// libvips' short name of the colour space.
   package var interpretation: String
+  /// The shape of the areas in which libvips asks for pixels.
+  var style = VIPS_DEMAND_STYLE_THINSTRIP
 
   package init(width: Int, height: Int, bands: Int, sampleType: SampleType, interpretation: String) {
     self.width = width
@@ -27,6 +29,8 @@ package struct GeneratedHeader: Sendable {
     self.sampleType = sampleType
     self.interpretation = interpretation
   }
+
+  package var bytesPerSample: Int { Int(vips_format_sizeof(format)) }
 
   fileprivate var format: VipsBandFormat {
     switch sampleType {
@@ -76,9 +80,8 @@ extension Image {
     Vips.start()
     guard 1...Self.longestSide ~= header.width, 1...Self.longestSide ~= header.height else {
       throw ImagingError(
-        "open", subject,
-        message:
-          "is \(header.width) × \(header.height) pixels, and no side may have more than \(Self.longestSide)")
+        opening: subject,
+        "is \(header.width) × \(header.height) pixels, and no side may have more than \(Self.longestSide)")
     }
     guard let image = vips_image_new() else { throw ImagingError.take("open", subject) }
     self.init(owning: image, subject: subject)
@@ -88,7 +91,7 @@ extension Image {
         image, Int32(header.width), Int32(header.height), Int32(header.bands), header.format,
         VIPS_CODING_NONE, VIPS_INTERPRETATION_MULTIBAND, 1, 1)
     }
-    guard vips_image_pipeline_array(image, VIPS_DEMAND_STYLE_THINSTRIP, &inputs) == 0 else {
+    guard vips_image_pipeline_array(image, header.style, &inputs) == 0 else {
       throw ImagingError.take("open", subject)
     }
     image.pointee.Xsize = Int32(header.width)
@@ -98,7 +101,7 @@ extension Image {
     image.pointee.Coding = VIPS_CODING_NONE
     let number = vips_enum_from_nick("ziggurat", vips_interpretation_get_type(), header.interpretation)
     image.pointee.Type = VipsInterpretation(number)
-    if let bits = header.declaredBits { vips_image_set_int(image, Self.declaredBitsField, Int32(bits)) }
+    if let bits = header.declaredBits { declareBits(bits) }
     // The image may outlive the caller; it lets the supply go with itself.
     let owner = Unmanaged.passRetained(Supply(supply)).toOpaque()
     let object = UnsafeMutableRawPointer(image).assumingMemoryBound(to: GObject.self)

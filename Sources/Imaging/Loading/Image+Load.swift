@@ -1,7 +1,7 @@
 import ZigguratCVips
 
 extension Image {
-  /// How an image's rows are going to be read.
+  /// The order in which an image's rows are going to be read.
   package struct Access: Hashable, Sendable {
     let nick: String
     /// Top to bottom, once: only a few rows are held in memory.
@@ -24,7 +24,7 @@ extension Image {
     _ = VipsLog.take()
     vips_error_clear()
     guard let nick = Self.loader(ofPath: path) else {
-      throw ImagingError("open", path, message: FileStart(ofFileAt: path).refusal)
+      throw ImagingError(opening: path, FileStart(ofFileAt: path).refusal)
     }
     if nick == "pdfload" {
       let page = try Image(pdfAt: path, page: page ?? 0, scale: scale ?? 1)

@@ -50,7 +50,7 @@ extension Image {
 package enum TileFault: Error, Hashable {
   /// It is another one than its place demands, as a clause without a subject: `is no image/jpeg`.
   case misfit(String)
-  /// What its decoder said.
+  /// The error of its decoder.
   case damaged(ImagingError)
 }
 

@@ -1,6 +1,6 @@
 package import TileStorage
 
-/// What a file's name says of its content; only a hint, for files nobody named one by one.
+/// The content of a file by its name: only a hint, for files that nobody named one by one.
 package enum ImageFileName {
   private static let formats: [String: ImageFormat] = Dictionary(
     ImageFormat.allCases.flatMap { format in format.endings.map { ($0, format) } },

@@ -1,10 +1,10 @@
 import Synchronization
 import ZigguratCVips
 
-/// Which of libvips' loaders may be used in this process.
+/// The loaders of libvips that may be used in this process.
 ///
-/// Those that libvips does not hold to be proof against hostile files are blocked from its start. One of them is let
-/// in when a source is opened that is of its kind, and takes files of that kind alone; tiles never meet any.
+/// Loaders that libvips does not hold to be proof against hostile files are blocked from its start. One of them is
+/// let in when a source of its kind is opened, and takes files of that kind alone; tiles never meet any.
 package enum ImageLoaders {
   private struct State {
     var isCommonOnly = false
@@ -13,7 +13,7 @@ package enum ImageLoaders {
 
   private static let state = Mutex(State())
 
-  /// What cameras, phones and browsers make.
+  /// The loaders of formats that cameras, phones and browsers write.
   private static let common: Set = ["JpegFile", "PngFile", "TiffFile", "WebpFile", "NsgifFile", "HeifFile"]
 
   /// Whether a class of libvips is that of a loader which is blocked from its start.
@@ -44,8 +44,8 @@ package enum ImageLoaders {
   /// The loader for a source, by the name of its class (`VipsForeignLoadJpegFile`); nil where there is none, or it
   /// may not be used.
   ///
-  /// What was found is remembered of the last file, unless it was written since: to find it libvips opens the file
-  /// once for each of its loaders.
+  /// The result is remembered for the last file, unless it was written since: to find it libvips opens the file once
+  /// for each of its loaders.
   static func find(forSourceAt path: String) -> String? {
     let file = Version(path, isCommonOnly: state.withLock { $0.isCommonOnly })
     if let known = last.withLock({ $0 }), known.file == file { return known.loader }

@@ -47,7 +47,7 @@ final class OpenPDF: Sendable {
     return file
   }
 
-  /// Closes the file that was opened last, when nobody uses it any more.
+  /// Closes the file that was opened last, once it is no longer in use.
   static func closeLast() { last.withLock { $0 = nil } }
 
   /// Calls `use` with poppler's document, to be used by nobody else meanwhile; nil if it cannot be opened.
@@ -107,7 +107,6 @@ final class OpenPDF: Sendable {
   private static func flaw(_ kind: some BinaryInteger) -> String? {
     var text = [CChar](repeating: 0, count: 300)
     guard pdf_take_flaw(Int32(kind), &text, Int32(text.count)) != 0 else { return nil }
-    let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-    return PDFDocument.line(String(decoding: bytes, as: UTF8.self), atMost: 200)
+    return PDFDocument.line(String(buffer: text), atMost: 200)
   }
 }

@@ -2,8 +2,9 @@ import Glibc
 package import TileStorage
 import ZigguratCPDFContent
 import ZigguratCPoppler
+import ZigguratFiles
 
-/// What a PDF says of itself, and of its parts.
+/// The metadata of a PDF and its outline.
 package struct PDFDocument {
   /// An entry of the outline (ISO 32000-1, section 12.3.3), before those below it.
   package struct Entry: Hashable, Sendable {
@@ -14,7 +15,7 @@ package struct PDFDocument {
     package let page: Int
   }
 
-  /// Nil where the document has none, each in one line.
+  /// The fields of the document, each in one line; nil if it does not have one.
   package private(set) var title, author, subject, keywords: String?
   /// The XMP packet; empty if there is none.
   package private(set) var xmp: [UInt8] = []
@@ -127,15 +128,9 @@ package struct PDFDocument {
 
   /// Whether the file lacks the mark of its end (ISO 32000-1, section 7.5.5), which may stand in its last kilobyte.
   static func isCutOff(_ path: String) -> Bool {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
-    var end = [UInt8](repeating: 0, count: 1024)
-    let size = lseek(descriptor, 0, SEEK_END)
-    let count = pread(descriptor, &end, end.count, max(0, size - end.count))
-    let mark = Array("%%EOF".utf8)
-    guard count >= mark.count else { return true }
-    return !(0...count - mark.count).contains { end[$0..<$0 + mark.count].elementsEqual(mark) }
+    guard let file = ReadableFile(path: path) else { return false }
+    let end = file.bytes(from: max(0, file.size - 1024), atMost: 1024)
+    return end.firstRange(of: Array("%%EOF".utf8)) == nil
   }
 
   /// Returns the flaws that poppler has met in the file since they were last forgotten or returned; nil if there are none.
@@ -161,7 +156,7 @@ package struct PDFDocument {
   /// Forgets the flaws of what was read before.
   package static func forgetDamage() { _ = OpenPDF.takeFlaws() }
 
-  /// Nil where the file is no PDF that can be read.
+  /// Returns the result of `use` with the document; nil if the file is no PDF that can be read.
   static func with<Result>(_ path: String, _ use: (OpaquePointer) -> Result?) -> Result? {
     OpenPDF.of(path)?.withDocument(use)
   }

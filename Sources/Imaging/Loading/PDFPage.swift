@@ -87,8 +87,8 @@ package struct PDFPage {
     return 0
   }
 
-  /// What the document calls a page, as roman numerals of a preface: one line of at most 100 characters. Nil where that
-  /// is its number, or the file is no PDF.
+  /// Returns the document's label of a page, as roman numerals of a preface: one line of at most 100 characters. Nil
+  /// if that is its number, or the file is no PDF.
   ///
   /// - Parameters:
   ///   - path: of the file.

@@ -74,32 +74,19 @@ extension Image {
         "pdfload", path,
         message: "the page is \(painter.width)×\(painter.height) pixels large; --dpi chooses another size")
     }
-    let drawn = vips_image_new()!
-    let perMillimetre = painter.resolution / 25.4
-    vips_image_init_fields(
-      drawn, Int32(painter.width), Int32(painter.height), 4, VIPS_FORMAT_UCHAR,
-      VIPS_CODING_NONE, VIPS_INTERPRETATION_sRGB, perMillimetre, perMillimetre)
-    let reference = Unmanaged.passRetained(painter).toOpaque()
-    let object = UnsafeMutableRawPointer(drawn).assumingMemoryBound(to: GObject.self)
-    g_object_set_data_full(object, "ziggurat-pdf-painter", reference) {
-      Unmanaged<PDFPainter>.fromOpaque($0!).release()
-    }
-    let source = Image(owning: drawn, subject: path)
-    source.setString("vips-loader", "pdfload")
-    source.setInt("n-pages", painter.pageCount)
-    var inputs: [UnsafeMutablePointer<VipsImage>?] = [nil]
     let parts = painter.parts
-    guard vips_image_pipeline_array(drawn, parts.style, &inputs) == 0,
-      vips_image_generate(
-        drawn, nil,
-        { region, _, painter, _, _ in
-          Unmanaged<PDFPainter>.fromOpaque(painter!).takeUnretainedValue().paint(region!) ? 0 : -1
-        }, nil, reference, nil) == 0
-    else { throw ImagingError.take("pdfload", path) }
+    var header = GeneratedHeader(
+      width: painter.width, height: painter.height, bands: 4, sampleType: .byte, interpretation: "srgb")
+    header.style = parts.style
+    let drawn = try Image(header, fields: nil, subject: path, from: painter)
+    let perMillimetre = painter.resolution / 25.4
+    drawn.setPixelsPerMillimetre(x: perMillimetre, y: perMillimetre)
+    drawn.setString("vips-loader", "pdfload")
+    drawn.setInt("n-pages", painter.pageCount)
     let cached = try Operation.run(
       "tilecache", path,
       [
-        "in": .image(source), "tile-width": .int(parts.width), "tile-height": .int(parts.height),
+        "in": .image(drawn), "tile-width": .int(parts.width), "tile-height": .int(parts.height),
         "max-tiles": .int(parts.count), "access": .name(parts.access), "threaded": .bool(parts.isThreaded),
       ])
     self.init(owning: cached.retained(), subject: path)
@@ -107,7 +94,7 @@ extension Image {
 }
 
 /// Draws parts of a page.
-private final class PDFPainter: Sendable {
+private final class PDFPainter: PixelSupply {
   /// The way from the page to pixels.
   enum Drawing {
     /// The page's one picture gets its own pixels.
@@ -134,6 +121,7 @@ private final class PDFPainter: Sendable {
   }
 
   private let drawing: Drawing
+  private let path: String
   private let file: OpenPDF
   private let page: Mutex<Page?>
   /// Pixels.
@@ -152,6 +140,7 @@ private final class PDFPainter: Sendable {
     }
     guard let opened else { return nil }
     self.drawing = drawing
+    self.path = path
     self.file = file
     pageCount = opened.1
     page = Mutex(Page(page: opened.0))
@@ -193,40 +182,42 @@ private final class PDFPainter: Sendable {
     }
   }
 
-  /// Draws a region of RGB with alpha, on white; false if there is no memory for it.
-  func paint(_ region: UnsafeMutablePointer<VipsRegion>) -> Bool {
-    let area = region.pointee.valid
-    guard let surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, area.width, area.height) else {
-      return false
+  /// Draws an area of RGB with alpha, on white.
+  ///
+  /// - Throws: if there is no memory for it.
+  func fill(
+    _ base: UnsafeMutableRawPointer, stride: Int, x: Int, y: Int, width: Int, height: Int
+  ) throws(ImagingError) {
+    let undrawn = ImagingError("read", path, message: "there is no memory to draw the page")
+    guard let surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, Int32(width), Int32(height)) else {
+      throw undrawn
     }
     defer { cairo_surface_destroy(surface) }
     guard cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS, let cairo = cairo_create(surface) else {
-      return false
+      throw undrawn
     }
     defer { cairo_destroy(cairo) }
     cairo_set_source_rgb(cairo, 1, 1, 1)
     cairo_paint(cairo)
     switch drawing {
     case .picture(let picture):
-      cairo_translate(cairo, -Double(area.left), -Double(area.top))
+      cairo_translate(cairo, -Double(x), -Double(y))
       cairo_scale(cairo, Double(picture.width) / picture.across, Double(picture.height) / picture.down)
       cairo_translate(cairo, -picture.left, -picture.top)
     case .scale(let scale):
       let scale = scale * 72 / 72
       cairo_scale(cairo, scale, scale)
-      cairo_translate(cairo, -Double(area.left) / scale, -Double(area.top) / scale)
+      cairo_translate(cairo, -Double(x) / scale, -Double(y) / scale)
     }
     _ = file.withDocument { _ in page.withLock { $0?.render(cairo) } }
     cairo_surface_flush(surface)
     guard cairo_status(cairo) == CAIRO_STATUS_SUCCESS, let drawn = cairo_image_surface_get_data(surface)
-    else {
-      return false
-    }
+    else { throw undrawn }
     let rowSize = Int(cairo_image_surface_get_stride(surface))
-    for row in 0..<Int(area.height) {
+    for row in 0..<height {
       let from = UnsafeRawPointer(drawn + row * rowSize).assumingMemoryBound(to: UInt32.self)
-      let to = region.pointee.data + row * Int(region.pointee.bpl)
-      for column in 0..<Int(area.width) {
+      let to = (base + row * stride).assumingMemoryBound(to: UInt8.self)
+      for column in 0..<width {
         let pixel = from[column]
         to[4 * column] = UInt8(truncatingIfNeeded: pixel >> 16)
         to[4 * column + 1] = UInt8(truncatingIfNeeded: pixel >> 8)
@@ -235,6 +226,5 @@ private final class PDFPainter: Sendable {
         to[4 * column + 3] = 255
       }
     }
-    return true
   }
 }

@@ -34,7 +34,7 @@ package struct RawPhoto: Sendable {
   package init?(path: String) {
     var photo = raw_photo()
     guard raw_photo_read(path, &photo) == 0 else { return nil }
-    let names = [Self.text(photo.maker), Self.text(photo.model)].filter { !$0.isEmpty }
+    let names = [String(characters: photo.maker), String(characters: photo.model)].filter { !$0.isEmpty }
     camera = names.isEmpty ? nil : names.joined(separator: " ")
     width = Int(photo.width)
     height = Int(photo.height)
@@ -48,10 +48,6 @@ package struct RawPhoto: Sendable {
     self.path = path
   }
 
-  private static func text<T>(_ characters: T) -> String {
-    withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-  }
-
   /// Returns the pixels of the developed picture.
   fileprivate func developed() throws(ImagingError) -> DecodedOnce.Pixels {
     var base: UnsafeMutablePointer<UInt8>?
@@ -60,12 +56,12 @@ package struct RawPhoto: Sendable {
     guard code == 0, let base else {
       let reason =
         code == RAW_LACKS_MEMORY ? "needs more memory than there is" : "is damaged or cut short"
-      throw ImagingError("open", path, message: "is a RAW photograph that \(reason)")
+      throw ImagingError(opening: path, "is a RAW photograph that \(reason)")
     }
     let pixels = DecodedOnce.Pixels(base)
     // Tiles were planned for what the header promised.
     guard (Int(width), Int(height), Int(bands)) == (self.width, self.height, self.bands) else {
-      throw ImagingError("open", path, message: "is a RAW photograph whose sizes contradict each other")
+      throw ImagingError(opening: path, "is a RAW photograph whose sizes contradict each other")
     }
     return pixels
   }

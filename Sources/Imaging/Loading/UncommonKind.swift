@@ -1,7 +1,7 @@
-import Glibc
 package import ZigguratCells
+package import ZigguratFiles
 
-/// What decoding a source takes besides the usual decoders, as its first bytes and its name tell: that of the loaders
+/// The needs of decoding a source besides the usual decoders, by its first bytes and its name: those of the loaders
 /// that are let in for it.
 package struct DecodingNeeds: Sendable {
   /// ImageMagick loads its decoders when they are first asked for, which a cell cannot.
@@ -12,11 +12,9 @@ package struct DecodingNeeds: Sendable {
   /// Folders and files that a decoder reads besides the source.
   package let tables: [String]
 
-  /// - Parameters:
-  ///   - descriptor: of the file, open for reading; left where it stands.
-  ///   - path: whose last part is the file's name.
-  package init(of descriptor: Int32, path: String) {
-    let start = FileStart(of: descriptor, path: path)
+  /// - Parameter path: a path that ends with the file's name.
+  package init(of file: ReadableFile, path: String) {
+    let start = FileStart(of: file, path: path)
     let kinds = start.uncommonKinds
     tables = start.isDICOM ? [DICOMFile.dictionary] : []
     warmth = kinds.contains(.magick) ? ImagingWarmth.magick : nil
@@ -39,7 +37,7 @@ enum UncommonKind: String, CaseIterable {
   case netpbm = "Ppm"
   case radiance = "Rad"
   case vips = "Vips"
-  /// What only ImageMagick reads.
+  /// A format that only ImageMagick reads.
   case magick = "Magick"
 
   /// Whether strangers send such pictures in good faith.

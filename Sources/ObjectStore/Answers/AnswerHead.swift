@@ -3,7 +3,7 @@ import TileStorage
 /// The status and the fields of an answer that stand against what was asked.
 struct AnswerHead: Sendable {
   var status = 0
-  /// Those that say what the body is, by names in small letters.
+  /// The header fields that describe the body, by lowercase names.
   private var fields: [String: String] = [:]
   /// Stores send many more, which become no text.
   private static let known = [
@@ -12,7 +12,7 @@ struct AnswerHead: Sendable {
   /// One of them came twice, with different values.
   private var isAmbiguous = false
   private var bytes = 0
-  /// Of all fields together.
+  /// The maximum size of all header fields together, bytes.
   private static let longest = 64 << 10
 
   /// Takes a line as it came.
@@ -44,7 +44,7 @@ struct AnswerHead: Sendable {
       }
   }
 
-  /// What stands between spaces, tabs and the line's end.
+  /// Returns a value without the blanks around it and the end of the line.
   private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
     let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0d || $0 == 0x0a }
     let value = bytes.drop(while: isBlank)
@@ -54,7 +54,7 @@ struct AnswerHead: Sendable {
 
   subscript(name: String) -> String? { fields[name] }
 
-  /// What the store says is wrong, by the status alone; nil where it says that nothing is.
+  /// The error that the status states; nil if it states success.
   var fault: ObjectFault? {
     switch status {
     case 200..<300: isAmbiguous ? .damaged : nil
@@ -95,7 +95,7 @@ struct AnswerHead: Sendable {
     return (first..<last + 1, whole)
   }
 
-  /// Of digits alone.
+  /// Parses a number that has only digits.
   private static func number(_ bytes: Substring.UTF8View) -> Int? {
     bytes.allSatisfy { $0 >= 0x30 && $0 < 0x3a } ? Int(Substring(bytes)) : nil
   }

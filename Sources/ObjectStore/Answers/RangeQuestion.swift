@@ -1,6 +1,6 @@
 import TileStorage
 
-/// What was asked of an object, and whether an answer is that.
+/// A request for a part of an object, which checks the response.
 enum RangeQuestion: Sendable {
   case part(ObjectPin, Range<Int>)
   case end(key: String, atMost: Int)
@@ -23,7 +23,7 @@ enum RangeQuestion: Sendable {
     }
   }
 
-  /// Which version and how many bytes the answer has that the head announces.
+  /// Returns the version and the number of bytes that a response announces.
   func expected(_ head: AnswerHead) -> Result<(pin: ObjectPin, count: Int), ObjectFault> {
     if let fault = head.fault { return .failure(fault) }
     // 200 is the whole object, whatever range was asked for.

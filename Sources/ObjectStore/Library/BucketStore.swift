@@ -14,13 +14,13 @@ package final class BucketStore: ArchiveStore, OriginStore {
     var lines: [Line] = []
     /// Lines that are being sent.
     var sending: [Line] = []
-    /// Who waits for all of them.
+    /// Callbacks for when all lines are announced.
     var waiting: [@Sendable () -> Void] = []
-    /// What was built by this store since the directory was read last.
+    /// Images that this store has built since the directory was last read.
     var fresh: [ImageID: BuildRecord] = [:]
     /// The archive that was sent last, and its SHA-256.
     var sent: (id: ImageID, pin: ObjectPin, digest: [UInt8])?
-    /// When lines are sent again, at the earliest, before the end.
+    /// The earliest time of the next announcement before the end.
     var due = ContinuousClock.now + pause
 
     /// Whether the archive that was to be sent last could not be, for a while.
@@ -44,7 +44,7 @@ package final class BucketStore: ArchiveStore, OriginStore {
   private let state = Mutex(State())
   /// Held while the directory is written.
   private let announcing = Mutex<Void>(())
-  /// How long what was built stays unannounced.
+  /// The longest time that a new archive stays unannounced.
   private static let pause = Duration.seconds(2)
   /// And where the directory cannot be had: who asks waits with a builder's whole patience, and builds nothing meanwhile.
   private static let rest = Duration.seconds(30)
@@ -141,9 +141,7 @@ package final class BucketStore: ArchiveStore, OriginStore {
     guard let file = archive.file, let record = archive.buildRecord else {
       throw StorageError("write \(id)", "ziggurat did not write it")
     }
-    var sha256 = SHA256()
-    sha256.update(file.bytes)
-    let digest = sha256.digest()
+    let digest = SHA256.of(file.bytes)
     let key = ListedRecord.key(digest, below: directory.address.prefix)
     let pin = try directory.told("write \(id)") { () throws(ObjectFault) in
       do throws(ObjectFault) {
@@ -160,7 +158,7 @@ package final class BucketStore: ArchiveStore, OriginStore {
     let (build, words) = (try! encoder.encode(record), try! encoder.encode(archive.metadata))
     let listed = ListedRecord(
       digest: digest, etag: pin.etag, byteCount: pin.byteCount, generation: archive.generation,
-      pyramid: archive.pyramid, format: archive.format, text: .nothing, build: 0..<0, words: 0..<0)
+      pyramid: archive.pyramid, format: archive.format)
     let line = DirectoryLine.text(image: id, listed, build: build, words: words)
     guard line.count <= DirectorySegment.longestLine else {
       throw StorageError("write \(id)", "what is said of it is too long")
@@ -189,7 +187,7 @@ package final class BucketStore: ArchiveStore, OriginStore {
   package func withdraw() { state.withLock { ($0.lines, $0.isAway) = ([], false) } }
 
   package func announce() throws(StorageError) {
-    let result: Result<[@Sendable () -> Void], StorageError> = announcing.withLock { _ in
+    let announced = try announcing.withLock { (_) throws(StorageError) in
       let (lines, waiting) = state.withLock { state in
         defer { (state.lines, state.waiting, state.sending) = ([], [], state.lines) }
         return (state.lines, state.waiting)
@@ -198,7 +196,7 @@ package final class BucketStore: ArchiveStore, OriginStore {
         let texts = lines.map(\.text)
         if knowsAll { try directory.add(texts) } else { try directory.append(texts) }
         state.withLock { ($0.due, $0.sending) = (.now + Self.pause, []) }
-        return .success(waiting)
+        return waiting
       } catch {
         // Another time: what was built is there.
         state.withLock { state in
@@ -207,10 +205,10 @@ package final class BucketStore: ArchiveStore, OriginStore {
           state.due = .now + Self.rest
           state.sending = []
         }
-        return .failure(error)
+        throw error
       }
     }
-    for told in try result.get() { told() }
+    for body in announced { body() }
   }
 
   package func whenAnnounced(_ body: @escaping @Sendable () -> Void) -> Bool {
@@ -248,7 +246,7 @@ package final class BucketStore: ArchiveStore, OriginStore {
     try announce()
   }
 
-  /// What is taken out of the directory; the archives themselves stay in the store for who has them open.
+  /// Removes images from the directory. Their archives stay in the store for servers that have them open.
   package func trash(_ ids: [ImageID]) throws(StorageError) -> TrashFolder.Failures {
     state.withLock { state in
       for id in ids {
@@ -260,7 +258,7 @@ package final class BucketStore: ArchiveStore, OriginStore {
     return TrashFolder.Failures()
   }
 
-  /// What may be removed for good is decided where it is known who reads it still.
+  /// Does nothing: `StoreSweep` removes archives that no image has.
   package func purgeTrash(until oldest: Int) throws(StorageError) {}
 
   // MARK: Origins

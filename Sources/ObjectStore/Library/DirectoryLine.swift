@@ -37,7 +37,7 @@ enum DirectoryLine {
 
   static func text(holds segment: String) -> [UInt8] { Array("holds\t\(segment)\n".utf8) }
 
-  /// Nil where the bytes are no such line.
+  /// Parses a line; nil if the bytes are not a valid line.
   /// - Parameters:
   ///   - line: without its end.
   ///   - text: of the segment, for what stays there until it is asked for.
@@ -110,7 +110,7 @@ enum DirectoryLine {
   }
 }
 
-/// What a directory says of one image; a class, since each is known to many at once in a library of very many.
+/// The record of one image in a directory. A class, because many copies of a large directory share it.
 final class ListedRecord: Sendable {
   /// The SHA-256 of its archive, by which that is called.
   let digest: [UInt8]
@@ -119,14 +119,14 @@ final class ListedRecord: Sendable {
   let generation: UInt64
   let pyramid: Pyramid
   let format: TileFormat
-  /// Where its records stand.
+  /// The text that contains the image's records.
   let text: SegmentText
   let build: Range<Int>
   let words: Range<Int>
 
   init(
     digest: [UInt8], etag: String, byteCount: Int, generation: UInt64, pyramid: Pyramid, format: TileFormat,
-    text: SegmentText, build: Range<Int>, words: Range<Int>
+    text: SegmentText = .nothing, build: Range<Int> = 0..<0, words: Range<Int> = 0..<0
   ) {
     self.digest = digest
     self.etag = etag

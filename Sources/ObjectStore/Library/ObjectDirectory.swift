@@ -3,7 +3,7 @@ package import TileStorage
 package import ZigguratFiles
 import ZigguratThreads
 
-/// What images there are in a library that lies in an object store.
+/// The directory of the images of a library in an object store.
 ///
 /// A log: every builder adds segments of lines and nobody changes one, so that builders neither wait for each other nor
 /// lose what another has written, on stores without conditional requests, too. `reindex` writes one segment that holds all and
@@ -12,7 +12,7 @@ package final class ObjectDirectory: Sendable {
   struct Contents: Sendable {
     var records: [ImageID: ListedRecord] = [:]
     var origins: [ImageID: String] = [:]
-    /// Of the segments that were read.
+    /// The keys of the segments that were read.
     var keys: Set<String> = []
     /// Whether a segment should be written anew for the sake of what else reads it.
     var isOdd = false
@@ -32,13 +32,13 @@ package final class ObjectDirectory: Sendable {
   }
 
   let address: ObjectAddress
-  /// Of the segments.
+  /// The folder of the segments.
   private let folder: ObjectAddress
-  /// Where the store answers: who has set no address finds that of another here.
+  /// The address of the store, for messages: a user who has set none sees the default here.
   private let endpoint: ObjectEndpoint
   private let reading: any ObjectReading
   private let writing: any ObjectWriting
-  /// Of the folder of segments alone.
+  /// Lists the folder of the segments.
   private let list: any ObjectWriting
   private let tries: PatientTries
   private let strays: StrayObjects
@@ -66,17 +66,14 @@ package final class ObjectDirectory: Sendable {
 
   var current: Contents { contents.withLock { $0 } }
 
-  /// How many images were found by the last `refresh`.
+  /// The number of images that the last `refresh` found.
   package var count: Int { contents.withLock { $0.records.count } }
 
   /// Reads what builders wrote since; waits for the store.
   /// - Returns: a number that differs with every change.
   @discardableResult
   package func refresh() throws(StorageError) -> Int {
-    let result: Result<Int, StorageError> = updating.withLock { _ in
-      do throws(StorageError) { return .success(try read()) } catch { return .failure(error) }
-    }
-    return try result.get()
+    try updating.withLock { (_) throws(StorageError) in try read() }
   }
 
   private func read() throws(StorageError) -> Int {
@@ -91,7 +88,7 @@ package final class ObjectDirectory: Sendable {
     return fresh.version
   }
 
-  /// What builders wrote, for who knows some of it.
+  /// Lines that builders have written since a reader's last look.
   struct News {
     /// In the order in which they count.
     let lines: [DirectoryLine]
@@ -133,7 +130,7 @@ package final class ObjectDirectory: Sendable {
     String(decoding: key.utf8.dropFirst(folder.prefix.utf8.count), as: UTF8.self)
   }
 
-  /// What builders wrote beside what is known; nil where that is nothing. Waits for the store.
+  /// Returns the lines that builders have added; nil if there are none. Waits for the store.
   /// - Parameter known: the keys of the segments that were read.
   func news(since known: Set<String>) throws(StorageError) -> News? {
     // A segment that went between the list and the reading is in another one.
@@ -243,57 +240,45 @@ package final class ObjectDirectory: Sendable {
   /// Adds lines for everybody to read, and to what is known here.
   func add(_ lines: [[UInt8]]) throws(StorageError) {
     guard !lines.isEmpty else { return }
-    let result: Result<Void, StorageError> = updating.withLock { _ in
-      do throws(StorageError) {
-        // Nobody's words are before what they change.
-        _ = try read()
-        try put(DirectorySegment.bytes(lines), after: current.keys.max(), isWhole: false)
-        _ = try read()
-        return .success(())
-      } catch { return .failure(error) }
+    try updating.withLock { (_) throws(StorageError) in
+      // Nobody's words are before what they change.
+      _ = try read()
+      try put(DirectorySegment.bytes(lines), after: current.keys.max(), isWhole: false)
+      _ = try read()
     }
-    try result.get()
   }
 
   /// The same for who does not read what is known, which may be very much: behind all that is there.
   func append(_ lines: [[UInt8]]) throws(StorageError) {
     guard !lines.isEmpty else { return }
-    let result: Result<Void, StorageError> = updating.withLock { _ in
-      do throws(StorageError) {
-        let listed = try segments()
-        try put(DirectorySegment.bytes(lines), after: listed.map(\.key).max(), isWhole: false)
-        return .success(())
-      } catch { return .failure(error) }
+    try updating.withLock { (_) throws(StorageError) in
+      let listed = try segments()
+      try put(DirectorySegment.bytes(lines), after: listed.map(\.key).max(), isWhole: false)
     }
-    try result.get()
   }
 
   /// Writes all in one segment, reads that back, and removes those that are in it.
   package func compact() throws(StorageError) {
-    let result: Result<Void, StorageError> = updating.withLock { _ in
-      do throws(StorageError) {
-        _ = try read()
-        let known = current
-        guard known.keys.count > 1 || known.isOdd else { return .success(()) }
-        var lines = known.keys.sorted().map { DirectoryLine.text(holds: name($0)) }
-        for id in known.records.keys.sorted() {
-          guard let line = known.records[id].flatMap({ Self.line(id, $0) }) else {
-            throw StorageError("read the library's directory", "its lines cannot be read again")
-          }
-          lines.append(line)
-          if let root = known.origins[id] { lines.append(DirectoryLine.text(origin: id, root)) }
+    try updating.withLock { (_) throws(StorageError) in
+      _ = try read()
+      let known = current
+      guard known.keys.count > 1 || known.isOdd else { return }
+      var lines = known.keys.sorted().map { DirectoryLine.text(holds: name($0)) }
+      for id in known.records.keys.sorted() {
+        guard let line = known.records[id].flatMap({ Self.line(id, $0) }) else {
+          throw StorageError("read the library's directory", "its lines cannot be read again")
         }
-        let bytes = DirectorySegment.bytes(lines)
-        let pin = try put(bytes, after: known.keys.max(), isWhole: true)
-        try confirm(pin, SHA256.of(bytes), known)
-        for key in known.keys {
-          try told("remove \(key)") { () throws(ObjectFault) in try writing.remove(key) }
-        }
-        _ = try read()
-        return .success(())
-      } catch { return .failure(error) }
+        lines.append(line)
+        if let root = known.origins[id] { lines.append(DirectoryLine.text(origin: id, root)) }
+      }
+      let bytes = DirectorySegment.bytes(lines)
+      let pin = try put(bytes, after: known.keys.max(), isWhole: true)
+      try confirm(pin, SHA256.of(bytes), known)
+      for key in known.keys {
+        try told("remove \(key)") { () throws(ObjectFault) in try writing.remove(key) }
+      }
+      _ = try read()
     }
-    try result.get()
   }
 
   private static func line(_ id: ImageID, _ record: ListedRecord) -> [UInt8]? {
@@ -355,7 +340,6 @@ package final class ObjectDirectory: Sendable {
   }
 
   private func told(_ action: String, _ fault: ObjectFault) -> StorageError {
-    let reason = fault == .missing ? "there is no such bucket" : fault.description
-    return StorageError("\(action) (\(address) at \(endpoint.url))", reason, kind: fault.kind)
+    fault.ofBucket("\(action) (\(address) at \(endpoint.url))")
   }
 }

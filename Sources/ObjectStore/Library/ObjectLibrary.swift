@@ -17,9 +17,9 @@ package final class ObjectLibrary: Sendable {
 
   /// Since when the directory could not be read.
   private struct Outage {
-    /// When the first attempt began that has not succeeded; nil if the last one has.
+    /// The start of the first failed attempt since the last success; nil if the last attempt succeeded.
     var start: ContinuousClock.Instant?
-    /// When somebody has tried to read it last.
+    /// The time of the last attempt.
     var attempt = ContinuousClock.Instant.now
     var reason = "the store does not answer"
   }
@@ -29,7 +29,7 @@ package final class ObjectLibrary: Sendable {
     package let id: ImageID
     package let image: ListedImage
     package let identity: FileIdentity
-    /// Of the archive's object.
+    /// The key of the archive's object.
     package let key: String
     /// The SHA-256 of all of that.
     let digest: [UInt8]
@@ -60,29 +60,29 @@ package final class ObjectLibrary: Sendable {
         "it is not s3://BUCKET or s3://BUCKET/PREFIX: a bucket is 3 to 63 of a-z, 0-9, - and .; a prefix has A-Z, _ and ~, too"
       )
     }
-    let settings = try ObjectSettings()
-    guard let client = ObjectClient(address, settings) else {
-      throw StorageError("open the library \(text)", "there is no memory for it", kind: .unreachable)
-    }
-    return ObjectLibrary(address, settings, client, memoryLimit, limits, StrayObjects(report: report))
+    return try ObjectLibrary(
+      address, ObjectSettings(), memoryLimit: memoryLimit, limits: limits, report: report)
   }
 
-  private init(
-    _ address: ObjectAddress, _ settings: ObjectSettings, _ client: ObjectClient, _ memoryLimit: Int,
-    _ limits: RequestLimits, _ strays: StrayObjects
-  ) {
+  init(
+    _ address: ObjectAddress, _ settings: ObjectSettings, memoryLimit: Int = 64 << 20, limits: RequestLimits,
+    report: @escaping @Sendable (String) -> Void
+  ) throws(StorageError) {
+    guard let client = ObjectClient(address, settings) else {
+      throw StorageError("open the library \(address)", "there is no memory for it", kind: .unreachable)
+    }
     self.address = address
     self.settings = settings
     self.client = client
-    self.strays = strays
+    strays = StrayObjects(report: report)
     memory = ObjectMemory(limit: memoryLimit)
     directory = ObjectDirectory(address, settings, reading: client, limits: limits, strays: strays)
   }
 
-  /// How many objects in the directory's folder are not the library's.
+  /// The number of objects in the library's folders that Ziggurat did not write.
   package var strayCount: Int { strays.count }
 
-  /// How long the directory could not be read, and why; nil while it can, or nobody tries any more.
+  /// The duration and the reason of an outage of the directory; nil if it can be read, or if no reader tries any more.
   package var outage: (time: Duration, reason: String)? {
     outages.withLock { outage in
       guard let start = outage.start, .now - outage.attempt < .seconds(60) else { return nil }
@@ -120,17 +120,16 @@ package final class ObjectLibrary: Sendable {
   package func images() -> [Image] { directory.current.records.map(image) }
 
   private func image(_ id: ImageID, _ record: ListedRecord) -> Image {
-    let key = ListedRecord.key(record.digest, below: address.prefix)
-    let listed = ListedArchive(
-      pin: ObjectPin(key: key, etag: record.etag, byteCount: record.byteCount), name: id.name,
-      pyramid: record.pyramid, format: record.format, generation: record.generation, entries: record.entry)
+    let (image, key) = image(
+      id, digest: SHA256.hexadecimal(record.digest), etag: record.etag, byteCount: record.byteCount,
+      pyramid: record.pyramid, format: record.format, generation: record.generation, entry: record.entry)
     return Image(
-      id: id, image: ListedImage(listed, from: client, memory),
+      id: id, image: image,
       identity: FileIdentity(inode: record.generation, size: record.byteCount, modifiedNanoseconds: 0),
       key: key, digest: record.digest)
   }
 
-  /// What builders wrote since somebody has asked last.
+  /// Changes that builders have written since a caller's last look.
   package struct News: Sendable {
     package var images: [Image] = []
     /// Images that are there no more.
@@ -141,8 +140,8 @@ package final class ObjectLibrary: Sendable {
     package let isWhole: Bool
   }
 
-  /// What builders wrote beside some parts of the directory; nil where that is nothing. Waits for the store, and remembers
-  /// nothing.
+  /// Returns what builders have written besides some parts of the directory; nil if there is nothing. Waits for the store,
+  /// and remembers nothing.
   package func news(since parts: Set<String>) throws(StorageError) -> News? {
     guard let news = try noting({ () throws(StorageError) in try directory.news(since: parts) }) else {
       return nil
@@ -166,8 +165,7 @@ package final class ObjectLibrary: Sendable {
     let key = ListedRecord.key(digest, below: address.prefix)
     let listed = ListedArchive(
       pin: ObjectPin(key: key, etag: etag, byteCount: byteCount), name: id.name, pyramid: pyramid,
-      format: format,
-      generation: generation, entries: entry)
+      format: format, generation: generation, entries: entry)
     return (ListedImage(listed, from: client, memory), key)
   }
 
@@ -180,8 +178,7 @@ package final class ObjectLibrary: Sendable {
         let listed = image.listed
         let record = ListedRecord(
           digest: digest, etag: listed.pin.etag, byteCount: listed.pin.byteCount,
-          generation: listed.generation,
-          pyramid: listed.pyramid, format: listed.format, text: .nothing, build: 0..<0, words: 0..<0)
+          generation: listed.generation, pyramid: listed.pyramid, format: listed.format)
         let line = DirectoryLine.text(
           image: id, record, build: listed.entries(BuildRecord.entryName) ?? [],
           words: listed.entries(ImageMetadata.entryName) ?? [])
@@ -190,12 +187,12 @@ package final class ObjectLibrary: Sendable {
       })
   }
 
-  /// What a sweep has found of archives that no image has.
+  /// The result of a sweep for archives that no image has.
   package struct Swept: Sendable {
-    /// Those that wait to be removed by a later one.
+    /// Archives that a later sweep may remove.
     package internal(set) var marked = 0
     package internal(set) var removed = 0
-    /// Of those that were removed.
+    /// The total size of the removed archives.
     package internal(set) var bytes = 0
   }
 

@@ -3,7 +3,7 @@ import ZigguratFiles
 
 /// The text of a segment of a directory, in a file: of a large library it is far more than what is asked of it again.
 final class SegmentText: Sendable {
-  /// Nil of no byte.
+  /// The file of the text; nil if the text is empty.
   private let file: NamelessFile?
   let count: Int
 
@@ -15,7 +15,7 @@ final class SegmentText: Sendable {
   /// Without a byte.
   static let nothing = SegmentText()
 
-  /// Nil where it cannot be read.
+  /// Returns a part of the text; nil if it cannot be read.
   func bytes(_ range: Range<Int>) -> [UInt8]? {
     guard range.lowerBound >= 0, range.upperBound <= count else { return nil }
     return range.isEmpty ? [] : file?.bytes(range)

@@ -36,32 +36,23 @@ package final class StoredFiles: Sendable {
       throw StorageError(action, "it is not s3://BUCKET or s3://BUCKET/KEY")
     }
     var unreadable: [String] = []
-    func all(below prefix: String) throws(StorageError) -> [ObjectPin] {
-      do throws(ObjectFault) {
-        return try ObjectWriter(ObjectAddress(bucket: bucket, prefix: prefix), settings).all(
-          atMost: 20_000_000
-        ) { key in
+    func objects(_ prefix: String) -> ObjectWriter {
+      ObjectWriter(ObjectAddress(bucket: bucket, prefix: prefix), settings)
+    }
+    var pins: [ObjectPin] = []
+    do throws(ObjectFault) {
+      if !key.isEmpty, !address.hasSuffix("/") {
+        // What is called just so comes before all that begin so.
+        pins = try objects(key).list(after: nil).pins.filter { $0.key.utf8.elementsEqual(key.utf8) }
+      }
+      if pins.isEmpty {
+        pins = try objects(key.isEmpty ? "" : key + "/").all(atMost: 20_000_000) { key in
           if let key = String(validating: key, as: UTF8.self), ObjectAddress.isReadable(key) {
             unreadable.append(key)
           }
         }
-      } catch {
-        throw StorageError(
-          action, error == .missing ? "there is no such bucket" : error.description, kind: error.kind)
       }
-    }
-    var pins: [ObjectPin] = []
-    if !key.isEmpty, !address.hasSuffix("/") {
-      do throws(ObjectFault) {
-        // What is called just so comes before all that begin so.
-        pins = try ObjectWriter(ObjectAddress(bucket: bucket, prefix: key), settings).list(after: nil).pins
-          .filter { $0.key.utf8.elementsEqual(key.utf8) }
-      } catch {
-        throw StorageError(
-          action, error == .missing ? "there is no such bucket" : error.description, kind: error.kind)
-      }
-    }
-    if pins.isEmpty { pins = try all(below: key.isEmpty ? "" : key + "/") }
+    } catch { throw error.ofBucket(action) }
     func path(_ key: String) -> String { "\(ObjectAddress.scheme)\(bucket.text)/\(key)" }
     return pins.filter { ObjectAddress.isReadable($0.key) }.map { pin in
       File(path: path(pin.key), etag: pin.etag, byteCount: pin.byteCount)

@@ -19,7 +19,7 @@ package final class StrayObjects: Sendable {
   /// - Parameter report: is given a line of text.
   package init(report: @escaping @Sendable (String) -> Void = { _ in }) { self.report = report }
 
-  /// How many the last lists had.
+  /// The number of stray objects in the last lists.
   package var count: Int { state.withLock { $0.counts.values.reduce(0, +) } }
 
   /// Takes the stray keys of a list, and reports those that are new.

@@ -1,10 +1,10 @@
-/// How long a store is waited for, and how often it is asked again.
+/// The timeouts and the retry policy for reads of tiles.
 package struct ObjectPatience: Sendable {
   /// Until a connection stands.
   package var connecting = Duration.seconds(1)
-  /// Of one call of `read`, all its tries together; a caller's deadline may be sooner.
+  /// The timeout of one call of `read` with all its retries. A caller's deadline may be earlier.
   package var whole = Duration.seconds(5)
-  /// Of one try; shorter than the whole, so that a connection that died without a word is not all there is.
+  /// The timeout of one attempt. It is shorter than the whole, so that a dead connection leaves time for a retry.
   package var attempt = Duration.milliseconds(2500)
   package var tries = 3
   /// Between the first try and the second, at most; doubled for the third. The time itself is drawn by lot, so that many
@@ -20,7 +20,7 @@ package struct ObjectPatience: Sendable {
   package init() {}
 }
 
-/// How many more calls a store that fails is asked for the sake of those that failed: a tenth of the traffic.
+/// A limit for retries to a failing store: a tenth of the traffic.
 package struct RetryBudget: Sendable {
   private var tokens: Double
   private let most: Double
@@ -62,7 +62,7 @@ package struct Breaker: Sendable {
   private let rest: Duration
   private var parts = [Part](repeating: Part(), count: partCount)
   private let start: ContinuousClock.Instant
-  /// When the next call is let through; nil while closed.
+  /// The time of the next probe; nil while the breaker is closed.
   private var nextProbe: ContinuousClock.Instant?
 
   /// - Parameters:
@@ -82,7 +82,7 @@ package struct Breaker: Sendable {
 
   package var isOpen: Bool { nextProbe != nil }
 
-  /// Nil where the store may be asked, else how long it is not going to be.
+  /// Returns the time until the next probe; nil if a request may be sent.
   package mutating func refusal(at now: ContinuousClock.Instant) -> Duration? {
     guard let next = nextProbe else { return nil }
     guard now >= next else { return next - now }

@@ -1,7 +1,7 @@
 import TileStorage
 import ZigguratThreads
 
-/// How often one who waits for a store asks again, where what went wrong may pass.
+/// A retry loop for callers that wait for a store, for errors that may pass.
 struct PatientTries: Sendable {
   let count: Int
   var pause = Duration.milliseconds(400)
@@ -14,10 +14,18 @@ struct PatientTries: Sendable {
     for attempt in 1... {
       do throws(ObjectFault) { return try body() } catch {
         guard error.mayPass, attempt < count else { throw error }
-        let pause = pause * (Double(1 << (attempt - 1)) * Double.random(in: 0.5...1))
-        Flag().wait(upTo: pause / .seconds(1))
+        Flag().wait(upTo: pause.backoff(after: attempt) / .seconds(1))
       }
     }
     preconditionFailure("a try succeeds or is the last")
+  }
+}
+
+extension Duration {
+  /// Returns the pause before the next try: this one at most, doubled for each try after the first. It is drawn at
+  /// random, so that many clients do not ask again at once.
+  /// - Parameter attempt: counted from 1.
+  func backoff(after attempt: Int) -> Duration {
+    self * (Double(1 << (attempt - 1)) * Double.random(in: 0.5...1))
   }
 }

@@ -1,4 +1,4 @@
-/// How long one request of `ObjectWriter` may take, and how often it is made. Reads of tiles have an `ObjectPatience`.
+/// The timeouts and the number of attempts of a request of `ObjectWriter`. Reads of tiles have an `ObjectPatience`.
 package struct RequestLimits: Sendable {
   /// Requests for one question, where what went wrong may pass.
   package var tries: Int
@@ -12,18 +12,18 @@ package struct RequestLimits: Sendable {
   package var grace = Duration.seconds(2)
   /// Bytes per second of an answer. A page of a list has some 250 bytes an object.
   package var leastRate = 8 << 10
-  /// Of a request without a body, from its start to the end of its answer.
+  /// The timeout of a request without a body, from its start to the end of its response.
   package var whole = Duration.seconds(60)
   /// Bytes per second of what is sent.
   package var leastUpload = 32 << 10
 
-  /// Of a server, which asks again by itself and has to go on within five seconds of an outage's end.
+  /// The limits for a server, which repeats requests itself and must recover within 5 seconds of an outage's end.
   package static let server = RequestLimits(tries: 2, silence: .seconds(3), whole: .seconds(15))
   /// The policy of a command that runs once.
   package static let builder = RequestLimits(tries: 5, silence: .seconds(30))
 
-  /// Of the request that has a store put parts together, during which it may send spaces for minutes (S3 API reference,
-  /// CompleteMultipartUpload).
+  /// The limits for the request that joins the parts of an upload. A store may send spaces for minutes meanwhile (S3 API
+  /// reference, CompleteMultipartUpload).
   var ofCompletion: RequestLimits {
     var limits = self
     limits.silence = .seconds(120)

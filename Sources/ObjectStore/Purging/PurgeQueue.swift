@@ -1,9 +1,9 @@
 import Synchronization
 import ZigguratThreads
 
-/// What one shared cache is still to forget; a thread of its own asks it.
+/// The keys that a shared cache still has to purge, sent by a thread of its own.
 package final class PurgeQueue: Sendable {
-  /// When a key is asked for next, and the how manieth time that is.
+  /// The time and the number of the next purge of a key.
   private struct Turn: Equatable {
     var at: ContinuousClock.Instant
     var number = 0
@@ -15,7 +15,7 @@ package final class PurgeQueue: Sendable {
     var keys: [(key: String, at: ContinuousClock.Instant)] = []
     var first = 0
 
-    /// How many there are from the first on of which it is time, or of those the most that are asked for at once.
+    /// Returns the places of the keys that are due, up to the number in one request.
     func due(at now: ContinuousClock.Instant) -> Range<Int> {
       var end = first
       while end < min(keys.count, first + most), keys[end].at <= now { end += 1 }
@@ -45,8 +45,8 @@ package final class PurgeQueue: Sendable {
     }
   }
 
-  /// How long before the next turn: answers that were on their way when the image went may have come meanwhile, and
-  /// those of a server that looks twice a second for what is gone.
+  /// The pauses before the next purges of a key, for responses that were on their way when the image went. Some come from
+  /// servers that look for removals twice a second.
   private static let pauses: [Duration] = [.seconds(1), .seconds(4), .seconds(55)]
   /// As many keys as a header of two kilobytes has room for.
   private static let most = 100

@@ -1,3 +1,4 @@
+import ZigguratFiles
 import ZigguratHTTPMessages
 
 /// A bucket and a prefix in it, as `s3://bucket/prefix` names them.
@@ -8,7 +9,7 @@ package struct ObjectAddress: Hashable, Sendable, CustomStringConvertible {
 
   static let scheme = "s3://"
 
-  /// Nil where the text is no such address; `s3://bucket` and `s3://bucket/` are the same.
+  /// Parses an address; nil if the text is invalid. `s3://bucket` and `s3://bucket/` are the same.
   package init?(_ text: String) {
     guard text.hasPrefix(Self.scheme) else { return nil }
     let parts = text.dropFirst(Self.scheme.count).split(
@@ -38,22 +39,8 @@ package struct ObjectAddress: Hashable, Sendable, CustomStringConvertible {
   /// Whether an object of that key can be asked for, whoever chose it: its parts are neither empty nor dots, which URLs
   /// lose on their way.
   static func isReadable(_ key: some StringProtocol) -> Bool {
-    guard key.utf8.count <= 1024 else { return false }
-    // Of a part, so far.
-    var (count, dots) = (0, 0)
-    for byte in key.utf8 {
-      switch byte {
-      case 0: return false
-      case UInt8(ascii: "/"):
-        guard count > 0, count > 2 || dots < count else { return false }
-        count = 0
-        dots = 0
-      default:
-        count += 1
-        if byte == UInt8(ascii: ".") { dots += 1 }
-      }
-    }
-    return count > 0 && (count > 2 || dots < count)
+    // The parts of an image's id have the same rules.
+    key.utf8.count <= 1024 && ImageID(String(key)) != nil
   }
 }
 

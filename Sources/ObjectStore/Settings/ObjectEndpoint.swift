@@ -1,11 +1,11 @@
-/// Where a store answers: scheme, host and port.
+/// The scheme, host and port of a store.
 struct ObjectEndpoint: Hashable, Sendable {
   let isSecure: Bool
   /// With the port, where one is named.
   let host: String
 
-  /// Nil where the text is not `http://HOST` or `https://HOST`, with a port or without one: a path, a query or a name with
-  /// a password has no place there.
+  /// Parses `http://HOST` or `https://HOST`, with or without a port; nil if the text is anything else. A path, a query or a
+  /// name with a password is invalid.
   init?(_ text: String) {
     let text = text.hasSuffix("/") ? text.dropLast() : text[...]
     let scheme = ["http://", "https://"].first { text.hasPrefix($0) }
@@ -57,7 +57,7 @@ struct RegionName: Hashable, Sendable {
   }
 }
 
-/// Where in the address the bucket stands.
+/// The place of the bucket's name in a URL.
 enum BucketStyle: String, CaseIterable, Sendable {
   /// `https://host/bucket/key`
   case path
@@ -65,11 +65,11 @@ enum BucketStyle: String, CaseIterable, Sendable {
   case virtual
 }
 
-/// What requests are signed with; what may end up in a header has no characters that do not belong there.
+/// The credentials that sign requests. They contain only characters that are valid in a header.
 struct ObjectCredentials: Hashable, Sendable {
   let accessKey: String
   let secretKey: String
-  /// Of credentials that end.
+  /// The token of temporary credentials.
   let sessionToken: String?
 
   init?(accessKey: String, secretKey: String, sessionToken: String?) {

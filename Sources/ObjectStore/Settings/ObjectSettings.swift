@@ -2,16 +2,16 @@ import Foundation
 package import ZigguratFiles
 import ZigguratHTTPMessages
 
-/// How a store is reached: by the environment variables and files that the AWS tools use.
+/// The settings of a store, from the environment variables and files of the AWS tools.
 package struct ObjectSettings: Hashable, Sendable {
   let endpoint: ObjectEndpoint
   let region: RegionName
   let style: BucketStyle?
-  /// Nil of a store that anybody may read: requests are not signed then.
+  /// The credentials; nil for a public store, whose requests are not signed.
   let credentials: ObjectCredentials?
   let trust: TrustedCertificates
 
-  /// What the process is told.
+  /// Reads the environment and the files of this process.
   package init() throws(StorageError) {
     try self.init(ProcessInfo.processInfo.environment) { path in
       // Small files of the person's own.

@@ -2,6 +2,6 @@
 struct TrustedCertificates: Hashable, Sendable {
   /// PEM; nil for the system's (`/etc/ssl/certs/ca-certificates.crt` on Debian).
   let file: String?
-  /// Of files by their hashes, as `openssl rehash` makes them; nil for the system's.
+  /// A folder of certificates with hashed names, as `openssl rehash` makes them; nil for the system's.
   let folder: String?
 }

@@ -6,7 +6,7 @@ import ZigguratCCurl
 final class EasyHandle {
   let raw: UnsafeMutableRawPointer
   private var headers: UnsafeMutablePointer<curl_slist>?
-  /// What libcurl says of a failure; it writes there as long as the handle lives.
+  /// The buffer for libcurl's error message, which lives as long as the handle.
   private let message = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
   /// The host of the last request, and the file of certificates that it was checked with.
   private var (host, certificates): (String, String?) = ("", nil)
@@ -14,7 +14,7 @@ final class EasyHandle {
   /// libcurl and what it is made of, once for the process.
   private static let library: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-  /// Nil where there is no memory for it.
+  /// Creates a handle; nil if there is no memory.
   init?() {
     guard Self.library, let raw = curl_easy_init() else { return nil }
     self.raw = raw
@@ -60,7 +60,7 @@ final class EasyHandle {
     headers = curl_slist_append(headers, "\(name): \(value)") ?? headers
   }
 
-  /// Whom the request goes to, and who asks.
+  /// Sets the target of the request and its credentials.
   /// - Parameters:
   ///   - url: with its query's names in their order, encoded: as it is signed.
   ///   - payload: the SHA-256 of what is sent, hexadecimal.

@@ -7,18 +7,18 @@ final class RangeTransfer {
   let call: RangeCall
   let handle: EasyHandle
   private var head = AnswerHead()
-  /// What the head announces, once it is complete.
+  /// The announced content, once the head is complete.
   private var expected: Result<(pin: ObjectPin, count: Int), ObjectFault>?
   private var memory: UnsafeMutableRawBufferPointer?
   private var filled = 0
   private var dropped = 0
-  /// Where it is sent.
+  /// The URL of the request.
   private var url = ""
-  /// What libcurl has signed and sent.
+  /// The request as libcurl signed and sent it.
   private(set) var signed: SignedRead?
   /// Whether it was sent with another's signature.
   private(set) var isSignedBefore = false
-  /// Of a body that says why there is no object: read to its end, so that the connection goes on being of use.
+  /// The maximum size of an error's body, which is read to its end so that the connection can be reused.
   private static let longestRefusal = 64 << 10
   /// The digest of nothing, which is what a GET sends.
   static let emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -109,7 +109,7 @@ final class RangeTransfer {
     return true
   }
 
-  /// What came of it. To be asked once.
+  /// Returns the result. Call it once.
   func result(_ code: CURLcode) -> Result<ObjectEnd, ObjectFault> {
     switch expected {
     case .failure(let fault)?: return .failure(fault)
@@ -122,7 +122,7 @@ final class RangeTransfer {
     }
   }
 
-  /// What ended a transfer of which not even a head came.
+  /// Returns the error of a transfer that ended before its head was complete.
   static func fault(_ code: CURLcode, _ handle: EasyHandle) -> ObjectFault {
     if let insecurity = handle.insecurity(code) { return insecurity }
     return switch code {

@@ -8,7 +8,7 @@ struct SignedRead: Sendable {
   let authorization: String
   let date: String
 
-  /// Nil where the request that was sent is not signed.
+  /// Reads the signature from a request that was sent; nil if it was not signed.
   init?(url: String, sent request: UnsafeRawBufferPointer) {
     var (authorization, date): (String?, String?)
     for line in request.split(whereSeparator: { $0 == 0x0d || $0 == 0x0a }) {
@@ -27,7 +27,7 @@ struct SignedRead: Sendable {
   }
 }
 
-/// What is known to be signed of objects that are being read. For one thread.
+/// Signed requests of objects that are being read. For one thread.
 struct SignedReads {
   private var known = LeastRecentlyUsed<ObjectPin, (read: SignedRead, until: ContinuousClock.Instant)>(
     limit: 1024)
@@ -36,7 +36,7 @@ struct SignedReads {
 
   init(lifetime: Duration = .seconds(60)) { self.lifetime = lifetime }
 
-  /// Nil where libcurl is to sign.
+  /// Returns the signed request of an object; nil if libcurl has to sign it.
   mutating func read(of pin: ObjectPin, at now: ContinuousClock.Instant) -> SignedRead? {
     guard let found = known.value(for: pin) else { return nil }
     if found.until > now { return found.read }

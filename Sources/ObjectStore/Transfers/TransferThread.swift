@@ -5,7 +5,7 @@ import ZigguratThreads
 
 /// The thread that reads for a client: one multi handle of libcurl, whose transfers go side by side.
 final class TransferThread: Sendable {
-  /// What came of a try.
+  /// A callback with the result of an attempt.
   typealias Ended = @Sendable (RangeCall, Result<ObjectEnd, ObjectFault>) -> Void
 
   private struct Inbox {
@@ -20,7 +20,7 @@ final class TransferThread: Sendable {
   private let bucket: BucketName
   private let patience: ObjectPatience
 
-  /// Nil where there is no memory or no thread for it.
+  /// Starts the thread; nil if there is no memory or no thread.
   /// - Parameter ended: told on the thread; must not hold it up.
   init?(
     _ settings: ObjectSettings, _ bucket: BucketName, _ patience: ObjectPatience, _ ended: @escaping Ended
@@ -100,8 +100,8 @@ final class TransferThread: Sendable {
         if let pin = transfer.call.question.pin {
           signed.note(transfer.signed, of: pin, isTaken: (try? result.get()) != nil, at: now)
         }
-        if transfer.isSignedBefore, case .failure(.refused(401 | 403)) = result {
-          // By the store's clock the signature may be too old already: what it refuses then is signed anew.
+        if transfer.isSignedBefore, case .failure(.refused(let status)) = result, [401, 403].contains(status) {
+          // By the store's clock the signature may be too old already: the request is signed again.
           later.append((transfer.call, now))
           next = now
         } else {
@@ -123,7 +123,7 @@ final class TransferThread: Sendable {
     for (call, _) in later { ended(call, .failure(.unavailable(.seconds(1)))) }
   }
 
-  /// Nil where it is too late for the call, or there is no memory.
+  /// Starts an attempt; nil if the call's deadline has passed, or if there is no memory.
   private func begin(
     _ call: RangeCall, at now: ContinuousClock.Instant, _ idle: inout [EasyHandle],
     _ signed: inout SignedReads

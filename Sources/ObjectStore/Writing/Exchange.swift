@@ -15,7 +15,7 @@ final class Exchange {
   private(set) var answer: [UInt8] = []
   private let body: UploadBody?
   private var pace: TransferPace
-  /// Of an answer: a page of a list is the longest.
+  /// The maximum size of a response; a page of a list is the longest.
   private static let longestAnswer = 8 << 20
 
   private init(_ body: UploadBody?, _ limits: RequestLimits) {

@@ -6,11 +6,11 @@ import ZigguratHTTPMessages
 
 /// Writes into a bucket of an S3 store. May be used by several threads; each waits for its own requests.
 package final class ObjectWriter: ObjectWriting {
-  /// How an object is sent that is too large for one request.
+  /// The parts of an object that is too large for one request.
   package struct Parts: Sendable {
     /// A larger file is sent in parts.
     package var wholeAtMost = 1 << 30
-    /// Of a part; stores take 10,000 of them, none but the last below 5 MiB.
+    /// The size of a part. Stores accept 10,000 parts, and only the last may have less than 5 MiB.
     package var byteCount = 64 << 20
 
     package init() {}
@@ -49,16 +49,17 @@ package final class ObjectWriter: ObjectWriting {
     guard fstat(file, &status) == 0 else { throw .missing }
     let count = Int(status.st_size)
     if count > parts.wholeAtMost { return try putParts(file, count, sha256, key) }
-    let sent = try request(.put, key, body: UploadBody(file, 0..<count), digest: sha256)
-    guard let etag = sent.head.etag else { throw .damaged }
-    return ObjectPin(key: key, etag: etag, byteCount: count)
+    return try put(UploadBody(file, 0..<count), sha256, key)
   }
 
   package func put(bytes: [UInt8], key: String) throws(ObjectFault) -> ObjectPin {
     guard ObjectAddress.isPlain(key) else { throw .unaskable }
-    let sent = try request(.put, key, body: UploadBody(bytes), digest: SHA256.of(bytes))
-    guard let etag = sent.head.etag else { throw .damaged }
-    return ObjectPin(key: key, etag: etag, byteCount: bytes.count)
+    return try put(UploadBody(bytes), SHA256.of(bytes), key)
+  }
+
+  private func put(_ body: UploadBody, _ sha256: [UInt8], _ key: String) throws(ObjectFault) -> ObjectPin {
+    guard let etag = try request(.put, key, body: body, digest: sha256).head.etag else { throw .damaged }
+    return ObjectPin(key: key, etag: etag, byteCount: body.count)
   }
 
   package func remove(_ key: String) throws(ObjectFault) {
@@ -66,7 +67,7 @@ package final class ObjectWriter: ObjectWriting {
     do { _ = try request(.delete, key) } catch .missing {} catch { throw error }
   }
 
-  /// When the object was written last, seconds since 1970; nil where there is none, or the store does not say.
+  /// Returns the time of an object's last change, seconds since 1970; nil if there is no object or no time.
   package func lastWritten(_ key: String) throws(ObjectFault) -> Int? {
     guard ObjectAddress.isPlain(key) else { throw .unaskable }
     do {

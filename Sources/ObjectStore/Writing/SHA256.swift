@@ -25,9 +25,11 @@ package struct SHA256: ~Copyable {
     return digest
   }
 
-  package static func of(_ bytes: [UInt8]) -> [UInt8] {
+  package static func of(_ bytes: [UInt8]) -> [UInt8] { bytes.withUnsafeBytes { of($0) } }
+
+  package static func of(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
     var digest = SHA256()
-    bytes.withUnsafeBytes { digest.update($0) }
+    digest.update(bytes)
     return digest.digest()
   }
 

@@ -1,7 +1,7 @@
 import TileStorage
 import ZigguratHTTPMessages
 
-/// What a store says in XML of a bucket's objects and of uploads in parts.
+/// The XML responses of a store about a bucket's objects and multipart uploads.
 enum StoreAnswer {
   /// Bytes of an object, more than any store takes, so that sums of a hundred thousand can be counted.
   private static let largest = 1 << 46

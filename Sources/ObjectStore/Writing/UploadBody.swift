@@ -1,7 +1,7 @@
 import Glibc
 import TileStorage
 
-/// What a request sends: bytes, or a part of a file, which is read as it goes.
+/// The body of a request: bytes, or a part of a file that is read during the transfer.
 final class UploadBody {
   private enum Origin {
     case memory([UInt8])
@@ -20,7 +20,7 @@ final class UploadBody {
     count = range.count
   }
 
-  /// Nil where the file cannot be read, or is shorter than it was.
+  /// Copies the next bytes; returns their number, or nil if the file cannot be read or was truncated.
   func next(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
     let wanted = min(buffer.count, count - sent)
     guard wanted > 0 else { return 0 }

@@ -1,7 +1,7 @@
 import TileGeometry
 import TileStorage
 
-/// What a sealed archive says of itself; sealed near its end.
+/// The description of a sealed archive, sealed near its end.
 struct ArchiveHead: Codable, Hashable, Sendable {
   var id: String
   var width: Int
@@ -16,7 +16,7 @@ struct ArchiveHead: Codable, Hashable, Sendable {
 
   struct Entry: Codable, Hashable, Sendable {
     var name: String
-    /// Of the sealed bytes in the file.
+    /// The place of the sealed bytes in the file.
     var offset: Int
     var count: Int
   }
@@ -42,9 +42,7 @@ struct ArchiveTrailer: Hashable {
   static let sealedCount = plainCount + Seal.overhead
 
   var bytes: [UInt8] {
-    [tableOffset, headOffset, headCount, fileCount].flatMap { number in
-      withUnsafeBytes(of: UInt64(number).littleEndian) { Array($0) }
-    }
+    [tableOffset, headOffset, headCount, fileCount].flatMap(\.littleEndianBytes)
   }
 
   init(tableOffset: Int, headOffset: Int, headCount: Int, fileCount: Int) {
@@ -54,7 +52,7 @@ struct ArchiveTrailer: Hashable {
     self.fileCount = fileCount
   }
 
-  /// Nil where the numbers cannot be.
+  /// Parses a trailer; nil if its numbers are invalid.
   init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.plainCount else { return nil }
     let numbers = bytes.withUnsafeBytes { bytes in
@@ -68,7 +66,7 @@ struct ArchiveTrailer: Hashable {
   }
 }
 
-/// What makes an archive as large as its class of sizes: zeros, sealed in pieces between the head and the trailer.
+/// Padding up to a class of sizes: zeros, sealed in pieces between the head and the trailer.
 /// Archives from before there was any have none.
 struct ArchivePadding: Hashable {
   /// Bytes, 0 or enough for a seal.
@@ -79,7 +77,7 @@ struct ArchivePadding: Hashable {
   /// - Parameter count: bytes of the archive without it.
   init(behind count: Int) { byteCount = SizeClass.size(holding: count + Seal.overhead) - count }
 
-  /// Nil where it cannot be.
+  /// Creates padding of a size; nil if the size is invalid.
   init?(byteCount: Int) {
     guard byteCount == 0 || byteCount >= Seal.overhead else { return nil }
     self.byteCount = byteCount

@@ -18,7 +18,7 @@ final class DecryptedTiles: TileBacking {
   private static let total = Atomic<Int>(0)
   private static let totalLimit = 64 << 20
   private static let limit = 16 << 20
-  /// Where many archives together hold much, one that holds less than this is not opened anew for that.
+  /// An archive with fewer bytes than this stays open, even if all archives together hold too many.
   private static let least = 1 << 20
 
   init(_ archive: SealedArchive) { self.archive = archive }

@@ -6,7 +6,7 @@ import ZigguratCSodium
 /// piece's kind and its number; the plain length is authenticated with them. A piece that was moved,
 /// swapped, cut or taken from another archive, space or generation does not open.
 struct Seal {
-  /// What a piece is of. Raw values are the format's.
+  /// The kind of a piece. Raw values are the format's.
   enum Kind: UInt64 {
     case tile = 1
     case entry = 2

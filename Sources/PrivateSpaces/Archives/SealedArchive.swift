@@ -20,7 +20,7 @@ package final class SealedArchive: CheckableArchive, Sendable {
   private let padding: (offset: Int, pieces: ArchivePadding)
   private let grid: TileGrid
 
-  /// Where sealed bytes are in the file.
+  /// The place of sealed bytes in the file.
   struct Place: Sendable {
     var offset: Int
     var count: UInt32
@@ -102,7 +102,7 @@ package final class SealedArchive: CheckableArchive, Sendable {
 
   var generationText: String { seal.generation.text }
 
-  /// What the space's index says of the file.
+  /// Returns the entry of the file for the space's index.
   /// - Parameter name: the file's.
   func indexEntry(_ name: String) -> SpaceIndex.Entry {
     SpaceIndex.Entry(file: name, generation: generationText, bytes: byteCount)
@@ -186,7 +186,7 @@ package final class SealedArchive: CheckableArchive, Sendable {
     entry(BuildRecord.entryName).flatMap { BuildRecord(json: Data($0)) }
   }
 
-  /// What the source said of itself when it was built; empty where it said nothing.
+  /// The metadata of the source at its build; empty if it had none.
   package var metadata: ImageMetadata {
     entry(ImageMetadata.entryName).flatMap { ImageMetadata(json: Data($0)) } ?? ImageMetadata()
   }

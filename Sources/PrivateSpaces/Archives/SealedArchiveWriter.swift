@@ -54,8 +54,7 @@ final class SealedArchiveWriter: ArchiveWriter {
   func finish() throws(StorageError) -> Int {
     precondition(places.allSatisfy { $0.offset >= 0 }, "an archive holds every tile")
     let table = places.flatMap { place in
-      withUnsafeBytes(of: UInt64(place.offset).littleEndian) { Array($0) }
-        + withUnsafeBytes(of: place.count.littleEndian) { Array($0) }
+      place.offset.littleEndianBytes + place.count.littleEndianBytes
     }
     let (tableOffset, _) = try append(table, .table, 0)
     let encoder = JSONEncoder()

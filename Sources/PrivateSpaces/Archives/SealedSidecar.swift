@@ -1,15 +1,13 @@
 import TileStorage
 package import ZigguratFiles
 
-/// What somebody wrote about a picture of a space, as the XMP sidecar that an open archive would have: a file of
-/// its own, which the space's index names with the one generation of it that counts.
+/// The metadata that visitors wrote about an image of a space, as the XMP sidecar of an open archive. It is a file of its
+/// own, which the space's index names with its one valid generation.
 ///
 /// Layout: generation; sealed: the text's length (eight bytes, little-endian), the text, zeros up to a class of sizes.
 enum SealedSidecar {
   static func bytes(_ text: [UInt8], _ generation: Generation, _ keys: SpaceKeys) -> [UInt8] {
-    var plain = withUnsafeBytes(of: UInt64(text.count).littleEndian) { Array($0) } + text
-    plain += repeatElement(
-      0, count: byteCount(text.count) - plain.count - Generation.byteCount - Seal.overhead)
+    let plain = SizeClass.padded(text, frame: Generation.byteCount + Seal.overhead)
     var sealed = [UInt8](repeating: 0, count: plain.count + Seal.overhead)
     plain.withUnsafeBytes { plain in
       sealed.withUnsafeMutableBytes {
@@ -19,23 +17,16 @@ enum SealedSidecar {
     return generation.bytes + sealed
   }
 
-  /// Of the file for a text of so many bytes.
-  static func byteCount(_ textCount: Int) -> Int {
-    SizeClass.size(holding: Generation.byteCount + Seal.overhead + 8 + textCount)
-  }
-
-  /// Nil where the bytes are not what these keys have sealed as that generation.
+  /// Opens a sidecar; nil if these keys have not sealed the bytes as that generation.
   static func text(_ bytes: [UInt8], of record: SpaceIndex.Record, _ keys: SpaceKeys) -> [UInt8]? {
     guard bytes.count == record.bytes, bytes.count > Generation.byteCount else { return nil }
     return bytes.withUnsafeBytes { bytes in
       let generation = Generation(bytes)
       let rest = UnsafeRawBufferPointer(rebasing: bytes[Generation.byteCount...])
       guard generation.text == record.generation,
-        let plain = Seal(keys: keys, generation: generation).open(rest, .sidecar, 0), plain.count >= 8
+        let plain = Seal(keys: keys, generation: generation).open(rest, .sidecar, 0)
       else { return nil }
-      let stated = plain.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
-      guard let count = Int(exactly: stated), count <= plain.count - 8 else { return nil }
-      return Array(plain[8..<(8 + count)])
+      return SizeClass.text(ofPadded: plain).map(Array.init)
     }
   }
 }
@@ -77,19 +68,15 @@ extension PrivateSpace {
       guard let entry = index.entries[id.text] else { return nil }
       isThere = true
       guard let text = try body(try sidecar(of: entry) ?? []) else { return nil }
-      index.entries[id.text]!.sidecar = try publish(sidecar: text)
+      index.entries[id.text]!.sidecar = try folder.publish(sidecar: text, keys)
       return entry.sidecar.map { [$0.file] } ?? []
     }
     return isThere
   }
-
-  /// Writes a sidecar that the index is yet to name.
-  func publish(sidecar text: [UInt8]) throws(StorageError) -> SpaceIndex.Record {
-    try folder.publish(sidecar: text, keys)
-  }
 }
 
 extension SpaceFolder {
+  /// Writes a sidecar that the index does not name yet.
   func publish(sidecar text: [UInt8], _ keys: SpaceKeys) throws(StorageError) -> SpaceIndex.Record {
     let (name, generation) = (keys.makeName(), Generation.random())
     let bytes = SealedSidecar.bytes(text, generation, keys)

@@ -13,16 +13,14 @@ package import ZigguratFiles
 /// seal twice under one nonce.
 package final class SealedSpool: Sendable {
   private struct Piece {
-    /// Of the plain bytes in the file that is sent.
+    /// The place of the plain bytes in the uploaded file.
     let position: Int
     let count: Int
-    /// Of the sealed bytes in the file on the disk.
+    /// The place of the sealed bytes in the file on the disk.
     let offset: Int
 
-    var place: [UInt8] {
-      [position, count].flatMap { number in withUnsafeBytes(of: UInt64(number).littleEndian) { Array($0) } }
-    }
-    var sealedCount: Int { SealedSpool.nonceCount + count + XChaCha.tagCount }
+    var place: [UInt8] { position.littleEndianBytes + count.littleEndianBytes }
+    var sealedCount: Int { count + XChaCha.overhead }
   }
 
   private struct State {
@@ -32,8 +30,6 @@ package final class SealedSpool: Sendable {
     var position: Int { pieces.last.map { $0.position + $0.count } ?? 0 }
     var offset: Int { pieces.last.map { $0.offset + $0.sealedCount } ?? 0 }
   }
-
-  private static let nonceCount = 24
 
   private let key = LockedBytes.random(32)
   let descriptor: Int32
@@ -61,14 +57,7 @@ package final class SealedSpool: Sendable {
         throw StorageError("seal an upload", "it does not go on where it ended")
       }
       let piece = Piece(position: position, count: bytes.count, offset: state.offset)
-      var sealed = Sodium.random(Self.nonceCount)
-      sealed += [UInt8](repeating: 0, count: bytes.count + XChaCha.tagCount)
-      let place = piece.place
-      sealed.withUnsafeMutableBufferPointer { sealed in
-        _ = crypto_aead_xchacha20poly1305_ietf_encrypt(
-          sealed.baseAddress! + Self.nonceCount, nil, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
-          UInt64(bytes.count), place, UInt64(place.count), nil, sealed.baseAddress!, key.base)
-      }
+      let sealed = XChaCha.seal(bytes, key: key.base, authenticating: piece.place)
       guard lseek(descriptor, off_t(piece.offset), SEEK_SET) >= 0 else {
         throw StorageError("seal an upload", errno: errno)
       }
@@ -110,7 +99,7 @@ package final class SealedSpool: Sendable {
     }
   }
 
-  /// Nil behind the last piece.
+  /// Opens a piece; nil after the last one.
   private func open(_ number: Int) throws(StorageError) -> [UInt8]? {
     try exclusively { (state) throws(StorageError) in
       guard number < state.pieces.count else { return nil }
@@ -119,18 +108,9 @@ package final class SealedSpool: Sendable {
       let count = sealed.withUnsafeMutableBytes {
         pread(descriptor, $0.baseAddress, $0.count, off_t(piece.offset))
       }
-      var plain = [UInt8](repeating: 0, count: piece.count)
-      let isOpen = sealed.withUnsafeBytes { sealed in
-        plain.withUnsafeMutableBytes { plain in
-          piece.place.withUnsafeBytes { place in
-            XChaCha.open(
-              UnsafeRawBufferPointer(rebasing: sealed[Self.nonceCount...]), into: plain,
-              nonce: sealed.baseAddress!.assumingMemoryBound(to: UInt8.self), key: key.base,
-              authenticating: place)
-          }
-        }
-      }
-      guard count == sealed.count, isOpen else {
+      guard count == sealed.count,
+        let plain = XChaCha.open(sealed, key: key.base, authenticating: piece.place)
+      else {
         throw StorageError("open an upload", "what was sealed has been changed")
       }
       return plain
@@ -140,11 +120,10 @@ package final class SealedSpool: Sendable {
   private func exclusively<Result: Sendable>(
     _ body: (inout State) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
-    let result: Swift.Result<Result, StorageError> = state.withLock { state in
-      guard !state.isGone else { return .failure(SpaceKeys.locked("seal an upload")) }
-      do throws(StorageError) { return .success(try body(&state)) } catch { return .failure(error) }
+    try state.withLock { (state) throws(StorageError) in
+      guard !state.isGone else { throw SpaceKeys.locked("seal an upload") }
+      return try body(&state)
     }
-    return try result.get()
   }
 
   private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(StorageError) {

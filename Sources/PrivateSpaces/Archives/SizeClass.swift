@@ -16,8 +16,28 @@ enum SizeClass {
     return (count + step - 1) & ~(step - 1)
   }
 
+  /// Returns a text's length (eight bytes, little-endian), the text, and zeros up to a class of sizes.
+  /// - Parameter frame: the bytes that a file has besides these.
+  static func padded(_ text: [UInt8], frame: Int) -> [UInt8] {
+    let start = text.count.littleEndianBytes + text
+    return start + repeatElement(0, count: size(holding: start.count + frame) - start.count - frame)
+  }
+
+  /// Returns the text that was padded; nil if the length cannot be.
+  static func text(ofPadded plain: [UInt8]) -> ArraySlice<UInt8>? {
+    guard plain.count >= 8 else { return nil }
+    let stated = plain.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
+    guard let count = Int(exactly: stated), count <= plain.count - 8 else { return nil }
+    return plain[8..<8 + count]
+  }
+
   /// A class from `least` to the one that holds `count` bytes, the smaller and the larger ones as likely.
   static func random(upTo count: Int) -> Int {
     count <= least ? least : size(holding: least + Sodium.random(below: count - least + 1))
   }
+}
+
+extension FixedWidthInteger {
+  /// The bytes of the number, the least significant first.
+  var littleEndianBytes: [UInt8] { withUnsafeBytes(of: littleEndian) { Array($0) } }
 }

@@ -2,10 +2,10 @@ import Glibc
 import TileStorage
 import ZigguratFiles
 
-/// Where a space's index stands: every writing has a file of its own name, so that programs that copy what has
-/// changed need no file's time, and the file goes when the next one is there.
+/// The files of a space's index. Each version has a file with a new name, so that backup programs need no times of files.
+/// The former file is removed when the next one exists.
 ///
-/// With it come and go the space's decoys: as many every time, and with nothing in them.
+/// Each version also has new decoys without content, always the same number.
 struct IndexFiles {
   let folder: SpaceFolder
   let keys: SpaceKeys
@@ -15,12 +15,12 @@ struct IndexFiles {
     /// The file that it was read from.
     var name: String
     var file: FileIdentity
-    /// Those that a killed writer, or a backup that was put back over newer files, has left.
+    /// Files that a killed writer or a restored backup has left.
     var older: [String]
   }
 
   private var action: String { "read the space's index" }
-  /// How many decoys an index has.
+  /// The possible numbers of decoys of an index.
   private static let decoyCounts = 1...4
   /// Files that are nobody's, in a library whose spaces have made any: so many more or less that what some
   /// spaces add does not stand out.

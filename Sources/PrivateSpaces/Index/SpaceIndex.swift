@@ -1,19 +1,18 @@
 import Foundation
 import TileStorage
-import ZigguratCSodium
 import ZigguratFiles
 
-/// What a space holds: each image's file and the one generation of it that counts, so that an older file
-/// put back in a newer one's place is refused.
+/// The content of a space: the file of each image and its one valid generation, so that an older file in its place is
+/// refused.
 struct SpaceIndex: Codable, Hashable, Sendable {
   struct Entry: Codable, Hashable, Sendable {
     /// In the spaces' folder.
     var file: String
     /// `Generation.text`.
     var generation: String
-    /// Of the file.
+    /// The size of the file.
     var bytes: Int
-    /// What somebody wrote about the image.
+    /// The metadata that visitors wrote.
     var sidecar: Record?
     /// `SourceRoot.text` of where the image's source was found; nil where nobody has told.
     var origin: String?
@@ -48,17 +47,15 @@ struct SpaceIndex: Codable, Hashable, Sendable {
   /// Files under the space's former key that are yet to be removed.
   var retired: [String]?
 
-  /// What images are called, sorted.
+  /// Returns the ids of images, sorted.
   static func ids(_ entries: [String: Entry]) -> [ImageID] { entries.keys.compactMap(ImageID.init).sorted() }
 
-  /// Of all that is there or can come back.
+  /// The entries of all images that exist or can be restored.
   var allEntries: [Entry] { Array(entries.values) + (deletions ?? [:]).values.flatMap { $0.entries.values } }
 
-  /// Of all that the space has besides the index's own.
+  /// The names of all files of the space, without those of the index.
   var files: Set<String> { Set(allEntries.flatMap(\.files) + (decoys ?? [])) }
 
-  private static let nonceCount = 24
-  private static let tagCount = 16
   private static let domain = Array("zigindx1".utf8)
 
   /// A nonce, then sealed: the text's length (eight bytes, little-endian), the text, zeros up to a class of sizes.
@@ -67,33 +64,18 @@ struct SpaceIndex: Codable, Hashable, Sendable {
     encoder.outputFormatting = .sortedKeys
     // Strings and numbers always encode.
     let text = try! encoder.encode(self)
-    var plain = withUnsafeBytes(of: UInt64(text.count).littleEndian) { Array($0) } + text
-    let frame = Self.nonceCount + Self.tagCount
-    plain += repeatElement(0, count: SizeClass.size(holding: plain.count + frame) - plain.count - frame)
-    let nonce = Sodium.random(Self.nonceCount)
-    var sealed = [UInt8](repeating: 0, count: plain.count + Self.tagCount)
-    crypto_aead_xchacha20poly1305_ietf_encrypt(
-      &sealed, nil, plain, UInt64(plain.count), Self.domain, UInt64(Self.domain.count), nil, nonce, keys.index
-    )
-    return nonce + sealed
+    return SizeClass.padded(Array(text), frame: XChaCha.overhead).withUnsafeBytes {
+      XChaCha.seal($0, key: keys.index, authenticating: Self.domain)
+    }
   }
 
   init() {}
 
-  /// Nil where the bytes are not an index that these keys have sealed.
+  /// Opens an index; nil if these keys have not sealed the bytes.
   init?(sealed bytes: [UInt8], _ keys: SpaceKeys) {
-    let count = bytes.count - Self.nonceCount - Self.tagCount
-    guard count >= 8 else { return nil }
-    var plain = [UInt8](repeating: 0, count: count)
-    let code = bytes.withUnsafeBufferPointer { bytes in
-      crypto_aead_xchacha20poly1305_ietf_decrypt(
-        &plain, nil, nil, bytes.baseAddress! + Self.nonceCount, UInt64(count + Self.tagCount), Self.domain,
-        UInt64(Self.domain.count), bytes.baseAddress!, keys.index)
-    }
-    guard code == 0 else { return nil }
-    let stated = plain.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
-    guard let length = Int(exactly: stated), length <= count - 8,
-      let index = try? JSONDecoder().decode(SpaceIndex.self, from: Data(plain[8..<(8 + length)]))
+    guard let plain = XChaCha.open(bytes, key: keys.index, authenticating: Self.domain),
+      let text = SizeClass.text(ofPadded: plain),
+      let index = try? JSONDecoder().decode(SpaceIndex.self, from: Data(text))
     else { return nil }
     self = index
   }

@@ -1,6 +1,6 @@
 import ZigguratCSodium
 
-/// How a password becomes a key: Argon2id version 1.3 (RFC 9106) with its salt and costs.
+/// The derivation of a key from a password: Argon2id version 1.3 (RFC 9106) with its salt and costs.
 struct KeyDerivation: Hashable, Sendable {
   let passes: UInt64
   /// Bytes.
@@ -21,7 +21,7 @@ struct KeyDerivation: Hashable, Sendable {
     salt = Sodium.random(Self.saltCount)
   }
 
-  /// Nil where the costs are out of range.
+  /// Creates a derivation; nil if its costs are out of range.
   init?(passes: UInt64, memory: UInt64, salt: [UInt8]) {
     guard Self.passesRange.contains(passes), Self.memoryRange.contains(memory), salt.count == Self.saltCount
     else { return nil }

@@ -15,10 +15,8 @@ struct Keyring {
   static let slotCount = 8192
   static let copies = 8
   static let headerCount = 128
-  static let slotSize = nonceCount + KeyDerivation.keyCount + tagCount
+  static let slotSize = KeyDerivation.keyCount + XChaCha.overhead
   static let byteCount = 2 * headerCount + slotCount * slotSize + digestCount
-  private static let nonceCount = 24
-  private static let tagCount = 16
   private static let digestCount = 32
   private static let magic = Array("ziggurat keyring".utf8)
   private static let version: UInt64 = 1
@@ -79,7 +77,7 @@ struct Keyring {
           let start = bytes.baseAddress! + Self.offset(ofSlot: slot)
           return withUnsafeBytes(of: &place) { place in
             crypto_aead_xchacha20poly1305_ietf_decrypt(
-              &opened, nil, nil, start + Self.nonceCount, UInt64(Self.slotSize - Self.nonceCount),
+              &opened, nil, nil, start + XChaCha.nonceCount, UInt64(Self.slotSize - XChaCha.nonceCount),
               place.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt64(place.count), start,
               passwordKey.base)
           }
@@ -100,17 +98,10 @@ struct Keyring {
     var slots = Set(slots)
     while slots.count < Self.copies { slots.insert(Sodium.random(below: Self.slotCount)) }
     for slot in slots {
-      let nonce = Sodium.random(Self.nonceCount)
-      var sealed = [UInt8](repeating: 0, count: Self.slotSize - Self.nonceCount)
-      var place = UInt64(slot).littleEndian
-      withUnsafeBytes(of: &place) { place in
-        _ = crypto_aead_xchacha20poly1305_ietf_encrypt(
-          &sealed, nil, spaceKey.base, UInt64(KeyDerivation.keyCount),
-          place.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt64(place.count), nil, nonce,
-          passwordKey.base)
-      }
+      let sealed = XChaCha.seal(
+        spaceKey.bytes, key: passwordKey.base, authenticating: slot.littleEndianBytes)
       let start = Self.offset(ofSlot: slot)
-      bytes.replaceSubrange(start..<start + Self.slotSize, with: nonce + sealed)
+      bytes.replaceSubrange(start..<start + Self.slotSize, with: sealed)
     }
     sign()
   }
@@ -131,11 +122,7 @@ struct Keyring {
   static func header(
     magic: [UInt8] = magic, version: UInt64 = version, passes: UInt64, memory: UInt64, salt: [UInt8]
   ) -> [UInt8] {
-    var header = magic
-    for number in [version, passes, memory] {
-      withUnsafeBytes(of: number.littleEndian) { header.append(contentsOf: $0) }
-    }
-    header += salt
+    var header = magic + [version, passes, memory].flatMap(\.littleEndianBytes) + salt
     header += [UInt8](repeating: 0, count: headerCount - digestCount - header.count)
     return header + Sodium.digest(header)
   }
@@ -144,7 +131,7 @@ struct Keyring {
     header(passes: derivation.passes, memory: derivation.memory, salt: derivation.salt)
   }
 
-  /// Nil where the header is spoilt; throws where it is whole and asks for what is not granted.
+  /// Parses a header; nil if it is damaged. Throws if it is whole and asks for costs that are out of range.
   private static func derivation(_ header: [UInt8]) throws(StorageError) -> KeyDerivation? {
     guard Sodium.digest(header.dropLast(digestCount)) == Array(header.suffix(digestCount)),
       header.starts(with: magic)

@@ -5,8 +5,6 @@ struct NextKey {
   let key: LockedBytes
   let keys: SpaceKeys
 
-  private static let nonceCount = 24
-  private static let tagCount = 16
   private static let domain = Array("zignext1".utf8)
 
   static func random() -> NextKey { NextKey(.random(KeyDerivation.keyCount)) }
@@ -16,28 +14,21 @@ struct NextKey {
   /// Hexadecimal digits of a nonce and the key sealed under the password's, which is not the space's own: who has
   /// come by the old key reads this and cannot open it.
   func sealed(under passwordKey: LockedBytes) -> String {
-    let nonce = Sodium.random(Self.nonceCount)
-    var sealed = [UInt8](repeating: 0, count: KeyDerivation.keyCount + Self.tagCount)
-    crypto_aead_xchacha20poly1305_ietf_encrypt(
-      &sealed, nil, key.base, UInt64(KeyDerivation.keyCount), Self.domain, UInt64(Self.domain.count), nil,
-      nonce,
-      passwordKey.base)
-    return SpaceKeys.hex(nonce + sealed)
+    SpaceKeys.hex(XChaCha.seal(key.bytes, key: passwordKey.base, authenticating: Self.domain))
   }
 
-  /// Nil where it is not what `sealed(under:)` wrote under that password.
+  /// Opens a sealed key; nil if `sealed(under:)` did not write it under that password.
   init?(sealed text: String, under passwordKey: LockedBytes) {
-    guard let bytes = SpaceKeys.bytes(text),
-      bytes.count == Self.nonceCount + KeyDerivation.keyCount + Self.tagCount
-    else { return nil }
+    guard let bytes = SpaceKeys.bytes(text), bytes.count == KeyDerivation.keyCount + XChaCha.overhead else {
+      return nil
+    }
     struct Wrong: Error {}
     let key = try? LockedBytes(capacity: KeyDerivation.keyCount) { (room) throws(Wrong) in
       let code = bytes.withUnsafeBufferPointer { bytes in
         crypto_aead_xchacha20poly1305_ietf_decrypt(
           room.baseAddress!.assumingMemoryBound(to: UInt8.self), nil, nil,
-          bytes.baseAddress! + Self.nonceCount,
-          UInt64(bytes.count - Self.nonceCount), Self.domain, UInt64(Self.domain.count), bytes.baseAddress!,
-          passwordKey.base)
+          bytes.baseAddress! + XChaCha.nonceCount, UInt64(bytes.count - XChaCha.nonceCount), Self.domain,
+          UInt64(Self.domain.count), bytes.baseAddress!, passwordKey.base)
       }
       guard code == 0 else { throw Wrong() }
       return KeyDerivation.keyCount

@@ -40,9 +40,9 @@ final class SpaceKeys: Sendable {
   /// had in the first version of the format.
   var identity: String { Self.hex(code("index".utf8, count: 16)) }
 
-  /// What a file is, as nobody but the space's owner can tell by its name. Raw values are the format's.
+  /// The kind of a file, which its name shows to the space's owner alone. Raw values are the format's.
   enum FileKind: String {
-    /// Of one picture, of what was written about it, or of nothing.
+    /// A file of an image, of its metadata, or of random bytes.
     case record = ""
     case index = "index"
   }

@@ -1,14 +1,49 @@
 import ZigguratCCrypto
 import ZigguratCSodium
 
-/// Opens what libsodium sealed by XChaCha20-Poly1305, twice as fast: OpenSSL has ChaCha20-Poly1305 for newer
+/// XChaCha20-Poly1305. Opens what libsodium sealed twice as fast: OpenSSL has ChaCha20-Poly1305 for newer
 /// processors. The X is HChaCha20 in front of it (draft-irtf-cfrg-xchacha-03, section 2.3).
 enum XChaCha {
   /// Fetched once; nil where OpenSSL has none, as where it keeps to FIPS 140.
   // Written once and counted by references of its own: safe to share.
   nonisolated(unsafe) private static let cipher = EVP_CIPHER_fetch(nil, "ChaCha20-Poly1305", nil)
 
+  static let nonceCount = 24
   static let tagCount = 16
+  /// Bytes that `seal` adds.
+  static let overhead = nonceCount + tagCount
+
+  /// Returns a random nonce and the sealed bytes behind it.
+  /// - Parameter key: 32 bytes.
+  static func seal(
+    _ plain: UnsafeRawBufferPointer, key: UnsafePointer<UInt8>, authenticating place: [UInt8]
+  ) -> [UInt8] {
+    var sealed = Sodium.random(nonceCount) + [UInt8](repeating: 0, count: plain.count + tagCount)
+    sealed.withUnsafeMutableBufferPointer { sealed in
+      _ = crypto_aead_xchacha20poly1305_ietf_encrypt(
+        sealed.baseAddress! + nonceCount, nil, plain.baseAddress?.assumingMemoryBound(to: UInt8.self),
+        UInt64(plain.count), place, UInt64(place.count), nil, sealed.baseAddress!, key)
+    }
+    return sealed
+  }
+
+  /// Returns the plain bytes of what `seal` made; nil if the tag does not fit.
+  static func open(
+    _ sealed: [UInt8], key: UnsafePointer<UInt8>, authenticating place: [UInt8]
+  ) -> [UInt8]? {
+    guard sealed.count >= overhead else { return nil }
+    var plain = [UInt8](repeating: 0, count: sealed.count - overhead)
+    let isOpen = sealed.withUnsafeBytes { sealed in
+      plain.withUnsafeMutableBytes { plain in
+        place.withUnsafeBytes { place in
+          open(
+            UnsafeRawBufferPointer(rebasing: sealed[nonceCount...]), into: plain,
+            nonce: sealed.baseAddress!.assumingMemoryBound(to: UInt8.self), key: key, authenticating: place)
+        }
+      }
+    }
+    return isOpen ? plain : nil
+  }
 
   /// Writes the plain bytes; false, and zeros written, where the tag does not fit.
   ///

@@ -11,7 +11,7 @@ import ZigguratThreads
 package enum BuildCell {
   package static let kind = CellServer.Kind(rawValue: 1)
 
-  /// What such a cell does. The options are the whole program's, but for what an order has its own of.
+  /// Returns the work of such a process. The options are the whole program's; an order may replace some of them.
   package static func work(_ options: BuildOptions) -> CellWork {
     { session in
       let host = CellHost(session)
@@ -65,7 +65,8 @@ package enum BuildCell {
   }
 }
 
-/// Who a cell builds for: asks whether a plan may be carried out, and lets threads help when told to.
+/// The host of builds in a sandboxed process: it asks whether a plan may be carried out, and starts further threads
+/// when the parent asks for them.
 private final class CellHost: BuildHost, @unchecked Sendable {
   // Sendable: every property that changes is touched under `monitor` only.
   private let monitor = Monitor()
@@ -103,26 +104,26 @@ private final class CellHost: BuildHost, @unchecked Sendable {
     file = message.files.first
   }
 
-  /// Where the archive goes; nil where it is told, piece by piece.
+  /// Returns the file for the archive; nil if the archive is sent, piece by piece.
   func takeFile() -> Int32? {
     defer { file = nil }
     return file
   }
 
   func begin(_ picture: any PictureInWork, memory: Int, _ source: String) {
-    monitor.lock()
-    self.picture = picture
-    told = 0
-    for _ in 0..<waiting { assist(picture) }
-    waiting = 0
-    monitor.unlock()
+    monitor.withLock {
+      self.picture = picture
+      told = 0
+      for _ in 0..<waiting { assist(picture) }
+      waiting = 0
+    }
   }
 
   func end(_ picture: any PictureInWork, memory: Int) {
-    monitor.lock()
-    self.picture = nil
-    waiting = 0
-    monitor.unlock()
+    monitor.withLock {
+      self.picture = nil
+      waiting = 0
+    }
   }
 
   private func next() -> CellMessage {

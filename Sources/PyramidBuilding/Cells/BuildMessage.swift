@@ -6,8 +6,8 @@ import ZigguratFiles
 import ZigguratImaging
 import ZigguratMetadata
 
-/// What a builder and its cell say to each other, in this order: `build`; `pages`, or `plan`, then `go`, tiles and
-/// entries where there is no file for them, `progress`, and `built` or `failed`.
+/// The messages between a builder and its sandboxed process, in this order: `build`; `pages`, or `plan`, then `go`,
+/// tiles and entries if there is no file for them, `progress`, and `built` or `failed`.
 enum BuildMessage {
   /// To the cell.
   static let build: UInt32 = 1
@@ -64,16 +64,16 @@ struct BuildOrder: Codable {
   let root: String
   /// The page, in a source of several; nil if that is not known yet.
   var page: SourcePage?
-  /// Of a book that is a folder.
+  /// The name of the page in a book that is a folder; nil for any other picture.
   let folio: String?
-  /// What of a slide is meant; nil for the slide itself, and of any other source.
+  /// The associated image of a slide; nil for the slide itself and for any other source.
   let associated: AssociatedImage?
   let digest: String
-  /// What stands beside the source.
+  /// The metadata beside the source.
   let words: SourceWords
   /// Only how many pages there are is asked for.
   let countsOnly: Bool
-  /// What of the program's options is another for this picture; nil where nothing is.
+  /// The options that replace the program's for this picture; nil if there are none.
   var options: OrderedOptions?
   /// The password of a PDF; nil for any other file.
   var pdfPassword: String?
@@ -128,7 +128,7 @@ struct PagesMessage: Codable {
   let leftOut: [String]
   /// Pictures that are built beside the pages.
   let associated: [AssociatedImage]
-  /// What the source says of itself as a book.
+  /// The source's description of itself as a book; nil if there is none.
   private(set) var book: BookDescription?
 
   /// Whether it is one that a source can have; what a sandboxed process says may be a lie.
@@ -183,7 +183,7 @@ struct PlanMessage: Codable {
     memory = plan.memory
   }
 
-  /// Nil where it is no plan of a build with these options.
+  /// Returns the plan; nil if no build with these options can have it.
   func plan(_ options: BuildOptions) -> BuildPlan? {
     guard tileSize == options.tileSize, memory > 0, let format = TileFormat(fileExtension: format),
       format == options.format || options.choosesFormat, let size = PixelSize(width: width, height: height),
@@ -202,7 +202,7 @@ extension BuildPlan {
   var mostBytes: Int { 6 * pyramid.imageSize.width * pyramid.imageSize.height + (128 << 20) }
 }
 
-/// How a picture came out, as a cell tells it.
+/// The result of a picture, as a sandboxed process reports it.
 struct ResultMessage: Codable {
   let route: String
   let steps: [String]

@@ -179,12 +179,12 @@ struct CarriedBuild {
 
   private mutating func takeTile(_ bytes: [UInt8]) throws(Stop) {
     guard let writer, let plan, bytes.count > 12 else { throw .cell(.garbled) }
-    let index = bytes.prefix(8).reversed().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-    let crc = bytes[8..<12].reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+    let index = ByteOrder.little.number(bytes, at: 0, 8)
+    let crc = UInt32(ByteOrder.little.number(bytes, at: 8, 4))
     let isSent = bytes.withUnsafeBytes { checksum(UnsafeRawBufferPointer(rebasing: $0[12...])) == crc }
     let side = plan.pyramid.tileSize + 2 * plan.pyramid.overlap
     guard isSent, bytes.count - 12 <= InputLimit.bytes(ofTileSide: side), index < plan.pyramid.tileCount,
-      received?.insert(tile: Int(index)) == true
+      received?.insert(tile: index) == true
     else {
       throw .cell(.garbled)
     }
@@ -193,7 +193,7 @@ struct CarriedBuild {
     try checked { (_) throws(StorageError) in
       try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
         try writer.append(
-          tile: Int(index), UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[12...]), crc: crc)
+          tile: index, UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[12...]), crc: crc)
       }
     }
   }
@@ -288,31 +288,23 @@ final class CellPicture: PictureInWork, @unchecked Sendable {
     pixelCount = Double(pixels.width) * Double(pixels.height)
   }
 
-  var progress: Double {
-    monitor.lock()
-    defer { monitor.unlock() }
-    return greatest
-  }
+  var progress: Double { monitor.withLock { greatest } }
 
   func tell(progress: Double) {
     guard progress.isFinite, (0...1).contains(progress) else { return }
-    monitor.lock()
-    greatest = max(greatest, progress)
-    monitor.unlock()
+    monitor.withLock { greatest = max(greatest, progress) }
   }
 
   func end() {
-    monitor.lock()
-    isEnded = true
-    monitor.wakeAll()
-    monitor.unlock()
+    monitor.withLock {
+      isEnded = true
+      monitor.wakeAll()
+    }
   }
 
   /// A thread of the cell's takes the place of the caller, who waits for the picture's end.
   func assist() {
     try? cell.send(BuildMessage.assist, within: Cell.Patience(seconds: 1))
-    monitor.lock()
-    while !isEnded { monitor.wait() }
-    monitor.unlock()
+    monitor.withLock { while !isEnded { monitor.wait() } }
   }
 }

@@ -12,7 +12,7 @@ package enum InspectCell {
   private static let look: UInt32 = 1
   private static let seen: UInt32 = 2
 
-  /// What such a cell does. The options are the whole program's.
+  /// Returns the work of such a process. The options are the whole program's.
   package static func work(_ options: BuildOptions) -> CellWork {
     { session in
       let message = session.next()

@@ -12,7 +12,7 @@ struct ReceivedParts {
   /// Entries that an archive has beside its tiles are few.
   private static let mostEntries = 100
 
-  /// Nil where so many tiles could not even be counted in `memory`, in bytes: no picture that fits has them.
+  /// `nil` if `memory`, in bytes, is too small even to count so many tiles: no picture that fits has them.
   init?(of plan: BuildPlan, within memory: Int) {
     let count = plan.pyramid.tileCount
     guard count <= memory / 64 else { return nil }

@@ -5,16 +5,16 @@ import ZigguratCells
 import ZigguratFiles
 import ZigguratImaging
 
-/// What a source's cell must be able to read, as its first bytes and its name tell.
+/// The files that a source's sandboxed process must be able to read, by the source's first bytes and its name.
 struct SourceNeeds {
   let path: String
-  private let handle: SourceFile.Handle
+  private let handle: ReadableFile
   private let decoding: DecodingNeeds
 
   init(_ file: SourceFile) {
     path = file.path
     handle = file.handle
-    decoding = DecodingNeeds(of: handle.descriptor, path: path)
+    decoding = DecodingNeeds(of: handle, path: path)
   }
 
   /// More than the file itself, or more than the usual decoders.
@@ -25,7 +25,7 @@ struct SourceNeeds {
 
   var isPDF: Bool { decoding.isPDF }
 
-  /// What the server of cells does before a cell decodes it.
+  /// The preparation that the zygote makes before a sandboxed process decodes the source; nil if it needs none.
   var warmth: CellServer.Warmth? { decoding.warmth }
 
   /// The source, and what it needs beside itself: to be closed by the caller.

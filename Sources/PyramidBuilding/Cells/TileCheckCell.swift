@@ -13,7 +13,7 @@ package enum TileCheckCell {
   /// Seconds that one tile may take.
   private static let seconds = 60
 
-  /// What such a cell does.
+  /// The work of such a process.
   package static let work: CellWork = { session in
     while true {
       let message = session.next(patience: CellPool.patience)
@@ -29,7 +29,7 @@ package enum TileCheckCell {
       kind, CellLimits(memory: memory, mostMemory: memory, processorSeconds: 3600), longestUse: 10_000)
   }
 
-  /// What is wrong with a tile, as a clause without a subject; nil where nothing is.
+  /// Returns the defect of a tile, as a clause without a subject; nil if it has none.
   ///
   /// - Parameters:
   ///   - size: that its place demands.

@@ -56,7 +56,7 @@ package enum BookFile {
     return (failures, doubts)
   }
 
-  /// What leads to pages that there are not, in clauses.
+  /// Returns the links that lead to pages which do not exist, a clause each.
   private static func astray(_ book: BookDescription, _ pages: Set<String>) -> [String] {
     func isThere(_ page: String) -> Bool {
       pages.contains(page) || Int(page).map { (1...max(pages.count, 1)).contains($0) } ?? false

@@ -8,11 +8,11 @@ package import ZigguratFiles
 package final class GoneImages: Sendable {
   /// From what an image was made.
   struct Made: Hashable {
-    /// Of the source's content.
+    /// The digest of the source's content.
     let digest: String
-    /// Of a source of several pages, counted from 1.
+    /// The page of a source of several pages, counted from 1; nil for any other source.
     let page: Int?
-    /// What it is of a slide.
+    /// The role of an associated image of a slide; nil for any other image.
     let associatedAs: String?
   }
 
@@ -29,7 +29,7 @@ package final class GoneImages: Sendable {
     /// Sources that have an archive are looked at before others, and those that have changed wait.
     var isLooking = false
     var changed: [Changed] = []
-    /// What archives were called before, by the ids that they have now, or would have.
+    /// The former ids of archives, by the ids that they have now, or would have.
     var former: [ImageID: ImageID] = [:]
     /// Them, whom nobody else can have been.
     var taken: Set<ImageID> = []
@@ -82,7 +82,7 @@ package final class GoneImages: Sendable {
     }
   }
 
-  /// What the image was called that has the id now by `exchange`.
+  /// Returns the former id of the image that got this id by `exchange`; nil if there is none.
   func former(of id: ImageID) -> ImageID? { state.withLock { $0.former[id] } }
 
   /// Returns the images that `exchange` moved to the trash, sorted, once.

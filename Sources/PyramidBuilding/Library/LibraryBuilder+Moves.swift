@@ -3,8 +3,8 @@ import ZigguratFiles
 
 /// Sources that have another name than when they were built.
 extension LibraryBuilder {
-  /// What the source's image was called before, which has the source's id now, or would have; nil for a source that is
-  /// not new, or new to the library.
+  /// Returns the former id of the source's image, which has the source's id now, or would have; nil for a source that
+  /// is not new, or new to the library.
   func moved(_ source: SourceScan.Source, _ work: PictureJob, page: Int?) throws(StorageError)
     -> ImageID?
   {

@@ -2,7 +2,7 @@ package import TileStorage
 package import ZigguratFiles
 
 extension LibraryBuilder {
-  /// How one image came out.
+  /// The result of building one image.
   package enum Outcome: Sendable {
     case built(PyramidBuilder.Report)
     /// The archive there was built from the same bytes with the same options.

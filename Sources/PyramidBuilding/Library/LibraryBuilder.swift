@@ -17,7 +17,7 @@ package struct LibraryBuilder: Sendable {
   package var keepsOld = false
   /// Builds these images alone; nil for all.
   package var mending: Mending?
-  /// What a new source may be under another name.
+  /// The images of which new sources may be the renamed ones; nil if they are not looked for.
   package var gone: GoneImages?
   /// The sources that own the images of the library; nil if all images are this build's.
   package var ownership: ImageOwnership?
@@ -29,7 +29,7 @@ package struct LibraryBuilder: Sendable {
   package var isDryRun = false
   /// Digests of sources that nobody has touched since they were read.
   package var ledger: SourceLedger?
-  /// Where sources lie that have to be copied first.
+  /// The storage of sources that have to be copied first; nil if there is none.
   package var remote: (any RemoteSources)?
   /// The most that one source may become; nil if whoever builds chose the sources.
   package var allowance: BuildAllowance?
@@ -214,13 +214,13 @@ package struct LibraryBuilder: Sendable {
       return try? file.digests(isCancelled).content
     }
     if let digest = source.remote.flatMap({ ledger?.digest(of: $0) }) { return digest }
-    guard case .success(.copied(let copy, let files)) = copyOfContent(of: source) else { return nil }
+    guard case .success(.copied(let copy, let files)) = copy(of: source, always: true) else { return nil }
     return withExtendedLifetime(files) {
       try? SourceFile(path: copy.path, name: copy.name).digests(isCancelled).content
     }
   }
 
-  /// How it came out without tiling; nil where it has to be tiled.
+  /// Returns the result if no tiles have to be made; nil if they have to.
   /// - Parameter page: of a source of several pages, counted from 1.
   func settled(_ source: SourceScan.Source, _ work: PictureJob, page: Int? = nil) -> Outcome? {
     if let mending { return mending.asksFor(source.id) ? nil : .unchanged(nil) }
@@ -270,7 +270,7 @@ package struct LibraryBuilder: Sendable {
     } catch { return .failed(BuildError(source.path, error)) }
   }
 
-  /// What stands beside a source of several pages is above what it says itself.
+  /// Stores the description of a source of several pages. The metadata beside the source precede the source's own.
   private func keep(_ book: BookDescription?, of work: PictureJob) throws(BuildError) {
     if isDryRun || mending != nil { return }
     // A file that does not describe itself as a book is described by its sidecar.
@@ -340,7 +340,7 @@ package struct LibraryBuilder: Sendable {
     return (part, pictures.build(part: page))
   }
 
-  /// Of an archive that is there, built with the same options.
+  /// Returns the record of the source's archive; nil if there is none, or it was built with other options.
   func record(of source: SourceScan.Source) -> BuildRecord? {
     guard let record = store.buildRecord(ofSoundID: source.id) else { return nil }
     // Built again, which says why it is refused.

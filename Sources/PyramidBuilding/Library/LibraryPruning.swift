@@ -1,7 +1,7 @@
 package import TileStorage
 package import ZigguratFiles
 
-/// What a library loses since it is in the sources no more.
+/// The images that a library loses because their sources are gone.
 ///
 /// Judged are the images that came from the sources given and no others: what was uploaded, built from elsewhere or
 /// read as a book where this is a run of pictures stays, and so does an image whose origin nobody knows.
@@ -22,7 +22,7 @@ package struct LibraryPruning: Sendable {
     package let folders: [String]
   }
 
-  /// What looks like an accident.
+  /// A reason to suppose that sources are missing by accident.
   package enum Refusal: Hashable, Sendable {
     /// The argument in which no image was found, as on a share that is not mounted.
     case emptySource(String)
@@ -107,7 +107,7 @@ package struct LibraryPruning: Sendable {
     return folders
   }
 
-  /// What of it is in a part of a plan; whether it looks like an accident is judged of the whole.
+  /// Returns the images of a part of a plan. Whether they look like an accident is judged of the whole.
   package func part(_ shard: WorkShard, of scan: SourceScan) -> LibraryPruning {
     let works = Set(scan.sources.map(\.work))
     func isOfPart(_ id: ImageID) -> Bool {
@@ -128,8 +128,16 @@ package struct LibraryPruning: Sendable {
   package func run(
     in store: any ArchiveStore
   ) throws(StorageError) -> (ids: [ImageID], errors: [StorageError]) {
+    try store.trashAll(ids)
+  }
+}
+
+extension ArchiveStore {
+  /// Moves images into the trash.
+  /// - Returns: those that were moved, in the same order, and the reasons why others were not.
+  func trashAll(_ ids: [ImageID]) throws(StorageError) -> (ids: [ImageID], errors: [StorageError]) {
     guard !ids.isEmpty else { return ([], []) }
-    let failures = try store.trash(ids)
+    let failures = try trash(ids)
     return (ids.filter { !failures.ids.contains($0) }, failures.errors)
   }
 }

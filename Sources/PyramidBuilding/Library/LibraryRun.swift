@@ -14,7 +14,7 @@ package final class LibraryRun: @unchecked Sendable {
   private let pool: WorkPool
   private let report: (SourceScan.Source, LibraryBuilder.Outcome) -> Void
   private let journal: ShardReport?
-  /// Those whose turn it is.
+  /// The sources that are built now.
   private var queue: [SourceScan.Source] = []
   private var next = 0
 
@@ -87,13 +87,13 @@ package final class LibraryRun: @unchecked Sendable {
   private func tell(
     _ image: SourceScan.Source, _ outcome: LibraryBuilder.Outcome, of whole: SourceScan.Source
   ) {
-    monitor.lock()
-    // What was cut off has no outcome yet.
-    if let journal, outcome.failure?.kind != .cancelled {
-      journal.add(image, outcome, of: whole, notice: builder.store.notice(of: image.id))
+    monitor.withLock {
+      // What was cut off has no outcome yet.
+      if let journal, outcome.failure?.kind != .cancelled {
+        journal.add(image, outcome, of: whole, notice: builder.store.notice(of: image.id))
+      }
+      report(image, outcome)
     }
-    report(image, outcome)
-    monitor.unlock()
   }
 
   private func run(_ sources: [SourceScan.Source]) {
@@ -102,7 +102,10 @@ package final class LibraryRun: @unchecked Sendable {
     next = 0
     pool.expect(pictures: sources.count)
     let elsewhere = sources.filter { $0.remote != nil }
-    let copies = elsewhere.isEmpty ? nil : SourceCopies(elsewhere, ahead: builder.jobs, builder.copy)
+    let copies =
+      elsewhere.isEmpty
+      ? nil
+      : SourceCopies(elsewhere, ahead: builder.jobs) { [builder] in builder.copy(of: $0, always: false) }
     defer { copies?.end() }
     StartedThread.several(builder.jobs) { _ in
       let pictures = self.makePictureBuilder()
@@ -166,8 +169,6 @@ package final class LibraryRun: @unchecked Sendable {
 
   /// The sources whose turn comes next, of which a thread may get one.
   private func upcoming() -> ArraySlice<SourceScan.Source> {
-    monitor.lock()
-    defer { monitor.unlock() }
-    return queue[next...].prefix(SandboxedPictureBuilder.mostPictures - 1)
+    monitor.withLock { queue[next...].prefix(SandboxedPictureBuilder.mostPictures - 1) }
   }
 }

@@ -17,7 +17,7 @@ package struct Mending: Sendable {
     self.sources = sources
   }
 
-  /// Those of all sources of which the images may be, or pages of them.
+  /// Returns the sources that these images may come from, or that have them as pages.
   package func sources(among all: [SourceScan.Source]) -> [SourceScan.Source] {
     let there = Set(all.map(\.id))
     let wanted = Set(digests.keys.compactMap { there.contains($0) ? $0 : $0.folder })

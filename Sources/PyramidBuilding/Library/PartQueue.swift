@@ -23,11 +23,7 @@ final class PartQueue: @unchecked Sendable {
   }
 
   /// Whether a thread more would find a part to build.
-  var hasMore: Bool {
-    monitor.lock()
-    defer { monitor.unlock() }
-    return next < count && failure == nil
-  }
+  var hasMore: Bool { monitor.withLock { next < count && failure == nil } }
 
   /// Builds parts until none is left that no other thread has begun.
   func help(_ pictures: any PictureBuilder) {
@@ -35,13 +31,13 @@ final class PartQueue: @unchecked Sendable {
       var failed: BuildError?
       var report: (() -> Void)?
       do throws(BuildError) { report = try build(part, pictures) } catch { failed = error }
-      monitor.lock()
-      if failure == nil { failure = failed }
-      reports[part] = report
-      reportWhatIsNext()
-      atWork -= 1
-      monitor.wakeAll()
-      monitor.unlock()
+      monitor.withLock {
+        if failure == nil { failure = failed }
+        reports[part] = report
+        reportWhatIsNext()
+        atWork -= 1
+        monitor.wakeAll()
+      }
     }
   }
 

@@ -3,7 +3,7 @@ import ZigguratFiles
 /// The order in which archives get each other's ids: along chains from the end that is free, round circles by way of a name
 /// that nobody has. If the source at the end of a chain does not exist any more, its archive is discarded first.
 struct RenamePlan {
-  /// What is to have an id, by that id, and is somewhere else.
+  /// The ids of archives that are to be renamed, by the new ids.
   private var wanted: [ImageID: ImageID]
   /// Ids whose archives are of other content than their sources, and have not given way.
   private var occupied: Set<ImageID>

@@ -40,8 +40,6 @@ package struct ReplacedPages {
   package func run(in store: any ArchiveStore) throws(StorageError) -> (
     ids: [ImageID], errors: [StorageError]
   ) {
-    guard !ids.isEmpty else { return ([], []) }
-    let failures = try store.trash(ids)
-    return (ids.filter { !failures.ids.contains($0) }, failures.errors)
+    try store.trashAll(ids)
   }
 }

@@ -2,7 +2,7 @@ import Glibc
 import TileStorage
 import ZigguratFiles
 
-/// Which sources have changed since they were last built, as far as their files' sizes and times tell.
+/// The sources that have changed since they were last built, by the sizes and times of their files.
 ///
 /// A source is its path and its id together: a file that gets another id is another image.
 package struct SourceChanges: Sendable {
@@ -23,8 +23,8 @@ package struct SourceChanges: Sendable {
   /// Failed while they were fresh: not to be built again before they have been still for a while.
   private var postponed: [SourceScan.Source: Sight] = [:]
 
-  /// How long a file stays as it is before what is wrong with it is taken for the file's own fault, not
-  /// for a copy's that goes slowly.
+  /// The time for which a file stays unchanged before an error in it is taken as its own, and not as that of a slow
+  /// copy.
   package static let stillness = Duration.seconds(5)
 
   package init() {}
@@ -37,8 +37,8 @@ package struct SourceChanges: Sendable {
     Set((Array(unsettled.values) + Array(postponed.values)).map(\.file.picture.size))
   }
 
-  /// Those to build now: new or changed, and the same at this look as at the one before it, so that a
-  /// picture which is being copied is left alone. The looks are to be seconds apart.
+  /// Returns the sources to build now. They are new or have changed, and are the same at this look as at the one
+  /// before it, so that a picture which is being copied is left alone. The looks are to be seconds apart.
   package mutating func settled(
     of sources: [SourceScan.Source], now: ContinuousClock.Instant = .now
   ) -> [SourceScan.Source] {
@@ -66,7 +66,7 @@ package struct SourceChanges: Sendable {
     return ready
   }
 
-  /// Those that are about to be built: what changes during it is seen at the next look.
+  /// Records sources that are about to be built. A change during the build is seen at the next look.
   package mutating func remember(_ sources: [SourceScan.Source], now: ContinuousClock.Instant = .now) {
     for source in sources {
       let sight = unsettled.removeValue(forKey: source)

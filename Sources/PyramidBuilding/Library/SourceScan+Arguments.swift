@@ -2,10 +2,10 @@ import Foundation
 import Glibc
 import ZigguratFiles
 
-/// What arguments of a build mean: paths, names and patterns.
+/// The meaning of a build's arguments: paths, names and patterns.
 extension SourceScan {
-  /// What tells an argument from others, wherever the program was started: absolute, but a link that is named
-  /// stays one, for what it leads to may be another folder every night.
+  /// Returns the path that identifies an argument, wherever the program was started. It is absolute. A link that is
+  /// named stays a link, since it may lead to another folder every night.
   package static func path(ofArgument argument: String) -> String {
     let path = trimmed(argument)
     let name = path.split(separator: "/").last.map(String.init) ?? ""
@@ -44,7 +44,7 @@ extension SourceScan {
     }
   }
 
-  /// What of it is in a part of a plan.
+  /// Returns the sources of a part of a plan.
   package func part(_ shard: WorkShard) -> SourceScan {
     SourceScan(
       sources: sources.filter { shard.has($0.work) }, roots: roots, failures: failures,

@@ -11,15 +11,15 @@ package struct SourceScan: Sendable {
     package let path: String
     /// The path below the source root without its extension, `/` between parts.
     package let id: ImageID
-    /// Of a book that is a folder of page scans: what the page is called in it, the end of `id` behind the book's.
+    /// The name of the page in a book that is a folder of scans, which ends `id`; nil for any other image.
     package var folio: String?
-    /// Of a file whose path does not tell its name.
+    /// The name of a file whose path does not have it; nil for any other file.
     package var name: String?
-    /// Where it was found; nil where nobody looked for it.
+    /// The root in which it was found; nil if nobody looked for it.
     package var root: SourceRoot?
-    /// What it was when the build was planned; nil where it was not.
+    /// The version of the file when the build was planned; nil if it was not.
     package var planned: SourcePlan.Version?
-    /// What is to be copied before it can be built; nil of a file of this machine.
+    /// The file that is copied before the build; nil for a file of this machine.
     package var remote: RemoteFile?
     /// The sidecar of what is to be copied; nil where there is none.
     package var sidecar: RemoteFile?
@@ -43,7 +43,7 @@ package struct SourceScan: Sendable {
   package internal(set) var sources: [Source] = []
   /// The arguments of the build.
   package private(set) var roots: [Argument] = []
-  /// What was asked for and cannot be built, in the order in which it was met.
+  /// The errors of arguments and files that cannot be built, in the order in which they were met.
   package internal(set) var failures: [BuildError] = []
   /// Warnings about what was found.
   package internal(set) var doubts: [BuildError] = []
@@ -74,11 +74,11 @@ package struct SourceScan: Sendable {
   private var entered: Set<FileKey> = []
   let prefix: ImageID?
   let mayBeMissing: Bool
-  /// Of the argument that is looked at.
+  /// Whether nothing of the argument exists that is looked at.
   var isMissing = false
   let isCancelled: @Sendable () -> Bool
   private let onPassedOver: @Sendable (_ path: String, _ reason: String) -> Void
-  /// Of the argument that is looked at.
+  /// The number of files met for the argument that is looked at.
   var filesMet = 0
   var origin: SourceRoot?
   /// The folder that is searched, without links; nil if links are followed.
@@ -183,7 +183,7 @@ package struct SourceScan: Sendable {
     refuseFoldersOfArchives()
   }
 
-  /// What another look found, elsewhere.
+  /// Creates a scan of what another one found, elsewhere.
   init(
     sources: [Source], roots: [Argument], failures: [BuildError], passedOver: Int,
     books: [ImageID: String], linkedIDs: Set<ImageID>
@@ -208,7 +208,7 @@ package struct SourceScan: Sendable {
     Dictionary(roots.map { ($0.root.text, $0.place) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// What the pages of a book that is a folder are called in it.
+  /// Returns the names of pages in a book that is a folder.
   func pages(of book: ImageID) -> Set<String> {
     Set(sources.lazy.filter { $0.book == book }.compactMap(\.folio))
   }

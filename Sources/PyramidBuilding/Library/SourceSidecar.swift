@@ -19,7 +19,7 @@ struct SourceSidecar {
     return source.name == nil ? file(ofSourceAt: source.path) : nil
   }
 
-  /// Where one may be, the first before the others.
+  /// Returns the paths at which a sidecar may lie, the first before the others.
   static func paths(ofSourceAt path: String) -> [String] { names(path).flatMap(paths(of:)) }
 
   private static func paths(of name: String) -> [String] {
@@ -59,7 +59,7 @@ struct SourceSidecar {
     try self.init(file, named: source.sidecar?.address ?? file.path, within: source.enclosure)
   }
 
-  /// Of a source whose path tells its name.
+  /// Reads the sidecar of a source whose path has its name; nil if there is none.
   init?(ofSourceAt path: String) throws(BuildError) {
     guard let file = Self.file(ofSourceAt: path) else { return nil }
     try self.init(file, named: file.path, within: nil)
@@ -76,7 +76,7 @@ struct SourceSidecar {
     digest = String(bytes.withUnsafeBytes { Digest.of($0) }, radix: 16)
   }
 
-  /// What it says, asked in a cell. What is no XMP, or too much, says nothing.
+  /// Returns its metadata, which a sandboxed process reads. A file that is not XMP, or too large, has none.
   /// - Parameter onProblem: called with the reason if it says nothing.
   func words(_ onProblem: (BuildError) -> Void = { _ in }) throws(BuildError) -> SourceWords {
     func ignored(_ reason: String) -> SourceWords {
@@ -95,11 +95,11 @@ struct SourceSidecar {
   }
 }
 
-/// What stands beside a source, as a cell that builds it is told.
+/// The metadata beside a source, as a sandboxed process that builds it gets them.
 struct SourceWords: Codable, Sendable {
-  /// Of the sidecar; nil where there is none.
+  /// The digest of the sidecar; nil if there is none.
   private(set) var digest: String?
-  /// Of the source without its own words, where these can be told from it.
+  /// The digest of the source without its own metadata, if they can be told apart.
   var pixelDigest: String?
   /// Whether the source was uploaded; nil otherwise.
   var isUploaded: Bool?
@@ -125,6 +125,6 @@ struct SourceWords: Codable, Sendable {
     return ArchiveWords(record, own: own, told: told(own))
   }
 
-  /// What is told of a picture that says `own`.
+  /// Returns the metadata of a picture that says `own` itself.
   func told(_ own: ImageMetadata) -> ImageMetadata { sidecar?.applied(to: own) ?? own }
 }

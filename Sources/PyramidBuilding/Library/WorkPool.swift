@@ -2,9 +2,9 @@ import ZigguratThreads
 
 /// A picture that is being built, which idle threads can help with.
 protocol PictureInWork: AnyObject, Sendable {
-  /// How much of it is done, 0 to 1.
+  /// The fraction of it that is done, 0 to 1.
   var progress: Double { get }
-  /// Of full resolution.
+  /// The number of pixels of full resolution.
   var pixelCount: Double { get }
   /// Helps with the work that is left, on the caller's thread or in its place; returns when there is none.
   func assist()
@@ -22,7 +22,8 @@ final class WorkPool: BuildHost, @unchecked Sendable {
   private var memoryInUse = 0
   /// Bytes for all pictures in work together.
   let memoryLimit: Int
-  /// Who waits for memory has a number, and is served in its order: a large picture waits for no number of small ones.
+  /// The numbers of requests for memory that have arrived and that were served. They are served in their order, so
+  /// that a large picture does not wait for any number of small ones.
   private var (arrivals, served) = (0, 0)
   /// The parts of sources of several, which idle threads build, too.
   private var queues: [PartQueue] = []
@@ -32,11 +33,7 @@ final class WorkPool: BuildHost, @unchecked Sendable {
   init(memoryLimit: Int) { self.memoryLimit = memoryLimit }
 
   /// So many pictures more come.
-  func expect(pictures: Int) {
-    monitor.lock()
-    unfinished += pictures
-    monitor.unlock()
-  }
+  func expect(pictures: Int) { monitor.withLock { unfinished += pictures } }
 
   /// Refuses a picture that alone takes more than the limit.
   func check(_ plan: BuildPlan, _ source: String) throws(BuildError) {
@@ -51,17 +48,13 @@ final class WorkPool: BuildHost, @unchecked Sendable {
   /// Waits for memory and counts it in until it is released.
   ///
   /// - Parameter memory: no more than the limit.
-  func reserve(_ memory: Int) {
-    monitor.lock()
-    take(memory)
-    monitor.unlock()
-  }
+  func reserve(_ memory: Int) { monitor.withLock { take(memory) } }
 
   func release(_ memory: Int) {
-    monitor.lock()
-    memoryInUse -= memory
-    monitor.wakeAll()
-    monitor.unlock()
+    monitor.withLock {
+      memoryInUse -= memory
+      monitor.wakeAll()
+    }
   }
 
   private func take(_ memory: Int) {
@@ -77,24 +70,24 @@ final class WorkPool: BuildHost, @unchecked Sendable {
   ///
   /// - Parameter memory: no more than the limit, see `check`; 0 where it was reserved.
   func begin(_ picture: any PictureInWork, memory: Int, _ source: String) {
-    monitor.lock()
-    if memory > 0 { take(memory) }
-    pictures.append(picture)
-    names[ObjectIdentifier(picture)] = source
-    monitor.wakeAll()
-    monitor.unlock()
+    monitor.withLock {
+      if memory > 0 { take(memory) }
+      pictures.append(picture)
+      names[ObjectIdentifier(picture)] = source
+      monitor.wakeAll()
+    }
   }
 
   func end(_ picture: any PictureInWork, memory: Int) {
-    monitor.lock()
-    // A picture that was refused was never counted in.
-    if pictures.contains(where: { $0 === picture }) {
-      pictures.removeAll { $0 === picture }
-      names[ObjectIdentifier(picture)] = nil
-      memoryInUse -= memory
+    monitor.withLock {
+      // A picture that was refused was never counted in.
+      if pictures.contains(where: { $0 === picture }) {
+        pictures.removeAll { $0 === picture }
+        names[ObjectIdentifier(picture)] = nil
+        memoryInUse -= memory
+      }
+      monitor.wakeAll()
     }
-    monitor.wakeAll()
-    monitor.unlock()
   }
 
   var progress: [PictureProgress] {
@@ -109,23 +102,19 @@ final class WorkPool: BuildHost, @unchecked Sendable {
 
   /// One picture less, done or failed.
   func finishPicture() {
-    monitor.lock()
-    unfinished -= 1
-    monitor.wakeAll()
-    monitor.unlock()
+    monitor.withLock {
+      unfinished -= 1
+      monitor.wakeAll()
+    }
   }
 
   /// Has all parts of a source built: by the caller and by threads without a picture of their own.
   func finish(_ queue: PartQueue, _ pictures: any PictureBuilder) throws(BuildError) {
-    monitor.lock()
-    queues.append(queue)
-    monitor.wakeAll()
-    monitor.unlock()
-    defer {
-      monitor.lock()
-      queues.removeAll { $0 === queue }
-      monitor.unlock()
+    monitor.withLock {
+      queues.append(queue)
+      monitor.wakeAll()
     }
+    defer { monitor.withLock { queues.removeAll { $0 === queue } } }
     try queue.finish(pictures)
   }
 
@@ -160,6 +149,6 @@ package struct PictureProgress: Sendable {
   package let source: String
   /// 0 to 1.
   package let done: Double
-  /// Of full resolution.
+  /// The pixels of full resolution that are done.
   package let pixels: Double
 }

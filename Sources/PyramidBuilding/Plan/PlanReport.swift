@@ -2,9 +2,9 @@ import Foundation
 package import TileStorage
 package import ZigguratFiles
 
-/// What became of a plan, by the reports of all who built parts of it.
+/// The results of a plan, by the reports of all builders of its parts.
 package struct PlanReport: Sendable {
-  /// How each image came out when it was last built.
+  /// The result of each image when it was last built.
   package let images: [ImageID: ShardReport.Image]
   /// Sources that nobody has told the end of.
   package let left: [SourceScan.Source]

@@ -4,9 +4,9 @@ import Synchronization
 package import TileStorage
 package import ZigguratFiles
 
-/// What a builder tells of its part of a plan, line by line as it happens: what it begins, how each image comes out,
-/// what it has ended. A builder that is killed leaves what it told, and the next one of the same part sees by it which
-/// sources may have been its end.
+/// A builder's report about its part of a plan, line by line as it happens: the sources that it begins, the result of
+/// each image, and the sources that it has ended. The next builder of the same part sees by the report of a killed
+/// one which sources may have ended it.
 ///
 /// A file of JSON lines, `PLAN.I-of-N.ATTEMPT.jsonl`, which its builder has locked.
 package final class ShardReport: Sendable {
@@ -16,7 +16,7 @@ package final class ShardReport: Sendable {
     /// A source's id.
     var start: ImageID?
     var image: Image?
-    /// Of that image.
+    /// The notice of that image.
     var notice: Notice?
     var end: ImageID?
     /// A source that this builder was told to leave.
@@ -24,13 +24,13 @@ package final class ShardReport: Sendable {
   }
 
   struct Head: Codable {
-    /// Of the format.
+    /// The version of the format.
     let version: Int
     let plan: String
     let shard: String
   }
 
-  /// How an image came out.
+  /// The result of an image.
   package struct Image: Codable, Hashable, Sendable {
     package let id: ImageID
     package let source: String
@@ -66,7 +66,7 @@ package final class ShardReport: Sendable {
   /// A source that was begun so often and never ended is not begun again; one less, and nothing is built beside it.
   package static let mostStarts = 3
 
-  /// How often earlier builders began a source and never ended it.
+  /// The number of times that earlier builders began each source and never ended it.
   private let lostStarts: [ImageID: Int]
   /// By what images are announced that earlier builders had built and did not announce before they were killed.
   package let lostNotices: [String]
@@ -76,7 +76,7 @@ package final class ShardReport: Sendable {
   private struct State: ~Copyable {
     let descriptor: Int32
     var failure: StorageError?
-    /// Of the last time that all was brought to the disk.
+    /// The time at which all lines were last written to the disk.
     var saved = ContinuousClock.now
 
     deinit { close(descriptor) }
@@ -113,10 +113,10 @@ package final class ShardReport: Sendable {
     if let failure { throw failure }
   }
 
-  /// What could not be written down, after which nothing was.
+  /// The error of the first line that could not be written, after which none was; nil if there was none.
   package var failure: StorageError? { state.withLock { $0.failure } }
 
-  /// How often a source was begun by builders that were killed before they ended it.
+  /// Returns the number of times that builders began a source and were killed before they ended it.
   package func lostStarts(of source: SourceScan.Source) -> Int { lostStarts[source.id] ?? 0 }
 
   package func start(_ source: SourceScan.Source) { write(Line(start: source.id)) }
@@ -142,25 +142,18 @@ package final class ShardReport: Sendable {
   package func stop(_ source: SourceScan.Source) { write(Line(stop: source.id)) }
 
   private func write(_ line: Line) {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Strings and numbers always encode.
-    let bytes = Array(try! encoder.encode(line)) + [UInt8(ascii: "\n")]
+    let bytes = JSONLine.encode(line)
     state.withLock { state in
       guard state.failure == nil else { return }
-      do throws(StorageError) { try Self.write(bytes, to: state.descriptor, path) } catch {
-        state.failure = error
-      }
+      do throws(StorageError) {
+        try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
+          try writeAll(UnsafeRawBufferPointer(bytes), to: state.descriptor, path: path)
+        }
+      } catch { state.failure = error }
       // What a machine takes with it that loses its power: the last second.
       guard state.saved.duration(to: .now) > .seconds(1) else { return }
       fdatasync(state.descriptor)
       state.saved = .now
-    }
-  }
-
-  private static func write(_ bytes: [UInt8], to descriptor: Int32, _ path: String) throws(StorageError) {
-    try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
-      try writeAll(UnsafeRawBufferPointer(bytes), to: descriptor, path: path)
     }
   }
 
@@ -180,7 +173,7 @@ package final class ShardReport: Sendable {
     return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
   }
 
-  /// What builders that were killed leave to the next.
+  /// The unfinished work of builders that were killed.
   private struct Lost {
     var starts: [ImageID: Int] = [:]
     var notices: [Notice] = []

@@ -16,8 +16,8 @@ package final class SourceLedger: Sendable {
     let pixels: String?
   }
 
-  /// What changes when a file does. A time of last change of the inode, which no program sets, tells of a change that
-  /// keeps the size and sets the time of last modification back.
+  /// The properties of a file that change when its content does. The time of the inode's last change, which no
+  /// program sets, reveals a change that keeps the size and sets the time of last modification back.
   private struct FileVersion: Codable, Equatable {
     let inode: UInt64
     let bytes: Int
@@ -44,7 +44,7 @@ package final class SourceLedger: Sendable {
 
   private struct State {
     var known: [String: Entry] = [:]
-    /// Those of this run.
+    /// The entries of files that this run has met.
     var met: [String: Entry] = [:]
   }
 
@@ -70,7 +70,7 @@ package final class SourceLedger: Sendable {
     state = Mutex(State(known: known))
   }
 
-  /// Of a source that lies elsewhere, and need not be copied to know them; nil where they are not known.
+  /// Returns the digest of a source that lies elsewhere, which then need not be copied; nil if it is unknown.
   func digest(of remote: RemoteFile) -> String? {
     state.withLock { state in
       guard let entry = state.known[remote.path], entry.remote == remote else { return nil }
@@ -111,13 +111,10 @@ package final class SourceLedger: Sendable {
       // Of other parts, or not met by a run that was interrupted. What lies elsewhere is not looked for.
       state.known.filter { $1.remote != nil || access($0, F_OK) == 0 }.merging(state.met) { $1 }
     }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let file = try PartialFile(destination: path)
     var text: [UInt8] = []
     for path in entries.keys.sorted() {
-      // Strings and numbers always encode.
-      text += Array(try! encoder.encode(entries[path]!)) + [UInt8(ascii: "\n")]
+      text += JSONLine.encode(entries[path]!)
       if text.count > 1 << 20 {
         try file.write(text)
         text = []

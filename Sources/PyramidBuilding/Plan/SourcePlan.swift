@@ -3,8 +3,8 @@ import Glibc
 import TileStorage
 package import ZigguratFiles
 
-/// What a build would look for, looked for once: the sources with their ids and versions, which as many builders as
-/// there are take their parts of, and none sees others.
+/// The sources of a build with their ids and versions, found once. Any number of builders take their parts of them,
+/// and none sees others.
 ///
 /// A file of JSON lines: first what it is and how many lines of sources follow, then the arguments, what cannot be
 /// built, the books that are described, and the sources.
@@ -18,7 +18,7 @@ package struct SourcePlan: Sendable {
   /// Whether some sources have to be copied to this machine.
   package var isFromElsewhere: Bool { scan.sources.contains { $0.remote != nil } }
 
-  /// What there was when the plan was made.
+  /// The version of a source when the plan was made.
   package struct Version: Hashable, Codable, Sendable {
     let bytes: Int
     /// Nanoseconds since 1970.
@@ -26,7 +26,7 @@ package struct SourcePlan: Sendable {
 
     init(_ identity: FileIdentity) { (bytes, modified) = (identity.size, identity.modifiedNanoseconds) }
 
-    /// Of what tells its versions apart otherwise.
+    /// Creates the version of a file that is identified by its entity tag.
     init(_ file: RemoteFile) { (bytes, modified) = (file.bytes, 0) }
   }
 
@@ -37,12 +37,12 @@ package struct SourcePlan: Sendable {
     var failure: Failure?
     var book: Book?
     var source: Item?
-    /// What images behind a link that was passed over would be called, or begin with.
+    /// The id, or the beginning of the ids, of images behind a link that was passed over.
     var link: ImageID?
   }
 
   private struct Head: Codable {
-    /// Of the format.
+    /// The version of the format.
     let version: Int
     let book: Bool
     let prefix: ImageID?
@@ -71,7 +71,7 @@ package struct SourcePlan: Sendable {
     let path: String
     let id: ImageID
     let folio: String?
-    /// Which of the arguments it was found by; nil for none.
+    /// The number of the argument by which it was found; nil for none.
     let root: Int?
     let version: Version
     var remote, sidecar: RemoteFile?
@@ -111,12 +111,7 @@ package struct SourcePlan: Sendable {
           version: version, remote: source.remote, sidecar: source.sidecar,
           enclosure: source.enclosure))
     }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    func add(_ line: Line) throws(StorageError) {
-      // Strings, numbers and flags always encode.
-      try write(Array(try! encoder.encode(line)) + [UInt8(ascii: "\n")])
-    }
+    func add(_ line: Line) throws(StorageError) { try write(JSONLine.encode(line)) }
     try add(
       Line(
         plan: Head(

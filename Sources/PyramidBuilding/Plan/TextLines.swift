@@ -12,7 +12,7 @@ final class TextLines {
   private let descriptor: Int32
   private var buffer: [UInt8] = []
   private var rest = 0..<0
-  /// Of the line that was given last, from 1.
+  /// The number of the line that was returned last, from 1.
   private(set) var number = 0
   /// Whether the last line was given to its end: a writer that was killed may have left half of one, and one that is too
   /// long is cut.
@@ -27,7 +27,7 @@ final class TextLines {
 
   deinit { close(descriptor) }
 
-  /// Nil at the end of the file.
+  /// Returns the next line; nil at the end of the file.
   func next() throws(StorageError) -> [UInt8]? {
     var line: [UInt8] = []
     var isTooLong = false

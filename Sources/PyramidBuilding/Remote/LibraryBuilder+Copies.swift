@@ -10,17 +10,10 @@ enum SourceCopy: Sendable {
 }
 
 extension LibraryBuilder {
-  /// Copies a source to this machine, unless the ledger knows that it is what its archive was built from.
-  func copy(of source: SourceScan.Source) -> Result<SourceCopy, BuildError> {
-    copy(of: source, always: false)
-  }
-
-  /// Copies a source to this machine, whatever the ledger knows of it.
-  func copyOfContent(of source: SourceScan.Source) -> Result<SourceCopy, BuildError> {
-    copy(of: source, always: true)
-  }
-
-  private func copy(of source: SourceScan.Source, always: Bool) -> Result<SourceCopy, BuildError> {
+  /// Copies a source to this machine.
+  ///
+  /// - Parameter always: whether it is copied even if the ledger knows that its archive was built from it.
+  func copy(of source: SourceScan.Source, always: Bool) -> Result<SourceCopy, BuildError> {
     do throws(BuildError) {
       guard let remote, let file = source.remote else {
         throw BuildError(source.path, "this command does not read sources in an object store")
@@ -69,10 +62,8 @@ extension LibraryBuilder.Outcome {
   /// The same, told of the source instead of the copy of it that was built.
   func told(of source: SourceScan.Source, copiedTo path: String) -> LibraryBuilder.Outcome {
     func told(_ error: BuildError) -> BuildError {
-      if error.kind == .cancelled { return error }
-      var told = BuildError(source.path, error.reason.replacing(path, with: source.path), error.kind)
-      told.knownSince = error.knownSince
-      return told
+      error.kind == .cancelled
+        ? error : error.about(source.path, error.reason.replacing(path, with: source.path))
     }
     return switch self {
     case .failed(let error): .failed(told(error))

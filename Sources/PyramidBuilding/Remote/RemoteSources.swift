@@ -4,9 +4,9 @@ import ZigguratImaging
 
 /// A source, or its sidecar, that lies elsewhere than in a folder of this machine, as it was when it was listed.
 package struct RemoteFile: Hashable, Codable, Sendable {
-  /// Where it lies, as `s3://bucket/key`.
+  /// The address of the file, as `s3://bucket/key`.
   package let path: String
-  /// What tells this version from others.
+  /// The entity tag of this version.
   package let etag: String
   /// -1 if the size is unknown; such a file cannot be read.
   package let bytes: Int
@@ -26,7 +26,7 @@ package struct RemoteFile: Hashable, Codable, Sendable {
   }
 }
 
-/// Where sources lie that are no files of this machine.
+/// A storage of sources that are no files of this machine.
 package protocol RemoteSources: Sendable {
   /// Whether an argument of a build means something there.
   func isMeant(by argument: String) -> Bool

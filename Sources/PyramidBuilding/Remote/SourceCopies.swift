@@ -17,9 +17,9 @@ final class SourceCopies: @unchecked Sendable {
   private let ahead: Int
   private let make: @Sendable (SourceScan.Source) -> Made
   private var next = 0
-  /// What is copied, or was, by the sources' ids.
+  /// The ids of sources that are copied, or were.
   private var begun: Set<ImageID> = []
-  /// Of those that nobody has taken.
+  /// The states of copies that nobody has taken.
   private var states: [ImageID: State] = [:]
   private var isEnded = false
 
@@ -76,10 +76,10 @@ final class SourceCopies: @unchecked Sendable {
 
   /// No more are copied.
   func end() {
-    monitor.lock()
-    isEnded = true
-    states = [:]
-    monitor.wakeAll()
-    monitor.unlock()
+    monitor.withLock {
+      isEnded = true
+      states = [:]
+      monitor.wakeAll()
+    }
   }
 }

@@ -25,7 +25,7 @@ struct CodePoints: Hashable {
     }
   }
 
-  /// Nil also for the light of films and of high dynamic range (H.273, table 3).
+  /// The curve of the transfer; nil also for the light of films and of high dynamic range (H.273, table 3).
   private var curve: ColourProfile.Curve? {
     switch transfer {
     case 2, 13: .standardRGB
@@ -39,7 +39,7 @@ struct CodePoints: Hashable {
 
   var isStandardRGB: Bool { (primaries == 1 || primaries == 2) && (transfer == 2 || transfer == 13) }
 
-  /// Nil where there is no profile of RGB for such colours.
+  /// The bytes of an ICC profile; nil if there is no profile of RGB for such colours.
   var profile: [UInt8]? {
     guard let points, let curve else { return nil }
     return ColourProfile.bytes(

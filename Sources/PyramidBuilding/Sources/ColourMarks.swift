@@ -6,7 +6,7 @@ import ZigguratImaging
 struct ColourMarks {
   /// Made of what they say; nil where that is sRGB, or no profile can say it.
   var profile: [UInt8]?
-  /// Which they are and what they say, for reports; nil where they say sRGB.
+  /// The names and contents of the marks, for reports; nil if they say sRGB.
   var words: String?
 
   fileprivate static let field = "ziggurat-colour-marks"
@@ -150,7 +150,7 @@ extension Image {
       case "ppmload": return try netpbmPart(path: path, log)
       default: return nil
       }
-    } catch { throw ImagingError("open", path, message: BuildError(path, error).reason) }
+    } catch { throw ImagingError(opening: path, BuildError(path, error).reason) }
   }
 
   /// The picture of a format that says its colours are multiplied by alpha, as tiles have them; nil if they are not.
@@ -163,7 +163,8 @@ extension Image {
     case "jp2kload" where JPEG2000Header(path: path)?.isPremultiplied == true:
       try unpremultiplied(rounds: true)
     // Always (OpenEXR, Technical Introduction, "Alpha"); libvips makes its alpha 0…255, also if the file has none.
-    case "openexrload" where EXRHeader(path: path)?.hasAlpha != false: try unpremultiplied(white: 255)
+    case "openexrload" where (try? SourceFile(path: path)).flatMap(EXRHeader.init)?.hasAlpha != false:
+      try unpremultiplied(white: 255)
     default: nil
     }
   }
@@ -229,9 +230,9 @@ extension Image {
   /// Why the file's profile was not followed, as a clause; nil if it was, or there is none.
   var profileFault: String? { string(Self.profileFaultField) }
 
-  /// What the marks say, where the image has its profile from them.
+  /// The contents of the marks, if the image has its profile from them; nil otherwise.
   var followedMarks: String? { embeddedProfile == nil ? nil : string(ColourMarks.field) }
 
-  /// What the marks say, where no profile could be made of it.
+  /// The contents of the marks, if no profile could be made of them; nil otherwise.
   var unfollowedMarks: String? { embeddedProfile == nil ? string(ColourMarks.field) : nil }
 }

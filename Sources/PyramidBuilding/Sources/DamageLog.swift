@@ -11,8 +11,8 @@ final class DamageLog: Sendable {
     var lost: [Int: Set<Int>] = [:]
     var firstLoss = SourceDamage(.warning, "")
 
-    mutating func noteTruncation(_ kind: SourceDamage.Kind, _ reason: String) {
-      if kind == .truncated, truncation == nil { truncation = SourceDamage(kind, reason) }
+    mutating func noteTruncation(_ damage: SourceDamage) {
+      if damage.kind == .truncated, truncation == nil { truncation = damage }
     }
   }
 
@@ -39,23 +39,24 @@ final class DamageLog: Sendable {
   var truncation: SourceDamage? { state.withLock { $0.truncation } }
 
   /// - Parameter reason: a clause about the file.
-  func add(_ kind: SourceDamage.Kind, _ reason: String) {
+  func add(_ kind: SourceDamage.Kind, _ reason: String) { add(SourceDamage(kind, reason)) }
+
+  func add(_ damage: SourceDamage?) {
+    guard let damage else { return }
     state.withLock { state in
-      if state.worst.map({ $0.kind < kind }) ?? true { state.worst = SourceDamage(kind, reason) }
-      state.noteTruncation(kind, reason)
+      if state.worst.map({ $0.kind < damage.kind }) ?? true { state.worst = damage }
+      state.noteTruncation(damage)
     }
   }
-
-  func add(_ damage: SourceDamage?) { if let damage { add(damage.kind, damage.reason) } }
 
   /// Notes a tile or strip of which no pixel is decoded.
   ///
   /// - Parameter page: counted from 0; channels of one picture are pages.
-  func add(lost part: Int, ofPage page: Int = 0, _ kind: SourceDamage.Kind, _ reason: String) {
+  func add(lost part: Int, ofPage page: Int = 0, _ damage: SourceDamage) {
     state.withLock { state in
-      if state.lost.isEmpty { state.firstLoss = SourceDamage(kind, reason) }
+      if state.lost.isEmpty { state.firstLoss = damage }
       state.lost[page, default: []].insert(part)
-      state.noteTruncation(kind, reason)
+      state.noteTruncation(damage)
     }
   }
 
@@ -64,7 +65,7 @@ final class DamageLog: Sendable {
 }
 
 /// The damage of a source for which a build refuses it; the levels of libvips' `fail-on`.
-package struct FailOn: Hashable, Sendable {
+package struct FailOn: NamedChoice, Hashable, Sendable {
   package let name: String
 
   /// Whether a file that can be decoded in part is built.
@@ -77,12 +78,6 @@ package struct FailOn: Hashable, Sendable {
   package static let warning = FailOn(known: "warning")
 
   package static let all: [FailOn] = [.none, .truncated, .error, .warning]
-
-  /// The level of that name; nil for any other word.
-  package init?(name: String) {
-    guard let known = Self.all.first(where: { $0.name == name }) else { return nil }
-    self = known
-  }
 
   private init(known name: String) { self.name = name }
 

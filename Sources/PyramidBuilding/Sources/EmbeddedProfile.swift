@@ -1,10 +1,28 @@
 import Synchronization
 import ZigguratImaging
 
-/// What an embedded ICC profile means for the pixels.
+/// The meaning of an embedded ICC profile for the pixels.
 enum EmbeddedProfile {
-  private static let known = Mutex<[[UInt8]: Bool]>([:])
-  private static let usable = Mutex<[[UInt8]: Bool]>([:])
+  /// Answers to a question about profiles. A library's photographs share a few; a run need not remember more.
+  private final class Answers: Sendable {
+    private let known = Mutex<[[UInt8]: Bool]>([:])
+    private let question: @Sendable ([UInt8]) -> Bool
+
+    init(_ question: @escaping @Sendable ([UInt8]) -> Bool) { self.question = question }
+
+    func callAsFunction(_ profile: [UInt8]) -> Bool {
+      if let answer = known.withLock({ $0[profile] }) { return answer }
+      let answer = question(profile)
+      known.withLock { known in
+        if known.count > 64 { known = [:] }
+        known[profile] = answer
+      }
+      return answer
+    }
+  }
+
+  private static let isUsable = Answers(ICCProfile.isUsable)
+  private static let isNearSRGB = Answers(lattice)
 
   /// Why an image's embedded profile is not followed, as a clause: it is broken, or of another colour space than the
   /// image, as ICC.1:2010, 7.2.6 does not allow. Nil if there is none, or it is followed. Gray pixels under a profile
@@ -30,30 +48,11 @@ enum EmbeddedProfile {
     return nil
   }
 
-  private static func isUsable(_ profile: [UInt8]) -> Bool {
-    if let answer = usable.withLock({ $0[profile] }) { return answer }
-    let answer = ICCProfile.isUsable(profile)
-    usable.withLock { usable in
-      if usable.count > 64 { usable = [:] }
-      usable[profile] = answer
-    }
-    return answer
-  }
-
   /// Whether converting 8-bit RGB by the profile to sRGB changes nothing beyond rounding, as with the
   /// sRGB profiles that cameras and editors embed: such pixels are taken as they are.
   ///
   /// Found by converting a lattice of colours, since the profiles' names and bytes differ.
-  static func isSRGB(_ profile: [UInt8]) -> Bool {
-    // A library's photographs share a few profiles; a run need not remember more.
-    if let answer = known.withLock({ $0[profile] }) { return answer }
-    let answer = lattice(profile)
-    known.withLock { known in
-      if known.count > 64 { known = [:] }
-      known[profile] = answer
-    }
-    return answer
-  }
+  static func isSRGB(_ profile: [UInt8]) -> Bool { isNearSRGB(profile) }
 
   /// Whether tiles can carry the image's profile: it is for RGB or gray, and the tiles are the same. CMYK and Lab are
   /// converted. So is gray if the tiles are RGB: their format has no gray, or gray is laid over a colour.

@@ -48,10 +48,8 @@ extension Image {
   /// Returns the palette of a TIFF's picture, red, green and blue of each entry; nil if it has none.
   fileprivate static func tiffPalette(path: String, page: Int) -> [[UInt8]]? {
     guard let handle = try? TIFFHandle(path: path, page: page), let tags = TIFFTags(handle), tags.bits <= 8,
-      let planes = handle.palette(bits: tags.bits), planes.count == 3
+      let planes = handle.palette(bits: tags.bits)
     else { return nil }
-    // Some writers fill in 8 bits of the 16.
-    let shift = planes.joined().contains { $0 > 255 } ? 8 : 0
-    return planes[0].indices.map { entry in planes.map { UInt8(truncatingIfNeeded: $0[entry] >> shift) } }
+    return planes[0].indices.map { entry in planes.map { $0[entry] } }
   }
 }

@@ -1,7 +1,7 @@
 import TileGeometry
 import TileStorage
 
-/// How much memory a build takes, reckoned before it begins.
+/// An estimate of the memory that a build takes, made before it begins.
 enum MemoryNeed {
   /// In the archive's table while it is written, and in its directory at the end.
   private static let bytesPerTile = 128

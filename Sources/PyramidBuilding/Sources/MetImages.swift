@@ -54,7 +54,7 @@ package struct MetImages: Sendable {
   /// Whether the source is in the library under its id, or would be.
   func has(_ source: SourceScan.Source) -> Bool { ids[source.path]?.contains(source.id) ?? false }
 
-  /// What to keep of a library for these sources.
+  /// Returns the images of a library that are kept for these sources.
   func kept(of sources: [SourceScan.Source]) -> Kept {
     var kept = Kept()
     let scanned = Set(sources.map(\.id))

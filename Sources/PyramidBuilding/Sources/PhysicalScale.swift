@@ -1,7 +1,7 @@
 import TileGeometry
 import ZigguratImaging
 
-/// How large a pixel is in the world.
+/// The size of a pixel in the world.
 enum PhysicalScale {
   /// Coarser than this, a resolution is the paper's that somebody once meant to print on.
   private static let coarsest = 10.0

@@ -4,19 +4,19 @@ import ZigguratCISAL
 import ZigguratCXXHash
 import ZigguratFiles
 
-/// Which parts of a file its pixels are made of, and what else in it decides how they look: a file in which words alone
-/// have changed has the same. Of JPEG, PNG and TIFF; of anything that is built otherwise than usual nothing is told.
+/// The parts of a file that its pixels are made of, and the other data that decide their look. A file in which only
+/// metadata has changed has the same. It covers JPEG, PNG and TIFF, and no file that is built in an unusual way.
 struct PixelContent {
   /// Sorted, apart from each other.
   private(set) var kept: [Range<Int>] = []
-  /// What is told of the rest, in a form that does not depend on where it lies.
+  /// The rest that counts, in a form that does not depend on its place.
   private(set) var further: [UInt8] = []
 
   /// Parts that are looked at, at most: what has more is no usual picture.
   static let mostParts = 1 << 21
 
   init?(_ file: SourceFile) {
-    let reader = PlacedReader(descriptor: file.handle.descriptor, size: file.identity.size)
+    let reader = file.reader
     guard let start = reader.bytes(0, 8) else { return nil }
     switch (start[0], start[1], start[2], start[3]) {
     case (0xff, 0xd8, 0xff, _): guard readJPEG(reader) else { return nil }

@@ -100,9 +100,8 @@ struct RawPicture {
   private static func largest(
     _ signs: RawSigns, _ photo: RawPhoto?, _ file: SourceFile
   ) -> (jpeg: [UInt8], image: Image, orientation: Int)? {
-    let reader = PlacedReader(descriptor: file.handle.descriptor, size: file.identity.size)
     var found = signs.previews.compactMap { preview in
-      reader.bytes(preview.place.lowerBound, preview.place.count).map { ($0, preview.orientation) }
+      file.bytes(preview.place.lowerBound, preview.place.count).map { ($0, preview.orientation) }
     }
     if let photo, let jpeg = photo.preview() { found.append((jpeg, photo.orientation)) }
     var largest: (jpeg: [UInt8], image: Image, orientation: Int)?

@@ -27,9 +27,7 @@ struct RawSigns {
   ///
   /// - Parameter tiff: the directories of a TIFF; nil for any other file.
   init?(_ file: SourceFile, tiff: TIFFDirectories?) {
-    let start =
-      PlacedReader(descriptor: file.handle.descriptor, size: file.identity.size)
-      .bytes(0, min(file.identity.size, ImageFormat.signatureBytes)) ?? []
+    let start = file.bytes(atMost: ImageFormat.signatureBytes)
     if let kind = RawFormat.kind(start) ?? tiff?.rawKind {
       self.kind = kind
       isCertain = true

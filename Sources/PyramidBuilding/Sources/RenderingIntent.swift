@@ -1,7 +1,7 @@
 /// A rule for colours that sRGB cannot show (ICC.1:2010, section 0.5).
 ///
 /// Profiles that consist of a matrix, as most RGB profiles do, give the same for all intents but `absolute`.
-public struct RenderingIntent: Hashable, Sendable {
+public struct RenderingIntent: NamedChoice, Hashable, Sendable {
   package let name: String
 
   /// Colours keep their relations to each other. The default.
@@ -14,11 +14,6 @@ public struct RenderingIntent: Hashable, Sendable {
   public static let absolute = RenderingIntent(known: "absolute")
 
   package static let all: [RenderingIntent] = [.perceptual, .relative, .saturation, .absolute]
-
-  package init?(name: String) {
-    guard let known = Self.all.first(where: { $0.name == name }) else { return nil }
-    self = known
-  }
 
   private init(known name: String) { self.name = name }
 }

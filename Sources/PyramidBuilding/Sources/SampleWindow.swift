@@ -74,16 +74,12 @@ public enum SampleWindow: Hashable, Sendable {
     default:
       let ends = name.split(separator: ",", omittingEmptySubsequences: false).map { End($0) }
       guard ends.count == 2, let low = ends[0], let high = ends[1] else { return nil }
-      switch (low, high) {
-      case (.value(let low), .value(let high)): guard low < high, (high - low).isFinite else { return nil }
-      case (.percentile(let low), .percentile(let high)): guard low < high else { return nil }
-      case (.value(let value), _), (_, .value(let value)): guard value.isFinite else { return nil }
-      }
       self = .range(low: low, high: high)
+      if refusal != nil { return nil }
     }
   }
 
-  /// What makes it again.
+  /// The text that `init(name:)` makes it from.
   var name: String {
     switch self {
     case .auto: "auto"

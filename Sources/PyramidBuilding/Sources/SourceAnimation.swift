@@ -2,12 +2,12 @@ import TileStorage
 import ZigguratFiles
 import ZigguratImaging
 
-/// What is kept of a source that moves.
+/// The animation that an archive keeps of its source.
 enum SourceAnimation {
   /// Larger files are left out: pages fetch the whole before they play, and the builder holds it in memory.
   private static let largest = InputLimit.animation.bytes
 
-  /// Nil for pictures that stand still.
+  /// Returns the animation and its file; nil for a picture that is not animated.
   static func read(_ file: SourceFile, _ steps: inout [String]) throws(BuildError) -> (Animation, [UInt8])? {
     guard let loader = Image.loader(ofPath: file.path), ["gifload", "webpload"].contains(loader),
       let image = try? Image(path: file.path, access: .sequential), let frames = image.int("n-pages"),

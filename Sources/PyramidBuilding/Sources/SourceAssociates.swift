@@ -1,9 +1,9 @@
 import TileStorage
 import ZigguratImaging
 
-/// What a slide holds beside itself, as entries of its archive (SZI 1.2, `associated_images`).
+/// The associated images of a slide, as entries of its archive (SZI 1.2, `associated_images`).
 enum SourceAssociates {
-  /// Of pictures for people to read; the slide itself has its own.
+  /// The JPEG quality of pictures that people read; the slide itself has its own.
   private static let quality = 90
 
   /// - Returns: the names of those that were written; nil where none were asked for or there are none.

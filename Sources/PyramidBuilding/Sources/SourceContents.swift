@@ -16,27 +16,27 @@ struct SourceContents {
 
   /// Directories whose pictures are pages, counted from 0; none if every picture is left out.
   let pages: [Int]
-  let leftOut: [LeftOut]
+  private(set) var leftOut: [LeftOut] = []
   /// The index of the OME-TIFF image that is shown, counted from 0.
-  let image: Int
+  private(set) var image = 0
   /// The first directory of that image, or of the pages.
-  let first: Int
+  private(set) var first = 0
   /// The file's properties as a camera's RAW file; nil for any other.
   private(set) var raw: RawSigns?
   /// The directories of pages' transparency masks, by the pages'; see `TIFFDirectories.directory`.
-  let masks: [Int: Int]
+  private(set) var masks: [Int: Int] = [:]
   /// The images of an OME-TIFF that are no labels and the like, by their numbers.
-  let scenes: [Scene]
+  private(set) var scenes: [Scene] = []
   /// Whether each page is a scene.
-  let hasScenesAsPages: Bool
+  private(set) var hasScenesAsPages = false
   /// Planes in other files, as a noun phrase for reports; nil if there are none.
-  let elsewhere: String?
+  private(set) var elsewhere: String?
   /// Damage of the list of pages, known without decoding a pixel; `nil` if there is none.
-  let damage: SourceDamage?
+  private(set) var damage: SourceDamage?
   /// Whether the file may have more directories, of which nothing is known.
-  let isCutShort: Bool
-  private let directories: [TIFFDirectories.Directory]
-  private let name: String
+  private(set) var isCutShort = false
+  private var directories: [TIFFDirectories.Directory] = []
+  private var name = ""
 
   /// An image of an OME-TIFF.
   struct Scene: Hashable {
@@ -51,17 +51,6 @@ struct SourceContents {
   private init(raw: RawSigns) {
     self.raw = raw
     pages = [0]
-    leftOut = []
-    image = 0
-    first = 0
-    directories = []
-    masks = [:]
-    scenes = []
-    hasScenesAsPages = false
-    elsewhere = nil
-    damage = nil
-    name = ""
-    isCutShort = false
   }
 
   /// The contents of a TIFF, or of a camera's RAW file; nil for any other file.
@@ -100,10 +89,10 @@ struct SourceContents {
     isCutShort = tiff.isCutShort
     self.name = name
     var roles = Self.roles(tiff.all)
-    let ome = tiff.all.first.flatMap { OMEImages($0.description, inFileNamed: name) }
-    let images = ome?.all ?? []
+    let ome = tiff.all.first.flatMap { OMEText($0.description) }
+    let images = ome?.images ?? []
     elsewhere =
-      ome.flatMap { Self.elsewhere($0.otherFiles) }
+      ome.flatMap { Self.elsewhere($0.filesBesides(name)) }
       ?? (tiff.damage == nil ? ImageJPlanes.withoutDirectories(tiff.all) : nil).map {
         "the \($0) planes behind the first, which ImageJ wrote without directories (save them as OME-TIFF)"
       }
@@ -148,8 +137,7 @@ struct SourceContents {
 
   private static func elsewhere(_ files: [String]) -> String? {
     guard !files.isEmpty else { return nil }
-    let names = files.prefix(3).joined(separator: ", ")
-    return "what lies in other files (\(names)" + (files.count > 3 ? " and \(files.count - 3) more)" : ")")
+    return "what lies in other files (\(files.listed(atMost: 3)))"
   }
 
   private static func roles(_ all: [TIFFDirectories.Directory]) -> [Int: PictureRole] {
@@ -166,7 +154,7 @@ struct SourceContents {
       let isSmall = directory.area < largest / 2
       let small = isSmall ? PictureRole(ofSmallPictureDescribedBy: text) : nil
       roles[index] = Self.role(directory, describedAs: role ?? small, isAlone: all.count == 1)
-      let isUnread = directory.hasUnreadText || isUnreadable && !OMEPixels.isOME(directory.description)
+      let isUnread = directory.hasUnreadText || isUnreadable && !OMEText.isOME(directory.description)
       if roles[index] == nil, isSmall, isUnread { roles[index] = .unread }
     }
     return roles
@@ -176,7 +164,7 @@ struct SourceContents {
     _ directory: TIFFDirectories.Directory, describedAs described: PictureRole?, isAlone: Bool
   ) -> PictureRole? {
     if let lens = directory.sourceLens, lens < 0 { return lens < -1.5 ? .overview : .macro }
-    if let described, described.isPrivate || !isAlone, !OMEPixels.isOME(directory.description) {
+    if let described, described.isPrivate || !isAlone, !OMEText.isOME(directory.description) {
       return described
     }
     let documents = directory.documentNames.lazy.compactMap { PictureRole(pathed: $0) }
@@ -250,7 +238,7 @@ struct SourceContents {
     return associated
   }
 
-  /// What `--associated` builds beside the picture: a label alone is the picture itself.
+  /// The pictures that `--associated` builds beside the picture: a label alone is the picture itself.
   var besidesPicture: [AssociatedImage] {
     let picture = pages.isEmpty ? leftOut.first?.directory : nil
     let associated = associated
@@ -346,14 +334,12 @@ struct SourceContents {
     }
     var directory = (record.directory ?? record.page ?? 1) - 1
     // Earlier versions showed the first image of an OME-TIFF, wherever in the file it lies.
-    if record.page == nil, record.directory == nil, record.dimensions != nil, let image = firstImage {
+    if record.page == nil, record.directory == nil, record.dimensions != nil,
+      let image = directories.first.flatMap({ OMEText($0.description) })?.images.first
+    {
       directory = image.directories.first ?? directory
     }
     return role(of: directory).flatMap { $0.isPrivate ? $0 : nil }
-  }
-
-  private var firstImage: OMEImages.Image? {
-    directories.first.flatMap { OMEImages($0.description) }?.all.first
   }
 }
 
@@ -393,11 +379,9 @@ extension TIFFDirectories.Directory {
 }
 
 extension SourceFile {
-  private var start: [UInt8] { bytes(0, min(identity.size, ImageFormat.signatureBytes)) ?? [] }
-
   /// Returns the slide that the file is; nil for any other.
   func slide(contents: TIFFDirectories?) -> SlideFormat? {
-    let named = SlideFormat(start, named: name)
+    let named = SlideFormat(bytes(atMost: ImageFormat.signatureBytes), named: name)
     guard let contents else { return named }
     // One picture alone is one to every decoder of TIFF.
     guard contents.all.count > 1, let first = contents.all.first else { return nil }
@@ -419,9 +403,8 @@ extension SourceContents? {
     let scenes = self?.scenes ?? []
     guard number <= Swift.max(1, scenes.count) else {
       guard scenes.count > 1 else { return "has no scene \(number): it has one" }
-      let names = scenes.prefix(20).map(\.name).joined(separator: ", ")
+      let names = scenes.map(\.name).listed(atMost: 20)
       return "has no scene \(number); its \(scenes.count) scenes are \(names)"
-        + (scenes.count > 20 ? " and \(scenes.count - 20) more" : "")
     }
     if scenes.indices.contains(number - 1), scenes[number - 1].first == nil {
       return "holds no plane of scene \(number) (\(scenes[number - 1].name)), which lies in another file"

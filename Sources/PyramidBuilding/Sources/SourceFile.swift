@@ -7,17 +7,8 @@ import ZigguratFiles
 ///
 /// Read, not mapped: a file that is cut short under a mapping ends the process.
 struct SourceFile: Sendable {
-  /// Open for reading as long as somebody has it; read by place, for it is shared.
-  final class Handle: Sendable {
-    let descriptor: Int32
-
-    init(_ descriptor: Int32) { self.descriptor = descriptor }
-
-    deinit { close(descriptor) }
-  }
-
   let path: String
-  let handle: Handle
+  let handle: ReadableFile
   /// The last part of the path, unless it was given another.
   let name: String
   let identity: FileIdentity
@@ -29,25 +20,30 @@ struct SourceFile: Sendable {
     // By bytes: an accent at the beginning of a name does not make the slash before it another.
     let last = path.utf8.split(separator: UInt8(ascii: "/")).last
     self.name = name ?? last.flatMap { String($0) } ?? path
-    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw Self.refused(path) }
-    handle = Handle(descriptor)
+    guard let handle = ReadableFile(path: path) else { throw Self.refused(path) }
+    self.handle = handle
     if let enclosure {
       // Between the search and now a link may have come to lead elsewhere.
-      guard let folder = try? Enclosure(enclosure), folder.holds(descriptor) else {
+      guard let folder = try? Enclosure(enclosure), folder.holds(handle.descriptor) else {
         throw BuildError(path, "is a link that leads out of its folder; --follow-links follows it")
       }
     }
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw Self.refused(path) }
+    guard fstat(handle.descriptor, &status) == 0 else { throw Self.refused(path) }
     identity = try Self.identity(status, path)
   }
 
+  /// Reads parts of the file as long as this value is used.
+  var reader: PlacedReader { PlacedReader(descriptor: handle.descriptor, size: identity.size) }
+
   /// Returns a part of the file; nil if the file does not have it.
   func bytes(_ offset: Int, _ count: Int) -> [UInt8]? {
-    withExtendedLifetime(handle) {
-      PlacedReader(descriptor: handle.descriptor, size: identity.size).bytes(offset, count)
-    }
+    withExtendedLifetime(handle) { reader.bytes(offset, count) }
+  }
+
+  /// Returns at most `count` bytes from `offset` on, as far as the file has them; none if they cannot be read.
+  func bytes(from offset: Int = 0, atMost count: Int) -> [UInt8] {
+    bytes(offset, min(count, identity.size - offset)) ?? []
   }
 
   /// XXH3-128 of the content, hexadecimal.
@@ -103,18 +99,12 @@ struct SourceFile: Sendable {
 
   /// The whole content; for files that are small.
   func contents() throws(BuildError) -> [UInt8] {
-    var failed = false
-    let bytes = [UInt8](unsafeUninitializedCapacity: identity.size) { buffer, count in
-      count = 0
-      while count < buffer.count {
-        let part = pread(handle.descriptor, buffer.baseAddress! + count, buffer.count - count, count)
-        if part < 0, errno == EINTR { continue }
-        failed = part < 0
-        if part <= 0 { break }
-        count += part
-      }
+    var count = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: identity.size) { buffer, done in
+      count = handle.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+      done = max(count, 0)
     }
-    if failed { throw Self.refused(path) }
+    guard count >= 0 else { throw Self.refused(path) }
     return bytes
   }
 

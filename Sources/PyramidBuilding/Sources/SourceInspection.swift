@@ -5,7 +5,7 @@ import ZigguratCells
 import ZigguratImaging
 import ZigguratMetadata
 
-/// What a person wants to know of a source before building it.
+/// The properties of a source that a person wants to know before building it.
 package struct SourceInspection: Sendable, Codable {
   private let width, height: Int
   package var size: PixelSize { PixelSize(width: width, height: height)! }
@@ -17,13 +17,13 @@ package struct SourceInspection: Sendable, Codable {
   /// libvips' name of the colour space: `srgb`, `cmyk`, `rgb16`.
   package let colour: String
   package let hasProfile: Bool
-  /// What marks other than a profile say of the colours, where they say something else than sRGB.
+  /// The contents of marks other than a profile about the colours; nil if they say sRGB, or there are none.
   package let colourMarks: String?
   package let hasAlpha: Bool
   /// EXIF, 1…8.
   package let orientation: Int
   package let pages: Int
-  /// What it holds beside itself, as slides do: `label`, `macro`, `thumbnail`.
+  /// The names of its associated images, as slides have: `label`, `macro`, `thumbnail`.
   package let associated: [String]
   /// Pictures in the file that a build leaves out, by their names: `label`, `macro`, `reduced copy`.
   package let leftOut: [String]
@@ -37,11 +37,11 @@ package struct SourceInspection: Sendable, Codable {
   package let scenes: [String]
   /// By which way its tiles would be made, and why.
   package let route: String
-  /// What would be done to its pixels, in order.
+  /// The changes that a build would make to its pixels, in order.
   package let steps: [String]
   /// Microns per pixel, across and down, where it tells them.
   package let micronsPerPixel: [Double]?
-  /// What the file says of itself.
+  /// The metadata of the file.
   package let metadata: ImageMetadata
 
   /// For a process that builds what strangers send: formats that hardly any picture has are refused from now on.

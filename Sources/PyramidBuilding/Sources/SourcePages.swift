@@ -133,14 +133,14 @@ struct SourcePages: Sendable {
     leftOut = pages.leftOut
   }
 
-  /// What scanners of slides write into a TIFF that holds a label and the glass as a whole, too: pages of them would be
-  /// published unasked.
+  /// Whether a description is that of a slide scanner's TIFF, which also holds a label and the whole glass. As pages,
+  /// these would be published unasked.
   private static func isScanners(_ description: String) -> Bool {
     description.hasPrefix("Aperio")
       || ["DPUfsImport", "leica-microsystems.com/scn"].contains(where: description.contains)
   }
 
-  /// What a PDF of several pages says of itself as a book; nil of any other source.
+  /// Returns the description of a PDF of several pages as a book; nil for any other source.
   static func book(path: String) -> BookDescription? {
     PDFDocument(path: path).map { document in
       var book = BookDescription()

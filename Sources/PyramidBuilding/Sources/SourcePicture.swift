@@ -1,34 +1,34 @@
 import TileStorage
 import ZigguratImaging
 
-/// Which picture of a source's file is meant, and as what it is read: how finely it is drawn where it has no pixels of
-/// its own, and which of its bands are taken.
+/// The picture of a source's file that is meant, and the way in which it is read: its resolution if it has no pixels
+/// of its own, and its bands.
 struct SourcePicture {
   let path: String
-  /// Of a multi-page file, counted from 0; nil where it has but one.
-  let page: Int?
-  /// What of a slide; nil for the slide itself, and of any other file.
+  /// The page of a file of several, counted from 0; nil if it has only one.
+  private(set) var page: Int?
+  /// The associated image of a slide; nil for the slide itself and for any other file.
   let associated: AssociatedImage?
   /// The contents of a TIFF file; nil for any other, as for a slide that OpenSlide reads.
-  let contents: SourceContents?
+  private(set) var contents: SourceContents?
   /// The picture taken of a camera's RAW file; nil for any other file.
-  let raw: RawPicture?
+  private(set) var raw: RawPicture?
   /// A DICOM file that is no slide; nil for any other file.
-  let dicom: DICOMFile?
+  private(set) var dicom: DICOMFile?
   /// The directory of the transparency mask of a TIFF's picture; nil if it has none, or one that hides nothing. Its number
   /// is that of `TIFFDirectories.directory`.
-  let mask: Int?
+  private(set) var mask: Int?
   /// The same, also if the mask hides nothing.
-  let foundMask: Int?
+  private(set) var foundMask: Int?
   /// The planes shown of an OME-TIFF or an ImageJ hyperstack; nil for any other file.
-  let stack: ImageStack?
+  private(set) var stack: ImageStack?
   /// Decisions, a clause each.
   let steps: [String]
   /// Damage of the file, as it is noticed.
   let log: DamageLog
   /// Whether the file could not be decoded as it is.
   private(set) var isDamaged: Bool
-  private let drawing: Drawing?
+  private var drawing: Drawing?
   private let bands: [Int]?
 
   /// - Parameters:
@@ -44,21 +44,14 @@ struct SourcePicture {
     self.isDamaged = isDamaged
     log = DamageLog()
     self.associated = associated
+    bands = associated == nil ? options.bands : nil
     if associated == nil, let signs = contents?.raw, signs.areOfRAW(path: path) {
-      raw = try RawPicture(SourceFile(path: path), signs, options.raw)
-      bands = options.bands
-      self.page = nil
-      self.contents = nil
-      drawing = nil
-      stack = nil
-      self.mask = nil
-      foundMask = nil
-      dicom = nil
-      do { try Self.refusePlanes(path, options) } catch { throw BuildError(path, error) }
-      steps = raw!.steps + Self.words(bands)
+      let raw = try RawPicture(SourceFile(path: path), signs, options.raw)
+      self.raw = raw
+      try Self.refusePlanes(path, options)
+      steps = raw.steps + Self.words(bands)
       return
     }
-    raw = nil
     var dicom = associated == nil ? try Self.dicom(path, frame: page ?? 0) : nil
     if let window = options.window {
       dicom = try dicom.map { (file) throws(BuildError) in try window.applied(to: file, path) }
@@ -67,25 +60,18 @@ struct SourcePicture {
     if let dicom {
       // Once for the file, not for each of its pages.
       if page ?? 0 == 0 { log.add(dicom.damage) }
-      bands = options.bands
       self.page = page
-      self.contents = nil
-      drawing = nil
-      stack = nil
-      self.mask = nil
-      foundMask = nil
-      do { try Self.refusePlanes(path, options) } catch { throw BuildError(path, error) }
+      try Self.refusePlanes(path, options)
       steps = [dicom.step] + Self.words(bands)
       return
     }
     let contents = Image.loader(ofPath: path) == "tiffload" ? contents : nil
     self.contents = contents
-    bands = associated == nil ? options.bands : nil
     do throws(ImagingError) {
       drawing = try Drawing(path, page, options)
-      stack = associated == nil ? try Self.stack(path, page, contents, options) : nil
-      if stack == nil, associated == nil { try Self.refusePlanes(path, options) }
+      if associated == nil { stack = try Self.stack(path, page, contents, options) }
     } catch { throw .unopened(path, error) }
+    if stack == nil, associated == nil { try Self.refusePlanes(path, options) }
     // The first picture may be a label.
     let own = contents.map { $0.pages.first ?? $0.leftOut.first?.directory ?? 0 }
     log.add(drawing?.damage)
@@ -155,18 +141,15 @@ struct SourcePicture {
   }
 
   /// Refuses options that choose a plane of a picture which has but one.
-  private static func refusePlanes(
-    _ path: String, _ options: BuildOptions
-  ) throws(ImagingError) {
+  private static func refusePlanes(_ path: String, _ options: BuildOptions) throws(BuildError) {
     let asked = [
       options.channels.map { _ in "--channels" }, options.depth.flatMap { $0 > 1 ? "--depth" : nil },
       options.time.flatMap { $0 > 1 ? "--time" : nil },
     ].compactMap { $0 }
     guard let option = asked.first else { return }
-    throw ImagingError(
-      "open", path,
-      message:
-        "\(option) cannot be used with it: it is not a stack of channels, depths or time points, as OME-TIFF "
+    throw BuildError(
+      path,
+      "\(option) cannot be used with it: it is not a stack of channels, depths or time points, as OME-TIFF "
         + "and ImageJ's hyperstacks are" + (option == "--channels" ? " (--bands chooses bands)" : ""))
   }
 
@@ -175,7 +158,7 @@ struct SourcePicture {
     if let associated {
       guard let contents else { return try Image(associated, ofSlideAt: path) }
       guard let directory = contents.associated[associated] else {
-        throw ImagingError("open", path, message: "holds no \(associated.rawValue)")
+        throw ImagingError(opening: path, "holds no \(associated.rawValue)")
       }
       return try Image.source(path: path, access: access, page: directory, scale: nil)
     }
@@ -193,15 +176,15 @@ struct SourcePicture {
       let most = image.interpretation == "cmyk" ? 5 : 4
       guard image.bands <= most else {
         throw ImagingError(
-          "open", path,
-          message: "has \(image.bands) bands; choose which are red, green and blue, as --bands 3,2,1, or one")
+          opening: path,
+          "has \(image.bands) bands; choose which are red, green and blue, as --bands 3,2,1, or one")
       }
       return image
     }
     guard let greatest = bands.max(), greatest <= image.bands else {
       throw ImagingError(
-        "open", path,
-        message: "has \(image.bands) \(image.bands == 1 ? "band" : "bands"), and no band \(bands.max() ?? 0)")
+        opening: path,
+        "has \(image.bands) \(image.bands == 1 ? "band" : "bands"), and no band \(bands.max() ?? 0)")
     }
     return try image.picked(bands: bands.map { $0 - 1 })
   }
@@ -223,7 +206,7 @@ extension DICOMFile {
   }
 }
 
-/// How finely a picture without pixels of its own is drawn.
+/// The resolution at which a picture without pixels of its own is drawn.
 private struct Drawing {
   /// Pixels for each unit of a PDF page, or for each pixel of CSS of an SVG.
   let scale: Double
@@ -233,7 +216,7 @@ private struct Drawing {
   private(set) var damage: SourceDamage?
   let words: String
 
-  /// Nil where the file's own pixels are read, or an SVG as large as it says.
+  /// `nil` if the file's own pixels are read, or an SVG as large as it says.
   init?(_ path: String, _ page: Int?, _ options: BuildOptions) throws(ImagingError) {
     switch Image.loader(ofPath: path) {
     case "pdfload":
@@ -244,9 +227,8 @@ private struct Drawing {
         let limit = "poppler draws \(PDFPage.longestSide) pixels a side at most"
         if case .exact = content?.resolution {
           throw ImagingError(
-            "open", path,
-            message:
-              "its \(picture) cannot be drawn (\(limit)): extract it, as with 'pdfimages -all FILE NAME', and "
+            opening: path,
+            "its \(picture) cannot be drawn (\(limit)): extract it, as with 'pdfimages -all FILE NAME', and "
               + "build the result")
         }
         damage = SourceDamage(.error, "a \(picture) of the page is missing: \(limit)")

@@ -8,11 +8,11 @@ struct SourceRoute {
   let source: any StripSource
   /// `lossless`, `planar`, `exact`, with the reason.
   let reason: String
-  /// What was done to the pixels, in order.
+  /// The changes to the pixels, in order.
   let steps: [String]
-  /// Which every tile carries; nil where the tiles are sRGB.
+  /// The profile that every tile contains; nil if the tiles are sRGB.
   let keptProfile: [UInt8]?
-  /// What the build asked for, with the tile format chosen for this image.
+  /// The options of the build, with the tile format chosen for this image.
   let options: BuildOptions
   /// Microns per pixel, across and down; nil if the file does not say.
   let micronsPerPixel: Point?
@@ -167,7 +167,7 @@ struct SourceRoute {
       directory: picture.stack == nil && picture.raw == nil && picture.dicom == nil ? picture.page ?? 0 : 0)
   }
 
-  /// Who reads the pixels.
+  /// The reader of the pixels.
   enum Way {
     /// And by which path, with the reason.
     case native(any StripSource, String)
@@ -179,13 +179,6 @@ struct SourceRoute {
     let name = ICCProfile(profile)?.description.map { "\"\($0)\"" } ?? "without a name"
     let whose = image.followedMarks.map { "profile made of \($0)" } ?? "embedded profile \(name)"
     return "\(whose) kept, in every tile"
-  }
-
-  /// What libvips would load with, of formats for which there is something shorter here.
-  private enum OwnLoader: String {
-    case jpeg = "jpegload"
-    case png = "pngload"
-    case tiff = "tiffload"
   }
 
   private static func shortest(
@@ -201,7 +194,7 @@ struct SourceRoute {
     // Not the header's "vips-loader": a .v file keeps that of the file it was made from.
     let loader = Image.loader(ofPath: path)
     if let file = slide?.file { return try tiff(file, options, isSlide: true) }
-    guard let own = loader.flatMap(OwnLoader.init) else {
+    guard let loader, ["jpegload", "pngload", "tiffload"].contains(loader) else {
       if let obstacle = slide?.obstacle {
         return .libvips("its format (openslide); its own tiles are not taken, for \(obstacle)")
       }
@@ -211,16 +204,17 @@ struct SourceRoute {
     if options.bands != nil { return .libvips("the bands that were chosen") }
     if picture.mask != nil { return .libvips("its mask") }
     if let change = change(image, options) { return .libvips(change) }
-    switch own {
-    case .jpeg: return try jpeg(path, options)
-    case .png: return try png(path, options)
-    case .tiff:
+    switch loader {
+    case "jpegload": return try jpeg(path, options)
+    case "pngload": return try png(path, options)
+    default:
+      guard TIFFTags.read(path: path, page: 0) != nil else { return .libvips("its tiles of no size") }
       let file = try TIFFFile(path: path, tileSize: options.tileSize)
       return try tiff(file, options, isSlide: false)
     }
   }
 
-  /// What is to be done to every pixel, which only libvips does; nil where they stay as they are.
+  /// Returns the change to every pixel that only libvips makes; nil if the pixels stay as they are.
   private static func change(_ image: Image, _ options: BuildOptions) -> String? {
     if image.orientation != 1 { return "its EXIF orientation \(image.orientation)" }
     guard let profile = image.embeddedProfile, !EmbeddedProfile.isSRGB(profile),
@@ -276,7 +270,8 @@ struct SourceRoute {
 }
 
 extension BuildError {
-  /// What libvips did not open; of a PNG whose size no file can hold it gives no reason.
+  /// Returns the error of a file that libvips did not open. libvips gives no reason for a PNG whose size no file can
+  /// hold.
   static func unopened(_ path: String, _ error: ImagingError) -> BuildError {
     if Image.loader(ofPath: path) == "pngload" {
       do throws(BuildError) { _ = try PNGFile(path: path) } catch { return error }

@@ -1,4 +1,4 @@
-import Glibc
+import ZigguratFiles
 import ZigguratImaging
 
 /// Data in files of phones and cameras that no tile shows.
@@ -14,7 +14,7 @@ enum UnshownData {
     var known: [Range<Int>] = []
     let names: [String] =
       switch loader {
-      case "jpegload": jpeg(file.handle.descriptor, &known)
+      case "jpegload": jpeg(file.handle, &known)
       case "heifload": image.unshownOfHEIF
       case "pngload": image.isAnimatedPNG ? ["frames of an animation"] : []
       case "jxlload":
@@ -65,17 +65,17 @@ enum UnshownData {
   ]
 
   /// - Parameter known: set to the places of all pictures that the file lists.
-  private static func jpeg(_ descriptor: Int32, _ known: inout [Range<Int>]) -> [String] {
+  private static func jpeg(_ file: ReadableFile, _ known: inout [Range<Int>]) -> [String] {
     var found: Set<String> = []
     var others = 0
-    segments(of: descriptor, from: 0) { segment, start in
+    segments(of: file, from: 0) { segment, start in
       note(segment, &found)
       guard segment.starts(with: Array("MPF\0".utf8)) else { return }
       for picture in MultiPicture(Array(segment.dropFirst(4)))?.pictures(after: start + 4) ?? [] {
         known.append(picture.place)
         if picture.isPreview { continue }
         var own: Set<String> = []
-        segments(of: descriptor, from: picture.place.lowerBound) { segment, _ in note(segment, &own) }
+        segments(of: file, from: picture.place.lowerBound) { segment, _ in note(segment, &own) }
         if own.isEmpty { others += 1 }
         found.formUnion(own)
       }
@@ -98,20 +98,21 @@ enum UnshownData {
 
   /// Calls `body` with the contents of each APP1 and APP2 segment before the first scan, and its place in the file.
   private static func segments(
-    of descriptor: Int32, from start: Int, _ body: (_ segment: [UInt8], _ place: Int) -> Void
+    of file: ReadableFile, from start: Int, _ body: (_ segment: [UInt8], _ place: Int) -> Void
   ) {
     var at = start + 2
-    var head = [UInt8](repeating: 0, count: 4)
-    while at < start + longestHeader, pread(descriptor, &head, 4, at) == 4, head[0] == 0xff {
+    while at < start + longestHeader {
+      let head = file.bytes(from: at, atMost: 4)
+      guard head.count == 4, head[0] == 0xff else { return }
       if head[1] == 0xff {
         at += 1
         continue
       }
-      let length = Int(head[2]) << 8 | Int(head[3])
+      let length = ByteOrder.big.number(head, at: 2, 2)
       guard head[1] != 0xda, head[1] != 0xd9, length >= 2 else { return }
       if head[1] == 0xe1 || head[1] == 0xe2 {
-        var segment = [UInt8](repeating: 0, count: length - 2)
-        guard pread(descriptor, &segment, segment.count, at + 4) == segment.count else { return }
+        let segment = file.bytes(from: at + 4, atMost: length - 2)
+        guard segment.count == length - 2 else { return }
         body(segment, at + 4)
       }
       at += 2 + length
@@ -122,19 +123,17 @@ enum UnshownData {
 /// The index of a Multi-Picture file (CIPA DC-007, 5.2).
 private struct MultiPicture {
   private let bytes: [UInt8]
-  private let isLittle: Bool
+  private let order: ByteOrder
 
   /// - Parameter bytes: from the byte order on.
   init?(_ bytes: [UInt8]) {
     guard bytes.count >= 8 else { return nil }
     self.bytes = bytes
-    isLittle = bytes[0] == UInt8(ascii: "I")
+    order = bytes[0] == UInt8(ascii: "I") ? .little : .big
   }
 
   private func number(_ at: Int, _ count: Int) -> Int? {
-    guard at >= 0, at + count <= bytes.count else { return nil }
-    let part = bytes[at..<at + count]
-    return isLittle ? part.reversed().reduce(0) { $0 << 8 | Int($1) } : part.reduce(0) { $0 << 8 | Int($1) }
+    at >= 0 && at + count <= bytes.count ? order.number(bytes, at: at, count) : nil
   }
 
   /// The pictures behind the first one.

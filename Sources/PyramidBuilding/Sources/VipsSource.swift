@@ -6,7 +6,6 @@ final class VipsSource: StripSource, StripDecoding {
   let width: Int
   let height: Int
   let layout: PixelLayout
-  let hasAlpha: Bool
   let steps: [String]
   /// `nil` when the last row has been read.
   private var reader: PixelReader?
@@ -16,7 +15,7 @@ final class VipsSource: StripSource, StripDecoding {
   /// From which on nothing could be decoded.
   private var firstLostRow: Int?
   /// Few at a time: every step of libvips' pipeline holds as many.
-  private let rows: RowBuffer
+  private let rows: PlaneBuffer
   private let sourceRowSize: Int
   /// Bytes that a file takes while it is decoded whose decoder holds all of its picture.
   private let developing: Int
@@ -47,32 +46,31 @@ final class VipsSource: StripSource, StripDecoding {
       let (image, steps) = try Self.prepared(image, picture, options)
       width = image.width
       height = image.height
-      hasAlpha = image.hasAlpha
       layout = .interleaved(image.pixelBands)
       self.steps = steps
       self.picture = picture
       isTIFF = Image.loader(ofPath: picture.path) == "tiffload"
       self.options = options
       reader = PixelReader(image)
-      rows = RowBuffer(
-        layout, width: image.width, rows: min(64, max(1, Self.rowsSize / (image.width * image.bands))))
+      rows = PlaneBuffer(
+        layout, width: image.width, height: min(64, max(1, Self.rowsSize / (image.width * image.bands))))
     } catch { throw BuildError(picture.path, error) }
   }
 
   func makeDecoder() -> any StripDecoding { self }
 
   func decode(piece: Int, into strip: Strip) throws(BuildError) {
-    for y in stride(from: 0, to: strip.height, by: rows.count) {
-      let count = min(rows.count, strip.height - y)
+    for y in stride(from: 0, to: strip.height, by: rows.height) {
+      let count = min(rows.height, strip.height - y)
       try read(count, from: strip.row * strip.tileSize + y)
-      rows.move(count, to: strip, y: y)
+      strip.put(rows.planes, rows: 0..<count, width: width, x: 0, y: y)
     }
   }
 
   private func read(_ count: Int, from y: Int) throws(BuildError) {
     if firstLostRow == nil {
       do throws(ImagingError) {
-        try reader?.read(rows: count, from: y, to: rows.bases.0, stride: rows.strides.0)
+        try reader?.read(rows: count, from: y, to: rows.planes[0].base, stride: rows.planes[0].stride)
         // Strips may be decoded by several threads, each of which has its own log of libvips.
         if isTIFF { picture.log.add(DecoderWarnings.take(ofLoader: "tiffload")) }
         return
@@ -87,7 +85,8 @@ final class VipsSource: StripSource, StripDecoding {
       }
     }
     for row in 0..<count {
-      (rows.bases.0 + row * rows.strides.0).update(repeating: 0, count: width * layout.bandsPerPlane)
+      (rows.planes[0].base + row * rows.planes[0].stride).update(
+        repeating: 0, count: width * layout.bandsPerPlane)
     }
   }
 
@@ -103,7 +102,7 @@ final class VipsSource: StripSource, StripDecoding {
         return false
       }
       let reader = PixelReader(image)
-      try reader.read(rows: count, from: y, to: rows.bases.0, stride: rows.strides.0)
+      try reader.read(rows: count, from: y, to: rows.planes[0].base, stride: rows.planes[0].stride)
       self.reader = reader
       return true
     } catch { return false }
@@ -136,8 +135,8 @@ final class VipsSource: StripSource, StripDecoding {
     }
     if case .channels(let windows) = options.window, source.sampleType != .byte {
       throw ImagingError(
-        "open", picture.path,
-        message: "--window has windows for \(windows.count) channels, and it is not a stack of channels")
+        opening: picture.path,
+        "--window has windows for \(windows.count) channels, and it is not a stack of channels")
     }
     var steps = source.sampleNotes
     var image = source
@@ -149,7 +148,8 @@ final class VipsSource: StripSource, StripDecoding {
     }
     if image.orientation != 1 {
       let order =
-        Image.loader(ofPath: picture.path) == "radload" ? RadianceHeader(path: picture.path)?.order : nil
+        Image.loader(ofPath: picture.path) == "radload"
+        ? (try? SourceFile(path: picture.path)).flatMap(RadianceHeader.init)?.order : nil
       steps.append("turned upright from \(order ?? "EXIF orientation \(image.orientation)")")
       if needsRandomAccess(image) { image = try picture.open(.random) }
       image = try image.autorotated()

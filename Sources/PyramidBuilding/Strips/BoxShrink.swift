@@ -27,14 +27,14 @@ enum BoxShrink {
   }
 
   /// Shrinks every plane of `tile` to where its parent's pixels begin.
-  static func halve(_ tile: TilePixels, into parent: TilePixels, hasAlpha: Bool) {
+  static func halve(_ tile: TilePixels, into parent: TilePixels) {
     for plane in 0..<tile.layout.planeCount {
       let step = tile.layout.subsampling(ofPlane: plane)
       let (columns, rows) = ((tile.width + step - 1) / step, (tile.height + step - 1) / step)
       halve(
         tile[plane].base, tile[plane].stride, into: parent[plane].base, parent[plane].stride,
         width: (columns + 1) / 2, height: (rows + 1) / 2, bands: tile.layout.bandsPerPlane,
-        hasAlpha: hasAlpha, isEven: tile.layout == .planar420)
+        hasAlpha: tile.layout.hasAlpha, isEven: tile.layout == .planar420)
     }
   }
 

@@ -16,7 +16,7 @@ enum LinearShrink {
   }
 
   /// Shrinks a tile of interleaved bands to where its parent's pixels begin; odd edges are repeated.
-  static func halve(_ tile: TilePixels, into parent: TilePixels, hasAlpha: Bool) {
+  static func halve(_ tile: TilePixels, into parent: TilePixels) {
     let (from, to, bands) = (tile[0], parent[0], tile.layout.bandsPerPlane)
     let (width, height) = ((tile.width + 1) / 2, (tile.height + 1) / 2)
     light.withUnsafeBufferPointer { light in
@@ -24,8 +24,8 @@ enum LinearShrink {
         for y in 0..<height {
           let upper = UnsafePointer(from.base + 2 * y * from.stride)
           row(
-            upper, upper + from.stride, to.base + y * to.stride, width, bands, hasAlpha, light.baseAddress!,
-            number.baseAddress!)
+            upper, upper + from.stride, to.base + y * to.stride, width, bands, tile.layout.hasAlpha,
+            light.baseAddress!, number.baseAddress!)
         }
       }
     }

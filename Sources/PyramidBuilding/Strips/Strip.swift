@@ -83,17 +83,12 @@ final class Strip {
       layout, width: width(ofTile: column), height: height, planes: level.block.planes(at: blocks[column]!))
   }
 
-  /// Where the pixels go that tile `column` in row `row` of the finer level is shrunk to.
+  /// Returns the place of the pixels to which tile `column` in row `row` of the finer level is shrunk.
   func quarter(ofChildTile column: Int, row: Int) -> TilePixels {
-    var planes = level.block.planes(at: blocks[column / 2]!)
-    func move(_ plane: inout Plane, _ step: Int) {
-      let half = tileSize / 2 / step
-      plane.base += row % 2 * half * plane.stride + column % 2 * half * layout.bandsPerPlane
-    }
-    move(&planes.0, 1)
-    move(&planes.1, layout.subsampling(ofPlane: 1))
-    move(&planes.2, layout.subsampling(ofPlane: 2))
-    return TilePixels(layout, width: tileSize / 2, height: tileSize / 2, planes: planes)
+    let (planes, half) = (level.block.planes(at: blocks[column / 2]!), tileSize / 2)
+    return TilePixels(
+      layout, width: half, height: half,
+      planes: planes.from(column: column % 2 * half, row: row % 2 * half, layout))
   }
 
   /// Counts a tile of the finer level that has been shrunk into this strip.
@@ -117,12 +112,23 @@ final class Strip {
     while rest > 0 {
       let column = x / side
       let part = min(rest, side - x % side)
-      let planes = level.block.planes(at: blocks[column]!)
-      let target = plane == 0 ? planes.0 : plane == 1 ? planes.1 : planes.2
+      let target = level.block.planes(at: blocks[column]!)[plane]
       (target.base + y * target.stride + x % side * bands).update(from: from, count: part * bands)
       from += part * bands
       x += part
       rest -= part
+    }
+  }
+
+  /// Copies rows of pixels into the tiles they lie on; `x` and `y` are where the first of them goes.
+  func put(_ planes: Planes, rows: Range<Int>, width: Int, x: Int, y: Int) {
+    for plane in 0..<layout.planeCount {
+      let step = layout.subsampling(ofPlane: plane)
+      for row in 0..<(rows.count + step - 1) / step {
+        put(
+          planes[plane].base + (rows.lowerBound / step + row) * planes[plane].stride,
+          count: (width + step - 1) / step, plane: plane, x: x / step, y: y / step + row)
+      }
     }
   }
 

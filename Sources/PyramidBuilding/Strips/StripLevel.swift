@@ -1,7 +1,7 @@
 import TileGeometry
 import ZigguratImaging
 
-/// What all strips of one level have in common.
+/// The properties that all strips of one level share.
 struct StripLevel {
   /// Halvings from full resolution; 0 is the image itself.
   let shift: Int
@@ -9,7 +9,8 @@ struct StripLevel {
   let height: Int
   let columns: Int
   let rows: Int
-  let block: TileBlock
+  let tileSize: Int
+  let block: PlaneBlock
   /// Tiles in a row of the next finer level, and its rows; 0 at full resolution.
   let childColumns: Int
   let childRows: Int
@@ -22,12 +23,12 @@ struct StripLevel {
     height = size.height
     columns = pyramid.columns(ofLevel: level)
     rows = pyramid.rows(ofLevel: level)
-    block = TileBlock(layout, tileSize: pyramid.tileSize)
+    tileSize = pyramid.tileSize
+    block = PlaneBlock(layout, width: tileSize, height: tileSize)
     childColumns = shift == 0 ? 0 : pyramid.columns(ofLevel: level + 1)
     childRows = shift == 0 ? 0 : pyramid.rows(ofLevel: level + 1)
   }
 
-  var tileSize: Int { block.tileSize }
   var layout: PixelLayout { block.layout }
 
   /// Tiles of the finer level that are shrunk into one of this level.

@@ -1,12 +1,12 @@
 import TileStorage
 
-/// How far decoding may run ahead of encoding: far enough for no thread to idle, no further, since it is
-/// what most memory goes to.
+/// The lead of decoding over encoding: large enough to keep every thread busy and no larger, since most memory is
+/// used for it.
 enum StripLimit {
   /// Bytes for each two threads that a strip of full resolution may be behind with when the next one is
   /// begun.
   private static let bytesAhead = 24 << 20
-  /// Of formats that take several times longer to encode than JPEG, fewer tiles keep the others busy
+  /// The same for formats that take several times longer to encode than JPEG: fewer tiles keep the other threads busy
   /// while one decodes.
   private static let slowBytesAhead = 8 << 20
 

@@ -1,24 +1,37 @@
-/// Strips whose tiles are encoded, until it is their turn to stand in the archive.
+/// Strips whose tiles are encoded, until they are written to the archive in their order.
+///
+/// The order is that in which a single thread would finish them: each coarser strip right after the last one that it was
+/// shrunk from. A fixed order makes the archive's bytes the same however many threads race. This one keeps the wait for a
+/// strip's turn short.
 struct StripQueue {
   private struct Key: Hashable {
-    let shift: Int
-    let row: Int
+    var shift: Int
+    var row: Int
   }
 
+  private let rows: [Int]
   private var waiting: [Key: [EncodedTile]] = [:]
-  private var order: StripOrder
+  /// The strip that is written next.
+  private var turn = Key(shift: 0, row: 0)
+  private var nextTopRow = 1
 
-  init(_ order: StripOrder) { self.order = order }
+  /// - Parameter rows: of tiles in each level, full resolution first.
+  init(rows: [Int]) { self.rows = rows }
 
   mutating func append(_ tiles: [EncodedTile], shift: Int, row: Int) {
     waiting[Key(shift: shift, row: row)] = tiles
   }
 
-  /// The strip whose turn it is; nil where that one is not encoded yet.
+  /// Returns the strip that is written next; `nil` if it is not encoded yet.
   mutating func next() -> (tiles: [EncodedTile], shift: Int, row: Int)? {
-    let (shift, row) = (order.shift, order.row)
-    guard let tiles = waiting.removeValue(forKey: Key(shift: shift, row: row)) else { return nil }
-    order.advance()
+    let (shift, row) = (turn.shift, turn.row)
+    guard let tiles = waiting.removeValue(forKey: turn) else { return nil }
+    if shift + 1 < rows.count, row % 2 == 1 || row == rows[shift] - 1 {
+      turn = Key(shift: shift + 1, row: row / 2)
+    } else {
+      turn = Key(shift: 0, row: nextTopRow)
+      nextTopRow += 1
+    }
     return (tiles, shift, row)
   }
 

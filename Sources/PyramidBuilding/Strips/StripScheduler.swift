@@ -16,7 +16,7 @@ final class StripScheduler: @unchecked Sendable {
   private let source: any StripSource
   private let writer: any ArchiveWriter
   private let options: BuildOptions
-  /// What every tile carries.
+  /// The ICC profile in every tile; nil if there is none.
   private let profile: [UInt8]?
   private let pyramid: Pyramid
   private let levels: [StripLevel]
@@ -25,9 +25,9 @@ final class StripScheduler: @unchecked Sendable {
   private var readyStrips: [Strip] = []
   /// Tiles of the other levels into which all their children are shrunk.
   private var readyTiles: [Tile] = []
-  /// Of full resolution, not done.
+  /// The tiles of full resolution that are not done.
   private var topTilesInFlight = 0
-  /// Of a parallel source: the strip that is being decoded, and the next.
+  /// The strip of a parallel source that is being decoded, and the row of the next one.
   private var decoding: Strip?
   private var nextTopRow = 0
   private var unfinishedStrips: Int
@@ -70,7 +70,7 @@ final class StripScheduler: @unchecked Sendable {
     stock = StripStock(levels, source)
     unfinishedStrips = levels.reduce(0) { $0 + $1.rows }
     rowsFinished = levels.map { _ in 0 }
-    queue = StripQueue(StripOrder(rows: levels.map(\.rows)))
+    queue = StripQueue(rows: levels.map(\.rows))
   }
 
   deinit { queue.deallocate() }
@@ -91,7 +91,7 @@ final class StripScheduler: @unchecked Sendable {
 
   var pixelCount: Double { Double(pyramid.imageSize.width) * Double(pyramid.imageSize.height) }
 
-  /// How much of the picture is done, 0 to 1.
+  /// The fraction of the picture that is done, 0 to 1.
   var progress: Double {
     monitor.lock()
     defer { monitor.unlock() }
@@ -218,8 +218,8 @@ final class StripScheduler: @unchecked Sendable {
     return true
   }
 
-  /// What to encode next: first what was completed last, which is still in a cache and the first to give
-  /// its memory back. Under the lock.
+  /// Returns the tiles to encode next. Tiles that were completed last come first: they are still in a cache, and are
+  /// the first to release their memory. Under the lock.
   private func takeTiles() -> (Strip, Range<Int>)? {
     if let tile = readyTiles.popLast() { return (tile.strip, tile.column..<tile.column + 1) }
     guard let strip = readyStrips.first else { return nil }

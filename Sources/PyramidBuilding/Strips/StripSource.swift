@@ -1,14 +1,12 @@
 import TileStorage
 import ZigguratImaging
 
-/// Where a pyramid's full-resolution pixels come from, strip by strip.
+/// A source of a pyramid's full-resolution pixels, strip by strip.
 protocol StripSource: AnyObject {
   var width: Int { get }
   var height: Int { get }
   var layout: PixelLayout { get }
-  /// The last band says how opaque a pixel is.
-  var hasAlpha: Bool { get }
-  /// What was done to the pixels, for the archive's metadata.
+  /// The changes to the pixels, for the archive's metadata.
   var steps: [String] { get }
   /// Pieces that a strip is decoded in; pieces of a `isParallel` source by any thread, in any order.
   func pieceCount(ofRow row: Int) -> Int
@@ -41,6 +39,7 @@ extension StripSource {
   var coefficientsPerStrip: Int { 0 }
   var memory: Int { 16 << 20 }
   var truncation: SourceDamage? { nil }
+  var steps: [String] { [] }
 }
 
 /// Decodes strips; used by one thread at a time.

@@ -1,14 +1,13 @@
 import TileStorage
 
-/// What one thread turns tiles into bytes with: its decoder, encoder and profile. Not for several threads.
+/// The decoder, encoder and profile with which one thread makes tiles. Not for several threads.
 struct TileWorker {
-  /// Nil where another thread decodes.
+  /// The decoder; nil if another thread decodes.
   let decoder: (any StripDecoding)?
   private let encoder: any TileEncoding
   private let profile: TileProfile?
   private let recompression: JPEGRecompression?
   private let readyTiles: (any ReadyTiles)?
-  private let hasAlpha: Bool
   private let downsampling: Downsampling
 
   /// - Parameter profile: what every tile carries.
@@ -28,7 +27,6 @@ struct TileWorker {
     recompression = options.recompressesJPEG ? JPEGRecompression() : nil
     readyTiles = try source.makeReadyTiles()
     decoder = decodes ? try source.makeDecoder() : nil
-    hasAlpha = source.hasAlpha
     downsampling = options.downsampling
   }
 
@@ -54,8 +52,8 @@ struct TileWorker {
     let quarter = parent.quarter(ofChildTile: column, row: strip.row)
     switch downsampling {
     case .nearest, .mode: PickShrink.halve(tile, into: quarter, takesMode: downsampling == .mode)
-    case .linear: LinearShrink.halve(tile, into: quarter, hasAlpha: hasAlpha)
-    default: BoxShrink.halve(tile, into: quarter, hasAlpha: hasAlpha)
+    case .linear: LinearShrink.halve(tile, into: quarter)
+    default: BoxShrink.halve(tile, into: quarter)
     }
   }
 }

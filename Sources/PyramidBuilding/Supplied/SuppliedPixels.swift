@@ -7,8 +7,6 @@ final class SuppliedPixels<Source: PixelSource>: StripSource, StripDecoding {
   let width: Int
   let height: Int
   let layout: PixelLayout
-  let hasAlpha: Bool
-  let steps: [String]
   private let name: String
   private var source: Source
   private let bands: PixelBands
@@ -54,11 +52,9 @@ final class SuppliedPixels<Source: PixelSource>: StripSource, StripDecoding {
     self.source = source
     windowing = try Self.windowing(options, name)
     background = bands.hasAlpha && !options.keepsAlpha ? options.background : nil
-    hasAlpha = bands.hasAlpha && background == nil
     // A background may be coloured where the picture is gray.
     let isGray = bands.isGray && (background.map { Set($0).count == 1 } ?? true)
-    layout = .interleaved(PixelBands(isGray: isGray, hasAlpha: hasAlpha))
-    steps = []
+    layout = .interleaved(PixelBands(isGray: isGray, hasAlpha: bands.hasAlpha && background == nil))
     let rowSize = width * bands.count * sampleSize
     rowsAtOnce = max(1, Self.rowsSize / rowSize)
     rows = .allocate(byteCount: rowsAtOnce * rowSize, alignment: 16)
@@ -101,11 +97,7 @@ final class SuppliedPixels<Source: PixelSource>: StripSource, StripDecoding {
       do {
         var bytes = UnsafeMutableRawBufferPointer(rebasing: rows[..<(count * rowSize)]).mutableBytes
         try source.read(rows: first..<first + count, into: &bytes)
-      } catch let error as BuildError {
-        throw error
-      } catch is CancellationError {
-        throw .interrupted
-      } catch { throw BuildError(name, String(describing: error)) }
+      } catch { throw BuildError(name, error) }
       for row in 0..<count {
         strip.put(pixels(rows.baseAddress! + row * rowSize), count: width, plane: 0, x: 0, y: y + row)
       }

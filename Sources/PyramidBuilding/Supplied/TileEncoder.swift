@@ -27,41 +27,22 @@ public protocol TileEncoder: Sendable {
 final class CustomTileEncoding: TileEncoding {
   private let encoder: any TileEncoder
   private let bands: Int
-  private let pixels: UnsafeMutablePointer<UInt8>
-  private var encoded: UnsafeMutableRawBufferPointer = .init(start: nil, count: 0)
+  private let rows: PackedRows
+  private let kept = KeptBytes()
 
   init(_ encoder: any TileEncoder, bands: PixelBands, tileSize: Int) {
     self.encoder = encoder
     self.bands = bands.count
-    pixels = .allocate(capacity: tileSize * tileSize * bands.count)
-  }
-
-  deinit {
-    pixels.deallocate()
-    encoded.deallocate()
+    rows = PackedRows(bands: bands, tileSize: tileSize)
   }
 
   func encode(_ tile: TilePixels) throws(BuildError) -> UnsafeRawBufferPointer {
-    let (rowSize, plane) = (tile.width * bands, tile.planes.0)
-    for y in 0..<tile.height {
-      (pixels + y * rowSize).update(from: plane.base + y * plane.stride, count: rowSize)
-    }
     let bytes: [UInt8]
     do {
       bytes = try encoder.encode(
-        UnsafeRawBufferPointer(start: pixels, count: tile.height * rowSize).bytes, width: tile.width,
-        height: tile.height, bands: bands)
-    } catch let error as BuildError {
-      throw error
-    } catch is CancellationError {
-      throw .interrupted
-    } catch { throw BuildError("tile", String(describing: error)) }
+        rows.pack(tile).bytes, width: tile.width, height: tile.height, bands: bands)
+    } catch { throw BuildError("tile", error) }
     guard !bytes.isEmpty else { throw BuildError("tile", "the encoder returned no bytes", .invalidArgument) }
-    if encoded.count < bytes.count {
-      encoded.deallocate()
-      encoded = .allocate(byteCount: bytes.count * 2, alignment: 16)
-    }
-    encoded.copyBytes(from: bytes)
-    return UnsafeRawBufferPointer(rebasing: encoded[..<bytes.count])
+    return kept.keep(bytes)
   }
 }

@@ -5,7 +5,7 @@ final class AVIFTileEncoder: TileEncoding {
   private let bands: PixelBands
   private let quality: Int
   private let profile: [UInt8]?
-  private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+  private let kept = KeptBytes()
 
   init(bands: PixelBands, quality: Int, profile: [UInt8]?) {
     self.bands = bands
@@ -13,22 +13,13 @@ final class AVIFTileEncoder: TileEncoding {
     self.profile = profile
   }
 
-  deinit { bytes.deallocate() }
-
   func encode(_ tile: TilePixels) throws(BuildError) -> UnsafeRawBufferPointer {
-    let encoded: [UInt8]
     do {
       let image = Image(
-        copying: tile.planes.0.base, width: tile.width, height: tile.height, bands: bands,
-        stride: tile.planes.0.stride)
+        copying: tile[0].base, width: tile.width, height: tile.height, bands: bands,
+        stride: tile[0].stride)
       if let profile { image.setProfile(profile) }
-      encoded = try image.avifBytes(quality: quality)
+      return kept.keep(try image.avifBytes(quality: quality))
     } catch { throw BuildError("tile", error) }
-    if bytes.count < encoded.count {
-      bytes.deallocate()
-      bytes = .allocate(byteCount: encoded.count * 2, alignment: 16)
-    }
-    bytes.copyBytes(from: encoded)
-    return UnsafeRawBufferPointer(rebasing: bytes[..<encoded.count])
   }
 }

@@ -21,8 +21,8 @@ final class QuickDeflate {
   /// Entries of level 1's hash table where the bytes are not few.
   static let hashSize: UInt32 = 8 * 1024
 
-  /// Of what the entries of four such places are, which differ in an address' bits 17 and 18, no two are the same even in
-  /// the smallest of hash tables: each of the first three bytes can be in the way of one place.
+  /// The number of places for a stream. Their addresses differ in bits 17 and 18, so that their entries differ even
+  /// in the smallest of hash tables: each of the first three bytes can be in the way of one place.
   static let placeCount = 4
   /// An address counts by 64 KiB; a stream is larger.
   private static let placeSize = 128 * 1024
@@ -75,7 +75,7 @@ final class QuickDeflate {
     Self.hash(UInt32(truncatingIfNeeded: Int(bitPattern: stream(at: place)) >> 16))
   }
 
-  /// Which of the places a stream of these bytes lies in.
+  /// Returns the place for the stream of these bytes.
   private func place(for bytes: UnsafePointer<UInt8>, count: Int) -> Int {
     // The assembly leaves so few to code that has no such fault.
     guard count > 16 else { return 0 }
@@ -94,7 +94,7 @@ final class QuickDeflate {
     Self.hash(bytes.loadUnaligned(as: UInt32.self)) & mask
   }
 
-  /// What the processor's `crc32` makes of four bytes.
+  /// Returns the result of the processor's `crc32` for four bytes.
   static func hash(_ value: UInt32) -> UInt32 {
     var value = value
     for _ in 0..<32 { value = value >> 1 ^ (value & 1 == 1 ? 0x82f6_3b78 : 0) }
@@ -102,36 +102,31 @@ final class QuickDeflate {
   }
 }
 
-/// zlib streams by libdeflate: a little smaller than zlib's own of the same level, and faster.
+/// zlib streams by libdeflate: a little smaller than zlib's own of the same level, and faster. For one thread.
 final class ThoroughDeflate {
-  /// libdeflate's levels 4, 6 and 7; each takes about twice as long as the one before.
-  enum Effort: Int, CaseIterable {
-    case some = 4
-    case more = 6
-    case most = 7
-  }
+  private let compressor: OpaquePointer
 
-  private let compressors: [OpaquePointer]
-
-  init() throws(BuildError) {
-    let compressors = Effort.allCases.map { libdeflate_alloc_compressor(Int32($0.rawValue)) }
-    guard !compressors.contains(nil) else {
-      for compressor in compressors { libdeflate_free_compressor(compressor) }
-      throw BuildError("tile", "no memory for a PNG encoder", isTemporary: true)
+  init(level: Int) throws(BuildError) {
+    guard let compressor = libdeflate_alloc_compressor(Int32(level)) else {
+      throw BuildError("tile", "no memory for a compressor", isTemporary: true)
     }
-    self.compressors = compressors.map { $0! }
+    self.compressor = compressor
   }
 
-  deinit {
-    for compressor in compressors { libdeflate_free_compressor(compressor) }
-  }
+  deinit { libdeflate_free_compressor(compressor) }
 
   /// - Returns: the bytes written; 0 where they do not fit.
   func deflate(
-    _ bytes: UnsafePointer<UInt8>, count: Int, to data: UnsafeMutablePointer<UInt8>, capacity: Int,
-    effort: Effort
+    _ bytes: UnsafePointer<UInt8>, count: Int, to data: UnsafeMutablePointer<UInt8>, capacity: Int
   ) -> Int {
-    let compressor = compressors[effort == .some ? 0 : effort == .more ? 1 : 2]
-    return libdeflate_zlib_compress(compressor, bytes, count, data, capacity)
+    libdeflate_zlib_compress(compressor, bytes, count, data, capacity)
+  }
+
+  static func deflated(_ bytes: [UInt8], level: Int) throws(BuildError) -> [UInt8] {
+    let deflate = try ThoroughDeflate(level: level)
+    let most = libdeflate_zlib_compress_bound(deflate.compressor, bytes.count)
+    return [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
+      count = deflate.deflate(bytes, count: bytes.count, to: buffer.baseAddress!, capacity: most)
+    }
   }
 }

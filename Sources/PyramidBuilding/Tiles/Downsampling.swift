@@ -1,7 +1,7 @@
 import ZigguratImaging
 
 /// The rule by which a pixel of a level is made from 2×2 pixels of the next finer level.
-public struct Downsampling: Hashable, Sendable {
+public struct Downsampling: NamedChoice, Hashable, Sendable {
   /// The word for it on the command line.
   package let name: String
 
@@ -18,12 +18,6 @@ public struct Downsampling: Hashable, Sendable {
 
   /// All that there are.
   package static let all: [Downsampling] = [.auto, .mean, .linear, .nearest, .mode]
-
-  /// The downsampling of that name; nil for any other word.
-  package init?(name: String) {
-    guard let known = Self.all.first(where: { $0.name == name }) else { return nil }
-    self = known
-  }
 
   private init(known name: String) { self.name = name }
 }

@@ -1,5 +1,5 @@
 /// The fidelity of tiles to their source, which decides how they are made.
-public struct Fidelity: Hashable, Sendable {
+public struct Fidelity: NamedChoice, Hashable, Sendable {
   /// The word for it on the command line.
   package let name: String
 
@@ -15,12 +15,6 @@ public struct Fidelity: Hashable, Sendable {
 
   /// All that there are, the strictest first.
   package static let all: [Fidelity] = [.exact, .fast, .lossless, .auto]
-
-  /// The fidelity of that name; nil for any other word.
-  package init?(name: String) {
-    guard let known = Self.all.first(where: { $0.name == name }) else { return nil }
-    self = known
-  }
 
   private init(known name: String) { self.name = name }
 }

@@ -43,19 +43,14 @@ final class JPEGTileEncoder: TileEncoding {
     let flags = TJFLAG_NOREALLOC | TJFLAG_ACCURATEDCT
     let code: Int32
     if tile.layout == .planar420 {
-      var planes: [UnsafePointer<UInt8>?] = [
-        UnsafePointer(tile.planes.0.base), UnsafePointer(tile.planes.1.base),
-        UnsafePointer(tile.planes.2.base),
-      ]
-      let strides = [
-        Int32(tile.planes.0.stride), Int32(tile.planes.1.stride), Int32(tile.planes.2.stride),
-      ]
+      var bases = tile.planes.readableBases
+      let strides = tile.planes.strides.map(Int32.init)
       code = tjCompressFromYUVPlanes(
-        handle, &planes, Int32(tile.width), strides, Int32(tile.height), Int32(sampling.rawValue), &buffer,
+        handle, &bases, Int32(tile.width), strides, Int32(tile.height), Int32(sampling.rawValue), &buffer,
         &size, quality, flags)
     } else {
       code = tjCompress2(
-        handle, tile.planes.0.base, Int32(tile.width), Int32(tile.planes.0.stride), Int32(tile.height),
+        handle, tile[0].base, Int32(tile.width), Int32(tile[0].stride), Int32(tile.height),
         Int32(format.rawValue), &buffer, &size, Int32(sampling.rawValue), quality, flags)
     }
     guard code == 0 else { throw BuildError("tile", String(cString: tjGetErrorStr2(handle))) }

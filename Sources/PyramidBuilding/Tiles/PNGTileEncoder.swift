@@ -12,14 +12,15 @@ final class PNGTileEncoder: TileEncoding {
   private let output: UnsafeMutablePointer<UInt8>
   private let capacity: Int
   private let quick: QuickDeflate
-  private let thorough: ThoroughDeflate
+  /// Each takes about twice as long as the one before.
+  private let thorough: (some: ThoroughDeflate, more: ThoroughDeflate, most: ThoroughDeflate)
   /// Rows without a filter, and their deflated bytes.
   private let plain: UnsafeMutablePointer<UInt8>
   private let other: UnsafeMutablePointer<UInt8>
 
   /// Signature, IHDR, and what frames IDAT and IEND.
   private static let overhead = 8 + 25 + 12 + 12
-  /// Of rows whose quickly deflated size is less than this share, a part is tried without a filter.
+  /// The share of their size below which quickly deflated rows are tried, in part, without a filter.
   private static let smooth = 0.35
 
   /// - Parameter tileSize: the largest width and height of a tile.
@@ -33,7 +34,7 @@ final class PNGTileEncoder: TileEncoding {
     capacity = raw + raw / 1024 + 1024
     output = .allocate(capacity: capacity + Self.overhead)
     quick = QuickDeflate()
-    thorough = try ThoroughDeflate()
+    thorough = try (ThoroughDeflate(level: 4), ThoroughDeflate(level: 6), ThoroughDeflate(level: 7))
   }
 
   deinit {
@@ -57,7 +58,7 @@ final class PNGTileEncoder: TileEncoding {
   }
 
   private func filter(_ tile: TilePixels) {
-    let (plane, rowSize) = (tile.planes.0, tile.width * bands.count)
+    let (plane, rowSize) = (tile[0], tile.width * bands.count)
     filtered[0] = 0
     (filtered + 1).update(from: plane.base, count: rowSize)
     for y in 1..<max(tile.height, 1) {
@@ -69,7 +70,7 @@ final class PNGTileEncoder: TileEncoding {
   }
 
   private func copyPlain(_ tile: TilePixels, _ rows: Range<Int>) {
-    let (plane, rowSize) = (tile.planes.0, tile.width * bands.count)
+    let (plane, rowSize) = (tile[0], tile.width * bands.count)
     for y in rows {
       let row = plain + y * (rowSize + 1)
       row[0] = 0
@@ -98,9 +99,9 @@ final class PNGTileEncoder: TileEncoding {
     guard excess > 1 else { return size }
     let isBetterPlain = without < kept
     if isBetterPlain { copyPlain(tile, 0..<tile.height) }
-    let smaller = thorough.deflate(
-      isBetterPlain ? plain : filtered, count: raw, to: other, capacity: size - 1,
-      effort: isBetterPlain ? .most : excess > 1.18 ? .more : .some)
+    let deflate = isBetterPlain ? thorough.most : excess > 1.18 ? thorough.more : thorough.some
+    let smaller = deflate.deflate(
+      isBetterPlain ? plain : filtered, count: raw, to: other, capacity: size - 1)
     guard smaller > 0 else { return size }
     data.update(from: other, count: smaller)
     return smaller

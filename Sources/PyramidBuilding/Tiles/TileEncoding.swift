@@ -34,7 +34,7 @@ extension TileFormat {
 }
 
 extension BuildOptions {
-  /// How a tile's pixels are encoded. What comes of it is the tile, or what the tile is made of.
+  /// The format in which a tile's pixels are encoded: the tile's, or the one that the tile is made of.
   var coding: TileFormat { recompressesJPEG ? .jpeg : format }
 
   /// An encoder for tiles of that layout.

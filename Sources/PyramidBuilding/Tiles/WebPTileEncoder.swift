@@ -57,7 +57,7 @@ final class WebPTileEncoder: TileEncoding {
   }
 
   private func inColour(_ tile: TilePixels) -> (UnsafePointer<UInt8>, stride: Int) {
-    let plane = tile.planes.0
+    let plane = tile[0]
     guard let coloured else { return (UnsafePointer(plane.base), plane.stride) }
     let (bands, hasAlpha) = (bands.count, bands.hasAlpha)
     for y in 0..<tile.height {

@@ -36,7 +36,7 @@ package enum LibraryVerifier {
     return box.count.withLock { $0 }
   }
 
-  /// What the threads count together.
+  /// The counters that the threads share.
   private final class Shared: Sendable {
     let next = Atomic<Int>(0)
     let count = Mutex<Int>(0)

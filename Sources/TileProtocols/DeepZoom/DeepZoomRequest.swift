@@ -11,21 +11,21 @@ package struct DeepZoomRequest: FileProtocol {
     [("dzi", "\(base)/dzi/\(id).dzi")]
   }
 
-  /// What stands in front of a tile's name.
+  /// Returns the part of a tile's URL before the tile's name.
   package static func folder(ofID id: String, base: String) -> String { "\(base)/dzi/\(id)_files/" }
 
   package static func has(_ path: RawPath) -> Bool { path.starts(with: "/dzi/") }
 
   package init(_ path: RawPath) { self.init(path, 5..<path.count) }
 
-  /// - Parameter part: the id and what follows it.
+  /// - Parameter part: the id and the rest of the path.
   init(_ path: RawPath, _ part: Range<Int>) {
     let (start, end) = (part.lowerBound, part.upperBound)
     if path.has(".dzi", before: end, from: start) {
       file = .document(ofID: start..<end - 4)
       return
     }
-    // From the end, since an id may hold slashes.
+    // Parsed from the end, since an id may contain slashes.
     guard let name = path.slash(before: end, from: start),
       let level = path.slash(before: name, from: start), path.has("_files", before: level, from: start)
     else {
@@ -50,14 +50,14 @@ package struct DeepZoomRequest: FileProtocol {
   }
 }
 
-/// A tile's name as Deep Zoom has it: `{level}/{column}_{row}.`, and the ending.
+/// A tile's name in Deep Zoom: `{level}/{column}_{row}.`, and the file name extension.
 extension TileAddress {
   init?(deepZoom reader: inout PathReader) {
     guard let (level, column, row) = reader.tile(UInt8(ascii: "/"), UInt8(ascii: "_")) else { return nil }
     self.init(level: level, column: column, row: row)
   }
 
-  /// Inverse of `init(deepZoom:)`.
+  /// Writes the name. Inverse of `init(deepZoom:)`.
   package func write(deepZoom text: inout PathText, _ format: TileFormat) {
     text.put(tile: (level, column, row), UInt8(ascii: "/"), UInt8(ascii: "_"), format)
   }

@@ -11,11 +11,11 @@ struct IIIFImageRequest: Hashable {
   let quality: PictureQuality
   let format: PictureFormat
 
-  /// A part of the path that is not what it has to be.
+  /// A part of the path that is invalid.
   enum Part: Error {
     case region, size, rotation, quality, format
 
-    /// What it has to be.
+    /// Returns the rule that the part breaks, for the error message.
     func rule(_ version: IIIFVersion) -> String {
       switch self {
       case .region: return "the region is full, square, x,y,w,h or pct:x,y,w,h"
@@ -33,9 +33,9 @@ struct IIIFImageRequest: Hashable {
   }
 
   /// - Parameters:
-  ///   - region: the first of four parts of the path, none of them with an escape.
+  ///   - region: the first of four parts of the path, all without percent escapes.
   ///   - file: quality and format.
-  ///   - takesNative: whether `native` is a quality, as version 1 called the default.
+  ///   - takesNative: whether `native` is a quality; version 1 called the default so.
   init(
     _ version: IIIFVersion, region: UnsafeRawBufferPointer, size: UnsafeRawBufferPointer,
     rotation: UnsafeRawBufferPointer, file: UnsafeRawBufferPointer, takesNative: Bool = false
@@ -78,11 +78,11 @@ struct IIIFImageRequest: Hashable {
     return reader.isAtEnd ? quality : nil
   }
 
-  /// Where an image has what is asked for.
+  /// Returns the place in the image that the request asks for.
   func place(in pyramid: Pyramid, _ limits: PictureLimits) throws(TileRefusal) -> TilePlace {
     let region = try region.rectangle(in: pyramid.imageSize)
     let isPlain = rotation == 0 && !isMirrored && quality == .color
-    // As viewers ask for tiles; no limit is for these.
+    // The requests of viewers for tiles. No limit applies to these.
     if isPlain, let (width, height) = size.stated(for: region, version),
       let tile = IIIFGrid.tile(pyramid, region, width: width, height: height)
     {
@@ -98,12 +98,12 @@ struct IIIFImageRequest: Hashable {
     return .picture(picture)
   }
 
-  /// The picture that a stored tile is; nil for a tile that was not asked for.
+  /// Returns the picture that a stored tile is; nil if the request does not ask for the tile.
   func picture(of tile: TileAddress, in pyramid: Pyramid) -> Picture? {
     guard let region = try? region.rectangle(in: pyramid.imageSize), tile.level < pyramid.levelCount else {
       return nil
     }
-    // A height that follows from the width is the level's.
+    // If the height follows from the width, it is the level's height.
     let shift = pyramid.shift(ofLevel: tile.level)
     let size = PixelSize(
       width: Pyramid.halved(region.width, times: shift), height: Pyramid.halved(region.height, times: shift))
@@ -135,7 +135,7 @@ struct IIIFImageRequest: Hashable {
 
 extension Picture {
   /// Writes the canonical request for this picture of an image (IIIF Image API 3.0, section 4.8; 2.1, section 4.7).
-  /// - Parameter statesHeight: whether version 2 states a height that follows from the width, too.
+  /// - Parameter statesHeight: whether version 2 also states a height that follows from the width.
   func write(
     iiif text: inout PathText, of image: PixelSize, _ version: IIIFVersion, _ limits: PictureLimits,
     statesHeight: Bool = false
@@ -151,7 +151,7 @@ extension Picture {
         text.put(size: size.width, size.height)
       }
     case .two:
-      // A height that keeps the proportions is left out.
+      // A height that keeps the proportions is omitted.
       if size.width == region.width, size.height == region.height {
         text.put("full")
       } else {
@@ -172,7 +172,7 @@ extension Picture {
     text.put(format.ending)
   }
 
-  /// What `write(iiif:of:_:_:)` writes.
+  /// Returns the text of `write(iiif:of:_:_:)`.
   package func iiif(
     of image: PixelSize, _ version: IIIFVersion, _ limits: PictureLimits, statesHeight: Bool = false
   ) -> String {

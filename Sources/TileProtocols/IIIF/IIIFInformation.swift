@@ -5,7 +5,7 @@ import ZigguratText
 /// An image's info.json (IIIF Image API 3.0, section 5; 2.1, section 5).
 struct IIIFInformation {
   let version: IIIFVersion
-  /// Absolute, without a slash at its end.
+  /// The base URI of the image: absolute, without a slash at its end.
   let id: String
   let archive: TileArchive
   let limits: PictureLimits
@@ -19,7 +19,7 @@ struct IIIFInformation {
     "sizeByConfinedWh", "sizeByDistortedWh", "sizeByForcedWh", "sizeByH", "sizeByPct", "sizeByW", "sizeByWh",
   ]
 
-  /// Linked data for those who want it (3.0, section 5.1; 2.1, section 5.1).
+  /// The document, also as linked data if the client accepts it (3.0, section 5.1; 2.1, section 5.1).
   var document: TileDocument {
     let (linked, plain) = ("application/ld+json", "application/json")
     let profile = "<\(version.profile)>;rel=\"profile\""
@@ -33,7 +33,7 @@ struct IIIFInformation {
           TileDocument.Form(name: plain, mediaType: plain, link: profile),
         ])
     case .two:
-      // What makes linked data of the plain one.
+      // A Link header that makes plain JSON linked data.
       let context = "<\(version.context)>;rel=\"http://www.w3.org/ns/json-ld#context\";type=\"\(linked)\""
       return TileDocument(
         json,
@@ -44,7 +44,7 @@ struct IIIFInformation {
     }
   }
 
-  /// Besides `default`. `color` is answered for gray images, too, and not listed (3.0, section 4.4).
+  /// The qualities besides `default`. `color` is accepted for gray images, too, but not listed (3.0, section 4.4).
   private var qualities: [String] { (archive.isGray ? [] : ["color"]) + ["gray", "bitonal"] }
 
   private var json: [UInt8] {
@@ -81,13 +81,13 @@ struct IIIFInformation {
       text.member("height", pyramid.imageSize.height)
       if version == .three { writeLimits(&text) }
       writeSizes(pyramid, &text)
-      // Overlapping tiles hold more than a region asks for, yet the grid is as good as any.
+      // Overlapping tiles contain more than a region asks for. Their grid serves as well as any other.
       writeTiles(pyramid, &text)
       if version == .three {
         text.key("preferredFormats")
         write(archive.format.preferred.map(\.fileExtension), &text)
         text.key("extraFormats")
-        // Level 2 has the first two (3.0, section 4.5).
+        // Level 2 requires the first two (3.0, section 4.5).
         write(PictureFormat.allCases.filter { $0 != .jpg && $0 != .png }.map(\.fileExtension), &text)
         text.key("extraQualities")
         write(qualities, &text)
@@ -102,7 +102,7 @@ struct IIIFInformation {
     return text.bytes
   }
 
-  /// Version 2.1, section 5.4, where viewers show the attribution as HTML.
+  /// Writes rights as in version 2.1, section 5.4. Viewers show the attribution as HTML.
   private func writeRights2(_ text: inout JSONText) {
     let metadata = archive.metadata
     let license = RightsAddress(metadata)?.text
@@ -114,7 +114,7 @@ struct IIIFInformation {
     if let address = license ?? metadata.license ?? metadata.webStatement { text.member("license", address) }
   }
 
-  /// Version 3.0, section 5.8, and 2.1, section 5.3, of services.
+  /// Writes the service of physical dimensions (3.0, section 5.8; 2.1, section 5.3).
   private func write(_ scale: PhysicalDimensions, _ text: inout JSONText) {
     func object(_ text: inout JSONText) {
       text.object { text in
@@ -142,7 +142,7 @@ struct IIIFInformation {
     text.member("maxArea", limits.area)
   }
 
-  /// Every level within the limits, as they must be (3.0, section 5.2), coarsest first, each side rounded up.
+  /// Writes every level within the limits, as required (3.0, section 5.2), coarsest first, each side rounded up.
   private func writeSizes(_ pyramid: Pyramid, _ text: inout JSONText) {
     text.key("sizes")
     text.list { text in

@@ -1,8 +1,9 @@
 import TileGeometry
 
-/// Numbers as IIIF writes them: digits, and where it says so one point among them.
+/// Numbers in IIIF's notation: digits, and in decimal numbers at most one point.
 enum IIIFNumber {
-  /// A leading zero may be missing (3.0, section 4.7: it should be there). Nil for signs, exponents and spaces.
+  /// Returns a decimal number; nil for signs, exponents and spaces. A leading zero may be missing (3.0, section 4.7: it
+  /// should be there).
   static func decimal(_ text: UnsafeRawBufferPointer) -> Double? {
     var reader = PathReader(text)
     if let whole = reader.digits(), reader.isAtEnd { return Double(whole) }
@@ -20,7 +21,7 @@ enum IIIFNumber {
 
   /// Returns a percentage of a side in pixels, correct to a hundred-millionth of a pixel.
   ///
-  /// Half a pixel of a decimal percentage stays half a pixel: 84.71% of 5,000 is 4,235.5, and the product of binary
+  /// Half a pixel of a decimal percentage stays half a pixel: 84.71% of 5,000 is 4,235.5. The product of the binary
   /// fractions is less.
   static func pixels(_ percent: Double, percentOf side: Int) -> Double {
     (Double(side) * percent * 1e6).rounded() / 1e8
@@ -28,9 +29,9 @@ enum IIIFNumber {
 }
 
 extension PathText {
-  /// As short as can be, to a millionth (3.0, section 4.7): digits, and a point where it is no whole number.
+  /// Writes a number as briefly as possible, to a millionth (3.0, section 4.7). An integer has no point.
   mutating func put(decimal number: Double) {
-    // As of nearly all.
+    // Nearly all rotations are 0.
     if number == 0 { return put("0") }
     let millionths = Int((number * 1e6).rounded())
     var (whole, rest) = millionths.quotientAndRemainder(dividingBy: 1_000_000)
@@ -43,7 +44,7 @@ extension PathText {
     }
   }
 
-  /// A region of an image: `full` where it is the whole of it.
+  /// Writes a region of an image: `full` if it is the whole image.
   mutating func put(region: PixelRect, of image: PixelSize) {
     if region.x == 0, region.y == 0, region.width == image.width, region.height == image.height {
       put("full")
@@ -62,7 +63,7 @@ extension PathText {
     put(region.height)
   }
 
-  /// - Parameter height: nil where it follows from the width.
+  /// - Parameter height: nil if it follows from the width.
   mutating func put(size width: Int, _ height: Int?) {
     put(width)
     put(",")

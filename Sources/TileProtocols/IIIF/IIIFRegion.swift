@@ -7,10 +7,10 @@ enum IIIFRegion: Hashable {
   case pixels(x: Int, y: Int, width: Int, height: Int)
   case percent(x: Double, y: Double, width: Double, height: Double)
 
-  /// Nil where it is malformed.
+  /// Creates a region from its part of the path; nil if the text is malformed.
   init?(_ text: UnsafeRawBufferPointer) {
     var reader = PathReader(text)
-    // As nearly all are: first what tiles have.
+    // The form of tiles is first: nearly all regions have it.
     if let x = reader.digits() {
       let comma = UInt8(ascii: ",")
       guard reader.skip(comma), let y = reader.digits(), reader.skip(comma), let width = reader.digits(),
@@ -36,7 +36,7 @@ enum IIIFRegion: Hashable {
     guard reader.isAtEnd else { return nil }
   }
 
-  /// What of the image it covers, cut at the image's edges.
+  /// Returns the region's rectangle in image space, cut at the image's edges.
   func rectangle(in image: PixelSize) throws(TileRefusal) -> PixelRect {
     switch self {
     case .full: return PixelRect(x: 0, y: 0, width: image.width, height: image.height)
@@ -61,8 +61,9 @@ enum IIIFRegion: Hashable {
 }
 
 extension PixelRect {
-  /// Whole pixels nearest to a rectangle that begins inside the image, cut at the image's edges. It has one pixel at
-  /// least along each side: the image's last one where the rectangle begins less than half a pixel before the edge.
+  /// Creates a rectangle of the whole pixels nearest to one that begins inside the image, cut at the image's edges.
+  /// Each side has at least one pixel: the image's last one if the rectangle begins less than half a pixel before the
+  /// edge.
   init(nearest start: (x: Double, y: Double), size: (width: Double, height: Double), in image: PixelSize) {
     let x = min(Int(start.x.rounded()), image.width - 1)
     let y = min(Int(start.y.rounded()), image.height - 1)

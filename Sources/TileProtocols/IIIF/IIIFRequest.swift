@@ -14,7 +14,7 @@ package struct IIIFRequest: TileProtocol {
   private let asked: Asked
   private let version: IIIFVersion
   private let idPart: PathPart
-  /// The id and what follows it.
+  /// The id and the path behind it.
   private let part: PathPart
 
   package static let labels = ["iiif2", "iiif3"]
@@ -26,7 +26,7 @@ package struct IIIFRequest: TileProtocol {
     ]
   }
 
-  /// The image's base URI (3.0, section 2), without a slash at its end.
+  /// Returns the image's base URI (3.0, section 2), without a slash at its end.
   package static func folder(_ version: IIIFVersion, ofID id: String, base: String) -> String {
     "\(base)/iiif/\(version.rawValue)/\(id)"
   }
@@ -40,13 +40,13 @@ package struct IIIFRequest: TileProtocol {
   }
 
   /// - Parameters:
-  ///   - part: the id and what follows it.
-  ///   - takesNative: whether the quality may be called `native`.
+  ///   - part: the id and the rest of the path.
+  ///   - takesNative: whether `native` is accepted as a quality.
   init(_ path: RawPath, _ part: Range<Int>, _ version: IIIFVersion, takesNative: Bool = false) {
     self.version = version
     self.part = PathPart(part)
     let (start, end) = (part.lowerBound, part.upperBound)
-    // From the end, since an id may hold slashes.
+    // Parsed from the end, since an id may contain slashes.
     guard let file = path.slash(before: end, from: start) else {
       asked = .base
       idPart = PathPart(start..<end)

@@ -13,16 +13,16 @@ struct IIIFSize: Hashable {
   }
 
   let form: Form
-  /// `^`: larger than the region is allowed.
+  /// Whether the picture may be larger than the region (`^`).
   let mayGrow: Bool
 
-  /// Nil where it is malformed or of the other version.
+  /// Creates a size from its part of the path; nil if it is malformed or of the other version.
   init?(_ text: UnsafeRawBufferPointer, _ version: IIIFVersion) {
     var reader = PathReader(text)
     let isMarked = reader.skip(UInt8(ascii: "^"))
     guard !isMarked || version == .three else { return nil }
     mayGrow = isMarked || version == .two
-    // As nearly all are: first what tiles have.
+    // The form of tiles is first: nearly all sizes have it.
     if let width = reader.digits() {
       guard reader.skip(UInt8(ascii: ",")) else { return nil }
       if reader.isAtEnd {
@@ -51,8 +51,9 @@ struct IIIFSize: Hashable {
     guard reader.isAtEnd else { return nil }
   }
 
-  /// The numbers of `w,` and `w,h`. The height of `w,` is nil in version 2, whose viewers ask for tiles so and leave the
-  /// height to the server; version 3 keeps the proportions as closely as possible, and its viewers state both numbers.
+  /// Returns the numbers of `w,` and `w,h`. In version 2 the height of `w,` is nil: its viewers request tiles so and
+  /// leave the height to the server. Version 3 keeps the proportions as closely as possible, and its viewers state both
+  /// numbers.
   func stated(for region: PixelRect, _ version: IIIFVersion) -> (width: Int, height: Int?)? {
     switch form {
     case .width(let width):
@@ -62,7 +63,7 @@ struct IIIFSize: Hashable {
     }
   }
 
-  /// The pixels of the picture before it is turned.
+  /// Returns the size of the picture in pixels before its rotation.
   func pixels(of region: PixelRect, _ limits: PictureLimits) throws(TileRefusal) -> PixelSize {
     let (width, height) = (region.width, region.height)
     func scaled(_ percent: Double, _ side: Int) -> Int {
@@ -92,28 +93,28 @@ struct IIIFSize: Hashable {
       throw TileRefusal("the size is larger than the region, which '^' alone allows")
     }
     if !limits.allow(size) {
-      // As large as the limits are (3.0, section 4.2).
+      // Reduced to the limits (3.0, section 4.2).
       guard case .within = form else { throw Self.tooLarge(limits) }
       return Self.reduced(Double(size.width), Double(size.height), limits)
     }
     return size
   }
 
-  /// The whole region, or as much smaller as the limits ask for.
+  /// Returns the size of the whole region, reduced to the limits if necessary.
   static func largest(_ region: PixelRect, _ limits: PictureLimits) -> PixelSize {
     reduced(Double(region.width), Double(region.height), limits)
   }
 
-  /// The largest size of these proportions within the limits, rounded down so that it stays within.
+  /// Returns the largest size of these proportions within the limits, rounded down so that it stays within.
   private static func reduced(_ width: Double, _ height: Double, _ limits: PictureLimits) -> PixelSize {
     let side = Double(PictureLimits.side)
     let factor = min(1, side / width, side / height, (Double(limits.area) / width / height).squareRoot())
-    // What a limit makes a whole number stays one, whichever way it is rounded on the way.
+    // A side that a limit reduces to a whole number keeps this number despite rounding errors.
     func reduced(_ side: Double) -> Int { max(1, Int(side * factor + 1e-6)) }
     return PixelSize(width: reduced(width), height: reduced(height))!
   }
 
-  /// `side` scaled as `wanted` is to `original`; one pixel at least.
+  /// Returns `side` scaled as `wanted` is to `original`; at least one pixel.
   static func side(_ side: Int, _ wanted: Int, _ original: Int) -> Int {
     max(1, Int(min(Double(side) * Double(wanted) / Double(original), 1e15).rounded()))
   }

@@ -1,16 +1,16 @@
 import TileGeometry
 import ZigguratHTTPMessages
 
-/// The Link header of a picture that was asked for through IIIF: its canonical URL, and the profile (IIIF Image
-/// API 3.0, sections 4.7 and 6; 2.1, sections 4.7 and 6). Made without a string.
+/// The Link header of a picture that was requested through IIIF: its canonical URL, and the profile. It is written
+/// without a string (IIIF Image API 3.0, sections 4.7 and 6; 2.1, sections 4.7 and 6).
 package struct IIIFTileLink {
   private let version: IIIFVersion
-  /// As it was sent, percent-encoded. Alive as long as the request.
+  /// The id as the client sent it, percent-encoded. Valid as long as the request.
   private let id: UnsafeRawBufferPointer
   private let picture: Picture
   private let image: PixelSize
   private let limits: PictureLimits
-  /// Whether the width alone would be answered with a tile of another height.
+  /// Whether a request with the width alone would return a tile of another height.
   private let statesHeight: Bool
 
   init(
@@ -25,13 +25,13 @@ package struct IIIFTileLink {
     self.statesHeight = statesHeight
   }
 
-  /// More than the header can take beyond the base, in bytes.
+  /// An upper bound of the header's length without the base, in bytes.
   package var room: Int { 3 * id.count + PathText.longestName + 128 }
 
-  /// Writes the header's value, ended by NUL.
+  /// Writes the header's value, terminated by NUL.
   /// - Parameters:
   ///   - base: in two parts, one behind the other.
-  ///   - buffer: of `room` bytes and those of the base.
+  ///   - buffer: at least `room` bytes and those of the base.
   package func write(
     base: (UnsafeRawBufferPointer, UnsafeRawBufferPointer), into buffer: UnsafeMutableRawBufferPointer
   ) {
@@ -40,7 +40,7 @@ package struct IIIFTileLink {
     text.put(base.0)
     text.put(base.1)
     text.put(version == .three ? "/iiif/3/" : "/iiif/2/")
-    // However it was sent, the canonical URL has one spelling of it.
+    // The canonical URL has one encoding of the id, independent of the client's.
     text.put(encoding: id)
     text.put("/")
     picture.write(iiif: &text, of: image, version, limits, statesHeight: statesHeight)
@@ -49,7 +49,7 @@ package struct IIIFTileLink {
     text.put(0 as UInt8)
   }
 
-  /// The header's value.
+  /// Returns the header's value.
   package func text(base: String) -> String {
     var base = base
     return base.withUTF8 { base in
@@ -63,7 +63,7 @@ package struct IIIFTileLink {
 }
 
 extension PathText {
-  /// An id as `PercentEncoding.encode` has it, whatever escapes it was sent with.
+  /// Writes an id as `PercentEncoding.encode` does, independent of the escapes that the client sent.
   fileprivate mutating func put(encoding id: UnsafeRawBufferPointer) {
     var from = 0
     while from < id.count {

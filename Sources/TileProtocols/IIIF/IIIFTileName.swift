@@ -1,9 +1,10 @@
 package import TileGeometry
 package import TileStorage
 
-/// Names of tiles as viewers ask for them: region, size, rotation, quality and format.
+/// Names of tiles as viewers request them: region, size, rotation, quality and format.
 package enum IIIFTileName {
-  /// The name that a viewer makes of info.json: the whole image is `full`, in its own size `max` too.
+  /// Writes the name that a viewer derives from info.json: the region of the whole image is `full`. At full size, the
+  /// size is `max` (version 3) or `full` (version 2).
   /// - Parameter source: the tile's pixels, level space.
   package static func write(
     _ source: PixelRect, level: Int, of pyramid: Pyramid, _ version: IIIFVersion, _ format: TileFormat,
@@ -21,7 +22,7 @@ package enum IIIFTileName {
     writeEnd(format, &text)
   }
 
-  /// The name with every number in it.
+  /// Writes the name with every number in it.
   package static func write(
     numbersOf source: PixelRect, level: Int, of pyramid: Pyramid, _ format: TileFormat, _ text: inout PathText
   ) {
@@ -30,8 +31,8 @@ package enum IIIFTileName {
     writeEnd(format, &text)
   }
 
-  /// The name of the whole image.
-  /// - Parameter size: of the picture; nil for the image's own.
+  /// Writes the name of the whole image.
+  /// - Parameter size: of the picture, in pixels; nil for the image's own.
   package static func write(wholeAs size: PixelSize?, _ format: TileFormat, _ text: inout PathText) {
     write(region: nil, &text)
     if let size { text.put(size: size.width, size.height) } else { text.put("max") }

@@ -1,7 +1,7 @@
 package import TileStorage
 
-/// What `rights` takes of what people paste there: the addresses of known licences and statements alone, as these call
-/// themselves, which begin with http (IIIF Image API 3.0, section 5.6; Presentation 3.0, section 3.2).
+/// A valid value of `rights`: the address of a known licence or rights statement. It has the form of the licence's own
+/// identifier, which begins with http (IIIF Image API 3.0, section 5.6; Presentation 3.0, section 3.2).
 package struct RightsAddress {
   package let text: String
 
@@ -12,7 +12,7 @@ package struct RightsAddress {
     else { return nil }
     let isCommons = match.output.1.lowercased() == "creativecommons"
     var parts = match.output.2.split(separator: "/").map(String.init)
-    // Of a licence people copy the address of a page that explains it.
+    // People copy the address of the page that explains a licence.
     if isCommons, let last = parts.last, last.hasPrefix("deed") || last.hasPrefix("legalcode") {
       parts.removeLast()
     }
@@ -22,7 +22,7 @@ package struct RightsAddress {
     text = "http://\(match.output.1.lowercased()).org/\(parts.joined(separator: "/"))/"
   }
 
-  /// The first that an image's words name: its licence before its page about rights.
+  /// Finds the first address in an image's metadata: the licence before the web page about rights.
   package init?(_ metadata: ImageMetadata) {
     for text in [metadata.license, metadata.webStatement, metadata.rights] {
       if let address = text.flatMap(RightsAddress.init(_:)) {

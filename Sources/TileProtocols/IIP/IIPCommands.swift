@@ -1,7 +1,7 @@
-/// A query's commands, whatever their order, names' case and number: the last one of a name counts. Those that
-/// are not of IIP are passed over.
+/// The commands of a query, in any order; case does not matter. If a name is repeated, the last one counts. Commands
+/// that IIP does not have are ignored.
 struct IIPCommands {
-  /// What the request comes to: of several the first in this list.
+  /// The action of the request: if it has several, the first in this list.
   enum Action {
     case deepZoom(Range<Int>)
     case zoomify(Range<Int>)
@@ -11,10 +11,11 @@ struct IIPCommands {
     case objects
   }
 
-  /// Why a request is none. No string, which every copy of a request would have to count.
+  /// The reason why a request is malformed. It contains no string: every copy of a request would have to count its
+  /// references.
   enum Fault {
     case rule(StaticString)
-    /// A format that pictures are not made in.
+    /// A format in which pictures cannot be encoded.
     case format
 
     var text: String {
@@ -25,11 +26,11 @@ struct IIPCommands {
     }
   }
 
-  /// Where the name of the image stands, without slashes in front.
+  /// The range of the image's name, without leading slashes.
   private(set) var name: Range<Int>?
   private(set) var view = IIPView()
   private(set) var objects = IIPObjects()
-  /// Why the commands cannot be obeyed.
+  /// The reason why the commands are refused.
   private(set) var fault: Fault?
 
   private var form: Action?
@@ -45,13 +46,13 @@ struct IIPCommands {
         if mark == query.upperBound, path.bytes(at..<at + 1)[0] == UInt8(ascii: "=") { mark = at }
         at += 1
       }
-      // What has no value is no command.
+      // A name without a value is not a command.
       if mark + 1 < at { obey(path, IIPWord(path.bytes(start..<mark)), mark + 1..<at) }
       at += 1
     }
   }
 
-  /// Nil where there is nothing to do.
+  /// The action; nil if the commands ask for nothing.
   var action: Action? {
     form ?? tile ?? (view.format != nil ? .view : objects.count > 0 ? .objects : nil)
   }
@@ -93,7 +94,7 @@ struct IIPCommands {
     }
   }
 
-  /// Without slashes in front, which a folder that ends in one would double.
+  /// Returns the name without leading slashes: a base path with a slash at its end would double them.
   private static func plain(_ path: RawPath, _ value: Range<Int>) -> Range<Int> {
     var start = value.lowerBound
     while start < value.upperBound, path.has("/", at: start) { start += 1 }
@@ -123,7 +124,7 @@ struct IIPCommands {
     objects.append(object)
   }
 
-  /// By what the format is called in names of files and in media types.
+  /// Sets the format by its name: the file name extension or the media type's subtype.
   private mutating func set(format name: IIPWord) {
     let format = PictureFormat.allCases.first {
       name.isSame($0.ending) || name.isSame($0.facts.format.mediaType, from: PictureFormat.mediaTypeStart)
@@ -153,7 +154,7 @@ struct IIPCommands {
       fault = .rule("RGN is x,y,w,h in parts of the image's sides")
       return
     }
-    // However large the numbers are: a pixel's place fits an Int.
+    // Numbers are limited so that a pixel's coordinate fits an Int.
     view.region = (min(max(0, x), 1), min(max(0, y), 1), min(1, width), min(1, height))
   }
 
@@ -177,7 +178,7 @@ struct IIPCommands {
     view.rotation = rounded == 360 ? 0 : rounded
   }
 
-  /// Commands of iipsrv that are not obeyed here are passed over only where they change nothing.
+  /// Checks the commands of iipsrv that are not implemented here. They are ignored only if they change nothing.
   private mutating func check(_ command: IIPWord, _ text: UnsafeRawBufferPointer) {
     let isNeutral: Bool
     if command.isSame("cnt") || command.isSame("gam") {

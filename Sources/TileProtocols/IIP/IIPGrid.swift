@@ -1,13 +1,13 @@
 package import TileGeometry
 
-/// An image's tiles as IIP counts them: each resolution is half the next, rounded down, as iipsrv's pyramids are and its
-/// clients reckon; tiles are counted row by row.
+/// An image's tiles in IIP: each resolution is half the next, rounded down, as in iipsrv's pyramids and its clients.
+/// Tiles are numbered row by row.
 ///
-/// A tile is the stored one of its place, which at the right and lower edges may show one column or row of pixels more
-/// than the resolution has.
+/// A tile is the stored tile of the same place. At the right and lower edges it may show one column or row of pixels
+/// more than the resolution has.
 package struct IIPGrid {
   private let pyramid: Pyramid
-  /// A level for each resolution; a side has one pixel at least.
+  /// A level for each resolution; a side has at least one pixel.
   package let resolutions: FlooredGrid
 
   package init(_ pyramid: Pyramid) {

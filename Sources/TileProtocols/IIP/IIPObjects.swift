@@ -1,14 +1,14 @@
 import TileGeometry
 
-/// What an image is asked for by OBJ, in the order of the request.
+/// The properties of an image that OBJ commands request, in the order of the request.
 struct IIPObjects {
   enum Object: UInt8, CaseIterable {
     case version, basicInformation, server, optionalCommands, optionalObjects, maximumSize, tileSize
     case resolutionCount, resolutions, colorSpace, horizontalViews, verticalViews, channelBits
 
-    /// Nil for what there is not. Names' case does not matter.
+    /// Creates an object from its name in any case; nil if it does not exist.
     init?(_ name: UnsafeRawBufferPointer) {
-      // One that is asked for with what it is to apply to.
+      // This object's name is followed by its argument.
       if let end = name.firstIndex(of: UInt8(ascii: ",")),
         IIPWord(UnsafeRawBufferPointer(rebasing: name[..<end])).isSame("colorspace")
       {
@@ -37,14 +37,14 @@ struct IIPObjects {
       }
     }
 
-    /// What is told of it, a line each.
+    /// Returns the lines of the answer for this object.
     fileprivate func lines(_ pyramid: Pyramid, _ grid: FlooredGrid) -> [String] {
       switch self {
       case .version: return ["IIP:1.0"]
       case .basicInformation:
         let parts: [Object] = [.server, .maximumSize, .resolutionCount, .colorSpace]
         return parts.flatMap { $0.lines(pyramid, grid) }
-      // Capabilities, as a number's bits: tiles and whole pictures as JPEG.
+      // Capabilities as the bits of a number: tiles and whole pictures as JPEG.
       case .server: return ["IIP-server:3.65"]
       case .optionalCommands: return ["IIP-opt-comm:CVT QLT JTL PTL WTL ATL WID HEI RGN ROT"]
       case .optionalObjects:
@@ -55,7 +55,7 @@ struct IIPObjects {
       case .resolutions:
         let sizes = (0..<grid.levelCount).map { grid.size(ofLevel: $0) }
         return ["Resolutions:" + sizes.map { "\($0.width) \($0.height)" }.joined(separator: ",")]
-      // Three channels of no calibrated space, sRGB, in their order: as tiles are decoded, gray ones too.
+      // Three channels of sRGB, an uncalibrated space, in their order. Tiles are decoded so, also gray ones.
       case .colorSpace: return ["Colorspace,0-\(grid.levelCount - 1),0:0 0 3 3 0 1 2"]
       case .horizontalViews: return ["Horizontal-views:0"]
       case .verticalViews: return ["Vertical-views:90"]
@@ -64,7 +64,7 @@ struct IIPObjects {
     }
   }
 
-  /// How many can be asked for at once.
+  /// The maximum number of objects in a request.
   static let limit = 16
 
   /// Four bits each, the first one lowest.
@@ -81,7 +81,7 @@ struct IIPObjects {
     (0..<count).compactMap { Object(rawValue: UInt8(storage >> UInt64(4 * $0) & 15)) }
   }
 
-  /// What is told of an image.
+  /// Returns the answer for an image.
   func text(_ pyramid: Pyramid) -> String {
     let grid = IIPGrid(pyramid).resolutions
     return all.flatMap { $0.lines(pyramid, grid) }.map { $0 + "\r\n" }.joined()

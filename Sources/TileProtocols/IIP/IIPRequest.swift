@@ -1,8 +1,9 @@
 package import TileGeometry
 import ZigguratHTTPMessages
 
-/// The Internet Imaging Protocol (1.0.5) as IIPImage's server has it: `/iip?FIF={id}&JTL={resolution},{tile}`, OBJ, CVT,
-/// and its forms of other protocols, `/iip?DeepZoom=…`, `Zoomify=…` and `IIIF=…`, which these read themselves.
+/// The Internet Imaging Protocol (1.0.5) in the dialect of iipsrv: `/iip?FIF={id}&JTL={resolution},{tile}`, OBJ and
+/// CVT. Its forms of other protocols, `/iip?DeepZoom=…`, `Zoomify=…` and `IIIF=…`, are parsed by these protocols'
+/// types.
 package struct IIPRequest: TileProtocol {
   private enum Asked {
     case tile(PathPart, resolution: Int, number: Int, PictureFormat)
@@ -41,7 +42,7 @@ package struct IIPRequest: TileProtocol {
         switch commands.action {
         case .deepZoom(let part): .deepZoom(DeepZoomRequest(path, part))
         case .zoomify(let part): .zoomify(ZoomifyRequest(path, part))
-        // iipsrv lists the name that version 1 had.
+        // iipsrv lists the quality name of version 1.
         case .iiif(let part): .iiif(IIIFRequest(path, part, .two, takesNative: true))
         case nil: .malformed(.rule("one of JTL, CVT and OBJ says what is wanted"))
         case _ where name.isEmpty: .malformed(.rule("FIF names the image"))
@@ -53,7 +54,7 @@ package struct IIPRequest: TileProtocol {
     }
   }
 
-  /// Whether escapes are none; or where a space is a plus, which it is not in a query's one spelling.
+  /// Whether escapes are invalid, or a space is sent as a plus, which IIP does not allow.
   private static func isMalformed(_ query: UnsafeRawBufferPointer) -> Bool {
     var at = 0
     while at < query.count {
@@ -78,7 +79,8 @@ package struct IIPRequest: TileProtocol {
     }
   }
 
-  /// With the point; letters and digits, which need no escape.
+  /// Returns the length of the file name extension with its point. It has letters and digits alone, which need no
+  /// escape.
   package func endingLength(_ path: RawPath) -> Int {
     let name = path.bytes(id)
     var at = name.count - 1
@@ -149,7 +151,7 @@ package struct IIPRequest: TileProtocol {
     }
   }
 
-  /// The IIIF base URI of an image.
+  /// Returns the IIIF base URI of an image.
   private static func address(ofID id: String, _ base: String) -> String { "\(base)/iip?IIIF=\(id)" }
 
   package func location(ofID id: String, base: String) -> String {

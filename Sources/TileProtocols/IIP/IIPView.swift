@@ -1,15 +1,15 @@
 import TileGeometry
 
-/// A picture as CVT asks for it: a region, the box that it is to fill, and how it is made a file.
+/// A picture that CVT requests: a region, the box that it is to fill, and how it is encoded.
 struct IIPView {
-  /// Parts of the image's sides.
+  /// Fractions of the image's sides.
   var region: (x: Double, y: Double, width: Double, height: Double)?
-  /// Pixels of the picture; 0 where it follows from the other.
+  /// Pixels of the picture; 0 if the side follows from the other.
   var (width, height) = (0, 0)
   /// Degrees clockwise, 0..<360.
   var rotation = 0.0
   var isMirrored = false
-  /// 1 to 100; nil for the server's own.
+  /// 1 to 100; nil for the server's default.
   var encodingQuality: UInt8?
   var format: PictureFormat?
 
@@ -34,8 +34,8 @@ struct IIPView {
     return .picture(picture)
   }
 
-  /// As large as the box allows with the region's proportions, and the limits. Without a box that of the image is
-  /// meant, so that a region is as large as the image would be.
+  /// Returns the largest size in the box with the region's proportions, within the limits. Without a box, that of the
+  /// image applies, so that a region becomes as large as the image would be.
   private func size(
     _ across: Double, _ down: Double, of image: PixelSize, as format: PictureFormat, _ limits: PictureLimits
   ) -> PixelSize {
@@ -44,7 +44,7 @@ struct IIPView {
     let high = isOpen ? Double(image.height) : height == 0 ? Double.infinity : Double(height)
     let scale = min(wide / across, high / down)
     let (fullWidth, fullHeight) = (max(1, (across * scale).rounded()), max(1, (down * scale).rounded()))
-    // A turned one is half as large again along a side.
+    // A rotated picture is half as large again along a side.
     let side = Double(min(PictureLimits.side, PictureLimits.side(of: format))) / (rotation == 0 ? 1 : 2)
     let area = Double(format.limit(limits.area))
     let factor = min(

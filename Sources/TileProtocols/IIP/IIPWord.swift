@@ -1,4 +1,4 @@
-/// A command's or object's name, whose case does not matter.
+/// The case-insensitive name of a command or object.
 struct IIPWord {
   private let bytes: UnsafeRawBufferPointer
 
@@ -6,7 +6,7 @@ struct IIPWord {
 
   /// - Parameters:
   ///   - text: in lower case.
-  ///   - start: where the word stands in it, which goes on to its end.
+  ///   - start: the first byte of `text` to compare; the name ends where `text` ends.
   @inline(__always)
   func isSame(_ text: StaticString, from start: Int = 0) -> Bool {
     guard bytes.count == text.utf8CodeUnitCount - start else { return false }

@@ -1,4 +1,4 @@
-/// Reads the numbers and marks of a path's part from left to right, without a string.
+/// A parser of the numbers and marks in a part of a path, from left to right, without a string.
 struct PathReader {
   private let bytes: UnsafeRawBufferPointer
   private var at = 0
@@ -9,7 +9,7 @@ struct PathReader {
 
   var isAtEnd: Bool { at == bytes.count }
 
-  /// What was not read yet.
+  /// The bytes that are not read yet.
   var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[at...]) }
 
   @inline(__always)
@@ -26,7 +26,7 @@ struct PathReader {
     return true
   }
 
-  /// A number as tiles have it: one spelling each, so no leading zero.
+  /// Reads a number of a tile's name. It has one spelling: no leading zeros.
   mutating func number() -> Int? {
     let start = at
     guard let number = digits(atMost: 12), at - start == 1 || bytes[start] != UInt8(ascii: "0") else {
@@ -35,8 +35,8 @@ struct PathReader {
     return number
   }
 
-  /// The three numbers of a tile's name, with a mark behind the first and the second, and the point in front of the
-  /// file's ending.
+  /// Reads the three numbers of a tile's name, with a mark behind the first and the second, and a point behind the
+  /// third.
   @inline(__always)
   mutating func tile(_ mark: UInt8, _ otherMark: UInt8) -> (Int, Int, Int)? {
     guard let first = number(), skip(mark), let second = number(), skip(otherMark), let third = number(),
@@ -45,7 +45,7 @@ struct PathReader {
     return (first, second, third)
   }
 
-  /// A number that may have leading zeros; nil, too, for one that no image has.
+  /// Reads a number that may have leading zeros; returns nil also if it has more than `most` digits.
   mutating func digits(atMost most: Int = 15) -> Int? {
     var number = 0
     let start = at
@@ -57,7 +57,7 @@ struct PathReader {
     return at > start ? number : nil
   }
 
-  /// What stands in front of the next `byte`, which is passed over; nil where there is none.
+  /// Returns the bytes before the next `byte` and skips it; nil if no `byte` follows.
   mutating func part(before byte: UInt8) -> UnsafeRawBufferPointer? {
     var end = at
     while end < bytes.count, bytes[end] != byte { end += 1 }

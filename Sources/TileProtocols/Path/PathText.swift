@@ -1,20 +1,20 @@
 import TileStorage
 
-/// A part of a URL, written straight to memory: what needs no escape there.
+/// A writer of a part of a URL straight to memory, for text that needs no escape.
 package struct PathText {
   private let buffer: UnsafeMutableRawBufferPointer
   package private(set) var count = 0
 
-  /// Bytes of the longest tile's name.
+  /// An upper bound of the length of a tile's name, in bytes.
   package static let longestName = 256
 
-  /// - Parameter buffer: with room for all that is going to be written.
+  /// - Parameter buffer: with room for everything that will be written.
   package init(_ buffer: UnsafeMutableRawBufferPointer) { self.buffer = buffer }
 
-  /// What was written.
+  /// The written bytes.
   package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
 
-  /// - Parameter room: bytes, at least what is written.
+  /// - Parameter room: bytes; an upper bound of the length.
   package static func string(room: Int = longestName, _ write: (inout PathText) -> Void) -> String {
     String(unsafeUninitializedCapacity: room) { buffer in
       var text = PathText(UnsafeMutableRawBufferPointer(buffer))
@@ -35,14 +35,14 @@ package struct PathText {
     count += bytes.count
   }
 
-  // Inlined, so that a mark alone is a byte.
+  // Inlined, so that a single mark is written as a byte.
   @inline(__always) package mutating func put(_ text: StaticString) {
     if text.utf8CodeUnitCount == 1 { return put(text.utf8Start[0]) }
     put(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  /// Inverse of `PathReader.tile`, and the file's ending.
-  /// - Parameter variant: in front of the point; empty for the usual tile.
+  /// Writes the numbers that `PathReader.tile` reads, and the file name extension.
+  /// - Parameter variant: before the point; empty for the usual tile.
   mutating func put(
     tile numbers: (Int, Int, Int), _ mark: UInt8, _ otherMark: UInt8, variant: StaticString = "",
     _ format: TileFormat
@@ -57,7 +57,7 @@ package struct PathText {
     put(format.ending)
   }
 
-  /// Not of the same name as that for literals, which would be strings then.
+  /// Writes a string. Its name differs from that for literals, which would become strings otherwise.
   package mutating func put(string text: String) {
     var text = text
     text.withUTF8 { put(UnsafeRawBufferPointer($0)) }

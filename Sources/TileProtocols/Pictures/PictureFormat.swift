@@ -1,16 +1,16 @@
 package import TileStorage
 
-/// A file format that pictures are encoded in, known by the ending of its URLs.
+/// A file format in which pictures are encoded, identified by the file name extension of its URLs.
 package enum PictureFormat: String, CaseIterable, Sendable {
   case jpg, png, webp, tif, gif, avif, jxl
 
-  /// Nil for an ending that no format has, in lower case.
+  /// Creates a format from its extension in lower case; nil if no format has it.
   package init?(fileExtension: String) { self.init(rawValue: fileExtension) }
 
-  /// - Parameter ending: what follows the dot, in lower case. Read without making a string.
+  /// - Parameter ending: the bytes behind the dot, in lower case. They are read without a string.
   package init?(ending: UnsafeRawBufferPointer) { self.init(word: Self.word(ending)) }
 
-  /// The same with the other ending that tiles may have, `jpeg`.
+  /// Creates a format from a tile's extension, which may also be `jpeg`.
   package init?(tileEnding ending: UnsafeRawBufferPointer) {
     let word = Self.word(ending)
     self.init(word: word == 0x6a70_6567 ? 0x6a_7067 : word)
@@ -29,7 +29,7 @@ package enum PictureFormat: String, CaseIterable, Sendable {
     }
   }
 
-  /// The ending's three or four bytes as a number; 0 for others.
+  /// Returns the three or four bytes of the extension as a number; 0 for other lengths.
   private static func word(_ ending: UnsafeRawBufferPointer) -> UInt32 {
     guard ending.count == 3 || ending.count == 4, ending[0] != 0 else { return 0 }
     var word: UInt32 = 0
@@ -37,7 +37,7 @@ package enum PictureFormat: String, CaseIterable, Sendable {
     return word
   }
 
-  /// The one that tiles of `format` are in.
+  /// Creates the format of tiles in `format`.
   package init(_ format: TileFormat) {
     self =
       switch format {
@@ -49,10 +49,10 @@ package enum PictureFormat: String, CaseIterable, Sendable {
       }
   }
 
-  /// Without a dot: `jpg`.
+  /// The file name extension without a dot: `jpg`.
   package var fileExtension: String { rawValue }
 
-  /// The same as a literal, for those who write no strings.
+  /// The extension as a literal, for callers that create no strings.
   var ending: StaticString { facts.ending }
 
   package var mediaType: String { facts.format.mediaType.description }
@@ -60,7 +60,7 @@ package enum PictureFormat: String, CaseIterable, Sendable {
   /// Whether a pixel can be transparent.
   package var keepsAlpha: Bool { self != .jpg }
 
-  /// What encoding a pixel takes.
+  /// The cost of encoding a pixel, relative to JPEG.
   ///
   /// | format | clean | noisy | weight |
   /// |---|---|---|---|
@@ -72,33 +72,34 @@ package enum PictureFormat: String, CaseIterable, Sendable {
   /// | tif, deflate | 0.72 | 2.9 | 18 |
   /// | gif | 1.9 | 3.5 | 26 |
   ///
-  /// Seconds of processor time of libvips 8.14's savers, of jxl libjxl's 0.7 (`VIPS_CONCURRENCY=1`, `/usr/bin/time`)
-  /// for 14 megapixels of photographs, and of the same with noise (sigma 6) added; decoding their JPEG takes 0.1.
+  /// Seconds of processor time of libvips 8.14's savers, and of libjxl 0.7 (`VIPS_CONCURRENCY=1`, `/usr/bin/time`). The
+  /// input was 14 megapixels of photographs, and the same with noise (sigma 6) added; decoding their JPEG takes 0.1.
   package var weight: Int { facts.weight }
 
-  /// Bytes that encoding takes for each pixel. The encoders of AV1 and JPEG XL have the most copies of a picture.
+  /// Bytes of memory that encoding takes for each pixel. The encoders of AV1 and JPEG XL make the most copies of a
+  /// picture.
   package var bytesPerPixel: Int { facts.bytesPerPixel }
 
-  /// How many pixels of the format may be asked for where `pixels` are allowed: all of them in the formats that
-  /// every IIIF server has to have and in those that cost no more, less in others.
+  /// Returns how many pixels of the format may be requested if `pixels` are allowed. It is all of them in the formats
+  /// that every IIIF server must have, and in those that cost no more; less in others.
   package func limit(_ pixels: Int) -> Int {
     let dearest = max(Self.jpg.weight, Self.png.weight)
     return weight <= dearest ? pixels : pixels / weight * dearest
   }
 
-  /// All that is known of a format but its encoder.
+  /// All facts about a format except its encoder.
   struct Facts {
     let ending: StaticString
     let format: ImageFormat
-    /// What encoding a pixel takes; see `PictureFormat.weight`.
+    /// The cost of encoding a pixel; see `PictureFormat.weight`.
     let weight: Int
-    /// Bytes that encoding takes for each pixel.
+    /// Bytes of memory that encoding takes for each pixel.
     var bytesPerPixel = 16
-    /// Pixels that a file can hold along a side.
+    /// The maximum length of a side in pixels.
     var longestSide = 65_500
   }
 
-  /// Where a media type's own word begins: behind `image/`.
+  /// The position of a media type's subtype: behind `image/`.
   static let mediaTypeStart = 6
 
   var facts: Facts {
@@ -106,7 +107,7 @@ package enum PictureFormat: String, CaseIterable, Sendable {
     case .jpg: Facts(ending: "jpg", format: .jpeg, weight: 1)
     case .png: Facts(ending: "png", format: .png, weight: 10)
     case .webp:
-      // libwebp 1.2.4 takes 38 for transparency like noise, which it codes as it does lossless pixels, and 6 without.
+      // libwebp 1.2.4 takes 38 for transparency like noise, which it encodes like lossless pixels, and 6 without.
       Facts(ending: "webp", format: .webp, weight: 4, bytesPerPixel: 48, longestSide: 16_383)
     case .tif: Facts(ending: "tif", format: .tiff, weight: 18)
     case .gif: Facts(ending: "gif", format: .gif, weight: 26)
@@ -118,10 +119,11 @@ package enum PictureFormat: String, CaseIterable, Sendable {
 }
 
 extension TileFormat {
-  /// Its ending as a literal.
+  /// The file name extension as a literal.
   var ending: StaticString { PictureFormat(self).ending }
 
-  /// In which formats clients should ask for its tiles, best first: JPEG where not every browser shows the stored one.
+  /// The formats in which clients should request its tiles, best first. JPEG is one if not every browser shows the
+  /// stored format.
   var preferred: [PictureFormat] {
     switch self {
     case .jpeg, .png, .webp, .avif: [PictureFormat(self)]

@@ -1,10 +1,10 @@
 package import TileGeometry
 
-/// What pictures may measure, stated in info.json.
+/// The limits of a picture's size, stated in info.json.
 package struct PictureLimits: Hashable, Sendable {
-  /// Pixels in all.
+  /// The maximum number of pixels.
   package var area: Int
-  /// Pixels of either side; JPEG ends at 65535, and a turned picture is half as large again.
+  /// The maximum length of either side in pixels. JPEG ends at 65535, and a rotated picture is half as large again.
   package static let side = 32_768
 
   package init(area: Int = 50_000_000) { self.area = area }
@@ -13,6 +13,6 @@ package struct PictureLimits: Hashable, Sendable {
     size.width <= Self.side && size.height <= Self.side && size.width * size.height <= area
   }
 
-  /// What a format can hold along a side.
+  /// Returns the maximum length of a side in a format, in pixels.
   package static func side(of format: PictureFormat) -> Int { format.facts.longestSide }
 }

@@ -8,7 +8,7 @@ package enum TileScheme: String, CaseIterable, Sendable {
   case deepZoom = "dzi"
   case iiif3, iiif2, xyz
 
-  /// The pyramid whose tiles the scheme can name: Deep Zoom alone knows overlap.
+  /// Returns the pyramid whose tiles the scheme can name: only Deep Zoom has overlap.
   func grid(of pyramid: Pyramid) -> Pyramid {
     switch self {
     case .deepZoom: pyramid
@@ -17,7 +17,7 @@ package enum TileScheme: String, CaseIterable, Sendable {
     }
   }
 
-  /// The coarsest level whose tiles have URLs.
+  /// Returns the coarsest level whose tiles have URLs.
   func coarsestLevel(of pyramid: Pyramid) -> Int {
     switch self {
     case .deepZoom, .iiif3, .iiif2: 0
@@ -25,7 +25,7 @@ package enum TileScheme: String, CaseIterable, Sendable {
     }
   }
 
-  /// What stands in front of a tile's name.
+  /// Returns the part of a tile's URL before the tile's name.
   func folder(ofID id: String, base: String) -> String {
     switch self {
     case .deepZoom: DeepZoomRequest.folder(ofID: id, base: base)
@@ -35,7 +35,7 @@ package enum TileScheme: String, CaseIterable, Sendable {
     }
   }
 
-  /// A tile's name as the scheme's requests have it.
+  /// Writes a tile's name in the scheme.
   /// - Parameter source: the tile's pixels, level space.
   func write(
     _ tile: TileAddress, _ source: PixelRect, of pyramid: Pyramid, _ format: TileFormat,

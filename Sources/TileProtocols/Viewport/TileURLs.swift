@@ -3,12 +3,12 @@ import TileStorage
 import ZigguratHTTPMessages
 import ZigguratText
 
-/// The URLs of an image's tiles, pinned to the archive's generation so that they may be kept for ever.
+/// The URLs of an image's tiles. They contain the archive's generation, so that clients may cache them for ever.
 struct TileURLs {
   private let scheme: TileScheme
   private let pyramid: Pyramid
   private let format: TileFormat
-  // As they stand in a JSON string.
+  // Escaped for a JSON string.
   private let head: [UInt8]
   private let tail: [UInt8]
 

@@ -2,20 +2,21 @@ package import TileGeometry
 package import TileStorage
 import ZigguratText
 
-/// Which tiles of an image cover a viewport, as JSON.
+/// The JSON list of an image's tiles that cover a viewport.
 package struct ViewportAnswer {
   package let query: ViewportQuery
   package let coverage: Coverage
   private let limits: ScaleLimits
-  /// What `/api/images/{id}` answers, as it is, where the query asks for it.
+  /// The JSON of `/api/images/{id}`, if the query asks for it.
   package var description: [UInt8]?
   private let id: String
   private let urls: TileURLs
 
-  /// More tiles than a viewer could use: the query is refused, since its answer would keep others waiting.
+  /// The maximum number of tiles, more than a viewer could use. A larger query is refused: its answer would delay other
+  /// requests.
   package static let tileLimit = 10_000
 
-  /// - Parameter base: in front of every URL, without a slash at its end; empty for root-relative ones.
+  /// - Parameter base: the start of every URL, without a slash at its end; empty for root-relative ones.
   package init(
     _ query: ViewportQuery, id: String, archive: TileArchive, base: String = ""
   ) throws(ViewportQuery.Refusal) {
@@ -31,7 +32,7 @@ package struct ViewportAnswer {
     urls = TileURLs(query.scheme, id: id, archive: archive, base: base)
   }
 
-  /// Names the parameter that asks for too many tiles, and what it may be beside the others.
+  /// Throws an error that names the parameter which asks for too many tiles, and its valid values beside the others.
   private static func check(_ coverage: Coverage, _ query: ViewportQuery) throws(ViewportQuery.Refusal) {
     let count = coverage.count()
     guard count <= tileLimit else {
@@ -47,10 +48,11 @@ package struct ViewportAnswer {
       allowed: "a whole number from 0 to \(most) here, where \(tileLimit) tiles are the most")
   }
 
-  /// Coarser tiles first where they are asked for, then those of the level, nearest the centre first.
+  /// The tiles in order: coarser ones first if the query asks for them, then those of the level, nearest the centre
+  /// first.
   package var tiles: [CoveredTile] {
     var coarser = query.fallback ? coverage.fallbackTiles() : []
-    // Among the coarser ones it is already, where something of the image is visible.
+    // The coarser tiles already include it if any part of the image is visible.
     if query.include.contains(.overview), !query.fallback, let whole = coverage.overviewTile {
       coarser = [whole]
     }

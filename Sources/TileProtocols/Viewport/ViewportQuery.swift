@@ -1,7 +1,7 @@
 package import TileGeometry
 package import ZigguratHTTPMessages
 
-/// A viewport query from outside: `width=1280&height=800&scale=0.25&x=300&y=200`, checked once.
+/// A client's viewport query, validated once: `width=1280&height=800&scale=0.25&x=300&y=200`.
 package struct ViewportQuery: Hashable, Sendable {
   package var width = 0.0
   package var height = 0.0
@@ -29,13 +29,13 @@ package struct ViewportQuery: Hashable, Sendable {
 
   /// A part of an answer besides the tiles of the viewport.
   package enum Included: String, CaseIterable, Sendable {
-    /// The one tile that shows the whole image, in front of the others.
+    /// The one tile that shows the whole image, before the others.
     case overview
     /// The image's own description.
     case description
   }
 
-  /// The parameters that cannot be used: name, value, and what each takes.
+  /// The invalid parameters: name, value, and the valid values of each.
   package struct Refusal: Error, Hashable, CustomStringConvertible {
     package let errors: [InvalidInput]
 
@@ -53,7 +53,8 @@ package struct ViewportQuery: Hashable, Sendable {
     package var description: String { errors.map(\.detail).joined(separator: "; ") }
   }
 
-  /// - Parameter parameters: decoded names and values in order, each at most once; `v`, which is the cache's, is passed over.
+  /// - Parameter parameters: decoded names and values in order, each at most once; `v`, which is for caches, is
+  ///   ignored.
   package init(_ parameters: [(name: String, value: String)]) throws(Refusal) {
     var values = Values()
     for (name, value) in parameters { values.add(name, value) }
@@ -86,7 +87,8 @@ package struct ViewportQuery: Hashable, Sendable {
   /// Returns the viewport that the query asks for on an image, and the limits of its scale. The parameters apply in
   /// this order:
   ///
-  /// 1. `fit` sets scale and position. `scale` replaces the scale. With `scale` and without `fit`, the position is 0, 0.
+  /// 1. `fit` sets scale and position. `scale` replaces the scale. With `scale` and without `fit`, the position is 0,
+  ///    0.
   /// 2. `center`, or each of `x` and `y`, replaces the position.
   /// 3. `zoom` multiplies the scale.
   /// 4. `minScale` and `maxScale` limit the scale. Their defaults only keep `zoom` from leaving the usual range of a
@@ -123,7 +125,7 @@ package struct ViewportQuery: Hashable, Sendable {
 }
 
 extension ViewportQuery {
-  /// The names of all parameters, with the generation's and those of version 0.1.
+  /// The names of all parameters, with that of the generation and those of version 0.1.
   package static var parameterNames: Set<String> {
     let former = FormerNames.parameters.filter { Values.accepted.contains($0.value) }.keys
     return Set(Values.accepted).union(former).union(FormerNames.included.map(\.key))
@@ -136,9 +138,9 @@ extension ViewportQuery {
       "clamp",
       "rotation", "flip", "dpr", "buffer", "fallback", "include", "scheme",
     ]
-    /// With the generation, which is the cache's.
+    /// The known parameters and that of the generation, which is for caches.
     static let accepted = known + ["v"]
-    // A handful: looking through them is faster than hashing them.
+    // There are few: a linear search is faster than hashing.
     private var values: [(name: String, value: String, sentName: String)] = []
     private(set) var errors: [InvalidInput] = []
 
@@ -154,7 +156,7 @@ extension ViewportQuery {
       }
       guard self[name] == nil else {
         let error = InvalidInput(parameter: sentName, "\(sentName) is given twice")
-        // Given a third time it is the same error.
+        // A third repetition is the same error.
         if errors.count < InvalidInput.most, !errors.contains(error) { errors.append(error) }
         return
       }
@@ -240,7 +242,7 @@ extension ViewportQuery {
       return nil
     }
 
-    /// Decimal digits with sign, point and exponent; Swift alone would also take `0x1p3`, `inf` and `nan`.
+    /// Parses decimal digits with sign, point and exponent; `Double` alone would also accept `0x1p3`, `inf` and `nan`.
     private static func parse(_ text: String) -> Double? {
       guard !text.isEmpty, text.utf8.count <= 40,
         text.utf8.allSatisfy({ (0x30...0x39).contains($0) || "+-.Ee".utf8.contains($0) }),

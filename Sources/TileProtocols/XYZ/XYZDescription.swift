@@ -2,8 +2,7 @@ import Foundation
 package import TileGeometry
 package import TileStorage
 
-/// The TileJSON 3.0 of an image's XYZ tiles, which lie on the map as the tiles of z 0 do: from its upper
-/// left corner.
+/// The TileJSON 3.0 of an image's XYZ tiles. On the map, the tiles begin in the upper left corner of z 0.
 package struct XYZDescription: Encodable {
   private let tilejson = "3.0.0"
   private let scheme = "xyz"
@@ -11,25 +10,24 @@ package struct XYZDescription: Encodable {
   private let description: String?
   private let attribution: String?
   private let tiles: [String]
-  /// Not of the specification: the same tiles with twice the pixels, for screens of two device pixels a CSS pixel.
+  /// The same tiles with twice the pixels, for screens of two device pixels a CSS pixel. Not in the specification.
   private let tiles2x: [String]?
   private let minzoom = 0
   private let maxzoom: Int
-  /// West, south, east, north, degrees in Web Mercator.
+  /// West, south, east and north in degrees, in Web Mercator.
   private let bounds: [Double]
-  /// Not of the specification, which leaves the side of a tile to the client: pixels.
+  /// The side of a tile in pixels. Not in the specification, which leaves it to the client.
   private let tileSize: Int
-  /// What fills the tiles at the right and lower edges, which are full size, too: `transparent`, or a colour as CSS
-  /// has it.
+  /// The fill of the tiles at the right and lower edges, which are full size, too: `transparent`, or a CSS colour.
   private let edgeTiles: String
   private let width: Int
   private let height: Int
 
   /// - Parameters:
-  ///   - metadata: whose words are told; nil for none.
-  ///   - tiles: the tiles' URL, with places for the numbers.
-  ///   - doubleTiles: the same of tiles with twice the pixels; nil if there are none.
-  ///   - background: what is beyond the image's edge in formats without alpha: red, green, blue, 0…255.
+  ///   - metadata: the source of description and attribution; nil for neither.
+  ///   - tiles: the tiles' URL, with placeholders for the numbers.
+  ///   - doubleTiles: the URL of tiles with twice the pixels; nil if there are no such tiles.
+  ///   - background: the fill beyond the image's edge in formats without alpha: red, green, blue, 0…255.
   package init(
     name: String, metadata: ImageMetadata?, _ pyramid: Pyramid, tiles: String, doubleTiles: String? = nil,
     format: TileFormat, background: [Int] = [255, 255, 255]
@@ -37,7 +35,7 @@ package struct XYZDescription: Encodable {
     let grid = XYZGrid(pyramid)
     self.name = name
     description = metadata?.caption
-    // Maps show it as HTML (TileJSON 3.0, section 3.4), and it is anybody's text.
+    // Maps show it as HTML (TileJSON 3.0, section 3.4), and it is untrusted.
     attribution = (metadata?.rights ?? metadata?.credit).map(HTMLText.escaped)
     self.tiles = [tiles]
     tiles2x = doubleTiles.map { [$0] }
@@ -55,7 +53,7 @@ package struct XYZDescription: Encodable {
 
   var json: [UInt8] { encoded([.sortedKeys, .withoutEscapingSlashes]) }
 
-  /// The same for people's eyes.
+  /// The document for human readers, indented.
   package var text: String {
     String(decoding: encoded([.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]), as: UTF8.self) + "\n"
   }

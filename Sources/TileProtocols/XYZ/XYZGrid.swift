@@ -1,11 +1,11 @@
 package import TileGeometry
 package import TileStorage
 
-/// An image's tiles as XYZ counts them: z 0 is the finest level that one tile holds.
+/// An image's tiles in XYZ: z 0 is the finest level that fits in one tile.
 ///
-/// Maps expect tiles of one size, so tiles at the right and lower edges are padded: transparent, or in formats without
-/// alpha in the background's colour. Each tile has a second name without padding. It is part of the path, because shared
-/// caches ignore the query of a tile but for its version.
+/// Maps expect tiles of one size, so tiles at the right and lower edges are padded. The padding is transparent, or the
+/// background's colour in formats without alpha. Each tile has a second name without padding. It is part of the path,
+/// because shared caches ignore the query of a tile except its version.
 package struct XYZGrid {
   package let pyramid: Pyramid
   /// The pyramid's level that is z 0.
@@ -22,10 +22,10 @@ package struct XYZGrid {
     XYZTile(z: address.level - baseLevel, x: address.column, y: address.row, isPadded: isPadded)
   }
 
-  /// Where the tile lies; the level's own pixels of it are at its top left.
+  /// Returns the place of a tile. The level's own pixels are at the tile's top left.
   ///
-  /// One of twice the pixels is of the next level. The finest level has none, and is answered as it is: browsers scale
-  /// a tile to its place.
+  /// A tile of twice the pixels is cut from the next level. The finest level has no next one, so that its tiles keep
+  /// their size: browsers scale a tile to its place.
   func place(of tile: XYZTile) -> TilePlace {
     guard tile.z <= maximumZ else { return .nowhere(.noSuchTile) }
     let plain = TileAddress(level: baseLevel + tile.z, column: tile.x, row: tile.y)
@@ -37,7 +37,7 @@ package struct XYZGrid {
     let (width, height) = (min(side, size.width - x), min(side, size.height - y))
     let rectangle = PixelRect(x: x, y: y, width: width, height: height)
     let needsPadding = tile.isPadded && (width < side || height < side)
-    // A stored tile has these pixels if it has no overlap.
+    // Without overlap, a stored tile has exactly these pixels.
     if pyramid.overlap == 0, !needsPadding, !isDouble { return .stored(address) }
     let padded =
       needsPadding ? PixelSize(width: side, height: side) : PixelSize(width: width, height: height)
@@ -45,13 +45,13 @@ package struct XYZGrid {
   }
 }
 
-/// A tile's name as XYZ has it: `{z}/{x}/{y}.`, and the ending. In front of the point, `@2x` stands for twice the pixels,
-/// `@unpadded` for no padding.
+/// A tile's name in XYZ: `{z}/{x}/{y}.`, and the file name extension. Before the point, `@2x` means twice the pixels,
+/// `@unpadded` no padding.
 package struct XYZTile: Hashable, Sendable {
   package let z: Int
   package let x: Int
   package let y: Int
-  /// Whether it is to have twice the pixels along a side, for screens of two device pixels a CSS pixel.
+  /// Whether the tile has twice the pixels along a side, for screens of two device pixels a CSS pixel.
   package let isDouble: Bool
   /// Whether a tile at the right or lower edge is padded to full size.
   package let isPadded: Bool
@@ -75,13 +75,13 @@ package struct XYZTile: Hashable, Sendable {
     self.init(z: z, x: x, y: y, isDouble: isDouble, isPadded: isPlain || isDouble)
   }
 
-  /// Inverse of `init(_:)`.
+  /// Writes the name. Inverse of `init(_:)`.
   package func write(_ text: inout PathText, _ format: TileFormat) {
     let slash = UInt8(ascii: "/")
     text.put(tile: (z, x, y), slash, slash, variant: isDouble ? "@2x" : isPadded ? "" : "@unpadded", format)
   }
 
-  /// The same for whoever puts the numbers in.
+  /// Returns the name with placeholders for the numbers.
   package static func template(ending: String, isDouble: Bool = false) -> String {
     "{z}/{x}/{y}\(isDouble ? "@2x" : "").\(ending)"
   }

@@ -1,8 +1,8 @@
 package import TileGeometry
 import ZigguratHTTPMessages
 
-/// XYZ: `/xyz/{id}/tilejson.json`, and tiles: `/xyz/{id}/{z}/{x}/{y}.{ending}`, also with `@2x` or `@unpadded` in front
-/// of the ending.
+/// XYZ: `/xyz/{id}/tilejson.json`, and tiles: `/xyz/{id}/{z}/{x}/{y}.{ending}`, also with `@2x` or `@unpadded` before
+/// the extension.
 package struct XYZRequest: FileProtocol {
   package let file: AskedFile<XYZTile>
 
@@ -13,14 +13,14 @@ package struct XYZRequest: FileProtocol {
     return [("xyz", folder + XYZTile.template(ending: ending)), ("tilejson", "\(folder)tilejson.json")]
   }
 
-  /// What stands in front of a tile's name.
+  /// Returns the part of a tile's URL before the tile's name.
   package static func folder(ofID id: String, base: String) -> String { "\(base)/xyz/\(id)/" }
 
   package static func has(_ path: RawPath) -> Bool { path.starts(with: "/xyz/") }
 
   package init(_ path: RawPath) {
     let start = 5
-    // From the end, since an id may hold slashes.
+    // Parsed from the end, since an id may contain slashes.
     guard let name = path.slash(before: path.count, from: start) else {
       file = .nothing(at: start)
       return

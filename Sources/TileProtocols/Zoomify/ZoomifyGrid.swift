@@ -1,8 +1,8 @@
 package import TileGeometry
 package import TileStorage
 
-/// The tiles of an image as Zoomify counts them: levels are halved rounding down, as Zoomify's viewer, OpenSeadragon and
-/// OpenLayers (`tierSizeCalculation: 'truncated'`) compute them.
+/// The tiles of an image in Zoomify: levels are halved rounding down, as Zoomify's viewer, OpenSeadragon and OpenLayers
+/// (`tierSizeCalculation: 'truncated'`) compute them.
 ///
 /// A tile is the same place of the stored level, without the last column or row of pixels if the stored level has one
 /// more. OpenSeadragon and OpenLayers also request the tiles that hold only this last column or row, because they lay
@@ -13,7 +13,7 @@ package struct ZoomifyGrid: Sendable {
 
   private let pyramid: Pyramid
   private let tileSize: Int
-  /// A side has no pixels where it was halved away.
+  /// The levels; a side has no pixels if it was halved away.
   package let levels: FlooredGrid
 
   package init(_ pyramid: Pyramid, tileSize: Int = Self.tileSize) {
@@ -24,7 +24,7 @@ package struct ZoomifyGrid: Sendable {
 
   private var tileCount: Int { (0..<levels.levelCount).reduce(0) { $0 + levels.tileCount(ofLevel: $1) } }
 
-  /// The numbers of the folders of 256 tiles in which clients look for a tile: nearly always one.
+  /// Returns the numbers of the folders of 256 tiles in which clients look for a tile: nearly always one.
   package func groups(level: Int, x: Int, y: Int) -> ClosedRange<Int> {
     var index = y * levels.columns(ofLevel: level) + x
     for lower in 0..<level { index += levels.tileCount(ofLevel: lower) }
@@ -33,13 +33,13 @@ package struct ZoomifyGrid: Sendable {
     return index / ZoomifyTile.groupSize...(index + (isUncounted ? 1 : 0)) / ZoomifyTile.groupSize
   }
 
-  /// The number of tiles from left to right that clients request, and from top to bottom.
+  /// Returns the number of tiles from left to right that clients request, and from top to bottom.
   package func tiles(ofLevel level: Int) -> (columns: Int, rows: Int) {
     let size = pyramid.size(ofLevel: levels.storedLevel(ofLevel: level))
     return ((size.width - 1) / tileSize + 1, (size.height - 1) / tileSize + 1)
   }
 
-  /// The pixels of a tile, in the space of its stored level; nil if there is no such tile.
+  /// Returns the pixels of a tile, in the space of its stored level; nil if there is no such tile.
   package func rectangle(level: Int, x: Int, y: Int) -> PixelRect? {
     guard level >= 0, level < levels.levelCount, x >= 0, y >= 0 else { return nil }
     let floored = levels.size(ofLevel: level)
@@ -67,17 +67,17 @@ package struct ZoomifyGrid: Sendable {
       rectangle, level: level, paddedTo: PixelSize(width: rectangle.width, height: rectangle.height)!)
   }
 
-  /// The first pixel of a tile and its length along one side; nil if there is no such tile.
+  /// Returns the first pixel of a tile and its length along one side; nil if there is no such tile.
   /// - Parameters:
-  ///   - floored: length of the level, rounded down.
-  ///   - stored: length of the stored level, rounded up.
+  ///   - floored: length of the level in pixels, rounded down.
+  ///   - stored: length of the stored level in pixels, rounded up.
   private func span(_ tile: Int, _ floored: Int, _ stored: Int) -> (start: Int, length: Int)? {
     let (start, overflow) = tile.multipliedReportingOverflow(by: tileSize)
     guard !overflow, start < stored else { return nil }
     return (start, min(tileSize, (start < floored ? floored : stored) - start))
   }
 
-  /// `ImageProperties.xml`
+  /// The document `ImageProperties.xml`.
   package var xml: String {
     """
     <IMAGE_PROPERTIES WIDTH="\(pyramid.imageSize.width)" HEIGHT="\(pyramid.imageSize.height)" \
@@ -87,9 +87,9 @@ package struct ZoomifyGrid: Sendable {
   }
 }
 
-/// A tile's name as Zoomify has it: `TileGroup{group}/{level}-{x}-{y}.`, and the ending.
+/// A tile's name in Zoomify: `TileGroup{group}/{level}-{x}-{y}.`, and the file name extension.
 package struct ZoomifyTile: Hashable, Sendable {
-  /// How many tiles a folder holds.
+  /// The maximum number of tiles in a folder.
   package static let groupSize = 256
 
   package let group: Int
@@ -106,7 +106,7 @@ package struct ZoomifyTile: Hashable, Sendable {
 
   init?(_ reader: inout PathReader) {
     guard reader.skip("TileGroup") else { return nil }
-    // A group that is no number is one that no tile is in.
+    // A group that is not a number contains no tile.
     var group = reader.number() ?? -1
     if !reader.skip(UInt8(ascii: "/")) {
       guard reader.part(before: UInt8(ascii: "/")) != nil else { return nil }
@@ -116,7 +116,7 @@ package struct ZoomifyTile: Hashable, Sendable {
     self.init(group: group, level: level, x: x, y: y)
   }
 
-  /// Inverse of `init(_:)`.
+  /// Writes the name. Inverse of `init(_:)`.
   package func write(_ text: inout PathText, _ format: TileFormat) {
     text.put("TileGroup")
     text.put(group)

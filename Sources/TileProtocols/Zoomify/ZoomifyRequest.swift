@@ -10,17 +10,17 @@ package struct ZoomifyRequest: FileProtocol {
     [("zoomify", "\(folder(ofID: id, base: base))ImageProperties.xml")]
   }
 
-  /// What stands in front of a tile's name.
+  /// Returns the part of a tile's URL before the tile's name.
   package static func folder(ofID id: String, base: String) -> String { "\(base)/zoomify/\(id)/" }
 
   package static func has(_ path: RawPath) -> Bool { path.starts(with: "/zoomify/") }
 
   package init(_ path: RawPath) { self.init(path, 9..<path.count) }
 
-  /// - Parameter part: the id and what follows it.
+  /// - Parameter part: the id and the rest of the path.
   init(_ path: RawPath, _ part: Range<Int>) {
     let (start, end) = (part.lowerBound, part.upperBound)
-    // From the end, since an id may hold slashes.
+    // Parsed from the end, since an id may contain slashes.
     guard let name = path.slash(before: end, from: start) else {
       file = .nothing(at: start)
       return

@@ -1,17 +1,17 @@
 import Synchronization
 import TileStorage
 
-/// An archive's tiles in the hands of somebody who has no archive: each is asked for when it is needed, and those
-/// that are known to be needed next along with it.
+/// An archive's tiles for a process without the archive. Each is fetched when it is needed, together with those that
+/// are known to be needed next.
 ///
-/// For one render, on one thread: a tile's bytes are there until the next tiles are fetched.
+/// For one render, on one thread: a tile's bytes are valid until the next fetch.
 final class GatheredTiles: Sendable {
   private struct State {
-    /// What was fetched last.
+    /// The tiles of the last fetch.
     var tiles: [Int: Tile] = [:]
-    /// Of all tiles that were heard of; nil where there is none.
+    /// The stamps of all known tiles; nil if a tile does not exist.
     var stamps: [Int: UInt64?] = [:]
-    /// Numbers that will be needed, in this order.
+    /// The numbers of the tiles that will be needed, in this order.
     var wanted: ArraySlice<Int> = []
   }
 
@@ -23,7 +23,7 @@ final class GatheredTiles: Sendable {
   private let fetch: @Sendable ([Int]) -> [GatheredTile]
   let hasStamps: Bool
   let levels: LevelSet
-  // Raw pointers are no danger: they are read on the one thread that renders.
+  // Raw pointers are safe here: they are read on the one thread that renders.
   private nonisolated(unsafe) var state = State()
 
   init(hasStamps: Bool, levels: LevelSet, fetch: @escaping @Sendable ([Int]) -> [GatheredTile]) {
@@ -36,7 +36,7 @@ final class GatheredTiles: Sendable {
 
   func expect(_ number: Int, stamp: UInt64?) { state.stamps[number] = .some(stamp) }
 
-  /// Tells which tiles will be needed, in this order.
+  /// Sets the tiles that will be needed, in this order.
   func want(_ numbers: [Int]) { state.wanted = numbers[...] }
 
   private func release() {
@@ -47,7 +47,7 @@ final class GatheredTiles: Sendable {
   private func found(_ number: Int) -> Tile {
     if let known = state.tiles[number] { return known }
     release()
-    // Those in front of it were not needed after all.
+    // The tiles before it were not needed.
     if let place = state.wanted.firstIndex(of: number) { state.wanted = state.wanted[place...] }
     let asked = state.wanted.first == number ? Array(state.wanted) : [number]
     let fetched = fetch(asked)

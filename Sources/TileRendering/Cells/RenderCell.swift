@@ -2,16 +2,16 @@ import Glibc
 import ZigguratCCell
 package import ZigguratCells
 
-/// A cell that makes pictures of one archive's tiles, for `RenderCells`.
+/// A sandboxed process that renders pictures from the tiles of one archive, for `RenderCells`.
 package enum RenderCell {
   package static let kind = CellServer.Kind(rawValue: 4)
 
-  /// Seconds after which a cell that is asked nothing ends by itself.
+  /// The idle time in seconds after which the process exits.
   static let patience = 10
 
-  /// What such a cell does.
+  /// The main function of the process.
   package static let work: CellWork = { session in
-    // The next picture wants as much memory again: giving it back in between takes a tenth of a small one's time.
+    // The next picture needs as much memory again: returning it in between takes a tenth of a small picture's time.
     mallopt(M_MMAP_THRESHOLD, 32 << 20)
     mallopt(M_TRIM_THRESHOLD, 64 << 20)
     var known: TileRenderer?
@@ -41,7 +41,7 @@ package enum RenderCell {
     }
   }
 
-  /// Of the whole process, nanoseconds.
+  /// The processor time of the whole process in nanoseconds.
   private static var processorTime: Int {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

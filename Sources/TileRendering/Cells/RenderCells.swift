@@ -3,12 +3,12 @@ import Synchronization
 package import TileStorage
 import ZigguratCells
 
-/// Makes pictures from the tiles of archives, in cells; may be used by many threads at once.
+/// A pool of sandboxed processes that render pictures from the tiles of archives; may be used by many threads at once.
 ///
-/// Tiles may be a stranger's, whatever the archive says of who wrote it. A cell sees the tiles of one archive alone, so
-/// that what they do to their decoder shows in no other archive's pictures, and no key; it is kept a short while for
-/// the archive's next picture. In a process without cells, which only libraries are used in, the process itself
-/// renders.
+/// All tiles are treated as untrusted, because an archive's statement about its author may be false. A process sees the
+/// tiles of one archive alone, and no key. Its decoder cannot affect pictures of other archives. It is kept a short
+/// while for the archive's next picture. In a program without sandboxed processes, which only uses the library, the
+/// calling process renders.
 package final class RenderCells: Sendable {
   private struct Kept {
     let cell: Cell
@@ -16,34 +16,36 @@ package final class RenderCells: Sendable {
     var answers = 0
     var since = ContinuousClock.now
     var cachedBytes = 0
-    /// Bytes of memory that the cell may have.
+    /// Bytes of memory that the process may have.
     var allowed = 0
-    /// What the cell was given, by the tiles' numbers. It is likely to have kept it, decoded, and asks where it has not.
+    /// The stamps of the tiles that the process received, by tile number. The process probably still has them decoded,
+    /// and asks again for those that it has not.
     var given: [Int: UInt64] = [:]
   }
 
   private let options: TileRenderer.Options
-  /// Seconds that one picture may take.
+  /// The timeout of one picture in seconds.
   private let timeout: Int
   private let mostKept: Int
   private let kept = Mutex<[Kept]>([])
   private let nanoseconds = Atomic(0)
-  /// Renders where there are no cells.
+  /// The renderer for programs without sandboxed processes.
   private let own: TileRenderer
 
-  /// Answers after which a cell is replaced.
+  /// The number of pictures after which a process is replaced.
   private static let longestUse = 10_000
-  /// Tiles of a cell that are remembered as given.
+  /// The maximum number of received tiles that are recorded for each process.
   private static let mostGiven = 1 << 14
-  /// Cells that are begun for one picture at most: where nobody but the system is to blame.
+  /// The maximum number of processes that are started for one picture, if the system alone is the cause of failures.
   private static let attempts = 4
-  /// As for threads that render in a server: tiles go first, and pictures come, if late, while they take all.
+  /// As for a server's render threads: tiles take precedence. Pictures are still rendered, if late, while tiles take
+  /// all processors.
   private static let niceness = 10
 
   /// - Parameters:
-  ///   - options: `cacheBytes` are all cells' together.
-  ///   - threads: how many pictures are made at a time.
-  ///   - timeout: seconds that one picture may take.
+  ///   - options: `cacheBytes` is the total of all processes.
+  ///   - threads: the number of pictures that are rendered concurrently.
+  ///   - timeout: the timeout of one picture in seconds.
   package init(options: TileRenderer.Options = TileRenderer.Options(), threads: Int, timeout: Int) {
     own = TileRenderer(options: options)
     var options = options
@@ -53,16 +55,16 @@ package final class RenderCells: Sendable {
     mostKept = max(1, threads)
   }
 
-  /// Bytes of decoded tiles that are kept now.
+  /// Bytes of decoded tiles in the caches now.
   package var cachedBytes: Int { own.cachedBytes + kept.withLock { $0.reduce(0) { $0 + $1.cachedBytes } } }
 
-  /// Whether pictures are made in other processes than this one.
+  /// Whether pictures are rendered in other processes than this one.
   package var isElsewhere: Bool { CellServer.running != nil }
 
-  /// Processor time that cells told they have used, seconds.
+  /// Processor time of the sandboxed processes as they reported it, in seconds.
   package var seconds: Double { Double(nanoseconds.load(ordering: .relaxed)) / 1e9 }
 
-  /// Lets go of all decoded tiles that are kept.
+  /// Drops all decoded tiles.
   package func forget() {
     own.forget()
     let cells = kept.withLock { kept in
@@ -72,9 +74,9 @@ package final class RenderCells: Sendable {
     for cell in cells { cell.end() }
   }
 
-  /// The file that the task is about.
+  /// Returns the file that the task describes.
   ///
-  /// - Parameter cancellation: once it is asked for, the render fails soon.
+  /// - Parameter cancellation: a request that makes the render fail soon.
   package func render(
     _ task: RenderTask, of archive: TileArchive, until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {
@@ -90,12 +92,12 @@ package final class RenderCells: Sendable {
       do throws(CellEnd) {
         var use: Kept
         if let known { use = known } else { use = try begin(server, archive) }
-        // One that is not kept ends when nobody refers to it.
+        // A process that is not kept ends after its last reference.
         answer = try ask(&use, request, need, archive, cancellation)
         keep(use)
       } catch {
         attempt += 1
-        // It may have ended while it was waiting, or by what it was asked before, or by nothing that it did.
+        // The process may have exited while it was idle, because of an earlier task, or without a cause of its own.
         if known != nil, error.mayBeOfEarlier { continue }
         if error.mayBeOfOthers, attempt <= Self.attempts, !cancellation.isAsked { continue }
         server.count(error)
@@ -123,7 +125,7 @@ package final class RenderCells: Sendable {
       use.cell.allow(memory: memory)
       use.allowed = memory
     }
-    // Of what is locked nothing more is decoded.
+    // After a private space is locked, none of its tiles is decoded.
     let patience = Cell.Patience(seconds: timeout) { cancellation.isAsked || archive.isLocked }
     let given = use.given
     let early = request.hints.filter { given[$0.number] != $0.stamp ?? 0 }.map(\.number)
@@ -154,7 +156,7 @@ package final class RenderCells: Sendable {
     }
   }
 
-  /// The first of the tiles, as a message has them.
+  /// Returns the first of the tiles in the format of a message.
   private func give(
     _ numbers: [Int], to use: inout Kept, of archive: TileArchive
   ) -> (numbers: [Int], tiles: [UInt8]) {
@@ -172,15 +174,15 @@ package final class RenderCells: Sendable {
     }
   }
 
-  /// Cells that are about to end by themselves, or whose archive nobody has any more.
+  /// Drops processes that are about to exit when idle, and those of released archives.
   private static func drop(_ kept: inout [Kept]) {
     let now = ContinuousClock.now
     kept.removeAll { now - $0.since > .milliseconds(900 * RenderCell.patience) || $0.archive == nil }
   }
 
-  /// Lets go of what nobody asks for any more.
+  /// Drops processes that are no longer needed.
   ///
-  /// - Returns: whether something is kept that may have to be let go of later.
+  /// - Returns: whether any process remains that may have to be dropped later.
   package func sweep() -> Bool {
     kept.withLock { kept in
       Self.drop(&kept)
@@ -200,21 +202,21 @@ package final class RenderCells: Sendable {
   }
 }
 
-/// What a render's cell may take.
+/// The limits of the process for one render.
 private struct RenderNeed {
-  /// Bytes beside the kept tiles and what the picture takes.
+  /// Bytes of memory besides the cached tiles and the picture.
   static let base = 96 << 20
-  /// Bytes for any picture.
+  /// The maximum bytes of memory for any picture.
   static let most = 8 << 30
 
-  /// Bytes for the picture.
+  /// Bytes of memory for the picture.
   let memory: Int
-  /// Bytes of a picture.
+  /// The maximum size of the picture's file in bytes.
   private let longest: Int
 
   init(_ task: RenderTask, of archive: TileArchive) {
     let (decoded, encoded) = task.pixelCounts(in: archive)
-    // Decoded: planes, rows and the tile in work.
+    // For decoding: planes, rows and the current tile.
     let each = task.format.bytesPerPixel
     let most = Self.most - Self.base
     let ofDecoded = archive.format.bytesPerDecodedPixel
@@ -223,12 +225,12 @@ private struct RenderNeed {
     longest = min(Int(UInt32.max), (1 << 20) + 17 * min(encoded, most / 17) / 4)
   }
 
-  /// Bytes that a message of a kind may have.
+  /// Returns the maximum size in bytes of a message of a kind.
   func longestAnswer(_ kind: UInt32) -> Int { kind == RenderMessage.picture ? longest : 1 << 16 }
 }
 
 extension CellEnd {
-  /// Nothing that the cell did has to have brought it about.
+  /// Whether the process need not have caused its own end.
   fileprivate var mayBeOfOthers: Bool {
     switch self {
     case .unavailable, .signal(SIGKILL): true

@@ -1,30 +1,30 @@
 import TileStorage
 
-/// What who wants a picture and the cell that makes it say to each other, in this order: `render`; `want` and `tiles`,
-/// as often as the cell likes; `picture` or `failed`.
+/// Messages between a client and a rendering process, in this order: `render`; `want` and `tiles`, as often as the
+/// process needs them; `picture` or `failed`.
 enum RenderMessage {
-  /// To the cell: `TileRenderer.Options`, a `RenderRequest` and tiles that the cell has not been given before.
+  /// To the process: `TileRenderer.Options`, a `RenderRequest` and tiles that the process has not received before.
   static let render: UInt32 = 1
-  /// The first of the tiles that it wants.
+  /// To the process: the first of the requested tiles.
   static let tiles: UInt32 = 2
 
-  /// From the cell: numbers of tiles, eight bytes each.
+  /// From the process: numbers of tiles, eight bytes each.
   static let want: UInt32 = 11
-  /// A file's bytes and an `Effort`.
+  /// From the process: a file's bytes and an `Effort`.
   static let picture: UInt32 = 12
-  /// Three flags (out of reach, a fault of the archive's, temporary), the reason and an `Effort`.
+  /// From the process: three flags (out of reach, a defect of the archive, temporary), the reason and an `Effort`.
   static let failed: UInt32 = 13
 
-  /// Bytes of tiles that are handed over at once, but for the first, which may be larger.
+  /// The maximum bytes of tiles in one message. The first tile may be larger.
   private static let batch = 4 << 20
-  /// Tiles that are wanted at once.
+  /// The maximum number of tiles in one request.
   static let mostWanted = 8192
 
-  /// What a render took, as its cell tells it.
+  /// The resources of a render, as its process reports them.
   struct Effort {
-    /// Of processor time.
+    /// Processor time in nanoseconds.
     let nanoseconds: Int
-    /// Of decoded tiles that the cell keeps.
+    /// Bytes of decoded tiles that the process keeps.
     let cachedBytes: Int
 
     static let size = 16
@@ -32,19 +32,19 @@ enum RenderMessage {
 
   // MARK: The question
 
-  /// What a cell is asked.
+  /// A request to the process.
   struct Question {
     let options: TileRenderer.Options
     let request: RenderRequest
-    /// Tiles that came along, by their numbers.
+    /// Tiles that were sent with the request, by tile number.
     let tiles: [Int: GatheredTile]
   }
 
   private static let headSize = 64
 
   /// - Parameters:
-  ///   - numbers: of the tiles that come along.
-  ///   - tiles: those tiles, as `tiles(_:of:)` gives them.
+  ///   - numbers: the numbers of the tiles that are sent with the request.
+  ///   - tiles: these tiles, as `tiles(_:of:)` returns them.
   static func question(
     _ options: TileRenderer.Options, _ request: RenderRequest, _ numbers: [Int], _ tiles: [UInt8]
   ) -> [UInt8] {
@@ -61,7 +61,7 @@ enum RenderMessage {
     return bytes
   }
 
-  /// Nil where the bytes are no question.
+  /// Parses a request; nil if the bytes are invalid.
   static func parse(question bytes: [UInt8]) -> Question? {
     guard bytes.count > headSize else { return nil }
     let head = words(bytes[..<headSize])
@@ -87,14 +87,14 @@ enum RenderMessage {
 
   // MARK: Tiles
 
-  /// The tiles that a cell wants; nil where it names one that the pyramid does not have.
+  /// Returns the tiles that a process requests; nil if the pyramid does not have one of them.
   static func numbers(_ bytes: [UInt8], below tileCount: Int) -> [Int]? {
     guard !bytes.isEmpty, bytes.count % 8 == 0, bytes.count <= 8 * mostWanted else { return nil }
     let numbers = words(bytes[...])
     return numbers.allSatisfy { (0..<tileCount).contains($0) } ? numbers : nil
   }
 
-  /// The first of the tiles, as many as fit, and how many these are.
+  /// Returns the first of the tiles, as many as fit, and their number.
   static func tiles(_ numbers: [Int], of archive: TileArchive) -> (bytes: [UInt8], count: Int) {
     var message: [UInt8] = []
     var count = 0
@@ -128,7 +128,7 @@ enum RenderMessage {
       case 0: tiles.append(.stored(Array(bytes[at..<at + count]), stamp: stamp))
       case 1: tiles.append(.lacking)
       case 2: tiles.append(.unreadable)
-      // Said by the server, which says nothing else.
+      // Sent by the server, which uses no other value.
       default: tiles.append(.unreachable)
       }
       at += count
@@ -147,7 +147,7 @@ enum RenderMessage {
     return answer(effort, flags.map { $0 ? 1 : 0 } + error.description.utf8)
   }
 
-  /// Nil where the bytes are no answer.
+  /// Parses an answer; nil if the bytes are invalid.
   static func parse(answer bytes: consuming [UInt8]) -> (effort: Effort, rest: [UInt8])? {
     let count = bytes.count - Effort.size
     guard count > 0 else { return nil }
@@ -161,7 +161,7 @@ enum RenderMessage {
     return (Effort(nanoseconds: nanoseconds, cachedBytes: cached), bytes)
   }
 
-  /// Nil where the rest of an answer is no error.
+  /// Parses the error in the rest of an answer; nil if it is invalid.
   static func error(_ rest: [UInt8]) -> RenderError? {
     guard rest.count >= 3 else { return nil }
     let reason = String(decoding: rest.dropFirst(3), as: UTF8.self).line

@@ -2,7 +2,7 @@ import TileGeometry
 import TileStorage
 import ZigguratTileProtocols
 
-/// A request on its way to another process of this program: words of eight bytes, one after the other.
+/// The form of a request for another process of this program: consecutive words of eight bytes.
 extension RenderRequest {
   var bytes: [UInt8] {
     var words: [Int] = [
@@ -16,7 +16,7 @@ extension RenderRequest {
     return words.withUnsafeBytes { Array($0) }
   }
 
-  /// Nil where the bytes are no request.
+  /// Parses a request; nil if the bytes are invalid.
   init?(_ bytes: [UInt8]) {
     guard bytes.count % 8 == 0 else { return nil }
     var words = bytes.withUnsafeBytes { bytes in
@@ -65,7 +65,7 @@ extension RenderTask {
     }
   }
 
-  /// Takes a task's words off.
+  /// Removes a task's words from the front and parses them.
   fileprivate init?(_ words: inout ArraySlice<Int>) {
     let counts = [12, 10, 9, 5, 8]
     guard let kind = words.first, counts.indices.contains(kind), words.count >= counts[kind] else {

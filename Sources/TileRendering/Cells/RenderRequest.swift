@@ -1,13 +1,13 @@
 import TileGeometry
 package import TileStorage
 
-/// A render that is described whole, so that who carries it out needs neither the archive nor its path: the task, what
-/// has to be known of the pyramid, and which tiles are likely to be wanted. Their bytes are asked for.
+/// A complete description of a render for a process without the archive and its path. It contains the task, the facts
+/// about the pyramid, and the tiles that are likely to be needed. Their bytes are requested separately.
 package struct RenderRequest: Hashable, Sendable {
-  /// A tile that is likely to be wanted.
+  /// A tile that is likely to be needed.
   struct Hint: Hashable, Sendable {
     let number: Int
-    /// What tells this version of it from others; nil where there is none.
+    /// The stamp that distinguishes this version of it; nil if the tile does not exist.
     let stamp: UInt64?
   }
 
@@ -15,13 +15,13 @@ package struct RenderRequest: Hashable, Sendable {
   let pyramid: Pyramid
   let format: TileFormat
   let generation: UInt64
-  /// Coarser levels are not stored.
+  /// The coarsest stored level.
   let coarsestLevel: Int
-  /// Tiles may change while the generation stays.
+  /// Whether tiles may change while the generation stays.
   let hasStamps: Bool
   let hints: [Hint]
 
-  /// More than these are asked for as they are needed.
+  /// The maximum number of hints. Further tiles are requested when they are needed.
   private static let hintLimit = 4096
 
   package init(_ task: RenderTask, of archive: TileArchive) {
@@ -61,9 +61,9 @@ package struct RenderRequest: Hashable, Sendable {
     self.hints = hints
   }
 
-  /// Carries it out.
+  /// Renders the picture.
   ///
-  /// - Parameter fetch: gives the first of the tiles that are asked for, in their order, at least one.
+  /// - Parameter fetch: returns the first of the requested tiles, in their order, at least one.
   package func render(
     by renderer: TileRenderer, until cancellation: Cancellation = Cancellation(),
     fetching fetch: @escaping @Sendable ([Int]) -> [GatheredTile]
@@ -77,14 +77,14 @@ package struct RenderRequest: Hashable, Sendable {
   }
 }
 
-/// One tile as it is handed to who renders.
+/// One tile as it is sent to a renderer.
 package enum GatheredTile: Hashable, Sendable {
   case stored([UInt8], stamp: UInt64)
-  /// Left out by whoever wrote the archive.
+  /// The program that wrote the archive omitted it.
   case lacking
-  /// It is not available at present.
+  /// It is unavailable at present.
   case unreachable
-  /// There ought to be one; it cannot be read.
+  /// It should exist, but cannot be read.
   case unreadable
 
   package init(_ number: Int, of archive: TileArchive) {

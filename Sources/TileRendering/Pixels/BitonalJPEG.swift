@@ -2,18 +2,19 @@ import Glibc
 import ZigguratCJPEGStream
 import ZigguratImaging
 
-/// Black and white pixels as a JPEG that decodes to exactly these.
+/// An encoder of black and white pixels as a JPEG that decodes to exactly the same pixels.
 ///
-/// The coefficients are of pixels that lie `overshoot` beyond black and white. What quantization takes from a pixel is
+/// The coefficients are those of pixels that lie `overshoot` beyond black and white. Quantization changes a pixel by
 /// less than that, and a decoder clamps to 0…255.
 enum BitonalJPEG {
-  /// Of every coefficient: with 1, those of pixels beyond black and white would not fit baseline JPEG.
+  /// The quantization step of every coefficient. With 1, those of pixels beyond black and white would not fit baseline
+  /// JPEG.
   private static let quantization: UInt16 = 2
-  /// Half a quantization step in all 64 coefficients moves a pixel by 6.6 at most. The rest is for decoders that
-  /// compute in whole numbers.
+  /// Half a quantization step in all 64 coefficients changes a pixel by 6.6 at most. The rest is for decoders with
+  /// integer arithmetic.
   private static let overshoot: Float = 10
 
-  /// `basis[u * 8 + x]`: how much of frequency `u` pixel `x` has (ITU-T T.81, section A.3.3).
+  /// `basis[u * 8 + x]`: the amplitude of frequency `u` at pixel `x` (ITU-T T.81, section A.3.3).
   private static let basis: [Float] = (0..<64).map { number in
     let (u, x) = (number / 8, number % 8)
     let scale = u == 0 ? (1.0 / 8).squareRoot() : 0.5
@@ -61,7 +62,7 @@ enum BitonalJPEG {
     ImagingError("jpegsave", "a picture in black and white", message: reason)
   }
 
-  /// The quantized coefficients of 8×8 pixels, which repeat the last ones beyond the right and lower edges.
+  /// Writes the quantized coefficients of 8×8 pixels. The last ones are repeated beyond the right and lower edges.
   private static func transform(
     _ pixels: PixelBuffer, _ x: Int, _ y: Int, to block: UnsafeMutablePointer<Int16>
   ) {
@@ -76,7 +77,7 @@ enum BitonalJPEG {
           values[row * 8 + column] = isWhite ? 127 + overshoot : -128 - overshoot
         }
       }
-      // Most blocks are of one colour, which is their mean alone.
+      // Most blocks have one colour, so that the DC coefficient alone is not 0.
       if whites == 0 || whites == 64 {
         block[0] = Int16((values[0] * 8 / Float(quantization)).rounded())
         return

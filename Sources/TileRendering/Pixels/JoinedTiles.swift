@@ -3,10 +3,10 @@ package import TileStorage
 import ZigguratCJPEGStream
 import ZigguratCTurboJPEG
 
-/// One JPEG made of what an archive's JPEG tiles hold at full resolution: their coefficients are put side by side and
-/// written again with their own quantisation, so that nothing is lost.
+/// A JPEG of an archive's JPEG tiles at full resolution. Their coefficients are put side by side and written with their
+/// own quantization, so that nothing is lost.
 ///
-/// Tiles are alike where one encoder made them; where they are not, no JPEG holds them all.
+/// Tiles have the same parameters if one encoder made them. If they differ, no JPEG can contain them all.
 package struct JoinedTiles {
   private let archive: TileArchive
   private let cancellation: Cancellation
@@ -16,13 +16,13 @@ package struct JoinedTiles {
     self.cancellation = cancellation
   }
 
-  /// Pixels of a block of coefficients along a side, at most: chroma is halved in the widest.
+  /// The maximum side of an MCU in pixels: that of halved chroma.
   private static let widestBlock = 16
-  /// libjpeg's longest side, pixels.
+  /// libjpeg's longest side in pixels.
   private static let longestSide = 65_500
 
-  /// Whether a part of the image begins and, if it is rotated, ends on borders of blocks, so that it is a JPEG of the
-  /// tiles' own coefficients unless the tiles differ among themselves.
+  /// Whether a part of the image begins and, if it is rotated, ends on borders of blocks. Then it is a JPEG of the
+  /// tiles' own coefficients, unless the tiles differ in their parameters.
   ///
   /// - Parameters:
   ///   - rectangle: image space, inside the image.
@@ -39,7 +39,7 @@ package struct JoinedTiles {
       && (rotation.isIdentity || isOnBorder(rectangle.width) && isOnBorder(rectangle.height))
   }
 
-  /// Coefficients of the part, as they come together.
+  /// The coefficients of the part, in the order of its MCUs.
   private struct Board {
     let info: js_info
     /// Pixels of an MCU along a side.
@@ -53,7 +53,7 @@ package struct JoinedTiles {
     var stride: Int { columns * blocks }
   }
 
-  /// The file's bytes.
+  /// Returns the file's bytes.
   ///
   /// - Parameter rectangle: image space, inside the image.
   func jpeg(of rectangle: PixelRect, rotated rotation: Rotation) throws(RenderError) -> [UInt8] {
@@ -92,13 +92,13 @@ package struct JoinedTiles {
     return try Self.rotated(UnsafeBufferPointer(start: bytes, count: count), rotation)
   }
 
-  /// Reads the tile's header and readies the reader for its coefficients.
+  /// Reads the tile's header and prepares the reader for its coefficients.
   private func begin(
     _ address: TileAddress, _ place: PixelRect, _ reader: OpaquePointer
   ) throws(RenderError) -> js_info {
     let number = archive.tileIndex(level: address.level, column: address.column, row: address.row)
     guard let number, case .here(let bytes, _) = archive.awaited(number), !bytes.isEmpty,
-      // Its numbers mean other colours than those of a file without it.
+      // With a profile, its numbers mean other colours than those of a file without one.
       !TileDecoder.carriesProfile(bytes)
     else { throw Self.unlike }
     var info = js_info()
@@ -112,7 +112,7 @@ package struct JoinedTiles {
     return info
   }
 
-  /// Gray, or Y, Cb and Cr whose chroma is whole or halved both ways.
+  /// Whether it is gray, or Y, Cb and Cr whose chroma has full resolution, or half in both directions.
   private static func isOfSquareBlocks(_ info: js_info) -> Bool {
     switch info.components {
     case 1: return info.colour == 1 && info.h.0 == 1 && info.v.0 == 1
@@ -145,14 +145,14 @@ package struct JoinedTiles {
       memory: .allocate(capacity: count))
   }
 
-  /// Puts what of a tile is wanted where it belongs.
+  /// Copies the required part of a tile to its place.
   /// - Parameter aside: room for a whole tile's coefficients.
   private func read(
     _ tile: PixelRect, of rectangle: PixelRect, _ reader: OpaquePointer,
     by aside: UnsafeMutableBufferPointer<Int16>, into board: Board
   ) throws(RenderError) {
     let mcu = board.mcu
-    // In MCUs of the image: all of these numbers lie on borders but the ends.
+    // In MCUs of the image: all of these numbers except the ends lie on borders.
     let left = max(tile.x, rectangle.x) / mcu
     let right = (min(tile.x + tile.width, rectangle.x + rectangle.width) + mcu - 1) / mcu
     let top = max(tile.y, rectangle.y) / mcu
@@ -171,7 +171,7 @@ package struct JoinedTiles {
 
   // MARK: Turning
 
-  /// `nil` unless the angle is a multiple of 90°.
+  /// Returns the operation; nil unless the angle is a multiple of 90°.
   private static func operation(_ rotation: Rotation) -> TJXOP? {
     switch (rotation.degrees, rotation.isFlipped) {
     case (0, false): TJXOP_NONE

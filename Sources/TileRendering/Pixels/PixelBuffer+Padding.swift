@@ -1,7 +1,7 @@
 package import TileGeometry
 
 extension PixelBuffer {
-  /// The same pixels with alpha, opaque where they had none.
+  /// The pixels with alpha, opaque if they had none.
   ///
   /// - Precondition: the layout is interleaved.
   var withAlpha: PixelBuffer {
@@ -16,12 +16,13 @@ extension PixelBuffer {
     return result
   }
 
-  /// The pixels at the top left of a larger area that is otherwise `color`.
+  /// Returns the pixels at the top left of a larger area that otherwise has the colour `color`.
   ///
   /// - Parameters:
   ///   - size: at least this size.
   ///   - color: red, green, blue.
-  ///   - alpha: of the area, where the layout has any; under transparent pixels the colour is what lossy encoders see.
+  ///   - alpha: the alpha of the area, if the layout has it. Lossy encoders also encode the colour of transparent
+  ///     pixels.
   /// - Precondition: the layout is interleaved.
   package func padded(to size: PixelSize, with color: [Int], alpha: Int = 255) -> PixelBuffer {
     precondition(size.width >= width && size.height >= height, "padding makes nothing smaller")

@@ -1,18 +1,18 @@
 package import TileGeometry
 package import ZigguratImaging
 
-/// 8-bit pixels in memory, filled once by whoever makes them and read-only from then on.
-// Sendable: nobody writes once the buffer is given away.
+/// 8-bit pixels in memory, filled once by their creator and read-only from then on.
+// Sendable: no writes after the buffer is shared.
 package final class PixelBuffer: @unchecked Sendable {
   package let size: PixelSize
-  /// Rows without gaps, of planes one behind the other; sides of planes are rounded up to even ones.
+  /// The layout: rows without gaps; planes one behind the other, whose sides are rounded up to even numbers.
   package let layout: PixelLayout
   let memory: UnsafeMutableBufferPointer<UInt8>
 
   package var width: Int { size.width }
   package var height: Int { size.height }
   package var byteCount: Int { memory.count }
-  /// The pixels as they lie.
+  /// The bytes of the pixels in the order of the layout.
   package var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(memory) }
 
   init(_ size: PixelSize, _ layout: PixelLayout) {
@@ -50,7 +50,7 @@ package final class PixelBuffer: @unchecked Sendable {
     }
   }
 
-  /// Repeats the last column and row of Y where the size is odd: encoders read an even count.
+  /// Repeats the last column and row of Y if the size is odd: encoders read an even count.
   func repeatOddEdges() {
     guard layout == .planar420 else { return }
     let luma = plane(0)

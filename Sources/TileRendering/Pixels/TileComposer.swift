@@ -2,7 +2,7 @@ import TileGeometry
 import TileStorage
 import ZigguratImaging
 
-/// Puts tiles together to the pixels of a rectangle of one level.
+/// A composer of tiles to the pixels of a rectangle of one level.
 struct TileComposer {
   let decoder: TileDecoder
   let archive: TileArchive
@@ -10,7 +10,7 @@ struct TileComposer {
   let codec: TurboJPEG
   let cancellation: Cancellation
 
-  /// Only the tiles that the rectangle touches are decoded.
+  /// Returns the pixels of a rectangle. Only the tiles that it touches are decoded.
   ///
   /// - Parameter rectangle: level space, inside the level.
   func pixels(of rectangle: PixelRect) throws(RenderError) -> PixelBuffer {
@@ -22,7 +22,7 @@ struct TileComposer {
     return try interleaved(tiles, rectangle)
   }
 
-  /// Parts that make up a rectangle, in one layout that holds them all.
+  /// Returns the parts of a rectangle in one layout for all of them.
   func interleaved(_ tiles: [Part], _ rectangle: PixelRect) throws(RenderError) -> PixelBuffer {
     let size = PixelSize(width: rectangle.width, height: rectangle.height)!
     var (hasColor, hasAlpha) = (false, false)
@@ -39,7 +39,7 @@ struct TileComposer {
     return result
   }
 
-  /// What of one tile is wanted.
+  /// The required part of one tile.
   struct Part {
     let pixels: PixelBuffer
     /// Level space.
@@ -86,7 +86,7 @@ struct TileComposer {
     }
   }
 
-  /// Gray becomes colour, what has no alpha becomes opaque.
+  /// Converts gray to colour, and pixels without alpha to opaque ones.
   private func widen(
     _ from: UnsafePointer<UInt8>, _ few: Int, _ to: UnsafeMutablePointer<UInt8>, _ many: Int, _ count: Int
   ) {
@@ -142,7 +142,7 @@ struct TileComposer {
     }
   }
 
-  /// A rectangle that begins at an odd pixel has its chroma samples half a sample farther: the mean of two.
+  /// Shifts chroma by half a sample, as the mean of two, for a rectangle that begins at an odd pixel.
   private func shift(
     _ source: PixelBuffer.Plane, _ columns: Int, _ rows: Int, to target: PixelBuffer.Plane, byX: Bool,
     byY: Bool

@@ -3,7 +3,7 @@ import TileGeometry
 import TileStorage
 import ZigguratImaging
 
-/// Decoded tiles, from memory where they were decoded lately.
+/// A decoder of tiles with a cache of recently decoded ones.
 final class TileDecoder: Sendable {
   private struct Key: Hashable {
     let generation: UInt64
@@ -14,14 +14,15 @@ final class TileDecoder: Sendable {
 
   private let cache: Mutex<LeastRecentlyUsed<Key, PixelBuffer>>
 
-  /// - Parameter cacheBytes: of decoded tiles that are kept.
+  /// - Parameter cacheBytes: the maximum size of decoded tiles in the cache.
   init(cacheBytes: Int) { cache = Mutex(LeastRecentlyUsed(limit: cacheBytes)) }
 
   var cachedBytes: Int { cache.withLock { $0.weight } }
 
   func forget() { cache.withLock { $0.removeAll() } }
 
-  /// - Parameter planar: tiles of JPEG 4:2:0 stay Y, Cb, Cr.
+  /// Returns the pixels of a tile.
+  /// - Parameter planar: whether tiles of JPEG 4:2:0 stay Y, Cb, Cr.
   func pixels(
     of archive: TileArchive, _ address: TileAddress, planar: Bool, _ codec: TurboJPEG,
     _ cancellation: Cancellation
@@ -53,13 +54,13 @@ final class TileDecoder: Sendable {
       }
     }
     cache.withLock { cache in
-      // Asked here, so that nothing comes after `forget`.
+      // Checked here, so that nothing is inserted after `forget`.
       if !archive.isLocked { cache.insert(pixels, for: key, weight: pixels.byteCount + 128) }
     }
     return pixels
   }
 
-  /// The JPEG that the tile was made of; nil where it was made of none, or is not stored.
+  /// Returns the JPEG from which the tile was made; nil if there was none, or the tile is not stored.
   func jpeg(of archive: TileArchive, _ address: TileAddress) -> [UInt8]? {
     guard
       let number = archive.tileIndex(level: address.level, column: address.column, row: address.row),
@@ -69,7 +70,7 @@ final class TileDecoder: Sendable {
     return Image.jpeg(inTile: bytes, archive.format, width: place.width, height: place.height)
   }
 
-  /// Whether the tile is in memory, decoded.
+  /// Whether the cache contains the decoded tile.
   func has(_ number: Int, of archive: TileArchive, planar: Bool) -> Bool {
     guard let address = archive.pyramid.address(at: number),
       let expected = archive.pyramid.rectangle(of: address)
@@ -86,9 +87,9 @@ final class TileDecoder: Sendable {
       stamp: archive.hasStamps ? archive.stamp(of: expected, level: address.level) : 0, planar: planar)
   }
 
-  /// Decodes a tile by the decoder of its archive's format and no other, whatever its bytes are.
+  /// Decodes a tile with the decoder of its archive's format and no other, independent of its bytes.
   ///
-  /// - Parameter size: what its place demands; asked of its header before memory is taken for pixels.
+  /// - Parameter size: the expected size in pixels, compared with its header before memory is allocated for pixels.
   static func decode(
     _ bytes: UnsafeRawBufferPointer, as format: TileFormat, size: PixelSize, planar: Bool, _ codec: TurboJPEG
   ) throws(RenderError) -> PixelBuffer {
@@ -107,7 +108,7 @@ final class TileDecoder: Sendable {
       }
     }
     do throws(ImagingError) {
-      // Pictures are sRGB, whatever space their tiles are in; a profile that does not fit is passed over.
+      // Pictures are sRGB in all cases, also if their tiles are not; an invalid profile is ignored.
       if image.hasField("icc-profile-data"),
         let converted = try? image.convertedFromEmbeddedProfile(intent: "relative")
       {
@@ -117,7 +118,7 @@ final class TileDecoder: Sendable {
     } catch { throw RenderError(error) }
   }
 
-  /// Whether an ICC profile stands where builders write it: first, or behind JFIF's header.
+  /// Whether the file has an ICC profile where builders write it: first, or behind JFIF's header.
   static func carriesProfile(_ jpeg: UnsafeRawBufferPointer) -> Bool {
     func isSegment(_ at: Int, _ marker: UInt8) -> Bool {
       at + 4 < jpeg.count && jpeg[at] == 0xff && jpeg[at + 1] == marker
@@ -128,7 +129,7 @@ final class TileDecoder: Sendable {
 }
 
 extension PixelSize {
-  /// The size itself, where a tile's header says the same.
+  /// Returns the size itself if a tile's header states the same; otherwise throws.
   func checked(width: Int, height: Int) throws(RenderError) -> PixelSize {
     guard width == self.width, height == self.height else {
       throw RenderError("it has \(width)×\(height) pixels, not \(self.width)×\(self.height)")
@@ -138,15 +139,15 @@ extension PixelSize {
 }
 
 extension PixelBuffer {
-  /// The pixels of an image of bytes.
+  /// Creates a buffer with the pixels of an image of bytes.
   convenience init(_ image: Image) throws(ImagingError) {
     self.init(
       PixelSize(width: image.width, height: image.height)!, .interleaved(image.pixelBands))
     try PixelReader(image).read(rows: image.height, from: 0, to: memory.baseAddress!, stride: plane(0).stride)
   }
 
-  /// Gives `work` the pixels, which are not planes, as an image that must not leave it; what is
-  /// made of that fails where the cancellation is asked for.
+  /// Passes the pixels, which are not planes, to `work` as an image that must not escape. Operations on it fail after
+  /// the cancellation is requested.
   func withImage<Result>(
     until cancellation: Cancellation, _ work: (Image) throws(ImagingError) -> Result
   ) throws(ImagingError) -> Result {

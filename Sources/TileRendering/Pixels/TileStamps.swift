@@ -6,7 +6,7 @@ import ZigguratFiles
 extension TileArchive {
   private static let stampLimit = 10_000
 
-  /// What tells the pixels of a rectangle from those that were there before under the same generation; 0 where
+  /// Returns a stamp that distinguishes the pixels of a rectangle from earlier ones under the same generation; 0 if
   /// tiles do not change.
   /// - Parameter rectangle: level space, inside the level.
   func stamp(of rectangle: PixelRect, level: Int) -> UInt64 {
@@ -15,12 +15,12 @@ extension TileArchive {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     let side = pyramid.tileSize
     let (columns, rows) = (stored.width / side + 1, stored.height / side + 1)
-    // So many files are not looked at while others wait: every picture of them counts as a new one.
+    // Checking more files would delay other requests, so every such picture counts as a new one.
     guard rows <= Self.stampLimit / columns else { return DispatchTime.now().uptimeNanoseconds }
     for row in stored.y / side...(stored.y + stored.height - 1) / side {
       for column in stored.x / side...(stored.x + stored.width - 1) / side {
         var address = TileAddress(level: max(level, coarsestLevel), column: column, row: row)
-        // What is left out is made from the coarser ones.
+        // Omitted tiles are made from the coarser ones.
         while address.level >= coarsestLevel {
           let number = tileIndex(level: address.level, column: address.column, row: address.row)
           let stamp: UInt64? = number.flatMap { self.stamp(ofTile: $0) }

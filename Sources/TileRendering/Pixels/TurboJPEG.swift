@@ -7,7 +7,7 @@ final class TurboJPEG {
   private let writer: tjhandle
 
   init() {
-    // They fail only where there is no memory for a few kilobytes.
+    // They fail only if there is no memory for a few kilobytes.
     reader = tjInitDecompress()!
     writer = tjInitCompress()!
   }
@@ -17,11 +17,11 @@ final class TurboJPEG {
     tjDestroy(writer)
   }
 
-  /// Nil where the JPEG is of a kind that TurboJPEG does not turn into gray or RGB.
+  /// Decodes a JPEG; nil if TurboJPEG cannot convert its kind to gray or RGB.
   ///
   /// - Parameters:
-  ///   - expected: the size that the header must have: no memory is taken for another one.
-  ///   - planar: 4:2:0 stays Y, Cb, Cr.
+  ///   - expected: the size that the header must have: no memory is allocated for another one.
+  ///   - planar: whether 4:2:0 stays Y, Cb, Cr.
   func decode(
     _ bytes: UnsafeRawBufferPointer, size expected: PixelSize, planar: Bool
   ) throws(RenderError) -> PixelBuffer? {
@@ -57,7 +57,7 @@ final class TurboJPEG {
     return result
   }
 
-  /// Planes of 4:2:0 as RGB.
+  /// Converts planes of 4:2:0 to RGB.
   func interleaved(_ pixels: PixelBuffer) throws(RenderError) -> PixelBuffer {
     guard pixels.layout == .planar420 else { return pixels }
     let result = PixelBuffer(pixels.size, .interleaved(.rgb))
@@ -70,7 +70,7 @@ final class TurboJPEG {
     return result
   }
 
-  /// Gray, RGB or planes as JPEG.
+  /// Encodes gray, RGB or planes as JPEG.
   func encode(_ pixels: PixelBuffer, quality: Int) throws(RenderError) -> [UInt8] {
     let (width, height) = (Int32(pixels.width), Int32(pixels.height))
     let isGray = pixels.layout == .interleaved(.gray)
@@ -102,7 +102,7 @@ final class TurboJPEG {
     return Array(UnsafeBufferPointer(start: start, count: Int(size)))
   }
 
-  /// A warning, such as data cut short, counts as damage.
+  /// Returns the error of a call. A warning, such as truncated data, counts as damage.
   private func failure(_ handle: tjhandle) -> RenderError {
     RenderError("JPEG: " + String(cString: tjGetErrorStr2(handle)))
   }

@@ -1,20 +1,20 @@
 import TileGeometry
 import TileStorage
 
-/// Makes the tiles that a pyramid of another program's making does not have from those that it has.
+/// Creates the missing tiles of another program's pyramid from the existing ones.
 struct MissingTiles {
   let decoder: TileDecoder
   let archive: TileArchive
   let codec: TurboJPEG
   let cancellation: Cancellation
 
-  /// Stored pixels that are read for one picture at most: some seconds' work.
+  /// The maximum number of stored pixels that are read for one picture: some seconds' work.
   static let pixelLimit = 1 << 28
-  /// Along a side of what is made at a time.
+  /// The side in pixels of the blocks in which a picture is made.
   private static let side = 256
 
-  /// A rectangle of a level that is not stored, by halving from the coarsest that is: the mean of four pixels, as
-  /// levels are made from each other.
+  /// Returns a rectangle of a level that is not stored, by halving the coarsest stored one. A pixel is the mean of
+  /// four, as levels are made from each other.
   func shrunk(_ rectangle: PixelRect, level: Int) throws(RenderError) -> PixelBuffer {
     try Self.checkReach(rectangle, level: level, of: archive)
     return try made(rectangle, level)
@@ -51,8 +51,8 @@ struct MissingTiles {
     return try composer.interleaved(parts, rectangle)
   }
 
-  /// A tile that was left out since it is blank: the same place of the next coarser level, and white, which is
-  /// `vips dzsave`'s background, where there is none.
+  /// Returns a tile that was omitted because it is blank: the same place of the next coarser level. If there is no such
+  /// level, it is white, the background of `vips dzsave`.
   func blank(_ rectangle: PixelRect, level: Int) throws(RenderError) -> PixelBuffer {
     let size = PixelSize(width: rectangle.width, height: rectangle.height)!
     guard level > archive.coarsestLevel else {
@@ -67,7 +67,7 @@ struct MissingTiles {
     let composer = TileComposer(
       decoder: decoder, archive: archive, level: level - 1, codec: codec, cancellation: cancellation)
     let pixels = try codec.interleaved(composer.pixels(of: coarser))
-    // Its memory is read until the end.
+    // The memory is read until the end.
     defer { withExtendedLifetime(pixels) {} }
     let source = pixels.plane(0)
     let result = PixelBuffer(size, pixels.layout)
@@ -85,7 +85,7 @@ struct MissingTiles {
 }
 
 extension TileArchive {
-  /// What of the coarsest stored level makes up a rectangle of a level that may be coarser still.
+  /// Returns the rectangle of the coarsest stored level that contains a rectangle of a level that may be coarser still.
   func storedRectangle(_ rectangle: PixelRect, level: Int) -> PixelRect {
     let shift = max(0, coarsestLevel - level)
     let size = pyramid.size(ofLevel: level + shift)
@@ -97,7 +97,7 @@ extension TileArchive {
 }
 
 extension PixelBuffer {
-  /// Half as large, rounded up: each pixel the mean of up to four, of which clear ones count the less.
+  /// Returns the pixels at half the size, rounded up. Each is the mean of up to four, weighted by alpha.
   func halved() -> PixelBuffer {
     defer { withExtendedLifetime(self) {} }
     let half = PixelSize(width: (width + 1) / 2, height: (height + 1) / 2)!

@@ -2,29 +2,29 @@ import TileGeometry
 package import TileStorage
 import ZigguratTileProtocols
 
-/// What a render takes, in pixels: one that is decoded from a JPEG tile counts 1, about 7 ns.
+/// The cost of a render in pixels. A pixel decoded from a JPEG tile counts 1, about 7 ns.
 package struct RenderCost: Hashable, Comparable, Sendable {
   package let pixels: Int
 
-  /// Beyond, all count the same: none is made.
+  /// The maximum cost. Renders beyond it are refused, so that their differences do not matter.
   private static let most = 1 << 40
 
   package init(pixels: Int) { self.pixels = min(pixels, Self.most) }
 
   package static func < (one: RenderCost, other: RenderCost) -> Bool { one.pixels < other.pixels }
 
-  /// What a quarter of a second is enough for.
+  /// The cost of a render that takes at most a quarter of a second.
   package static let quick = RenderCost(pixels: 32_000_000)
 }
 
 extension RenderTask {
-  /// Pixels decoded, and pixels encoded times the format's weight.
+  /// Returns the number of decoded pixels, and of encoded pixels times the format's weight.
   package func cost(in archive: TileArchive) -> RenderCost {
     let (decoded, encoded) = pixelCounts(in: archive)
     return RenderCost(pixels: decoded + encoded * format.weight)
   }
 
-  /// How many pixels are decoded, tiles being decoded whole, and how many encoded.
+  /// Returns the number of decoded pixels, in whole tiles, and of encoded pixels.
   func pixelCounts(in archive: TileArchive) -> (decoded: Int, encoded: Int) {
     var decoded = 0
     if let (level, rectangle) = source(in: archive.pyramid) {

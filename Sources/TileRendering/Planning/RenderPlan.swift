@@ -1,20 +1,20 @@
 import TileGeometry
 
-/// From which level a region is read, and which of its pixels.
+/// The level and the pixels from which a region is rendered.
 struct RenderPlan: Hashable {
   let level: Int
-  /// Level space.
+  /// The pixels to read, in level space.
   let rectangle: PixelRect
-  /// The level's pixels are the picture's: nothing has to be scaled.
+  /// Whether the level's pixels are the picture's, so that nothing has to be scaled.
   let isExact: Bool
 
-  /// More pixels than this are not put together; a coarser level is taken, which only a picture that is
-  /// distorted by a large factor ever needs.
+  /// The maximum number of pixels to compose. Above it, a coarser level is used. Only a picture that is distorted by a
+  /// large factor ever needs that.
   static let pixelLimit = 1 << 27
 
   /// - Parameters:
   ///   - region: image space, inside the image.
-  ///   - size: of the picture before it is turned.
+  ///   - size: the size of the picture before its rotation, in pixels.
   init(_ pyramid: Pyramid, region: PixelRect, size: PixelSize) {
     var shift = 0
     while shift < pyramid.topLevel,
@@ -41,8 +41,8 @@ struct RenderPlan: Hashable {
 
   /// Whether the level `shift` halvings below full resolution is fine enough along one side.
   ///
-  /// A region on the level's grid counts with its last pixel as a whole one, as levels are rounded up: the
-  /// sizes a client computes for a level are answered from that level.
+  /// If a region is on the level's grid, its last pixel counts as a whole one, because levels are rounded up. So the
+  /// sizes that a client computes for a level are rendered from that level.
   private static func suffices(
     _ start: Int, _ length: Int, _ imageSide: Int, _ shift: Int, _ wanted: Int
   ) -> Bool {
@@ -51,8 +51,8 @@ struct RenderPlan: Hashable {
     return isOnGrid ? Pyramid.halved(length, times: shift) >= wanted : length >> shift >= wanted
   }
 
-  /// Start and length in level pixels. Where the level has as many pixels as are wanted, they are taken as
-  /// they are, moved by half a pixel at most.
+  /// Returns start and length in level pixels. If the level has as many pixels as requested, they are used unscaled,
+  /// moved by at most half a pixel.
   private static func span(
     _ start: Int, _ length: Int, _ imageSide: Int, _ levelSide: Int, _ shift: Int, _ wanted: Int
   ) -> (start: Int, length: Int, isExact: Bool) {

@@ -2,18 +2,18 @@ package import TileGeometry
 package import TileStorage
 package import ZigguratTileProtocols
 
-/// A file that can be made of an archive's tiles.
+/// A file that can be rendered from an archive's tiles.
 package enum RenderTask: Hashable, Sendable {
   /// A part of the image.
   case picture(Picture)
-  /// What a viewer shows in a window that has the viewport's place, turn and mirroring; transparent outside the
-  /// image where the format allows it. With picture pixels per CSS pixel.
+  /// The content of a viewer's window with the viewport's position, rotation and mirroring. It is transparent outside
+  /// the image if the format allows that. The ratio is picture pixels per CSS pixel.
   case viewport(Viewport, devicePixelRatio: Double, PictureFormat)
-  /// A rectangle of a level (level space, inside the level) at the top left of a picture of at least its size, the
-  /// rest in the background's colour.
+  /// A rectangle of a level (level space, inside the level) at the top left of a picture of at least its size. The rest
+  /// has the background's colour.
   case cut(PixelRect, level: Int, paddedTo: PixelSize, PictureFormat)
-  /// A part of the image, as a JPEG of what its JPEG tiles hold: nothing is decoded to pixels and encoded again. For those
-  /// that `JoinedTiles.mayJoin` says may be.
+  /// A part of the image as a JPEG of its JPEG tiles' coefficients: nothing is decoded to pixels and encoded again.
+  /// Only for parts for which `JoinedTiles.mayJoin` is true.
   case joined(PixelRect, Rotation)
   /// A tile in any format.
   case tile(TileAddress, PictureFormat)
@@ -26,7 +26,7 @@ package enum RenderTask: Hashable, Sendable {
     }
   }
 
-  /// Which pixels are read: a rectangle of a level, inside it; nil where none are.
+  /// Returns the pixels to read: a rectangle of a level, inside it; nil if none are read.
   func source(in pyramid: Pyramid) -> (level: Int, rectangle: PixelRect)? {
     switch self {
     case .picture(let picture):
@@ -41,7 +41,7 @@ package enum RenderTask: Hashable, Sendable {
     }
   }
 
-  /// What a file's pixels depend on besides the archive's generation.
+  /// Returns the stamp on which a file's pixels depend besides the archive's generation.
   package func stamp(in archive: TileArchive) -> UInt64 {
     guard archive.hasStamps, let (level, rectangle) = source(in: archive.pyramid) else { return 0 }
     return archive.stamp(of: rectangle, level: level)

@@ -1,20 +1,20 @@
 import TileGeometry
 
-/// How the pixels of one level get to their places in a viewport's picture.
+/// The mapping from the pixels of one level to a viewport's picture.
 struct ViewportPlan {
   let level: Int
-  /// What is read, level space; nil where nothing of the image is visible.
+  /// The pixels to read, in level space; nil if nothing of the image is visible.
   let rectangle: PixelRect?
-  /// Of the picture, device pixels.
+  /// The size of the picture in device pixels.
   let size: PixelSize
-  /// The image covers every pixel of the picture.
+  /// Whether the image covers every pixel of the picture.
   let isFilled: Bool
-  /// From pixels of `rectangle` to device pixels: x' = a·x + b·y + offset.x, and so on.
+  /// The transformation from pixels of `rectangle` to device pixels: x' = a·x + b·y + offset.x, and so on.
   let matrix: (Double, Double, Double, Double)
   let offset: (x: Double, y: Double)
 
-  /// Device pixels for one of the image: libvips's coordinates end at ten million, and half a dozen pixels are read.
-  /// The largest window sees some hundredths of a pixel then.
+  /// Device pixels for one pixel of the image. libvips's coordinates end at ten million, and half a dozen pixels are
+  /// read. At this scale, the largest window shows some hundredths of a pixel.
   private static let largestScale = 1e6
 
   init(_ pyramid: Pyramid, _ asked: Viewport, devicePixelRatio ratio: Double) {
@@ -27,10 +27,10 @@ struct ViewportPlan {
     level = coverage.level
     let unit = 1 / pyramid.scale(ofLevel: level)
     let levelSize = pyramid.size(ofLevel: level)
-    // Of an image that is a millionth of a pixel there is nothing to see, nor can libvips turn it back into pixels.
+    // An image of a millionth of a pixel is invisible, and libvips cannot invert that scale.
     let scale = viewport.scale * unit * ratio
     if let seen = coverage.visible, scale > 1e-6 {
-      // Two pixels more than is seen, for interpolation at the edges.
+      // Two pixels more than the visible ones, for interpolation at the edges.
       let left = max(0, Int((seen.x / unit).rounded(.down)) - 2)
       let top = max(0, Int((seen.y / unit).rounded(.down)) - 2)
       let right = min(levelSize.width, Int(((seen.x + seen.width) / unit).rounded(.up)) + 2)

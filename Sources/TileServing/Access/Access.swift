@@ -1,42 +1,44 @@
 package import ZigguratImageLibrary
 
-/// How visitors come by more than everybody has.
+/// The configuration of visitors' rights, network security, cache lifetimes and metrics.
 package struct Access: Sendable {
-  /// Captions, deletions and uploads are taken, from who may.
+  /// Whether authorized clients can edit captions, delete images and upload.
   package var isWritable = false
-  /// With which the library may be written to; nil where nobody has one.
+  /// The token that grants write access to the library; `nil` if writing by token is disabled.
   package var token: AccessToken?
-  /// Opens private spaces; nil if passwords are never taken.
+  /// The opener of private spaces; `nil` if passwords are never accepted.
   package var spaces: (any SpaceOpener)?
-  /// Seconds that deleted images can be restored.
+  /// Seconds during which deleted images can be restored.
   package var keepsDeleted = 24 * 3600
   package var sessions = SessionTable.Limits()
-  /// Seconds of a clock that never goes back.
+  /// A monotonic clock, in seconds.
   package var clock: @Sendable () -> Int = SessionTable.clock
 
-  /// Whose word counts for where a request comes from.
+  /// The proxies whose forwarding headers are trusted.
   package var proxies = TrustedProxies.none
-  /// Whether trusted proxies state for each request by which address clients reach the server.
+  /// Whether trusted proxies state, for each request, the address by which clients reach the server.
   package var readsForwardedBase = false
   package var hosts = HostNames(own: [])
   package var origins = AllowedOrigins.any
-  /// Everybody may have the files from which images were made, where they are kept.
+  /// Whether every visitor can download the original files, if they are kept.
   package var offersOriginals = false
-  /// Who may frame a picture: its page, and the viewer alone; nil for this server's own pages, and for everybody.
+  /// The sites that may show an image's page or the embedded viewer in a frame. If `nil`, only this server may
+  /// frame the page, and every site may frame the viewer.
   package var frames: FrameAncestors?
 
-  /// Seconds that tiles may be kept without asking again, whose URLs name no generation.
+  /// Seconds for which clients may reuse a tile without revalidation if its URL contains no generation.
   package var tileMaxAge = 0
-  /// The seed of the keys by which a shared cache in front forgets images; nil if there is no such cache.
+  /// The seed of the surrogate keys by which a shared cache purges images; `nil` if there is no such cache.
   package var surrogateSeed: SurrogateKey.Seed?
-  /// Whether a shared cache stands in front, which is told what it may keep and by which key it forgets.
+  /// Whether a shared cache is in front of the server. Responses then contain its cache lifetimes and surrogate
+  /// keys.
   var isBehindEdge: Bool { surrogateSeed != nil }
-  /// Whether `/metrics` is answered by listeners for monitors alone.
+  /// Whether `/metrics` is served only by listeners for monitors.
   package var hidesMetrics = false
-  /// Whether answers tell how long they took.
+  /// Whether responses contain `Server-Timing`.
   package var sendsTimings = false
 
-  /// Where it is written down who changed what; nil where it is not.
+  /// The audit log of changes; `nil` if none is kept.
   package var audit: AuditLog?
 
   package init() {}

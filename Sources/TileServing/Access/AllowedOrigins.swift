@@ -1,13 +1,14 @@
 import ZigguratHTTPMessages
 
-/// The sites whose pages may read answers across origins (CORS), and, where they are named, write with the token.
+/// The sites whose pages may read responses across origins (CORS). Listed sites may also write with the token.
 package enum AllowedOrigins: Sendable, Equatable {
-  /// Every site's pages read what everybody may, and none writes.
+  /// Pages of every site can read public responses; none can write.
   case any
-  /// These sites' pages alone; in lower case.
+  /// Only pages of these sites have access. Origins are in lower case.
   case listed([String])
 
-  /// `*`, `none`, or origins such as `https://example.org` with commas between; nil for anything else.
+  /// Parses `*`, `none`, or comma-separated origins such as `https://example.org`. Returns `nil` if the text is
+  /// invalid.
   package init?(_ text: String) {
     switch text {
     case "*": self = .any
@@ -19,7 +20,7 @@ package enum AllowedOrigins: Sendable, Equatable {
     }
   }
 
-  /// `scheme://host[:port]`, as browsers write it.
+  /// Whether the text is `scheme://host[:port]`, as browsers write it.
   private static func isOrigin(_ text: String) -> Bool {
     guard let start = text.firstRange(of: "://"), ["http", "https"].contains(text[..<start.lowerBound]) else {
       return false

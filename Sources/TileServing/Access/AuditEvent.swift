@@ -3,26 +3,26 @@ import ZigguratHTTPMessages
 import ZigguratText
 import ZigguratUploading
 
-/// Something that changed what people see, or who may.
+/// An event that changed the content of the library or the rights of a visitor.
 ///
-/// Of what is or was in a private space nothing is said but that it happened: no id, no name, no size.
+/// For content of a private space, the log contains only the event itself: no id, no name, no size.
 enum AuditEvent {
-  /// What was shown to be let in.
+  /// The kind of secret that a login presented.
   enum Credential: String { case token, pairing, password }
 
-  /// A space opens where a password was right.
+  /// A login attempt. A correct password opens a space.
   case login(Credential, isRight: Bool)
   case logout
-  /// The last session that had a space open is over.
+  /// The last session that had a space open ended.
   case lock
-  case edit(image: ImageID)
-  case delete(images: [ImageID], deletion: String)
-  case restore(images: [ImageID], deletion: String)
+  case edit(image: ImageReference)
+  case delete(images: [ImageReference], deletion: String)
+  case restore(images: [ImageReference], deletion: String)
   case move(to: String)
-  /// An upload was begun.
+  /// An upload started.
   case upload(Upload)
   case cancel(Upload)
-  /// What became of it.
+  /// An upload ended, successfully or not.
   case uploaded(Upload)
 
   var name: StaticString {
@@ -40,7 +40,7 @@ enum AuditEvent {
     }
   }
 
-  /// What is said besides when and who.
+  /// Writes the members of the event except its time, client and visitor.
   func write(to json: inout JSONText) {
     switch self {
     case .logout, .lock: break
@@ -58,12 +58,12 @@ enum AuditEvent {
       json.member("ok", state.stage == .done)
       Self.write(upload, to: &json)
       guard upload.vault == nil else { break }
-      if let image = state.image { Self.write([image], to: &json) }
+      if let image = state.image { Self.write([ImageReference(image, in: .library)], to: &json) }
       if let reason = state.reason { json.member("reason", reason) }
     }
   }
 
-  private static func write(_ images: [ImageID], to json: inout JSONText) {
+  private static func write(_ images: [ImageReference], to json: inout JSONText) {
     guard !images.contains(where: \.isPrivate) else { return json.member("private", true) }
     json.key("images")
     json.list { list in for image in images { list.value(image.text) } }
@@ -71,7 +71,7 @@ enum AuditEvent {
 
   private static func write(_ upload: Upload, to json: inout JSONText) {
     guard upload.vault == nil else { return json.member("private", true) }
-    // Not all of it: whoever knows all was told.
+    // Only a prefix: the full id grants access to the upload.
     json.member("upload", String(upload.id.prefix(8)))
     json.member("file", upload.folder.isEmpty ? upload.name : upload.folder + "/" + upload.name)
     json.member("bytes", upload.length)

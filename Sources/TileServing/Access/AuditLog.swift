@@ -5,18 +5,18 @@ package import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratText
 
-/// Who changed what, and when: one line of JSON for each event, added to the end of a file.
+/// An audit log of changes: one line of JSON for each event, appended to a file.
 ///
-/// Whoever moves the file away finds the next line in a new one of its name, and with `reopen` that file at once. What cannot be written is told of,
-/// and changes nothing else.
+/// If the file is moved away, the next line goes to a new file at the same path. `reopen` creates that file
+/// immediately. A failed write is reported and has no other effect.
 package final class AuditLog: Sendable {
   private struct State {
     var descriptor: Int32
-    /// Lines that were lost since the last one that was written.
+    /// Lines lost since the last successful write.
     var lost = 0
-    /// Lines that were lost since the server started.
+    /// Lines lost since the server started.
     var allLost = 0
-    /// A line was cut short: the next one begins behind it.
+    /// Whether the last line is incomplete; the next write then begins with a newline.
     var isCut = false
   }
 
@@ -24,7 +24,7 @@ package final class AuditLog: Sendable {
   private let tell: @Sendable (String) -> Void
   private let state: Mutex<State>
 
-  /// - Parameter tell: is given a line when writing begins to fail, and when it goes on.
+  /// - Parameter tell: called with a message when writes begin to fail and when they succeed again.
   package init(path: String, tell: @escaping @Sendable (String) -> Void) throws(StorageError) {
     guard let descriptor = Self.open(path) else {
       throw StorageError("open the audit log \(path)", errno: errno)
@@ -34,14 +34,14 @@ package final class AuditLog: Sendable {
     state = Mutex(State(descriptor: descriptor))
   }
 
-  /// Lines that could not be written since the server started.
+  /// The number of lines that could not be written since the server started.
   var lostLines: Int { state.withLock { $0.allLost } }
 
   deinit { close(state.withLock { $0.descriptor }) }
 
   /// - Parameters:
-  ///   - client: whose request it was; nil where none was.
-  ///   - visitor: what the request showed.
+  ///   - client: the address of the request's client; `nil` for an event without a request.
+  ///   - visitor: the visitor that the request's credentials identify.
   func add(_ event: AuditEvent, client: IPAddress?, visitor: Visitor?) {
     var json = JSONText(capacity: 256)
     json.object { json in
@@ -61,7 +61,7 @@ package final class AuditLog: Sendable {
       follow(&state)
       let line = (state.isCut ? [UInt8(ascii: "\n")] : []) + line
       var count: Int
-      // All at once, so that no other's line stands in its middle.
+      // One write call, so that lines of other processes cannot interleave.
       repeat { count = Glibc.write(state.descriptor, line, line.count) } while count < 0 && errno == EINTR
       if count == line.count {
         let lost = state.lost
@@ -78,8 +78,8 @@ package final class AuditLog: Sendable {
     if let told { tell(told) }
   }
 
-  /// Lets go of a file that was moved away, and makes one of its name. Where that fails it is told, and the old file is
-  /// written on.
+  /// Closes a file that was moved away and creates a new one at the same path. A failure is reported, and the log
+  /// continues in the old file.
   package func reopen() {
     let told = state.withLock { state in
       follow(&state) ? nil : StorageError("open the audit log \(path)", errno: errno).description
@@ -87,8 +87,8 @@ package final class AuditLog: Sendable {
     if let told { tell(told) }
   }
 
-  /// Opens the file anew where another, or none, has its name.
-  /// - Returns: false where that fails, with errno: the old file is better than none.
+  /// Opens the file again if the path now refers to another file or to none.
+  /// - Returns: `false` on failure, with `errno` set. The log then continues in the old file.
   @discardableResult
   private func follow(_ state: inout State) -> Bool {
     var (named, open) = (stat(), stat())
@@ -102,7 +102,7 @@ package final class AuditLog: Sendable {
   }
 
   private static func open(_ path: String) -> Int32? {
-    // Not for everybody: it has addresses of people.
+    // Not world-readable: the log contains client addresses.
     let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0o640)
     return descriptor < 0 ? nil : descriptor
   }

@@ -1,6 +1,6 @@
 import ZigguratHTTPMessages
 
-/// Notes changes and logins: in the audit log, if there is one, and in the count of refused logins.
+/// Records changes and logins in the audit log, if there is one, and counts refused logins.
 struct AuditTrail: Sendable {
   let log: AuditLog?
   let attempts: LoginAttempts

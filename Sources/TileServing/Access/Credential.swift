@@ -1,14 +1,14 @@
 import ZigguratFiles
 
-/// What a visitor gives to be let in.
+/// A token or password that a visitor submits to log in.
 enum Credential: Hashable {
   case token(String)
   case password(String)
 
   private static let longest = 1024
 
-  /// `{"token": "…"}` or `{"password": "…"}` and nothing besides; 1 to 1024 bytes of UTF-8. Nil for anything
-  /// else.
+  /// Parses `{"token": "…"}` or `{"password": "…"}` with a value of 1 to 1024 bytes of UTF-8. Returns `nil` for any
+  /// other JSON.
   init?(json: [UInt8]) {
     guard let object = try? InputLimit.request.json.decode([String: String].self, from: json),
       object.count == 1, let (name, text) = object.first,

@@ -2,14 +2,14 @@ import ZigguratCSodium
 
 /// The secret that all servers of a library share with the caches in front of them.
 ///
-/// Servers prove with it that they may have images forgotten, and derive from it the seed of surrogate keys.
+/// It authorizes the servers' purge requests and is the source of the seed of surrogate keys.
 package struct EdgeKey: Sendable {
   /// 64 lowercase hexadecimal digits: the value of the header `Ziggurat-Edge-Key`.
   package let text: String
   package let seed: SurrogateKey.Seed
 
-  /// Reads 256 bits as 64 lowercase hexadecimal digits, such as `openssl rand -hex 32` prints. Nil for anything else:
-  /// a shorter key could be guessed.
+  /// Parses 256 bits from 64 lowercase hexadecimal digits, as `openssl rand -hex 32` prints them. Returns `nil` for
+  /// any other text, because a shorter key could be guessed.
   package init?(_ text: String) {
     let digits = Array(text.utf8)
     guard digits.count == 64, digits.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
@@ -25,7 +25,7 @@ package struct EdgeKey: Sendable {
     seed = SurrogateKey.Seed(words: words)
   }
 
-  /// Creates a key of the system's random numbers.
+  /// Creates a key from the random numbers of the system.
   package static func make() -> EdgeKey {
     precondition(sodium_init() >= 0, "libsodium finds no source of random numbers")
     var bytes = [UInt8](repeating: 0, count: 32)

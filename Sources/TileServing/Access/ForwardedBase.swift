@@ -1,10 +1,10 @@
 package import ZigguratHTTPMessages
 
-/// The address by which clients reach the server, as a proxy states it: `Forwarded` (RFC 7239), or else
+/// The address by which clients reach the server, as stated by a proxy: `Forwarded` (RFC 7239), or else
 /// `X-Forwarded-Proto`, `X-Forwarded-Host` and `X-Forwarded-Prefix`.
 ///
-/// A proxy adds what it sees to the end of a list. What stands before that was sent by anybody, so lists are read from
-/// their end, and no further than those who wrote them are trusted.
+/// Each proxy appends its value to a list, and the values before it are untrusted. Lists are therefore read from
+/// their end, only as far as the proxies that wrote them are trusted.
 struct ForwardedBase {
   /// `http` or `https`.
   let scheme: String
@@ -14,7 +14,7 @@ struct ForwardedBase {
 
   var text: String { "\(scheme)://\(host)\(prefix)" }
 
-  /// The headers that answers depend on if a proxy states the address.
+  /// The headers that responses depend on if a proxy states the address.
   static let headers = [
     "Forwarded", "Host", "X-Forwarded-Host", "X-Forwarded-Prefix", "X-Forwarded-Proto",
   ]
@@ -22,11 +22,11 @@ struct ForwardedBase {
   private static let longest = 4096
   private static let mostElements = 32
 
-  /// `nil` if no proxy states an address, or if a header is malformed or too long.
+  /// Returns `nil` if no proxy states an address, or if a header is malformed or too long.
   ///
   /// - Parameters:
-  ///   - header: a header's value, all lines of it as one.
-  ///   - proxies: whose words count.
+  ///   - header: returns a header's value, with all its lines joined.
+  ///   - proxies: the trusted proxies.
   init?(_ header: (String) -> String?, _ proxies: TrustedProxies) {
     var (scheme, host): (String?, String?)
     if let forwarded = header("Forwarded") {
@@ -42,7 +42,7 @@ struct ForwardedBase {
     guard let prefixes = Self.last(of: ["X-Forwarded-Prefix"], header) else { return nil }
     guard scheme != nil || host != nil || prefixes[0] != nil else { return nil }
     self.scheme = (scheme ?? "http").lowercased()
-    // A proxy that passes Host on has nothing to add.
+    // A proxy that forwards Host adds no other header.
     self.host = host ?? header("Host") ?? ""
     guard ["http", "https"].contains(self.scheme), ServerAddress.isHost(self.host.utf8) else { return nil }
     let path = BasePath(of: "\(self.scheme)://\(self.host)\(prefixes[0] ?? "")")
@@ -50,7 +50,7 @@ struct ForwardedBase {
     prefix = path.text
   }
 
-  /// The last value of each list; nil if one is too long.
+  /// Returns the last value of each list; `nil` if one is too long.
   private static func last(of names: [String], _ header: (String) -> String?) -> [String?]? {
     var values: [String?] = []
     for name in names {
@@ -62,7 +62,8 @@ struct ForwardedBase {
     return values
   }
 
-  /// The element of the proxy that clients talk to: the first one behind which there are only trusted proxies.
+  /// Returns the element of the proxy that clients connect to: the first one that is followed only by trusted
+  /// proxies.
   private static func outermost(_ elements: [[String: String]], _ proxies: TrustedProxies) -> [String: String]
   {
     var at = elements.count - 1
@@ -74,8 +75,8 @@ struct ForwardedBase {
     return elements[at]
   }
 
-  /// The elements of `Forwarded`, each with its parameters by their names in lower case (RFC 7239, section 4). Nil if it is
-  /// malformed, too long, or empty.
+  /// Returns the elements of `Forwarded`, each with its parameters by lowercase name (RFC 7239, section 4). Returns
+  /// `nil` if the text is malformed, too long or empty.
   static func elements(_ text: String) -> [[String: String]]? {
     let bytes = Array(text.utf8)
     guard bytes.count <= longest else { return nil }
@@ -107,7 +108,7 @@ struct ForwardedBase {
         at += 1
         value = String(validating: content, as: UTF8.self)
       } else {
-        // Ports and addresses of IPv6 are to be quoted, and many proxies do not.
+        // Ports and IPv6 addresses must be quoted, but many proxies do not quote them.
         value = token { isTokenByte($0) || [0x3a, 0x5b, 0x5d].contains($0) }
       }
       guard let value, elements[elements.count - 1].updateValue(value, forKey: name.lowercased()) == nil
@@ -125,7 +126,7 @@ struct ForwardedBase {
     }
   }
 
-  /// RFC 9110, section 5.6.2.
+  /// Whether the byte may be part of a token (RFC 9110, section 5.6.2).
   private static func isTokenByte(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
@@ -144,17 +145,17 @@ extension Substring {
 }
 
 extension TileServer {
-  /// The address that a trusted proxy states for a request, if the server goes by that name; nil without one, and
-  /// where the address is fixed.
+  /// Returns the address that a trusted proxy states for a request. Returns `nil` if there is none, if the server
+  /// does not accept that name, or if its address is fixed.
   /// - Parameters:
-  ///   - header: a header's value, all lines of it as one.
-  ///   - address: where the request came in.
+  ///   - header: returns a header's value, with all its lines joined.
+  ///   - address: returns the local address at which the request arrived.
   package func publicBase(_ header: (String) -> String?, at address: () -> IPAddress?) -> String? {
     guard access.readsForwardedBase, let base = ForwardedBase(header, access.proxies) else { return nil }
     var host = base.host
     return host.withUTF8({ access.hosts.admit($0, at: address) }) ? base.text : nil
   }
 
-  /// Whether URLs in answers may depend on what a proxy states.
+  /// Whether URLs in responses may depend on the headers of a proxy.
   package var readsForwardedBase: Bool { access.readsForwardedBase }
 }

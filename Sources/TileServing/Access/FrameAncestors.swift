@@ -1,21 +1,20 @@
 import ZigguratHTTPMessages
 
-/// The sites whose pages may show the viewer in a frame of theirs (Content Security Policy 3, section
-/// 6.4.2).
+/// The sites whose pages may show the viewer in a frame (Content Security Policy 3, section 6.4.2).
 package struct FrameAncestors: Sendable, Equatable {
-  /// As the policy has it.
+  /// The value of the directive `frame-ancestors`.
   let policy: String
 
   /// This server's own pages.
   package static let own = FrameAncestors(policy: "'self'")
 
-  /// Whoever wants to: there is nothing in a frame that everybody may not see.
+  /// Every site: a frame shows only public content.
   package static let any = FrameAncestors(policy: "*")
 
   private init(policy: String) { self.policy = policy }
 
-  /// `self`, `none`, `*`, and sites such as `https://example.org` or `https://*.example.org`, with commas between;
-  /// `none` and `*` stand alone. Nil for anything else.
+  /// Parses `self`, `none`, `*`, or comma-separated sites such as `https://example.org` and
+  /// `https://*.example.org`. `none` and `*` must be the only value. Returns `nil` if the text is invalid.
   package init?(_ text: String) {
     let words = ListedWords.of(text).map { $0.lowercased() }
     if words == ["none"] || words == ["*"] {

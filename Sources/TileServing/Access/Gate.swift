@@ -1,37 +1,37 @@
 import Glibc
 import ZigguratHTTPMessages
 
-/// Lets in who has the key that the server printed when it started; for a library that is nobody else's
-/// business, on a machine with other users and a browser with other pages.
+/// Admits only visitors with the key that the server printed when it started. It protects a private library on a
+/// machine that has other users and a browser with other pages.
 ///
-/// The printed address carries the key; the first answer turns it into a cookie that no script reads and no
-/// other site's page sends.
+/// The printed address contains the key. The first response replaces it by a cookie that scripts cannot read and
+/// that is not sent for requests from other sites.
 package struct Gate: Sendable {
   private let key: String
   private let digest: SecretDigest
   private let cookie: SessionCookie
 
-  /// With a key of its own, for this run of the server.
-  /// - Parameter isSecure: browsers reach the server by TLS alone.
+  /// Creates a random key for this run of the server.
+  /// - Parameter isSecure: whether browsers reach the server only by TLS.
   package init(isSecure: Bool = false) {
-    // The system's generator is the kernel's.
+    // The system's generator is that of the kernel.
     func random() -> String { String(UInt64.random(in: (1 << 60)...(.max)), radix: 16) }
     key = random() + random()
     digest = SecretDigest(key.utf8)
-    // Browsers do not tell the ports of a machine apart: each server has a cookie of another name.
+    // Cookies do not distinguish ports of a host, so each server uses another cookie name.
     cookie = SessionCookie(isSecure: isSecure, name: "ziggurat-\(random().prefix(8))")
   }
 
-  /// What the server prints behind its address.
+  /// The query that the server prints after its address.
   package var query: String { "?key=\(key)" }
 
-  /// - Parameter cookies: the Cookie header.
+  /// - Parameter cookies: the value of the `Cookie` header.
   func admits(cookies: String?) -> Bool {
     guard var cookies else { return false }
     return cookies.withUTF8 { admits(cookies: $0) }
   }
 
-  /// - Parameter cookies: the Cookie header, as sent.
+  /// - Parameter cookies: the value of the `Cookie` header, as sent.
   func admits(_ cookies: UnsafePointer<CChar>?) -> Bool {
     guard let cookies else { return false }
     let bytes = UnsafeRawPointer(cookies).assumingMemoryBound(to: UInt8.self)
@@ -44,8 +44,8 @@ package struct Gate: Sendable {
 
   func count(in cookies: UnsafeBufferPointer<UInt8>) -> Int { cookie.count(in: cookies) }
 
-  /// To a request without the cookie: with the key in its query, the cookie and the way to the page;
-  /// else a refusal, the same for every path.
+  /// Returns the response to a request without the cookie. If the query contains the key, the response sets the
+  /// cookie and redirects to the page. Otherwise it is a refusal, which is the same for every path.
   func answer(_ request: Request, base: String) -> Response {
     let given = request.parameters.first { $0.name.elementsEqual("key".utf8) }?.value
     guard let given, SecretDigest(given) == digest else { return Self.refusal }

@@ -1,32 +1,32 @@
 import ZigguratHTTPMessages
 
-/// Slows down who guesses passwords, by address: nobody waits for another's wrong ones. All together are bounded by
-/// what a password costs, one being tried at a time.
+/// A rate limit for login attempts by client address; wrong attempts of one client do not delay others. The total
+/// rate is bounded by the cost of a password, because passwords are tried one at a time.
 ///
-/// An attempt counts before it is tried, so that many at once gain nothing; one that was right, or that was not tried,
-/// is taken off again, but does not wipe out the wrong ones before it.
+/// An attempt counts before it is tried, so that concurrent attempts gain nothing. A correct or untried attempt is
+/// subtracted again, but does not clear earlier wrong ones.
 struct GuessLimit {
-  /// Wrong guesses of an address without waiting.
+  /// Wrong attempts of an address that are allowed without a delay.
   static let free = 5
-  /// Seconds; the wait doubles up to this.
+  /// Seconds. The delay doubles up to this value.
   static let longestWait = 900
-  /// Seconds after which an address's wrong guesses are forgotten.
+  /// Seconds after which the wrong attempts of an address expire.
   static let memory = 3600
-  /// Addresses that are remembered.
+  /// Maximum number of addresses in memory.
   static let addresses = 10_000
 
   private struct Record {
     var count = 0
     var last = 0
-    /// What `last` was before it.
+    /// The previous value of `last`.
     var before = 0
   }
 
   private var records: [ClientAddress: Record] = [:]
 
-  /// Counts an attempt, where it may be made.
+  /// Counts an attempt if it is allowed now.
   /// - Parameter now: seconds.
-  /// - Returns: 0, or the seconds to wait, and then nothing was counted.
+  /// - Returns: 0, or the seconds to wait. In the latter case the attempt is not counted.
   mutating func admit(_ address: ClientAddress, now: Int) -> Int {
     var record = records[address] ?? Record()
     if now - record.last >= Self.memory { record.count = 0 }
@@ -43,12 +43,12 @@ struct GuessLimit {
     return 0
   }
 
-  /// The attempt was no guess.
+  /// Subtracts an attempt whose credential was correct.
   mutating func succeeded(_ address: ClientAddress) {
     records[address]?.count -= 1
   }
 
-  /// The attempt was not tried: the address waits no longer for it than it did before.
+  /// Withdraws an attempt that was not tried, together with its effect on the delay.
   mutating func withdrawn(_ address: ClientAddress) {
     guard var record = records[address] else { return }
     record.count -= 1
@@ -59,7 +59,7 @@ struct GuessLimit {
   private mutating func makeRoom(_ now: Int) {
     guard records.count >= Self.addresses else { return }
     records = records.filter { now - $0.value.last < Self.memory }
-    // What is left takes thousands of addresses, and gains the oldest of them a few guesses.
+    // An attacker needs thousands of addresses to reach this line, and gains a few attempts for the oldest one.
     if records.count >= Self.addresses, let oldest = records.min(by: { $0.value.last < $1.value.last }) {
       records[oldest.key] = nil
     }

@@ -1,24 +1,23 @@
 package import ZigguratHTTPMessages
 
-/// The names that the server goes by.
+/// The names by which the server can be addressed.
 ///
-/// A page of another site can have its own name lead to an address of the visitor's network (DNS rebinding): the
-/// browser then lets it read what is there, for one name is one site. What no stranger can do is to have the
-/// browser send another name than his own in `Host`. So at addresses that a stranger does not reach himself only
-/// names are answered to that he cannot have.
+/// A page of another site can resolve its own name to an address in the visitor's network (DNS rebinding). The
+/// browser then lets it read the responses, because one name is one site. The browser still sends that name in
+/// `Host`. Therefore, at addresses that are not public, the server accepts only names that an attacker cannot own.
 package struct HostNames: Sendable {
   private var names: Set<String> = []
-  /// Each with its leading dot: what ends so is known.
+  /// Suffixes of accepted names, each with its leading dot.
   private var endings: [String] = []
   private var hasAll = false
 
-  /// - Parameter own: names of this server: of `--host`, of the public URL, and what the machine is called.
+  /// - Parameter own: the names of this server: from `--host`, from the public URL, and the machine's host name.
   package init(own: [String]) {
     names = Set(own.map(Self.bare))
     names.insert("localhost")
   }
 
-  /// Parses names with commas between, such as `images.example.org,*.example.org`; nil if the text is invalid.
+  /// Parses comma-separated names such as `images.example.org,*.example.org`. Returns `nil` if the text is invalid.
   package init?(_ text: String) {
     guard let names = HostNames(own: []).adding(text) else { return nil }
     self = names
@@ -33,8 +32,8 @@ package struct HostNames: Sendable {
     return result
   }
 
-  /// Names to be answered to besides, with commas between: `images.example.org`, `*.example.org`, or `*` for
-  /// all; nil for anything else.
+  /// Returns these names and those of `text`: comma-separated `images.example.org`, `*.example.org`, or `*` for
+  /// all. Returns `nil` if the text is invalid.
   package func adding(_ text: String) -> HostNames? {
     var result = self
     for word in ListedWords.of(text) {
@@ -62,34 +61,36 @@ package struct HostNames: Sendable {
       }
   }
 
-  /// In lower case and without the dot that may end a name.
+  /// Returns the name in lower case and without a trailing dot.
   private static func bare(_ text: some StringProtocol) -> String {
     let text = text.lowercased()
     return text.hasSuffix(".") ? String(text.dropLast()) : text
   }
 
-  /// Whether a request with this `Host` is answered.
+  /// Whether a request with this `Host` is accepted.
   /// - Parameters:
-  ///   - host: the header's value, a port and blanks included.
-  ///   - address: where the request came in; asked for only where the name is none of the server's.
+  ///   - host: the header's value, including port and blanks.
+  ///   - address: returns the local address at which the request arrived. Called only if the name is not one of the
+  ///     server's.
   package func admit(_ host: UnsafeBufferPointer<UInt8>, at address: () -> IPAddress?) -> Bool {
     let name = Self.name(in: host)
-    // No browser makes an address of a name, and programs need not say one.
+    // Browsers cannot map a name to a literal address, and other clients may omit the name.
     if hasAll || name.isEmpty || Self.isAddress(name) { return true }
     let text = Self.bare(String(decoding: name, as: UTF8.self))
     if names.contains(text) || text.hasSuffix(".localhost") || endings.contains(where: text.hasSuffix) {
       return true
     }
     guard let address = address() else { return true }
-    // Whoever rules the network that this machine is a guest in gives it names without a dot, too.
+    // The operator of the network that this machine is a guest in can also assign names without a dot.
     if address.isLoopback { return false }
     return !address.isPrivate || !text.contains(".") || Self.privateEndings.contains(where: text.hasSuffix)
   }
 
-  /// Top-level names that nobody can have on the Internet (RFC 6762, RFC 8375, ICANN's resolution 2024.07.29.06).
+  /// Top-level names that cannot be registered on the Internet (RFC 6762, RFC 8375, ICANN's resolution
+  /// 2024.07.29.06).
   private static let privateEndings = [".local", ".home.arpa", ".internal"]
 
-  /// Without blanks, port and brackets' port.
+  /// Returns the host without blanks and port. Brackets of an IPv6 address are kept.
   private static func name(in host: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
     var (start, end) = (0, host.count)
     func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
@@ -101,7 +102,8 @@ package struct HostNames: Sendable {
     return UnsafeBufferPointer(rebasing: host[start..<end])
   }
 
-  /// Whether browsers take the text for an address of IPv4, or of IPv6 in brackets (URL standard, "host parsing").
+  /// Whether browsers parse the text as an IPv4 address, or as an IPv6 address in brackets (URL standard, "host
+  /// parsing").
   private static func isAddress(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
     if name[0] == UInt8(ascii: "[") { return name[name.count - 1] == UInt8(ascii: "]") }
     return name.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
@@ -109,7 +111,7 @@ package struct HostNames: Sendable {
 }
 
 extension Response {
-  /// To a request whose Host is no name of the server's.
+  /// Returns the response to a request whose `Host` is not a name of the server.
   package static func unknownHost(_ host: UnsafeBufferPointer<UInt8>) -> Response {
     let name = String(decoding: host, as: UTF8.self).filter { $0 != " " && $0 != "\t" }
     return Response(

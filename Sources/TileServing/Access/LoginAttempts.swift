@@ -5,7 +5,7 @@ import ZigguratHTTPMessages
 final class LoginAttempts: Sendable {
   private let limit = Mutex(GuessLimit())
   private let metrics: Metrics
-  /// Seconds of a clock that never goes back.
+  /// A monotonic clock, in seconds.
   private let clock: @Sendable () -> Int
 
   init(_ metrics: Metrics, clock: @escaping @Sendable () -> Int) {
@@ -13,7 +13,7 @@ final class LoginAttempts: Sendable {
     self.clock = clock
   }
 
-  /// Counts an attempt; nil where it may be made now, else the answer to it.
+  /// Counts an attempt. Returns `nil` if it is allowed now, otherwise the refusal.
   func refusal(of address: ClientAddress) -> Response? {
     let wait = limit.withLock { $0.admit(address, now: clock()) }
     guard wait > 0 else { return nil }
@@ -23,12 +23,12 @@ final class LoginAttempts: Sendable {
     return response
   }
 
-  /// Notes that the credential of an attempt was right.
+  /// Records that the credential of an attempt was correct.
   func succeeded(_ address: ClientAddress) { limit.withLock { $0.succeeded(address) } }
 
-  /// Takes back an attempt that was counted and not tried.
+  /// Withdraws an attempt that was counted but not tried.
   func withdraw(_ address: ClientAddress) { limit.withLock { $0.withdrawn(address) } }
 
-  /// For `/metrics`.
+  /// Counts a refused login for `/metrics`.
   func countRefused() { metrics.refusedLogins.wrappingAdd(1, ordering: .relaxed) }
 }

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Secrets that are shown as QR codes to visitors who may write, so that a phone may, too. Each begins one session,
-/// within ten minutes, and ends with the session that it was made in.
+/// Pairing codes, shown as QR codes to visitors with write access to authorize a phone. Each code starts one
+/// session within ten minutes, and becomes invalid when the session that created it ends.
 final class PairingCodes: Sendable {
   /// Seconds.
   static let lifetime = 600
-  /// Codes that wait for a phone; the oldest is forgotten for a new one.
+  /// Maximum number of pending codes; a new code replaces the oldest one.
   private static let limit = 20
 
   private struct Code {
@@ -17,8 +17,9 @@ final class PairingCodes: Sendable {
   private let codes = Mutex<[SecretDigest: Code]>([:])
 
   /// - Parameters:
-  ///   - now: seconds of a clock that never goes back.
-  ///   - issuer: the label of the session that asks for it; nil for a client without one, which has the token itself.
+  ///   - now: seconds of a monotonic clock.
+  ///   - issuer: the label of the session that creates the code; `nil` for a client without a session, which has
+  ///     the token itself.
   func make(now: Int, issuer: String?) -> String {
     let text = SecretDigest.makeSecret()
     codes.withLock { codes in
@@ -31,8 +32,9 @@ final class PairingCodes: Sendable {
     return text
   }
 
-  /// Whether this is a code, which is none afterwards.
-  /// - Parameter isOpen: whether the session of that label has not ended.
+  /// Consumes a code.
+  /// - Parameter isOpen: whether the session with a given label is still open.
+  /// - Returns: whether the code was valid.
   func take(_ text: String, now: Int, isOpen: (String) -> Bool) -> Bool {
     guard let code = codes.withLock({ $0.removeValue(forKey: SecretDigest(text.utf8)) }) else { return false }
     return code.end > now && code.issuer.map(isOpen) ?? true

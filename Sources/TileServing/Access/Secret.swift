@@ -1,13 +1,13 @@
 import ZigguratCSodium
 
-/// 256 random bits that open something for who knows them: a session, or the right to write.
+/// The digest of a secret of 256 random bits that grants a session or write access.
 ///
-/// Kept as its digest alone: who reads the server's memory or times a comparison learns nothing that opens
-/// anything.
+/// Only the digest is kept. Reading the server's memory or timing a comparison therefore reveals nothing that
+/// grants access.
 struct SecretDigest: Hashable, Sendable {
   private let words: (UInt64, UInt64, UInt64, UInt64)
 
-  /// BLAKE2b of the text.
+  /// Computes BLAKE2b of the text.
   init(_ text: some Sequence<UInt8>) {
     self = Array(text).withUnsafeBufferPointer { SecretDigest($0) }
   }
@@ -22,8 +22,8 @@ struct SecretDigest: Hashable, Sendable {
     self.words = words
   }
 
-  /// A new secret as text: 43 characters of base64url (RFC 4648, section 5), which fit into cookies, headers
-  /// and URLs.
+  /// Creates a new secret as text: 43 characters of base64url (RFC 4648, section 5), which are valid in cookies,
+  /// headers and URLs.
   static func makeSecret() -> String {
     precondition(sodium_init() >= 0, "libsodium finds no source of random numbers")
     var bytes = [UInt8](repeating: 0, count: 32)
@@ -35,7 +35,7 @@ struct SecretDigest: Hashable, Sendable {
   }
 
   static func == (a: SecretDigest, b: SecretDigest) -> Bool {
-    // In the same time wherever they differ.
+    // Constant time, wherever the digests differ.
     let (a, b) = (a.words, b.words)
     return (a.0 ^ b.0) | (a.1 ^ b.1) | (a.2 ^ b.2) | (a.3 ^ b.3) == 0
   }
@@ -43,12 +43,12 @@ struct SecretDigest: Hashable, Sendable {
   func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 }
 
-/// The token with which programs and the library's owner may write.
+/// The token that grants write access to programs and to the library's owner.
 package struct AccessToken: Sendable {
   private let digest: SecretDigest
 
-  /// Printable ASCII without spaces, 16 to 256 characters: what an `Authorization` header can carry and nobody
-  /// guesses. Nil for anything else.
+  /// Accepts 16 to 256 printable ASCII characters without spaces: valid in an `Authorization` header and hard to
+  /// guess. Returns `nil` for any other text.
   package init?(_ text: String) {
     guard (16...256).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
       return nil
@@ -56,7 +56,7 @@ package struct AccessToken: Sendable {
     digest = SecretDigest(text.utf8)
   }
 
-  /// A new one of 256 random bits, to be shown to the owner once.
+  /// Creates a token of 256 random bits, whose text is to be shown to the owner once.
   package static func make() -> (token: AccessToken, text: String) {
     let text = SecretDigest.makeSecret()
     return (AccessToken(text)!, text)
@@ -64,7 +64,7 @@ package struct AccessToken: Sendable {
 
   func isSame(_ text: some Sequence<UInt8>) -> Bool { SecretDigest(text) == digest }
 
-  /// Whether the header's value is a token, right or wrong.
+  /// Whether the header's value uses the scheme `Bearer`, with a correct or wrong token.
   static func isBearer(_ authorization: String) -> Bool {
     authorization.split(separator: " ", maxSplits: 1).first?.lowercased() == "bearer"
   }

@@ -2,38 +2,38 @@ import ZigguratHTTPMessages
 
 /// The cookie that carries a session's id.
 ///
-/// Over TLS its name begins with `__Host-` (RFC 6265bis, section 4.1.3.2): then nothing but this server, by TLS,
-/// can have set it, neither a neighbour below the same domain nor who answers in its place without TLS.
+/// Over TLS its name begins with `__Host-` (RFC 6265bis, section 4.1.3.2). Then only this server, over TLS, can
+/// have set it. Neither another host of the same domain nor an impostor without TLS can.
 struct SessionCookie: Sendable {
   let name: String
   private let nameBytes: [UInt8]
   private let attributes: String
 
-  /// - Parameter isSecure: browsers reach the server by TLS alone.
+  /// - Parameter isSecure: whether browsers reach the server only by TLS.
   init(isSecure: Bool, name: String = "ziggurat-session") {
     self.name = (isSecure ? "__Host-" : "") + name
     nameBytes = Array(self.name.utf8)
     attributes = "; HttpOnly; SameSite=Strict; Path=/" + (isSecure ? "; Secure" : "")
   }
 
-  /// - Parameter base: `--base-url`. Of several servers below one host each has a cookie of another name; a path of
-  ///   its own would cost it `__Host-`.
+  /// - Parameter base: `--base-url`. Several servers on one host use different cookie names. Different `Path`
+  ///   attributes would rule out `__Host-`.
   init(of base: String) {
     let place = BasePath(of: base).text.replacing(/[^A-Za-z0-9]+/, with: "-")
     self.init(isSecure: base.hasPrefix("https:"), name: "ziggurat-session" + place)
   }
 
-  /// What a `Cookie` header says is the id; nil where there is none or more than one.
+  /// Returns the id in a `Cookie` header; `nil` if there is none or more than one.
   func id(in cookies: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
     CookieHeader(cookies).values(nameBytes).onlyOne
   }
 
   func count(in cookies: UnsafeBufferPointer<UInt8>) -> Int { CookieHeader(cookies).values(nameBytes).count }
 
-  /// The `Set-Cookie` that gives the browser an id.
+  /// Returns the `Set-Cookie` value that sets the id.
   func setting(_ id: String) -> String { "\(name)=\(id)" + attributes }
 
-  /// The `Set-Cookie` that has the browser forget the id. With the same attributes: browsers heed none else of
+  /// The `Set-Cookie` value that deletes the id. It needs the same attributes, because browsers ignore others for
   /// this name.
   var unsetting: String { "\(name)=" + attributes + "; Max-Age=0" }
 }

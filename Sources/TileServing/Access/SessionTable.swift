@@ -5,22 +5,24 @@ import ZigguratCSodium
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
 
-/// What a visitor's browser is granted, until it logs out, is idle for too long, or the day is over.
+/// The rights granted to a visitor's browser until it logs out, is idle for too long, or reaches the maximum
+/// session age.
 struct Session: Sendable {
-  /// What the session is called where its id must not stand; one that is given more rights keeps it.
+  /// An identifier for logs, where the session's id must not appear. It stays the same when the session gains
+  /// rights.
   var label = ""
-  /// The token was given.
+  /// Whether the session was authorized by the token.
   var hasToken = false
-  /// A password was given that opened this.
+  /// The space that was opened by a password.
   var space: SpaceLibrary?
-  /// Seconds.
+  /// The creation time of the session, in seconds.
   var began = 0
   var lastUse = 0
 }
 
-/// The sessions, by the digests of their ids. Spaces that no session holds any more are locked at once.
+/// The sessions by the digests of their ids. A space is locked as soon as no session holds it.
 package final class SessionTable: Sendable {
-  /// How long sessions last, seconds, and how many there may be.
+  /// The idle timeout and maximum age of sessions, in seconds, and their maximum number.
   package struct Limits: Codable, Equatable, Sendable {
     package var idle = 30 * 60
     package var absolute = 12 * 3600
@@ -33,12 +35,12 @@ package final class SessionTable: Sendable {
   private let limits: Limits
   private let now: @Sendable () -> Int
   private let sessions = Mutex<[SecretDigest: Session]>([:])
-  /// Told of every space that was locked.
+  /// Called whenever spaces are locked.
   private let locked: @Sendable () -> Void
-  /// Told whenever sessions ended.
+  /// Called whenever sessions end.
   private let ended: @Sendable () -> Void
 
-  /// - Parameter now: seconds of a clock that never goes back.
+  /// - Parameter now: a monotonic clock, in seconds.
   init(
     limits: Limits, cookie: SessionCookie = SessionCookie(isSecure: false),
     now: @escaping @Sendable () -> Int,
@@ -51,7 +53,7 @@ package final class SessionTable: Sendable {
     self.ended = ended
   }
 
-  /// Seconds; goes on while the machine sleeps.
+  /// Seconds. The clock continues while the machine is suspended.
   static let clock: @Sendable () -> Int = {
     var time = timespec()
     clock_gettime(CLOCK_BOOTTIME, &time)
@@ -60,8 +62,8 @@ package final class SessionTable: Sendable {
 
   var count: Int { sessions.withLock { $0.count } }
 
-  /// The session that the cookies name; nil where there is none.
-  /// - Parameter isUse: it thereby counts as used.
+  /// Returns the session that the cookies identify; `nil` if there is none.
+  /// - Parameter isUse: whether this resets the session's idle time.
   func session(cookies: UnsafeBufferPointer<UInt8>, isUse: Bool = true) -> Session? {
     guard let id = cookie.id(in: cookies) else { return nil }
     let digest = SecretDigest(id)
@@ -76,13 +78,13 @@ package final class SessionTable: Sendable {
     }
   }
 
-  /// Seconds until the session ends if it is not used.
+  /// Returns the seconds until the session ends if it stays unused.
   func rest(of session: Session) -> Int {
     let time = now()
     return max(0, min(session.lastUse + limits.idle, session.began + limits.absolute) - time)
   }
 
-  /// What the session that the header names has unlocked.
+  /// Returns the space unlocked by the session that the header identifies.
   func space(cookies: UnsafePointer<CChar>) -> SpaceLibrary? {
     let bytes = UnsafeRawPointer(cookies).assumingMemoryBound(to: UInt8.self)
     return session(cookies: UnsafeBufferPointer(start: bytes, count: strlen(cookies)))?.space
@@ -93,8 +95,8 @@ package final class SessionTable: Sendable {
     return cookies.withUTF8 { session(cookies: $0, isUse: isUse) }
   }
 
-  /// Begins a session with what the request's own session had and what is added to it, under a new id: one
-  /// that somebody put into the browser before is worth nothing.
+  /// Starts a session with the rights of the request's own session and those added by `change`. The session gets a
+  /// new id, so that an id planted in the browser beforehand gains nothing (session fixation).
   /// - Returns: the id.
   func begin(instead request: Request, adding change: (inout Session) -> Void) -> String {
     let id = SecretDigest.makeSecret()
@@ -120,24 +122,25 @@ package final class SessionTable: Sendable {
     return id
   }
 
-  /// Logs out.
+  /// Ends the request's session.
   func end(_ request: Request) {
     guard let digest = oldDigest(request) else { return }
     remove { other, _ in other == digest }
   }
 
-  /// Ends what has expired.
+  /// Removes expired sessions.
   func sweep() {
     let time = now()
     remove { _, session in !self.isAlive(session, time) }
   }
 
-  /// Forgets the keys of every space; sessions by the token go on.
+  /// Wipes the keys of all spaces and ends the sessions that hold them. Sessions without a space continue.
   func lockSpaces() {
     remove { _, session in session.space != nil }
   }
 
-  /// Whether the session that the request's cookie names has a space of that identity open, whenever it is asked.
+  /// Returns a function that checks, at each call, whether the request's session has the space with a given
+  /// identity open.
   func admission(_ request: Request) -> @Sendable (String) -> Bool {
     guard let digest = oldDigest(request) else { return { _ in false } }
     return { [self] owner in
@@ -149,7 +152,7 @@ package final class SessionTable: Sendable {
     }
   }
 
-  /// Whether the session that the request's cookie names goes on, whenever it is asked.
+  /// Returns a function that checks, at each call, whether the request's session is still alive.
   func liveness(_ request: Request) -> @Sendable () -> Bool {
     guard let digest = oldDigest(request) else { return { false } }
     return { [self] in
@@ -158,18 +161,18 @@ package final class SessionTable: Sendable {
     }
   }
 
-  /// Whether a session of that label goes on, whichever id it has by now.
+  /// Whether a session with that label is alive, under any id.
   func isOpen(label: String) -> Bool {
     let time = now()
     return sessions.withLock { $0.values.contains { $0.label == label && isAlive($0, time) } }
   }
 
-  /// The unlocked space of that identity, if a session has it.
+  /// Returns the unlocked space with that identity, if a session has it open.
   func space(of identity: String) -> SpaceLibrary? {
     sessions.withLock { $0.values.first { $0.space?.space.identity == identity }?.space }
   }
 
-  /// Each once.
+  /// The unlocked spaces, without duplicates.
   var spaces: [SpaceLibrary] {
     sessions.withLock { Self.spaces($0) }
   }

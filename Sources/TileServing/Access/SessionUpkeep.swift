@@ -4,19 +4,19 @@ import ZigguratFiles
 import ZigguratImageLibrary
 import ZigguratUploading
 
-/// Opens private spaces by their passwords, one at a time: each takes a quarter of a gigabyte.
+/// Opens private spaces by their passwords, one at a time, because each takes a quarter of a gigabyte.
 struct PasswordAccess: Sendable {
-  /// The opener of spaces; nil if passwords are never accepted.
+  /// The opener of spaces; `nil` if passwords are never accepted.
   let spaces: (any SpaceOpener)?
   let queue: BlockingQueue
 }
 
-/// Ends sessions, and keeps up with the private spaces that they have open.
+/// Expires sessions and maintains the private spaces that they have open.
 final class SessionUpkeep: Sendable {
   let table: SessionTable
   private let library: any ImageRepository
   private let uploads: Uploads?
-  /// How deleted images are kept; nil if the server may not purge them.
+  /// The retention of deleted images; `nil` if the server may not purge them.
   private let trash: TrashAccess?
   private let isToBeScrubbed = Atomic<Bool>(false)
 
@@ -29,7 +29,7 @@ final class SessionUpkeep: Sendable {
     self.trash = trash
   }
 
-  /// To be called about once a second: ends what has expired, and keeps up with what is built into spaces.
+  /// Expires sessions, purges trash and loads newly built images of open spaces. To be called about once a second.
   func keep() {
     table.sweep()
     forgetUploads()
@@ -42,18 +42,18 @@ final class SessionUpkeep: Sendable {
 
   func scrubLater() { isToBeScrubbed.store(true, ordering: .relaxed) }
 
-  /// Frees the catalog's file of what was moved into a space; what fails now is tried again the next time.
+  /// Vacuums the catalog file after images were moved into a space. A failed attempt is repeated at the next call.
   func scrub() {
     guard isToBeScrubbed.exchange(false, ordering: .relaxed) else { return }
     do throws(StorageError) { try library.catalog.scrub() } catch { scrubLater() }
   }
 
-  /// Forgets the keys of all spaces.
+  /// Wipes the keys of all spaces.
   func lockSpaces() {
     table.lockSpaces()
     forgetUploads()
   }
 
-  /// Of an upload into a space nothing stays when the space is locked, not even its name.
+  /// Forgets the uploads into locked spaces, including their names.
   func forgetUploads() { uploads?.forget(except: Set(table.spaces.map(\.space.identity))) }
 }

@@ -1,17 +1,17 @@
 package import ZigguratHTTPMessages
 
-/// The proxies whose word counts for where a request comes from.
+/// The proxies whose forwarding headers are trusted.
 ///
-/// A proxy adds the address that it sees to the end of `X-Forwarded-For`; what stands before that was sent by
-/// whoever it is. So the header is read from its end as long as those who wrote it are trusted.
+/// A proxy appends the address of its peer to `X-Forwarded-For`. The values before it are untrusted. The header is
+/// therefore read from its end, as long as its writers are trusted.
 package struct TrustedProxies: Sendable {
   private let ranges: [AddressRange]
-  /// Whether whoever comes through a socket of this machine's file system is one.
+  /// Whether clients that connect through a Unix socket are trusted proxies.
   private let hasSockets: Bool
 
-  /// Nobody's word counts.
+  /// No trusted proxies.
   package static let none = TrustedProxies(ranges: [], hasSockets: false)
-  /// A proxy on this machine.
+  /// Proxies on this machine.
   package static let local = TrustedProxies("127.0.0.0/8,::1,unix")!
 
   private init(ranges: [AddressRange], hasSockets: Bool) {
@@ -19,8 +19,8 @@ package struct TrustedProxies: Sendable {
     self.hasSockets = hasSockets
   }
 
-  /// Ranges of addresses with commas between, `unix` for sockets of this machine's file system, or `none` alone;
-  /// nil for anything else.
+  /// Parses comma-separated address ranges and `unix` for Unix sockets, or `none` alone. Returns `nil` if the text
+  /// is invalid.
   package init?(_ text: String) {
     if text == "none" {
       self = .none
@@ -39,22 +39,22 @@ package struct TrustedProxies: Sendable {
     self.init(ranges: ranges, hasSockets: hasSockets)
   }
 
-  /// - Parameter peer: where a connection comes from; nil where it has no address.
+  /// - Parameter peer: the remote address of a connection; `nil` if it has none.
   package func trusts(_ peer: IPAddress?) -> Bool {
     guard let peer else { return hasSockets }
     return ranges.contains { $0.contains(peer) }
   }
 
-  /// Where a request comes from. This is done for every request of a proxy.
+  /// Returns the address of the client that sent a request. Called for every request that arrives through a proxy.
   /// - Parameters:
-  ///   - peer: where its connection comes from.
-  ///   - forwarded: its `X-Forwarded-For`, all lines of it as one; nothing where it has none.
+  ///   - peer: the remote address of its connection.
+  ///   - forwarded: the value of `X-Forwarded-For`, with all its lines joined; empty if it is absent.
   package func origin(_ peer: IPAddress?, forwarded: UnsafeBufferPointer<UInt8>) -> IPAddress? {
     guard !forwarded.isEmpty, trusts(peer) else { return peer }
     var (origin, end) = (peer, forwarded.count)
     while end >= 0 {
       let start = forwarded[..<end].lastIndex(of: UInt8(ascii: ",")).map { $0 + 1 } ?? 0
-      // `unknown` and the like: who wrote it is the last that is known.
+      // `unknown` or an obfuscated value: its writer is the last known address.
       guard let address = IPAddress(withPort: Self.trimmed(forwarded[start..<end])) else { return origin }
       origin = address
       if !trusts(address) { return origin }

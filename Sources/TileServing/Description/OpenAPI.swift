@@ -5,32 +5,32 @@ import ZigguratHTTPMessages
 import ZigguratText
 import ZigguratTileProtocols
 
-/// The description of `/api` for programs, OpenAPI 3.1: `openapi.json` beside this file, with what this server is.
+/// The OpenAPI 3.1 description of `/api`: the resource `openapi.json` completed with the properties of this server.
 ///
-/// In the file `x-writable` marks operations that a server obeys only where it is writable, and a text that begins
-/// with `$` stands for a value of the program's.
+/// In the file, `x-writable` marks operations that only a writable server has. A string that begins with `$` is a
+/// placeholder for a value of the program.
 struct OpenAPI {
   let version: String
-  /// Of every path; root-relative where it is empty.
+  /// The prefix of every path; empty if paths are relative to the root.
   let base: String
   let isWritable: Bool
 
-  /// Indented, for people, too.
+  /// The document as indented JSON, which people can read, too.
   var bytes: [UInt8] {
-    // The file is a part of the program.
+    // The file is compiled into the program.
     let file = try! JSONDecoder().decode(JSONValue.self, from: Data(PackageResources.openapi_json))
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
     return Array(try! encoder.encode(filled(file) ?? .null))
   }
 
-  /// Nil where there is nothing of it on this server.
+  /// Returns the value with its placeholders replaced; `nil` if this server does not support it.
   private func filled(_ value: JSONValue) -> JSONValue? {
     switch value {
     case .object(var members):
       if members.removeValue(forKey: "x-writable") != nil, !isWritable { return nil }
       let filled = members.compactMapValues(filled)
-      // A path whose every operation is gone.
+      // A path without remaining operations.
       return filled.isEmpty && !members.isEmpty ? nil : .object(filled)
     case .list(let list): return .list(list.compactMap(filled))
     case .text(let text) where text.hasPrefix("$"): return own(String(text.dropFirst()))
@@ -50,8 +50,8 @@ struct OpenAPI {
   }
 }
 
-/// `/openapi.json` by the addresses at which clients reached the server lately. It is made once for each of a few addresses:
-/// it takes more memory on the way than a thousand other responses.
+/// The rendered `/openapi.json` documents by the addresses at which clients reached the server recently. The cache
+/// holds a few addresses, because rendering takes more memory than a thousand other responses.
 final class DescriptionCache: Sendable {
   private let version: String
   private let base: String
@@ -64,7 +64,7 @@ final class DescriptionCache: Sendable {
     self.isWritable = isWritable
   }
 
-  /// - Parameter base: the address; `nil` for the server's own.
+  /// - Parameter base: the address; `nil` for the configured one.
   func description(base: String?) -> [UInt8] {
     let base = base ?? self.base
     return known.withLock { known in

@@ -4,7 +4,7 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
 
-/// What handlers need to change the library.
+/// The dependencies of handlers that change the library.
 struct ChangeAccess: Sendable {
   let audit: AuditTrail
   let disk: DiskSpace
@@ -32,10 +32,10 @@ extension ChangeHandler {
 
   private func refusal(toChange id: String?) -> Response? {
     let place: Visitor.Place =
-      switch id.map({ ImageID.unmarked($0) != nil }) {
+      switch id.map({ ImageReference.parts(of: $0).repository }) {
       // An image of a space that is not open here is not found; the handler says so.
-      case true: visitor.mayWrite && visitor.space == nil ? .library : .space
-      case false: .library
+      case .space: visitor.mayWrite && visitor.space == nil ? .library : .space
+      case .library: .library
       case nil: visitor.mayWrite ? .library : .space
       }
     return visitor.refusal(toChange: place, request)?.madePrivate

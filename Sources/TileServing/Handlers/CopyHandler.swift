@@ -12,11 +12,11 @@ struct CopyHandler: ChangeHandler {
   var call: Call
   let images: ImageAccess
   let changes: ChangeAccess
-  /// Nil if the server makes no images.
+  /// The uploads; nil if the server makes no images.
   let uploads: Uploads?
 
-  /// What is asked for: `{"region": {"x", "y", "width", "height"}, "rotation": 90, "flip": true, "straighten": 1.5}`, of which
-  /// all but the region may be left out.
+  /// The body of the request: `{"region": {"x", "y", "width", "height"}, "rotation": 90, "flip": true, "straighten": 1.5}`.
+  /// All members but the region are optional.
   private struct CopyWish {
     private(set) var region = PixelRect(x: 0, y: 0, width: 0, height: 0)
     private(set) var rotation = 0
@@ -128,15 +128,16 @@ struct CopyHandler: ChangeHandler {
     do throws(CopyWish.Refusal) { wish = try CopyWish(json: body) } catch {
       return .problem("Bad copy", error.errors)
     }
-    guard let id = ImageID(text) else { return .unknownImage }
-    if id.isPrivate {
+    guard let reference = ImageReference(text) else { return .unknownImage }
+    let id = reference.id
+    if reference.isPrivate {
       guard visitor.space != nil else { return .unknownImage }
       return .problem(
         409, "Conflict", "private images cannot be copied; move the image into the library first")
     }
     // Of servers that share a catalog this one may not have been asked for it yet.
     library.lookup(of: [id])?.wait()
-    let found = knownNow(id, problem: true) { entry, archive in
+    let response = knownNow(reference, problem: true) { found, archive in
       let image = archive.pyramid.imageSize
       let part = PictureCopy(
         of: id, x: wish.region.x, y: wish.region.y, width: wish.region.width, height: wish.region.height,
@@ -145,8 +146,8 @@ struct CopyHandler: ChangeHandler {
         return .problem("Bad copy", [InvalidInput(body: ["region"], reason)])
       }
       // A copy of a page is no page: it stands beside the book.
-      let folder = entry.book.map { $0.folder?.text ?? "" } ?? id.folder?.text ?? ""
-      let name = entry.book.map { "\($0.name)-\(id.name)" } ?? id.name
+      let folder = found.entry.book.map { $0.folder?.text ?? "" } ?? id.folder?.text ?? ""
+      let name = found.entry.book.map { "\($0.name)-\(id.name)" } ?? id.name
       do throws(UploadError) {
         let upload = try uploads.begin(part, name: "\(name)-crop.png", folder: folder)
         note(.upload(upload))
@@ -162,7 +163,7 @@ struct CopyHandler: ChangeHandler {
         return response
       }
     }
-    return found.madePrivate
+    return response.madePrivate
   }
 
   private static func refusal(_ part: PictureCopy, of image: PixelSize) -> String? {

@@ -7,11 +7,11 @@ import ZigguratMetadata
 import ZigguratTileProtocols
 import ZigguratUploading
 
-/// Who may download originals.
+/// The conditions for downloads of originals.
 struct OriginalAccess: Sendable {
   /// Whether everybody may.
   let isOpen: Bool
-  /// Nil if the server accepts no uploads.
+  /// The uploads; nil if the server accepts none.
   let uploads: Uploads?
 }
 
@@ -22,52 +22,58 @@ protocol DescribingHandler: LibraryHandler {
 
 extension DescribingHandler {
   /// Makes the rest of the reply where an image can be described.
-  func describing(_ id: ImageID?, _ rest: @escaping @Sendable (Self) -> Reply) -> Reply {
-    guard let id, offersOriginal(id) else {
-      return self.rest(
-        on: queueForMetadata(id) ?? (asksDatabase(about: id) ? images.catalogQueue : nil), rest)
+  func describing(
+    _ reference: ImageReference?, _ rest: @escaping @Sendable (Self) -> Reply
+  ) -> Reply {
+    guard let reference, offersOriginal(reference) else {
+      let queue =
+        queueForMetadata(reference) ?? (asksDatabase(about: reference) ? images.catalogQueue : nil)
+      return self.rest(on: queue, rest)
     }
-    return whereOriginalIsRead(id) { handler in
-      handler.rest(on: handler.asksDatabase(about: id) ? handler.images.catalogQueue : nil, rest)
+    return whereOriginalIsRead(reference) { handler in
+      handler.rest(on: handler.asksDatabase(about: reference) ? handler.images.catalogQueue : nil, rest)
     }
   }
 
   /// Makes the rest of the reply where the original of an image can be read. Its paths are looked up on a thread that may block,
   /// since their disk may hang, and on another if it must be read to its end.
-  func whereOriginalIsRead(_ id: ImageID, _ rest: @escaping @Sendable (Self) -> Reply) -> Reply {
+  func whereOriginalIsRead(
+    _ reference: ImageReference, _ rest: @escaping @Sendable (Self) -> Reply
+  ) -> Reply {
     self.rest(on: images.metadataQueue) { handler in
-      handler.mustReadOriginal(id) ? handler.rest(on: handler.images.originalQueue, rest) : rest(handler)
+      handler.mustReadOriginal(reference)
+        ? handler.rest(on: handler.images.originalQueue, rest) : rest(handler)
     }
   }
 
-  func description(of id: ImageID?) -> Response {
+  func description(of reference: ImageReference?) -> Response {
     do throws(StorageError) {
-      if let id, let book = try description(ofBook: id) { return .json(book) }
+      if let reference, let book = try description(ofBook: reference) { return .json(book) }
     } catch { return .unlisted(error) }
-    return knownNow(id, problem: true) { entry, archive in
-      var entry = entry
+    return knownNow(reference, problem: true) { found, archive in
+      var found = found
       var pages = 1
-      if let book = entry.book {
+      if let book = found.book {
         do throws(StorageError) {
           pages = try pageCount(ofBook: book)
-          if entry.page == nil { entry.page = try number(ofPage: entry.id, in: book) }
+          if found.entry.page == nil {
+            found.entry.page = try number(ofPage: found.entry.id, in: book)
+          }
         } catch { return .unlisted(error) }
       }
-      guard var description = ImageDescription(entry, pages: pages, base: base) else {
+      guard var description = ImageDescription(found, pages: pages, base: base) else {
         return .problem(500, "Unreadable", "the archive of this image cannot be read")
       }
       description.animation = archive.buildRecord?.animation.map { animation in
         ImageDescription.Animation(
           frames: animation.frames, type: animation.mediaType,
-          url:
-            "\(base)/api/images/\(PercentEncoding.encode(entry.id.text))/animation?v=\(description.generation)"
-        )
+          url: "\(url(of: found.reference))/animation?v=\(description.generation)")
       }
       description.dimensions = archive.buildRecord?.dimensions
-      let book = entry.book.flatMap(describedBook)
+      let book = found.book.flatMap(describedBook)
       description.bookTitle = book?.metadata.title
       description.viewingDirection = book?.viewingDirection?.rawValue
-      guard let original = originalDescription(entry.id, archive, base: base) else {
+      guard let original = originalDescription(found.reference, archive) else {
         return .json(description)
       }
       description.original = original
@@ -76,11 +82,15 @@ extension DescribingHandler {
     }
   }
 
-  /// Where there is a book of this id, and no image.
-  private func description(ofBook id: ImageID) throws(StorageError) -> ImageDescription? {
-    guard let place = place(id), isNoImage(place) else { return nil }
-    var description = try cover(ofBook: id).flatMap(described(item:))
-    description?.viewingDirection = describedBook(id)?.viewingDirection?.rawValue
+  private func url(of reference: ImageReference) -> String {
+    "\(base)/api/images/\(PercentEncoding.encode(reference.text))"
+  }
+
+  /// Returns the description of a book; nil if an image has its id, or there is no such book.
+  private func description(ofBook book: ImageReference) throws(StorageError) -> ImageDescription? {
+    guard let place = place(book), isNoImage(place) else { return nil }
+    var description = try cover(ofBook: book).flatMap(described(item:))
+    description?.viewingDirection = describedBook(book)?.viewingDirection?.rawValue
     return description
   }
 
@@ -88,8 +98,8 @@ extension DescribingHandler {
 
   /// The original of an image, for visitors who may change the library, or everybody if the owner wants that: it
   /// holds more than the picture shows, such as the place where it was taken.
-  func originalFile(_ id: ImageID) -> OriginalFile? {
-    guard let (record, archive, enclosure) = offeredRecord(id),
+  func originalFile(_ reference: ImageReference) -> OriginalFile? {
+    guard let (record, archive, enclosure) = offeredRecord(reference),
       let original = OriginalFile(ofArchive: archive, record, within: enclosure),
       isForWriters(record) || record.maySourceBePublic(original.kind)
     else { return nil }
@@ -97,22 +107,24 @@ extension DescribingHandler {
   }
 
   /// Whether the original has to be read to its end before it can be offered.
-  func mustReadOriginal(_ id: ImageID) -> Bool {
-    guard let (record, archive, enclosure) = offeredRecord(id) else { return false }
+  func mustReadOriginal(_ reference: ImageReference) -> Bool {
+    guard let (record, archive, enclosure) = offeredRecord(reference) else { return false }
     return OriginalFile.mustBeRead(ofArchive: archive, record, within: enclosure)
   }
 
-  private func offeredRecord(_ id: ImageID) -> (BuildRecord, archive: String, Enclosure)? {
-    guard let record = recordOfOffer(id), let enclosure = try? Enclosure(library.root) else { return nil }
-    return (record, id.archive(in: library.root), enclosure)
+  private func offeredRecord(_ reference: ImageReference) -> (BuildRecord, archive: String, Enclosure)? {
+    guard let record = recordOfOffer(reference), let enclosure = try? Enclosure(library.root) else {
+      return nil
+    }
+    return (record, reference.id.archive(in: library.root), enclosure)
   }
 
   /// Whether the visitor may have the original of an image, if there is one. Looks at no file.
-  func offersOriginal(_ id: ImageID) -> Bool { recordOfOffer(id) != nil }
+  func offersOriginal(_ reference: ImageReference) -> Bool { recordOfOffer(reference) != nil }
 
-  private func recordOfOffer(_ id: ImageID) -> BuildRecord? {
-    guard !id.isPrivate, visitor.mayWrite && originals.uploads != nil || originals.isOpen,
-      let record = try? library.archive(id)?.buildRecord, isForWriters(record) || originals.isOpen
+  private func recordOfOffer(_ reference: ImageReference) -> BuildRecord? {
+    guard !reference.isPrivate, visitor.mayWrite && originals.uploads != nil || originals.isOpen,
+      let record = try? library.archive(reference.id)?.buildRecord, isForWriters(record) || originals.isOpen
     else { return nil }
     return record
   }
@@ -128,10 +140,11 @@ extension DescribingHandler {
   }
 
   /// Describes the original of an image to the visitors who may download it.
-  func originalDescription(_ id: ImageID, _ archive: TileArchive, base: String) -> ImageDescription.Original?
-  {
-    let url = "\(base)/api/images/\(PercentEncoding.encode(id.text))/original"
-    if id.isPrivate {
+  private func originalDescription(
+    _ reference: ImageReference, _ archive: TileArchive
+  ) -> ImageDescription.Original? {
+    let url = "\(url(of: reference))/original"
+    if reference.isPrivate {
       guard let ending = SealedOriginal.ending(in: archive), let record = archive.buildRecord else {
         return nil
       }
@@ -139,7 +152,7 @@ extension DescribingHandler {
       return ImageDescription.Original(
         bytes: record.sourceBytes, type: Self.mediaType(format), url: url)
     }
-    return originalFile(id).map {
+    return originalFile(reference).map {
       ImageDescription.Original(bytes: $0.file.bytes.count, type: $0.mediaType, url: url)
     }
   }
@@ -151,7 +164,7 @@ struct DescriptionHandler: DescribingHandler {
   let images: ImageAccess
   let originals: OriginalAccess
 
-  func reply(_ id: ImageID?) -> Reply {
-    describing(id) { .response($0.description(of: id)) }
+  func reply(_ reference: ImageReference?) -> Reply {
+    describing(reference) { .response($0.description(of: reference)) }
   }
 }

@@ -19,12 +19,13 @@ struct EditHandler: ChangeHandler, DescribingHandler {
   /// - Parameter image: the place of the id in the path.
   func plan(_ image: Range<Int>) -> BodyPlan {
     let text = path.text(image)
-    let id = ImageID(text)
-    if request.method == "PATCH" { return plan(of: text) { .response($0.edit(id, $1)) } }
+    let reference = ImageReference(text)
+    if request.method == "PATCH" { return plan(of: text) { .response($0.edit(reference, $1)) } }
     return plan(of: text) { handler, request in
       .response(
         handler.delete(
-          [text], isOne: true, if: { () throws(WordsUnavailable) in try handler.isCurrent(id, request) }))
+          [text], isOne: true,
+          if: { () throws(WordsUnavailable) in try handler.isCurrent(reference, request) }))
     }
   }
 
@@ -32,9 +33,11 @@ struct EditHandler: ChangeHandler, DescribingHandler {
   func deletionsPlan() -> BodyPlan { plan { .response($0.deleteMany($1.body)) } }
 
   /// Whether an image is still the version that the client read, if it states one (`If-Match`, RFC 9110, section 13.1.1).
-  private func isCurrent(_ id: ImageID?, _ request: Request) throws(WordsUnavailable) -> Bool {
+  private func isCurrent(
+    _ reference: ImageReference?, _ request: Request
+  ) throws(WordsUnavailable) -> Bool {
     guard let wanted = request.header("If-Match") else { return true }
-    let now = description(of: id)
+    let now = description(of: reference)
     guard let tag = now["ETag"] else {
       // The image is there without its metadata, or it is unknown whether it is there.
       if [200, 503].contains(now.status) { throw WordsUnavailable() }
@@ -46,20 +49,23 @@ struct EditHandler: ChangeHandler, DescribingHandler {
   private static let changedMeanwhile = Response.problem(
     412, "Changed meanwhile", "the image has changed since it was read; read it again")
 
-  private func edit(_ id: ImageID?, _ request: Request) -> Response {
-    let isCurrent = { () throws(WordsUnavailable) -> Bool in try self.isCurrent(id, request) }
+  private func edit(_ reference: ImageReference?, _ request: Request) -> Response {
+    let isCurrent = { () throws(WordsUnavailable) -> Bool in try self.isCurrent(reference, request) }
     do {
       let edit = try MetadataEdit(json: request.body)
+      guard let reference else { return .unknownImage }
       var outcome = LibraryEditor.Outcome.notThere
-      if let own = id?.unmarked {
-        if let space = writableSpace { outcome = try editor.edit(own, of: space, edit, if: isCurrent) }
-      } else if let id {
-        outcome = try editor.edit(id, edit, if: isCurrent)
+      switch reference.repository {
+      case .library: outcome = try editor.edit(reference.id, edit, if: isCurrent)
+      case .space:
+        if let space = writableSpace {
+          outcome = try editor.edit(reference.id, of: space, edit, if: isCurrent)
+        }
       }
       switch outcome {
       case .done:
-        if let id { note(.edit(image: id)) }
-        var response = description(of: id)
+        note(.edit(image: reference))
+        var response = description(of: reference)
         // The change is done, even if the image cannot be described now.
         guard response.status == 200 else { return Response(204, [], .bytes([])) }
         response["ETag"] = nil
@@ -93,8 +99,8 @@ struct EditHandler: ChangeHandler, DescribingHandler {
   private func delete(
     _ texts: [String], isOne: Bool, if isCurrent: () throws(WordsUnavailable) -> Bool = { true }
   ) -> Response {
-    let own = texts.compactMap(ImageID.unmarked)
-    guard own.isEmpty || own.count == texts.count else {
+    let repositories = Set(texts.map { ImageReference.parts(of: $0).repository })
+    guard repositories.count <= 1 else {
       return .problem(
         "Bad list",
         [InvalidInput(body: ["ids"], "images of a private space are deleted by a request of their own")])
@@ -106,27 +112,25 @@ struct EditHandler: ChangeHandler, DescribingHandler {
     do throws(StorageError) {
       var seen: Set<[UInt8]> = []
       let texts = texts.filter { seen.insert(Array($0.utf8)).inserted }
-      let space = writableSpace
-      guard own.isEmpty || space != nil else {
+      let space = repositories.contains(.space) ? writableSpace : nil
+      if repositories.contains(.space), space == nil {
         return isOne ? .unknownImage : .json(Answer(deleted: nil, refused: texts))
       }
-      guard !own.isEmpty || visitor.mayWrite else {
+      guard space != nil || visitor.mayWrite else {
         return .problem(403, "Forbidden", "this session may change only its private space")
       }
-      let ids = texts.compactMap(ImageID.init)
-      let isOpen = own.isEmpty
-      let taken = try editor.delete(
-        isOpen ? ids : ids.compactMap(\.unmarked), from: trash.of(isOpen ? nil : space),
-        if: isCurrent)
+      let ids = texts.compactMap { ImageReference($0)?.id }
+      let taken = try editor.delete(ids, from: trash.of(space), if: isCurrent)
       guard let (deletion, refused) = taken else { return Self.changedMeanwhile }
       if let deletion { note(.delete(images: deletion.images, deletion: deletion.id)) }
       guard isOne, deletion == nil else {
         let refused = Set(refused)
         return .json(
           Answer(
-            deleted: deletion, refused: texts.filter { ImageID($0).map(refused.contains) ?? true }))
+            deleted: deletion,
+            refused: texts.filter { ImageReference($0).map { refused.contains($0.id) } ?? true }))
       }
-      return own.isEmpty && ids.first.map(library.hasLooseTiles) ?? false
+      return space == nil && ids.first.map(library.hasLooseTiles) ?? false
         ? .problem(409, "Conflict", "the tiles of this image are loose files, which are not deleted here")
         : .unknownImage
     } catch { return failure(error) }

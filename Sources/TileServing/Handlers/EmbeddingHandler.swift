@@ -35,29 +35,31 @@ struct EmbeddingHandler: LibraryHandler {
     if let problem = query.problem(errors) { return .response(problem) }
     let (base, identity) = (absoluteBase, identity)
     // What is private is in nobody else's page.
-    let id = value("url").flatMap { self.id(ofPage: $0) }.flatMap { $0.isPrivate ? nil : $0 }
+    let reference = value("url").flatMap { image(ofPage: $0) }.flatMap { $0.isPrivate ? nil : $0 }
     let most = (limits[0], limits[1])
-    @Sendable func embedding(_ handler: Self, _ id: ImageID?) -> Reply {
-      handler.known(id, problem: true) { _, entry, _ in
-        Embedding(entry, base: base, identity, within: most).map { .json($0) }
+    @Sendable func embedding(_ handler: Self, _ reference: ImageReference?) -> Reply {
+      handler.known(reference, problem: true) { _, found, _ in
+        Embedding(found, base: base, identity, within: most).map { .json($0) }
           ?? .problem(500, "Unreadable", "the archive of this image cannot be read")
       }
     }
-    guard let id, let place = place(id), isNoImage(place) else { return embedding(self, id) }
-    return rest(on: asksDatabase(about: id) ? images.catalogQueue : nil) { handler in
-      do throws(StorageError) { return embedding(handler, try handler.cover(ofBook: id)?.id ?? id) } catch {
-        return .response(.unlisted(error))
-      }
+    guard let reference, let place = place(reference), isNoImage(place) else {
+      return embedding(self, reference)
+    }
+    return rest(on: asksDatabase(about: reference) ? images.catalogQueue : nil) { handler in
+      do throws(StorageError) {
+        return embedding(handler, try handler.cover(ofBook: reference)?.reference ?? reference)
+      } catch { return .response(.unlisted(error)) }
     }
   }
 
-  /// The image whose page an address of this server's is.
-  private func id(ofPage address: String) -> ImageID? {
+  /// Returns the image whose page has this address; nil if it is no address of a page of this server.
+  private func image(ofPage address: String) -> ImageReference? {
     let host = request.header("Host") ?? ""
     let bases = base.isEmpty ? ["http://\(host)", "https://\(host)"] : [base]
     for page in bases.flatMap({ ["\($0)/view/", "\($0)/embed/"] }) where address.hasPrefix(page) {
       let segment = address.dropFirst(page.count).prefix { $0 != "?" && $0 != "#" }
-      return PercentEncoding.decodedString(segment.utf8).flatMap { ImageID($0) }
+      return PercentEncoding.decodedString(segment.utf8).flatMap { ImageReference($0) }
     }
     return nil
   }

@@ -54,9 +54,9 @@ extension Handler {
   var namedGeneration: UInt64? { request.query.withUnsafeBytes { CacheLifetime.generation(in: $0) } }
 
   /// The response if a resource exists, but is not available at present.
-  var heldUp: Response {
-    guard case .api = path.route else { return .heldUp }
-    return .problem(503, "Busy", Response.heldUpWords)
+  var unavailable: Response {
+    guard case .api = path.route else { return .unavailable }
+    return .problem(503, "Busy", Response.unavailableMessage)
   }
 
   /// A response in the form that the request's Accept header prefers.
@@ -82,14 +82,14 @@ extension Handler {
   func waiting(
     for pending: any Pending, head: Response? = nil, _ rest: @escaping @Sendable (Self) -> Reply
   ) -> Reply {
-    guard call.waits < TileArchive.patience else { return .response(heldUp) }
+    guard call.waits < TileArchive.patience else { return .response(unavailable) }
     var handler = self
     handler.call = call.detached(waits: 1)
     return .task(head: head) { [handler] in
       let start = ContinuousClock.now
       await pending.landed()
       let fetch = ResponseTiming("fetch", .now - start)
-      guard !Task.isCancelled else { return handler.heldUp }
+      guard !Task.isCancelled else { return handler.unavailable }
       var response = await rest(handler.identifiedAgain()).response()
       response.timings.append(fetch)
       return response

@@ -2,7 +2,7 @@ import TileStorage
 import ZigguratFiles
 import ZigguratHTTPMessages
 
-/// What a shared cache in front of servers is told.
+/// Headers for a shared cache in front of servers.
 extension LibraryHandler {
   /// The Cache-Control of an answer with the archive's pixels.
   func lifetime(of archive: TileArchive) -> String {
@@ -14,18 +14,20 @@ extension LibraryHandler {
   }
 
   /// The answer with the key by which a shared cache forgets all that tells of the image.
-  /// - Parameter id: of the image that was found, however it was asked for.
-  func keyed(_ answer: Reply, _ id: ImageID?) -> Reply {
-    guard let key = id.flatMap(edgeKey) else { return answer }
+  /// - Parameter reference: to the image that was found, however it was asked for.
+  func keyed(_ answer: Reply, _ reference: ImageReference?) -> Reply {
+    guard let key = reference.flatMap(edgeKey) else { return answer }
     return answer.map { $0.keyed(key) }
   }
 
-  func keyed(_ response: Response, _ id: ImageID) -> Response { edgeKey(id).map(response.keyed) ?? response }
+  func keyed(_ response: Response, _ reference: ImageReference) -> Response {
+    edgeKey(reference).map(response.keyed) ?? response
+  }
 
-  /// Nil without such a cache, and of images that none keeps.
-  private func edgeKey(_ id: ImageID) -> SurrogateKey? {
-    guard let seed = images.surrogateSeed, !id.isPrivate else { return nil }
-    return SurrogateKey(of: id.text, seed)
+  /// Returns the key of an image; nil without such a cache, and for private images, which no cache keeps.
+  private func edgeKey(_ reference: ImageReference) -> SurrogateKey? {
+    guard let seed = images.surrogateSeed, !reference.isPrivate else { return nil }
+    return SurrogateKey(of: reference.id.text, seed)
   }
 }
 

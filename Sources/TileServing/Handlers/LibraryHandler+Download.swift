@@ -25,17 +25,21 @@ extension LibraryHandler {
   private var isDownload: Bool { request.parameters.contains { $0.name == Download.name } }
 
   /// Makes the rest of the reply where the image's title can be read, if the response is to be saved as a file.
-  func forDownload(_ id: ImageID?, _ rest: @escaping @Sendable (Self) -> Reply) -> Reply {
-    self.rest(on: isDownload ? queueForMetadata(id) : nil, rest)
+  func forDownload(
+    _ reference: ImageReference?, _ rest: @escaping @Sendable (Self) -> Reply
+  ) -> Reply {
+    self.rest(on: isDownload ? queueForMetadata(reference) : nil, rest)
   }
 
   /// The reply as a file, if the query asks for that. It reads the title of the image, which may block.
   /// - Parameters:
   ///   - part: which part of the picture it shows; empty for the whole.
   ///   - ending: of the file's name.
-  func saved(_ reply: Reply, _ id: ImageID, part: @autoclosure () -> String = "", ending: String) -> Reply {
+  func saved(
+    _ reply: Reply, _ reference: ImageReference, part: @autoclosure () -> String = "", ending: String
+  ) -> Reply {
     guard isDownload else { return reply }
-    let file = Attachment(title: [title(of: id), part()].joined(separator: " "), ending: ending)
+    let file = Attachment(title: [title(of: reference), part()].joined(separator: " "), ending: ending)
     return reply.map { response in
       var response = response
       if response.status < 400 { response["Content-Disposition"] = file.disposition }
@@ -43,13 +47,13 @@ extension LibraryHandler {
     }
   }
 
-  /// What the picture is called; of a page its book with the page.
-  private func title(of id: ImageID) -> String {
-    guard let place = place(id), let entry = try? place.library.catalogEntry(place.id)?.entry else {
-      return id.name
+  /// Returns the title of an image; for a page the title of its book and the name of the page.
+  private func title(of reference: ImageReference) -> String {
+    let name = reference.id.name
+    guard let place = place(reference), let entry = try? place.library.catalogEntry(place.id)?.entry else {
+      return name
     }
-    guard let book = id.folder, entry.book != nil else { return entry.metadata.title ?? id.name }
-    let page = entry.label ?? id.name
-    return "\(title(ofBook: book) ?? entry.metadata.title ?? book.name) \(page)"
+    guard let book = reference.folder, entry.book != nil else { return entry.metadata.title ?? name }
+    return "\(title(ofBook: book) ?? entry.metadata.title ?? book.id.name) \(entry.label ?? name)"
   }
 }

@@ -5,7 +5,7 @@ import ZigguratHTTPMessages
 import ZigguratImageLibrary
 import ZigguratTileProtocols
 
-/// What handlers need to find images and to read their metadata.
+/// The dependencies of handlers that find images and read their metadata.
 final class ImageAccess: Sendable {
   let library: any ImageRepository
   /// Runs queries of the catalog.
@@ -39,20 +39,29 @@ protocol LibraryHandler: Handler {
 extension LibraryHandler {
   var library: any ImageRepository { images.library }
 
-  /// The library that has an image of this id for the visitor, and what the image is called there; nil for
-  /// ids of a space that is not unlocked.
-  func place(_ id: ImageID) -> (library: any ImageRepository, id: ImageID)? {
-    guard let own = id.unmarked else { return (library, id) }
-    return visitor.space.map { ($0.library, own) }
+  /// Returns the repository as the visitor reaches it; nil for a space that is not unlocked.
+  func repository(_ repository: ImageReference.Repository) -> (any ImageRepository)? {
+    switch repository {
+    case .library: library
+    case .space: visitor.space?.library
+    }
   }
 
-  /// - Parameter id: nil where the request's is none, of which there is no image either.
-  func found(_ id: ImageID?, problem: Bool, _ answer: (ImageID, TileArchive) -> Reply) -> Reply {
-    let found = find(id, problem) { (id, place) throws(StorageError) in
-      try place.library.archive(place.id, generation: namedGeneration).map { (id, $0) }
+  /// Returns the repository of an image, with the image's id there; nil if the image is of a space that is not unlocked.
+  func place(_ reference: ImageReference) -> (library: any ImageRepository, id: ImageID)? {
+    repository(reference.repository).map { ($0, reference.id) }
+  }
+
+  /// Makes the reply for an image, or one that says why there is none.
+  /// - Parameter reference: nil if the path names no image.
+  func found(
+    _ reference: ImageReference?, problem: Bool, _ answer: (ImageReference, TileArchive) -> Reply
+  ) -> Reply {
+    let found = find(reference, problem) { (reference, place) throws(StorageError) in
+      try place.library.archive(place.id, generation: namedGeneration).map { (reference, $0) }
     }
     return switch found {
-    case .success(let (id, archive)): keyed(answer(id, archive), id)
+    case .success(let (reference, archive)): keyed(answer(reference, archive), reference)
     case .failure(let refusal): .response(refusal.response)
     }
   }
@@ -60,30 +69,32 @@ extension LibraryHandler {
   /// Makes the rest of the reply when it is known whether there are these images; at once if it is known, or cannot be known
   /// at present.
   func knowing(
-    _ ids: @autoclosure () -> [ImageID], _ rest: @escaping @Sendable (Self) -> Reply
+    _ references: @autoclosure () -> [ImageReference], _ rest: @escaping @Sendable (Self) -> Reply
   ) -> Reply {
-    let lookup = library.lookup(of: ids().filter { !$0.isPrivate }, generation: namedGeneration)
+    let lookup = library.lookup(
+      of: references().filter { !$0.isPrivate }.map(\.id), generation: namedGeneration)
     guard let lookup else { return rest(self) }
-    let ids = ids()
-    return waiting(for: lookup) { $0.knowing(ids, rest) }
+    let references = references()
+    return waiting(for: lookup) { $0.knowing(references, rest) }
   }
 
   /// The queue on which the metadata of an image are read; nil if they are in memory.
-  func queueForMetadata(_ id: ImageID?) -> BlockingQueue? {
-    guard let place = id.flatMap(place), let entry = try? place.library.entry(place.id), !entry.isQuick else {
+  func queueForMetadata(_ reference: ImageReference?) -> BlockingQueue? {
+    guard let place = reference.flatMap(place), let entry = try? place.library.entry(place.id), !entry.isQuick
+    else {
       return nil
     }
     return images.metadataQueue
   }
 
   /// Whether a database has to be asked what the id is: a book, or a page of which one.
-  func asksDatabase(about id: ImageID?) -> Bool {
-    id.flatMap(place).map { $0.library.asksDatabase(about: $0.id) } ?? false
+  func asksDatabase(about reference: ImageReference?) -> Bool {
+    reference.flatMap(place).map { $0.library.asksDatabase(about: $0.id) } ?? false
   }
 
-  /// Whether there is an image of this id, be it damaged.
-  func isImage(_ id: ImageID?) -> Bool {
-    id.flatMap(place).flatMap { try? $0.library.entry($0.id) } != nil
+  /// Whether there is such an image, be it damaged.
+  func isImage(_ reference: ImageReference?) -> Bool {
+    reference.flatMap(place).flatMap { try? $0.library.entry($0.id) } != nil
   }
 
   /// Whether there is surely no image of the id.
@@ -92,63 +103,63 @@ extension LibraryHandler {
   }
 
   /// Whether it is unknown at present if there is an image or a book of the id.
-  func isUntold(_ id: ImageID) -> Bool {
-    !id.isPrivate && library.isUndecided(id)
+  func isUndecided(_ reference: ImageReference) -> Bool {
+    !reference.isPrivate && library.isUndecided(reference.id)
   }
 
   /// A reply from what is known of the image, its metadata included.
   func known(
-    _ id: ImageID?, problem: Bool,
-    _ answer: @escaping @Sendable (Self, CatalogEntry, TileArchive) -> Response
+    _ reference: ImageReference?, problem: Bool,
+    _ answer: @escaping @Sendable (Self, FoundEntry, TileArchive) -> Response
   ) -> Reply {
-    rest(on: queueForMetadata(id)) { handler in
-      .response(handler.knownNow(id, problem: problem) { answer(handler, $0, $1) })
+    rest(on: queueForMetadata(reference)) { handler in
+      .response(handler.knownNow(reference, problem: problem) { answer(handler, $0, $1) })
     }
   }
 
   /// The same at once; it may block.
   func knownNow(
-    _ id: ImageID?, problem: Bool, _ answer: (CatalogEntry, TileArchive) -> Response
+    _ reference: ImageReference?, problem: Bool, _ answer: (FoundEntry, TileArchive) -> Response
   ) -> Response {
-    let found = find(id, problem) { (id, place) throws(StorageError) in
-      var found = try place.library.catalogEntry(place.id)
-      if id.isPrivate, let entry = found?.entry.marked { found?.entry = entry }
-      return found
+    let found = find(reference, problem) { (reference, place) throws(StorageError) in
+      try place.library.catalogEntry(place.id).map {
+        (FoundEntry($0.entry, in: reference.repository), $0.archive)
+      }
     }
     switch found {
     case .failure(let refusal): return refusal.response
-    case .success(let found):
-      let response = keyed(answer(found.entry, found.archive), found.entry.id)
+    case .success(let (found, archive)):
+      let response = keyed(answer(found, archive), found.reference)
       return found.entry.isWordless ? response.forNow : response
     }
   }
 
   private func find<Found>(
-    _ id: ImageID?, _ problem: Bool,
-    _ look: (ImageID, (library: any ImageRepository, id: ImageID)) throws(StorageError) -> Found?
+    _ reference: ImageReference?, _ problem: Bool,
+    _ look: (ImageReference, (library: any ImageRepository, id: ImageID)) throws(StorageError) -> Found?
   ) -> Result<Found, ImageRefusal> {
     do throws(StorageError) {
-      if let id, let place = place(id), let found = try look(id, place) { return .success(found) }
+      if let reference, let place = place(reference), let found = try look(reference, place) {
+        return .success(found)
+      }
     } catch {
       // The reason names host paths, which are not a client's business.
       switch error.kind {
       case .notThere: break
-      case .unreachable: return .failure(ImageRefusal(heldUp))
+      case .unreachable: return .failure(ImageRefusal(response: unavailable))
       case .unreadable:
         let text = "the archive of this image cannot be read"
         let response: Response = problem ? .problem(500, "Unreadable", text) : .text(500, text)
-        return .failure(ImageRefusal(response.because(error)))
+        return .failure(ImageRefusal(response: response.because(error)))
       }
     }
-    if let id, isUntold(id) { return .failure(ImageRefusal(heldUp)) }
+    if let reference, isUndecided(reference) { return .failure(ImageRefusal(response: unavailable)) }
     let text = "there is no image of this id"
-    return .failure(ImageRefusal(problem ? .problem(404, "Not found", text) : .text(404, text)))
+    return .failure(ImageRefusal(response: problem ? .problem(404, "Not found", text) : .text(404, text)))
   }
 }
 
 /// The response in place of one about an image.
 private struct ImageRefusal: Error {
   let response: Response
-
-  init(_ response: Response) { self.response = response }
 }

@@ -25,16 +25,16 @@ struct ListHandler: LibraryHandler {
       let total: Int
       let nextCursor: String?
       /// Right below the folder that is listed, on the first page of all that it holds.
-      let folders: [String]?
-      /// What to do where there is nothing yet.
+      let folders: [ImageReference]?
+      /// Advice for an empty library.
       let hint: String?
     }
     do throws(StorageError) {
       let listing = try visitor.list(
-        library, query.selection, after: query.cursor, limit: query.limit)
+        library, query.selection, in: query.repository, after: query.position, limit: query.limit)
       let descriptions: [ImageDescription?]
-      if case .book(let book) = query.selection.scope {
-        descriptions = try described(pages: listing.entries, of: book)
+      if case .book(let id) = query.selection.scope, let repository = query.repository {
+        descriptions = try described(pages: listing.entries, of: ImageReference(id, in: repository))
       } else {
         descriptions = listing.entries.map(described(item:))
       }
@@ -42,38 +42,39 @@ struct ListHandler: LibraryHandler {
       let isEmpty = listing.total == 0 && query.selection.isWhole && !isWritable
       let page = Response.json(
         Page(
-          images: images, total: listing.total, nextCursor: listing.next, folders: try folders(query),
+          images: images, total: listing.total, nextCursor: listing.next?.text, folders: try folders(query),
           hint: isEmpty ? "pictures become images by 'ziggurat build PICTURES --library DIR'" : nil))
-      return listing.entries.contains(where: \.isWordless) ? page.forNow : page
+      return listing.entries.contains(where: \.entry.isWordless) ? page.forNow : page
     } catch {
       return .unlisted(error)
     }
   }
 
-  /// Those of an open space stand in front, as its images do.
-  private func folders(_ query: ListQuery) throws(StorageError) -> [String]? {
-    guard query.cursor == nil, query.selection.text?.isEmpty != false else { return nil }
+  /// Returns the folders right below the one that is listed, those of an unlocked space first; nil if the response has none.
+  private func folders(_ query: ListQuery) throws(StorageError) -> [ImageReference]? {
+    guard query.position == nil, query.selection.text?.isEmpty != false else { return nil }
     if case .book = query.selection.scope { return nil }
-    guard let folder = query.selection.scope.place else {
-      let own = try visitor.space?.library.catalog.folders(in: nil).map(\.marked) ?? []
-      return try (own + library.catalog.folders(in: nil)).map(\.text)
+    let repositories = query.repository.map { [$0] } ?? [.space, .library]
+    var folders: [ImageReference] = []
+    for name in repositories {
+      guard let repository = repository(name) else { continue }
+      folders += try repository.catalog.folders(in: query.selection.scope.place)
+        .map { ImageReference($0, in: name) }
     }
-    guard let place = place(folder) else { return [] }
-    let found = try place.library.catalog.folders(in: place.id)
-    return found.map { folder.isPrivate ? $0.marked.text : $0.text }
+    return folders
   }
 
   private func described(
-    pages: [CatalogEntry], of book: ImageID
+    pages: [FoundEntry], of book: ImageReference
   ) throws(StorageError) -> [ImageDescription?] {
     let count = try pageCount(ofBook: book)
     var numbers: [ImageID: Int] = [:]
-    if pages.contains(where: { $0.page == nil }), let place = place(book) {
+    if pages.contains(where: { $0.entry.page == nil }), let place = place(book) {
       numbers = try place.library.catalog.numbers(ofBook: place.id)
     }
     return pages.map { page in
       var page = page
-      page.page = page.page ?? numbers[page.id.unmarked ?? page.id]
+      page.entry.page = page.entry.page ?? numbers[page.entry.id]
       return ImageDescription(page, pages: count, base: base)
     }
   }

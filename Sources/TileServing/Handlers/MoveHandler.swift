@@ -15,7 +15,7 @@ struct MoveHandler: ChangeHandler {
   let passwords: PasswordAccess
   let uploads: Uploads?
 
-  /// Where a picture is to go.
+  /// The destination of a picture.
   enum MoveTarget: Hashable {
     case space
     case library
@@ -76,8 +76,8 @@ struct MoveHandler: ChangeHandler {
     do throws(MoveTarget.Refusal) { target = try MoveTarget(json: request.body) } catch {
       return .problem("Bad target", error.errors)
     }
-    let own = ImageID.unmarked(text)
-    let isPrivate = own != nil
+    let isPrivate = ImageReference.parts(of: text).repository == .space
+    let id = ImageReference(text)?.id
     guard visitor.mayWriteToSpace, let space = visitor.space else {
       return isPrivate
         ? .response(.unknownImage)
@@ -88,13 +88,13 @@ struct MoveHandler: ChangeHandler {
     case (.otherSpace, false):
       return .problem(409, "Conflict", "from the library an image moves into the space that is open")
     case (.otherSpace(let password), true):
-      return moveOn(own.flatMap(ImageID.init), from: space, password, request)
+      return moveOn(id, from: space, password, request)
     case (.space, false), (.library, true):
       guard visitor.mayWrite else {
         return .problem(403, "Forbidden", "this change requires the token, because everybody sees the image")
       }
       do throws(StorageError) {
-        guard let id = ImageID(own ?? text) else { return .response(.unknownImage) }
+        guard let id else { return .response(.unknownImage) }
         return .response(isPrivate ? try open(id, of: space) : try close(id, into: space))
       } catch { return .response(moveFailure(error)) }
     }
@@ -121,7 +121,7 @@ struct MoveHandler: ChangeHandler {
     try library.renew([(id, path)])
     space.refresh()
     note(.move(to: "space"))
-    return Self.moved(id.marked, warning: isBuilt ? Self.publishedAgain : nil)
+    return Self.moved(ImageReference(id, in: .space), warning: isBuilt ? Self.publishedAgain : nil)
   }
 
   private static let publishedAgain =
@@ -133,7 +133,7 @@ struct MoveHandler: ChangeHandler {
     space.refresh()
     note(.move(to: "library"))
     try library.renew([(id, id.archive(in: library.root))])
-    return Self.moved(id)
+    return Self.moved(ImageReference(id, in: .library))
   }
 
   /// Into the space that the password opens; tried one at a time and slowed down like every password.
@@ -178,10 +178,10 @@ struct MoveHandler: ChangeHandler {
     } catch { return moveFailure(error) }
   }
 
-  /// - Parameter image: its id now, if the visitor sees it there.
-  private static func moved(_ image: ImageID?, warning: String? = nil) -> Response {
+  /// - Parameter image: its reference now, if the visitor sees it there.
+  private static func moved(_ image: ImageReference?, warning: String? = nil) -> Response {
     struct Answer: Encodable {
-      let image: ImageID?
+      let image: ImageReference?
       let warning: String?
     }
     return .json(Answer(image: image, warning: warning))

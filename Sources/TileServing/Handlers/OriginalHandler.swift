@@ -9,42 +9,44 @@ struct OriginalHandler: DescribingHandler {
   let images: ImageAccess
   let originals: OriginalAccess
 
-  func original(_ id: ImageID?) -> Reply {
+  func original(_ reference: ImageReference?) -> Reply {
     @Sendable func reply(_ handler: Self) -> Reply {
-      handler.found(id, problem: true) { id, _ in
-        id.isPrivate ? handler.privateOriginal(id) : handler.publicOriginal(id)
+      handler.found(reference, problem: true) { reference, archive in
+        reference.isPrivate
+          ? handler.privateOriginal(reference, archive) : handler.publicOriginal(reference)
       }
     }
     // What reads the original can read the title, too.
-    if let id, id.isPrivate { return rest(on: images.originalQueue, reply) }
-    if let id, offersOriginal(id) { return whereOriginalIsRead(id, reply) }
-    return forDownload(id, reply)
+    if let reference, reference.isPrivate { return rest(on: images.originalQueue, reply) }
+    if let reference, offersOriginal(reference) { return whereOriginalIsRead(reference, reply) }
+    return forDownload(reference, reply)
   }
 
-  func animation(_ id: ImageID?) -> Reply {
-    forDownload(id) { handler in
-      handler.found(id, problem: true) { id, archive in
-        let ending = archive.buildRecord?.animation?.format.rawValue ?? ""
-        return handler.saved(.response(handler.animation(archive)), id, ending: ending)
+  func animation(_ reference: ImageReference?) -> Reply {
+    forDownload(reference) { handler in
+      handler.found(reference, problem: true) { reference, archive in
+        // The file of an archive in an object store is not in memory.
+        handler.rest(on: archive.mayBeLate ? handler.images.originalQueue : nil) { handler in
+          let ending = archive.buildRecord?.animation?.format.rawValue ?? ""
+          return handler.saved(.response(handler.animation(archive)), reference, ending: ending)
+        }
       }
     }
   }
 
-  private func publicOriginal(_ id: ImageID) -> Reply {
-    guard let source = originalFile(id) else { return .response(Self.noOriginal) }
+  private func publicOriginal(_ reference: ImageReference) -> Reply {
+    guard let source = originalFile(reference) else { return .response(Self.noOriginal) }
     let bytes = source.file.bytes
     let response = Response(
       200, [("Content-Type", source.mediaType), ("Cache-Control", "no-cache"), Response.anyOrigin],
       .gathered(GatheredBytes(bytes, keeping: [source.file]), 0..<bytes.count))
     return saved(
-      .response(originals.isOpen ? response : response.madePrivate), id, ending: source.ending)
+      .response(originals.isOpen ? response : response.madePrivate), reference, ending: source.ending)
   }
 
   /// The original of a private picture, for the visitors who have its space open.
-  private func privateOriginal(_ id: ImageID) -> Reply {
-    guard let place = place(id), let archive = try? place.library.archive(place.id),
-      let ending = SealedOriginal.ending(in: archive)
-    else { return .response(Self.noOriginal) }
+  private func privateOriginal(_ reference: ImageReference, _ archive: TileArchive) -> Reply {
+    guard let ending = SealedOriginal.ending(in: archive) else { return .response(Self.noOriginal) }
     guard let bytes = archive.entry(SealedOriginal.prefix + ending) else {
       return .problem(500, "Unreadable", "the file cannot be read from the space")
     }
@@ -52,7 +54,7 @@ struct OriginalHandler: DescribingHandler {
     let response = Response(
       200, [("Content-Type", Self.mediaType(format))],
       .gathered(GatheredBytes(bytes, keeping: [archive]), 0..<bytes.count))
-    return saved(.response(response), id, ending: ending)
+    return saved(.response(response), reference, ending: ending)
   }
 
   private static let noOriginal = Response.problem(

@@ -7,84 +7,93 @@ import ZigguratTileProtocols
 struct PageHandler: LibraryHandler {
   var call: Call
   let images: ImageAccess
-  /// Nil if the server has no pages.
+  /// The files of the pages; nil if the server has none.
   let files: StaticFiles?
   let identity: SiteIdentity
-  /// Who may frame an image; nil for the default of each page.
+  /// The sites that may frame an image; nil for the default of each page.
   let frameAncestors: FrameAncestors?
 
   /// The viewer's page, of a book its cover's; with 404 where there is no such image, which the page then says in its own words.
-  func view(_ id: ImageID?) -> Reply { keyed(rest(on: queueToShow(id)) { .response($0.viewNow(id)) }, id) }
+  func view(_ reference: ImageReference?) -> Reply {
+    keyed(rest(on: queueToShow(reference)) { .response($0.viewNow(reference)) }, reference)
+  }
 
   /// The viewer alone, which other sites may frame as far as `--frame-ancestors` lets them.
-  func frame(_ id: ImageID?) -> Reply { keyed(rest(on: queueToShow(id)) { .response($0.frameNow(id)) }, id) }
+  func frame(_ reference: ImageReference?) -> Reply {
+    keyed(rest(on: queueToShow(reference)) { .response($0.frameNow(reference)) }, reference)
+  }
 
   /// The queue on which the page of an image, or of what may be a book, is made; nil if that does not block.
-  private func queueToShow(_ id: ImageID?) -> BlockingQueue? {
-    if let queue = queueForMetadata(id) { return queue }
-    let mayBeBook = id.flatMap(place).map(isNoImage) == true
-    return mayBeBook && asksDatabase(about: id) ? images.catalogQueue : nil
+  private func queueToShow(_ reference: ImageReference?) -> BlockingQueue? {
+    if let queue = queueForMetadata(reference) { return queue }
+    let mayBeBook = reference.flatMap(place).map(isNoImage) == true
+    return mayBeBook && asksDatabase(about: reference) ? images.catalogQueue : nil
   }
 
-  private func frameNow(_ id: ImageID?) -> Response {
-    let found = entry(id)
-    var response = page("frame.html", frames: frames(of: id, unasked: .any))
+  private func frameNow(_ reference: ImageReference?) -> Response {
+    let found = found(reference)
+    var response = page("frame.html", frames: frames(of: reference, unasked: .any))
     // Or pages that ask this of all that they hold could not frame it.
     response.headers.append(("Cross-Origin-Embedder-Policy", "require-corp"))
-    if response.status == 200, found == nil, let cover = coverPage(id, below: "embed", or: &response) {
+    if response.status == 200, found == nil, let cover = coverPage(reference, below: "embed", or: &response) {
       return cover
     }
-    return found?.isWordless == true ? response.forNow : response
+    return found?.entry.isWordless == true ? response.forNow : response
   }
 
-  /// What is private is in nobody else's page.
-  private func frames(of id: ImageID?, unasked: FrameAncestors) -> FrameAncestors {
-    id?.isPrivate == true ? .own : frameAncestors ?? unasked
+  /// Returns the sites that may frame the page of an image. Only this server frames private images.
+  private func frames(of reference: ImageReference?, unasked: FrameAncestors) -> FrameAncestors {
+    reference?.isPrivate == true ? .own : frameAncestors ?? unasked
   }
 
-  private func entry(_ id: ImageID?) -> CatalogEntry? {
-    id.flatMap(place).flatMap { place in (try? place.library.catalogEntry(place.id))?.entry }
+  private func found(_ reference: ImageReference?) -> FoundEntry? {
+    guard let reference, let place = place(reference),
+      let entry = (try? place.library.catalogEntry(place.id))?.entry
+    else { return nil }
+    return FoundEntry(entry, in: reference.repository)
   }
 
-  /// Of a book the page of its cover; nil where there is none such, which the other page then says.
-  private func coverPage(_ id: ImageID?, below folder: String, or response: inout Response) -> Response? {
-    var cover: CatalogEntry?
+  /// Returns a redirect to the page of a book's cover; nil if there is no such book, which the other page then says.
+  private func coverPage(
+    _ reference: ImageReference?, below folder: String, or response: inout Response
+  ) -> Response? {
+    var cover: FoundEntry?
     do throws(StorageError) {
-      if let id { cover = try self.cover(ofBook: id) }
+      if let reference { cover = try self.cover(ofBook: reference) }
     } catch {
-      isNotThere(&response, isUntold: true)
+      isNotThere(&response, isUndecided: true)
       return nil
     }
     guard let cover else {
-      isNotThere(&response, isUntold: id.map(isUntold) == true)
+      isNotThere(&response, isUndecided: reference.map(isUndecided) == true)
       return nil
     }
-    let segment = PercentEncoding.encode(cover.id.text)
+    let segment = PercentEncoding.encode(cover.reference.text)
     return Response(
       303, [("Location", "\(pathPrefix)/\(folder)/\(segment)"), ("Cache-Control", "no-store")],
       .bytes([]))
   }
 
   /// The page tells itself that there is no such picture; of one that cannot be asked for it says so.
-  private func isNotThere(_ response: inout Response, isUntold: Bool) {
+  private func isNotThere(_ response: inout Response, isUndecided: Bool) {
     response.status = 404
     // It may be there for who unlocks a space next.
     response["Cache-Control"] = "no-store"
-    guard isUntold else { return }
+    guard isUndecided else { return }
     response.status = 503
     response["Retry-After"] = "1"
   }
 
-  private func viewNow(_ id: ImageID?) -> Response {
-    let found = entry(id)
+  private func viewNow(_ reference: ImageReference?) -> Response {
+    let found = found(reference)
     // A private picture is nobody's to preview.
-    let isOpen = id?.isPrivate == false
+    let isOpen = reference?.isPrivate == false
     let card = isOpen ? found.flatMap { LinkCard($0, base: absoluteBase, identity) } : nil
-    var response = page("view.html", frames: frames(of: id, unasked: .own), head: card?.html ?? "")
-    if response.status == 200, found == nil, let cover = coverPage(id, below: "view", or: &response) {
+    var response = page("view.html", frames: frames(of: reference, unasked: .own), head: card?.html ?? "")
+    if response.status == 200, found == nil, let cover = coverPage(reference, below: "view", or: &response) {
       return cover
     }
-    return found?.isWordless == true ? response.forNow : response
+    return found?.entry.isWordless == true ? response.forNow : response
   }
 
   /// A file of the page, or the server's own rules for crawlers if there is no such file.

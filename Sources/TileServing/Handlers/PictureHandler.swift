@@ -5,7 +5,7 @@ import ZigguratImageLibrary
 import ZigguratTileProtocols
 import ZigguratTileRendering
 
-/// What renders pictures.
+/// The dependencies of handlers that render pictures.
 final class PictureAccess: Sendable {
   let queue: RenderQueue
   let renderer: RenderCells
@@ -66,7 +66,7 @@ extension PictureHandler {
       key: key, cost: cost, failure: failure, mayBeKept: { !archive.isLocked },
       work: { (cancellation) throws(RenderError) in
         do throws(RenderError) { return try work(cancellation) } catch {
-          if error.isFault { library.tellFault(in: archive, error.description) }
+          if error.isFault { library.reportDamage(in: archive, error.description) }
           throw error
         }
       })
@@ -80,8 +80,8 @@ extension PictureHandler {
     return pictures.queue.reply(job, head, for: request.client)
   }
 
-  func tellFault(_ address: TileAddress, _ archive: TileArchive) {
-    library.tellFault(
+  func reportDamage(_ address: TileAddress, _ archive: TileArchive) {
+    library.reportDamage(
       in: archive, "tile \(address.level)/\(address.column)_\(address.row) is not where the directory has it")
   }
 }

@@ -16,7 +16,7 @@ struct PresentationHandler: LibraryHandler {
   func reply(_ request: PresentationRequest) -> Reply {
     do throws(StorageError) {
       switch request {
-      case .manifest(let id, let version): return try manifest(path.id(id), version)
+      case .manifest(let id, let version): return try manifest(path.reference(id), version)
       case .collection(let folder, let page):
         if let collection = collection(folder), let json = try collection.json(page: page) {
           return .response(linkedData(json, PresentationManifest.forms))
@@ -32,43 +32,37 @@ struct PresentationHandler: LibraryHandler {
   /// - Parameter folder: where its id stands in the path; nil for the whole library.
   /// - Returns: nil where there can be no such folder for the visitor.
   private func collection(_ folder: Range<Int>?) -> PresentationCollection? {
-    let space = visitor.space?.library.catalog
-    func collection(_ folder: ImageID?, of catalog: Catalog, besides space: Catalog?)
-      -> PresentationCollection
-    {
-      PresentationCollection(
-        catalog: catalog, titles: title(ofBook:), folder: folder, space: space, identity: identity,
-        base: absoluteBase)
-    }
-    guard let folder else { return collection(nil, of: library.catalog, besides: space) }
-    guard let id = path.id(folder) else { return nil }
-    if id.isPrivate || id == PresentationCollection.privateFolder {
-      return space.map { collection(id, of: $0, besides: nil) }
-    }
-    return collection(id, of: library.catalog, besides: nil)
+    guard let folder = folder.map({ FolderReference(path.text($0)) }) ?? .library,
+      let repository = repository(folder.repository)
+    else { return nil }
+    return PresentationCollection(
+      catalog: repository.catalog, titles: title(ofBook:), folder: folder,
+      space: folder == .library ? visitor.space?.library.catalog : nil, identity: identity,
+      base: absoluteBase)
   }
 
-  private func manifest(_ id: ImageID?, _ version: IIIFVersion) throws(StorageError) -> Reply {
-    if let id, let place = place(id) {
+  private func manifest(
+    _ reference: ImageReference?, _ version: IIIFVersion
+  ) throws(StorageError) -> Reply {
+    if let reference, let place = place(reference) {
       var pages: [CatalogEntry] = []
       do throws(StorageError) { pages = try place.library.catalog.pages(ofBook: place.id) } catch {
         // What is known to be an image is no book, whether the catalog can be asked or not.
         guard case .some(.some) = try? place.library.entry(place.id) else { throw error }
       }
       if !pages.isEmpty {
-        if id.isPrivate { pages = pages.map(\.marked) }
-        var manifest = manifest(id, pages)
+        var manifest = manifest(reference, pages.map { FoundEntry($0, in: reference.repository) })
         manifest.book = place.library.description(ofBook: place.id)
         return .response(linkedData(manifest, version))
       }
     }
-    return known(id, problem: false) { handler, entry, _ in
-      handler.linkedData(handler.manifest(entry.id, [entry]), version)
+    return known(reference, problem: false) { handler, found, _ in
+      handler.linkedData(handler.manifest(found.reference, [found]), version)
     }
   }
 
-  private func manifest(_ id: ImageID, _ pages: [CatalogEntry]) -> PresentationManifest {
-    PresentationManifest(id: id, pages: pages, base: absoluteBase, identity: identity)
+  private func manifest(_ reference: ImageReference, _ pages: [FoundEntry]) -> PresentationManifest {
+    PresentationManifest(reference: reference, pages: pages, base: absoluteBase, identity: identity)
   }
 
   private func linkedData(_ manifest: PresentationManifest, _ version: IIIFVersion) -> Response {

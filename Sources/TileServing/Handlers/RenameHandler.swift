@@ -13,8 +13,9 @@ struct RenameHandler: LibraryHandler {
   /// who ask for what is not there a look at one file. So it is with an id in another normal form of Unicode, as macOS
   /// and other systems write the same name: a redirect, since caches know one address of a tile.
   var toTheNewID: Response? {
-    let ids = path.withRawPath { path.route.ids($0) }.map(path.id)
-    guard let (index, new) = library.replacement(for: ids), let old = ids[index],
+    let references = path.withRawPath { path.route.ids($0) }.map(path.reference)
+    guard !references.contains(where: { $0?.isPrivate == true }),
+      let (index, new) = library.replacement(for: references.map { $0?.id }), let old = references[index]?.id,
       let location = location(replacing: index, old, by: new)
     else { return nil }
     return Response(
@@ -22,8 +23,10 @@ struct RenameHandler: LibraryHandler {
   }
 
   /// The images that the path may mean, as it is read in one way or another.
-  var namedImages: [ImageID] {
-    path.withRawPath { path.route.ids($0) }.compactMap(path.id).flatMap { [$0] + $0.otherForms }
+  var namedImages: [ImageReference] {
+    path.withRawPath { path.route.ids($0) }.compactMap(path.reference).flatMap { reference in
+      [reference] + reference.id.otherForms.map { ImageReference($0, in: reference.repository) }
+    }
   }
 
   /// The request's own address, as it was sent, with another id in it.
@@ -47,7 +50,7 @@ struct RenameHandler: LibraryHandler {
 }
 
 extension Route {
-  /// Where the ids of images stand that the request may be about, as the path is read in one way or another.
+  /// Returns the ranges of the ids that the path may mean, for each way to read it.
   fileprivate func ids(_ path: RawPath) -> [Range<Int>] {
     switch self {
     case .tiles(let request):

@@ -35,7 +35,7 @@ struct SessionHandler: Sendable {
 
   private static let sessionMethods = "GET, HEAD, OPTIONS, POST, DELETE"
 
-  /// What a visitor may do.
+  /// The rights of a visitor.
   private struct State: Encodable {
     /// Whether the client may change what everybody sees.
     let canWrite: Bool

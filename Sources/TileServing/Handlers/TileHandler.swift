@@ -14,33 +14,34 @@ struct TileHandler: PictureHandler {
 
   func reply(_ request: TileRequest) -> Reply {
     // An id may hold slashes, and then look like more than an id.
-    if let whole = request.wholeID.flatMap(path.id), isThere(whole, whenAway: false) {
+    if let whole = request.wholeID.flatMap(path.reference), isThere(whole, whenAway: false) {
       return .response(redirect(request, whole))
     }
-    let name = path.id(request.id)
+    let name = path.reference(request.id)
     let ending = path.withRawPath { request.endingLength($0) }
     let isWhole = ending == 0 || name.map { isThere($0, whenAway: true) } ?? true
-    let id = isWhole ? name : name?.dropping(ending)
+    let reference = isWhole ? name : name?.dropping(ending)
     switch request.subject {
     case .nothing(let reason): return .text(404, reason)
     case .malformed(let reason): return .text(400, reason)
-    case .redirect: return found(id, problem: false) { id, _ in .response(redirect(request, id)) }
+    case .redirect:
+      return found(reference, problem: false) { reference, _ in .response(redirect(request, reference)) }
     case .document(hasWords: false):
-      return found(id, problem: false) { .response(document(request, $0, $1, $1.metadata)) }
+      return found(reference, problem: false) { .response(document(request, $0, $1, $1.metadata)) }
     case .document(hasWords: true):
-      return known(id, problem: false) { $0.document(request, $1.id, $2, $1.metadata) }
+      return known(reference, problem: false) { $0.document(request, $1.reference, $2, $1.entry.metadata) }
     case .tile:
-      return forDownload(id) { handler in
-        handler.found(id, problem: false) { id, archive in
+      return forDownload(reference) { handler in
+        handler.found(reference, problem: false) { reference, archive in
           handler.saved(
-            handler.tile(request, of: archive), id, part: handler.part(request, of: archive),
+            handler.tile(request, of: archive), reference, part: handler.part(request, of: archive),
             ending: request.format?.fileExtension ?? "")
         }
       }
     }
   }
 
-  /// Which part of the picture is asked for, in pixels of the image, as IIIF has it; empty for the whole.
+  /// Returns the requested region in pixels of the image, as IIIF writes it; empty for the whole.
   private func part(_ request: TileRequest, of archive: TileArchive) -> String {
     guard case .picture(let picture) = request.place(in: archive.pyramid, pictures.options.limits) else {
       return ""
@@ -50,26 +51,26 @@ struct TileHandler: PictureHandler {
     return "\(region.x),\(region.y),\(region.width),\(region.height)"
   }
 
-  /// Whether there is an image of this id, be it damaged.
-  /// - Parameter whenAway: what is supposed where that cannot be asked now.
-  private func isThere(_ id: ImageID, whenAway: Bool) -> Bool {
-    guard let place = place(id) else { return false }
+  /// Whether there is such an image, be it damaged.
+  /// - Parameter whenAway: the result if that is unknown at present.
+  private func isThere(_ reference: ImageReference, whenAway: Bool) -> Bool {
+    guard let place = place(reference) else { return false }
     do throws(StorageError) { return try place.library.archive(place.id) != nil } catch {
       return error.isTemporary ? whenAway : true
     }
   }
 
-  private func redirect(_ request: TileRequest, _ id: ImageID) -> Response {
-    let location = request.location(ofID: PercentEncoding.encode(id.text), base: absoluteBase)
+  private func redirect(_ request: TileRequest, _ reference: ImageReference) -> Response {
+    let location = request.location(ofID: PercentEncoding.encode(reference.text), base: absoluteBase)
     return Response(303, [("Location", location), Response.anyOrigin], .bytes([]))
   }
 
   private func document(
-    _ wanted: TileRequest, _ id: ImageID, _ archive: TileArchive, _ metadata: ImageMetadata
+    _ wanted: TileRequest, _ reference: ImageReference, _ archive: TileArchive, _ metadata: ImageMetadata
   ) -> Response {
     let document = wanted.document(
       of: DescribedImage(
-        id: id.text, base: absoluteBase, archive: archive, metadata: metadata,
+        id: reference.text, base: absoluteBase, archive: archive, metadata: metadata,
         limits: pictures.options.limits))
     return negotiated(document.bytes, document.forms)
   }
@@ -129,10 +130,10 @@ struct TileHandler: PictureHandler {
     case .pending(let tile):
       let head = archive.stamp(ofTile: number).map { response($0, .omitted) }
       return waiting(for: tile, head: head) { $0.stored(address, as: format, archive) }
-    case .unreachable: return .response(heldUp)
+    case .unreachable: return .response(unavailable)
     case .unreadable:
       // In the pyramid, but not readable: that is a fault, never an empty tile.
-      tellFault(address, archive)
+      reportDamage(address, archive)
       return .text(500, "the tile cannot be read from its archive")
     }
   }

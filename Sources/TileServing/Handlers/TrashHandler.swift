@@ -49,21 +49,23 @@ struct TrashHandler: ChangeHandler {
 
   private func restore(_ name: String) -> Response {
     struct Answer: Encodable {
-      let restored: [ImageID]
+      let restored: [ImageReference]
       /// Images whose id another image has now.
-      let conflicts: [ImageID]
+      let conflicts: [ImageReference]
     }
     do throws(StorageError) {
       let isOwn = Trash.isOfSpace(name)
       guard isOwn || visitor.mayWrite else {
         return .problem(403, "Forbidden", "this session may change only its private space")
       }
-      let trash = isOwn ? writableSpace.map(trash.of) : trash.of(nil)
-      guard let result = try trash?.restore(name) else {
-        return .problem(404, "Not found", "the deletion is unknown or has expired")
-      }
-      if !result.restored.isEmpty { note(.restore(images: result.restored, deletion: name)) }
-      return .json(Answer(restored: result.restored, conflicts: result.conflicts))
+      guard let trash = isOwn ? writableSpace.map(trash.of) : trash.of(nil),
+        let result = try trash.restore(name)
+      else { return .problem(404, "Not found", "the deletion is unknown or has expired") }
+      let answer = Answer(
+        restored: result.restored.map { ImageReference($0, in: trash.repository) },
+        conflicts: result.conflicts.map { ImageReference($0, in: trash.repository) })
+      if !answer.restored.isEmpty { note(.restore(images: answer.restored, deletion: name)) }
+      return .json(answer)
     } catch { return failure(error) }
   }
 }

@@ -8,7 +8,7 @@ import ZigguratUploading
 /// extensions creation, creation-with-upload, expiration and termination; and what became of the uploads.
 struct UploadHandler: Handler {
   var call: Call
-  /// Nil if the server accepts no uploads.
+  /// The uploads; nil if the server accepts none.
   let uploads: Uploads?
   let events: EventHub
   let sessions: SessionTable
@@ -69,7 +69,7 @@ struct UploadHandler: Handler {
     return Response(200, headers, .stream(stream))
   }
 
-  /// What uploads are called tells of their senders: for those alone who may send.
+  /// The refusal of a read by a visitor who may not upload, because names of files are personal; nil for others.
   var readRefusal: Response? {
     guard !visitor.mayWrite, !visitor.mayWriteToSpace else { return nil }
     return visitor.refusal(toChange: .library, request)?.madePrivate
@@ -170,11 +170,13 @@ struct UploadHandler: Handler {
         created: { note(.upload(upload)) }))
   }
 
-  /// Where a picture goes: behind `~/` into the private space that the session has open.
+  /// Returns the folder and the vault of an upload to a folder, which after `~/` is one of the private space that the session
+  /// has open.
   private func destination(
     _ folder: String
   ) throws(UploadError) -> (folder: String, vault: (any UploadVault)?) {
-    guard let own = ImageID.unmarked(folder) else {
+    let (repository, own) = ImageReference.parts(of: folder)
+    guard repository == .space else {
       guard visitor.mayWrite else {
         throw UploadError(.forbidden, "this session may add only to its private space: ~/")
       }

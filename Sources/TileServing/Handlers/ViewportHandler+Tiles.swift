@@ -46,7 +46,7 @@ extension ViewportHandler {
       case .notThere: return made(tiles, json, archive, failure)
       case .unreachable: return .response(crowded)
       case .unreadable:
-        tellFault(address, archive)
+        reportDamage(address, archive)
         return .response(failure)
       }
     }

@@ -16,44 +16,43 @@ struct ViewportHandler: DescribingHandler, PictureHandler {
   /// Tiles that are files of their own, in responses that are not sent.
   let mappedTiles: HeldMemory
 
-  func coverage(_ id: ImageID?) -> Reply {
-    found(id, problem: true) { id, archive in
-      viewport(id, archive) { _, answer in .response(.json(answer.json)) }
+  func coverage(_ reference: ImageReference?) -> Reply {
+    found(reference, problem: true) { reference, archive in
+      viewport(reference, archive) { _, answer in .response(.json(answer.json)) }
     }
   }
 
-  func tiles(_ id: ImageID?) -> Reply {
-    found(id, problem: true) { id, archive in
-      viewport(id, archive) { handler, answer in handler.viewportTiles(answer, archive) }
+  func tiles(_ reference: ImageReference?) -> Reply {
+    found(reference, problem: true) { reference, archive in
+      viewport(reference, archive) { handler, answer in handler.viewportTiles(answer, archive) }
     }
   }
 
   /// - Parameter ending: the ending of the picture's format.
-  func picture(_ id: ImageID?, _ ending: String) -> Reply {
-    forDownload(id) { handler in
-      handler.found(id, problem: true) { id, archive in
-        handler.saved(handler.viewportPicture(ending, archive), id, part: "view", ending: ending)
+  func picture(_ reference: ImageReference?, _ ending: String) -> Reply {
+    forDownload(reference) { handler in
+      handler.found(reference, problem: true) { reference, archive in
+        handler.saved(handler.viewportPicture(ending, archive), reference, part: "view", ending: ending)
       }
     }
   }
 
   private func viewport(
-    _ id: ImageID, _ archive: TileArchive,
+    _ reference: ImageReference, _ archive: TileArchive,
     _ reply: @escaping @Sendable (Self, ViewportAnswer) -> Reply
   ) -> Reply {
     let query = decodedQuery
     let answer: ViewportAnswer
     do throws(ViewportQuery.Refusal) {
       answer = try ViewportAnswer(
-        ViewportQuery(query.parameters), id: id.text, archive: archive,
-        base: base)
+        ViewportQuery(query.parameters), id: reference.text, archive: archive, base: base)
     } catch {
       return .response(query.problem(error.errors) ?? .problem("Bad parameter", error.errors))
     }
     if let problem = query.problem() { return .response(problem) }
     guard answer.query.include.contains(.description) else { return reply(self, answer) }
-    return describing(id) { handler in
-      let description = handler.description(of: id)
+    return describing(reference) { handler in
+      let description = handler.description(of: reference)
       guard description.status == 200, case .bytes(let json) = description.body else {
         return .response(description)
       }

@@ -6,18 +6,16 @@ import ZigguratHTTPMessages
 extension Response {
   /// The message for something that exists and is not available at present: memory is short, or a store or database cannot be
   /// reached.
-  static let heldUpWords = "what was asked for cannot be reached now; try again"
+  static let unavailableMessage = "what was asked for cannot be reached now; try again"
 
   static func json(_ value: some Encodable, as mediaType: String = "application/json") -> Response {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Only strings, numbers and lists of our own are encoded, which always succeeds.
+    // Only our own strings, numbers and lists are encoded, which always succeeds.
     return json(Array(try! encoder.encode(value)), mediaType)
   }
-}
 
-extension Response {
-  /// The answer if the catalog cannot be reached.
+  /// Returns the response to an error of the catalog.
   static func unlisted(_ error: StorageError) -> Response {
     if error.kind == .unreachable {
       var response = Response.problem(

@@ -1,22 +1,22 @@
 import ZigguratHTTPMessages
 
-/// Says who may keep the answer to a read. With private spaces it depends on the cookie, and to a visitor who has one
-/// open it is for nobody else.
+/// Restricts caching of responses to reads. With private spaces, a response varies by cookie. For a visitor with an
+/// open space, it is not stored at all.
 struct Audience: Middleware {
   /// Whether this server has private spaces.
   let hasSpaces: @Sendable () -> Bool
-  /// Whether a shared cache stands in front.
+  /// Whether a shared cache is in front of the server.
   let isBehindEdge: Bool
 
   func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
     let answer = next(request)
     guard let visitor = request.visitor else { return answer }
-    // With its tag, a second editor of the same image gets 412, in a space as in the library.
+    // With the entity tag, a concurrent editor of the same image gets 412, in a space as in the library.
     let isImage = if case .api(.image)? = request.route { true } else { false }
     let isInSpace = visitor.space != nil
     let hasSpaces = hasSpaces()
     return answer.map { response in
-      // All of them may tell of a space: what is the same for everybody is not kept either.
+      // Any response may reveal a space, so even public responses are not stored.
       if isInSpace {
         return response.madePrivate(
           keepingTag: isImage && response["Content-Type"] == "application/json")

@@ -1,6 +1,6 @@
 import ZigguratHTTPMessages
 
-/// Compresses answers to reads where the client takes that.
+/// Compresses responses to reads if the client accepts a supported coding.
 struct Compression: Middleware {
   func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
     let answer = next(request)

@@ -1,6 +1,6 @@
 import ZigguratHTTPMessages
 
-/// Holds answers to reads against their conditions and ranges (RFC 9110, sections 13 and 14).
+/// Evaluates the preconditions and ranges of reads (RFC 9110, sections 13 and 14).
 struct ConditionalRequests: Middleware {
   func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
     let answer = next(request)

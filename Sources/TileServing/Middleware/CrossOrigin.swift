@@ -1,6 +1,6 @@
 import ZigguratHTTPMessages
 
-/// Says which sites' pages may read an answer (CORS).
+/// Adds the CORS headers for the sites whose pages may read a response.
 struct CrossOrigin: Middleware {
   let origins: AllowedOrigins
 
@@ -8,12 +8,12 @@ struct CrossOrigin: Middleware {
     let answer = next(request)
     guard case .listed = origins else { return answer.map { $0.exposed } }
     let origin = request.request.header("Origin")
-    // A page must add the token itself; a browser sends cookies for every page.
+    // Only a page's own script can add the token, but a browser sends cookies for every page.
     let hasToken = request.request.header("Authorization") != nil
     return answer.map { shared($0, with: origin, hasToken: hasToken) }
   }
 
-  /// The answer to a page of `origin`.
+  /// Returns the response with the headers for a page of `origin`.
   func shared(_ response: Response, with origin: String?, hasToken: Bool) -> Response {
     guard case .listed = origins else { return response.exposed }
     var response = response
@@ -25,7 +25,7 @@ struct CrossOrigin: Middleware {
     return response.exposed
   }
 
-  /// Returns the response to the preflight request of a page whose site is named; nil for other requests.
+  /// Returns the response to a preflight request from a listed site; `nil` for other requests.
   /// - Parameter methods: the methods of the path.
   func preflight(_ request: Request, _ methods: [String]) -> Response? {
     guard request.header("Access-Control-Request-Method") != nil, let origin = request.header("Origin"),
@@ -35,7 +35,7 @@ struct CrossOrigin: Middleware {
     var response = Response.options
     response.headers = [
       ("Allow", methods), Response.anyOrigin, ("Access-Control-Allow-Methods", methods),
-      // The asterisk does not stand for Authorization.
+      // The wildcard does not include Authorization.
       ("Access-Control-Allow-Headers", "Authorization, " + Self.sent), ("Access-Control-Max-Age", "86400"),
     ]
     return response

@@ -3,7 +3,7 @@ import ZigguratHTTPMessages
 /// Requires the key that the server printed when it started, and refuses all changes.
 struct LaunchKey: Middleware {
   let gate: Gate
-  /// The address in front of every URL.
+  /// The prefix of every URL.
   let base: String
 
   func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {

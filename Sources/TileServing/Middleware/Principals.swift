@@ -1,6 +1,6 @@
 import ZigguratHTTPMessages
 
-/// Identifies the visitor of a read by the token or a session, which thereby counts as used.
+/// Identifies the visitor of a read by the token or a session, and resets the session's idle time.
 struct Principals: Middleware {
   private let sessions: SessionTable
   private let token: AccessToken?
@@ -21,7 +21,7 @@ struct Principals: Middleware {
     return next(request)
   }
 
-  /// - Parameter isUse: a session thereby counts as used.
+  /// - Parameter isUse: whether this resets the session's idle time.
   func visitor(_ request: Request, isUse: Bool = true) -> Visitor {
     if let header = request.header("Authorization"), let token, token.admits(authorization: header) {
       return Visitor(mayWrite: isWritable)

@@ -1,8 +1,8 @@
 import ZigguratHTTPMessages
 
-/// Adds the header `Server-Timing` (W3C Server Timing): how long an answer took in all, and how long it waited for a render's
-/// turn (`queue`), for the render, and for tiles from an object store (`fetch`). Stored tiles that are in memory are answered
-/// without it.
+/// Adds the header `Server-Timing` (W3C Server Timing). It contains the total time and the times in the render
+/// queue (`queue`), for rendering (`render`), and for tiles from an object store (`fetch`). Responses with stored
+/// tiles in memory do not have it.
 struct ServerTiming: Middleware {
   func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
     let start = ContinuousClock.now

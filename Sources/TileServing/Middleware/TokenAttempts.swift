@@ -1,7 +1,7 @@
 import ZigguratHTTPMessages
 
-/// Counts a 401 with which a wrong Bearer token is answered as a login attempt, and answers 429 after too many. The right
-/// token is never refused, even if other clients at its address guess.
+/// Counts each 401 response to a wrong Bearer token as a login attempt, and responds with 429 after too many. The
+/// correct token is never refused, even if other clients at its address guess.
 struct TokenAttempts: Middleware {
   let token: AccessToken
   let attempts: LoginAttempts

@@ -1,6 +1,6 @@
 import ZigguratHTTPMessages
 
-/// Adds the header that tus wants of every answer about uploads but those to OPTIONS.
+/// Adds the header that tus requires in every response about uploads, except responses to OPTIONS.
 struct UploadHeaders: Middleware {
   func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
     let answer = next(request)

@@ -2,8 +2,8 @@ import ZigguratHTTPMessages
 import ZigguratImageLibrary
 import ZigguratTileProtocols
 
-/// Refuses changes while the library is away, and answers a cache that looks for the server which takes changes
-/// (`Ziggurat-Require-Writer: ?1`), so that it asks the next one. Each server of a folder takes changes.
+/// Refuses changes while the library is unavailable. It also refuses requests of a cache that looks for the writer
+/// (`Ziggurat-Require-Writer: ?1`), so that the cache tries the next server. Each server of a folder is a writer.
 struct WriterRequirement: Middleware {
   let library: any ImageRepository
   let isWritable: Bool
@@ -14,7 +14,7 @@ struct WriterRequirement: Middleware {
 
   func refusal(of request: RoutedRequest) -> Response? {
     let isChange = !request.request.isRead && request.method != "OPTIONS" && !request.isOfSession
-    // What was written now would lie in the empty folder below the share.
+    // A write now would end up in the empty folder below the mount point.
     if isChange, library.isAway { return Response.unlisted(.libraryIsAway).madePrivate }
     guard library.hasOneWriter, request.request.requiresWriter else { return nil }
     return library.catalog.isWriter && isWritable ? nil : Response.unknownWriter.madePrivate
@@ -22,7 +22,7 @@ struct WriterRequirement: Middleware {
 }
 
 extension Request {
-  /// Whether only the server that takes changes is to answer.
+  /// Whether only the writer may respond.
   fileprivate var requiresWriter: Bool {
     let former = FormerNames.writerHeader
     return header("Ziggurat-Require-Writer") == "?1" || header(former.name) == former.value

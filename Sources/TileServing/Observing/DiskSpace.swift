@@ -4,12 +4,12 @@ import ZigguratUploading
 
 /// A shortage of disk space for changes and uploads.
 package enum DiskShortage: Int, Sendable {
-  /// Less is free than uploads must leave.
+  /// The free space is below the reserve that uploads must leave.
   case nearlyFull = 1
-  /// A change was refused, or hardly anything is free.
+  /// A change was refused, or almost no space is free.
   case full
 
-  /// For `/healthz`.
+  /// The description for `/healthz`.
   var summary: String {
     switch self {
     case .nearlyFull: "the disk is nearly full, and uploads are refused"
@@ -25,7 +25,8 @@ final class DiskSpace: Sendable {
   private let uploads: Uploads?
   /// A `DiskShortage`, or 0.
   private let state = Atomic<Int>(0)
-  /// When a change was last refused for want of disk space, by `Access.clock`, and the bytes that were free; nil if never.
+  /// The last refusal of a change for lack of disk space: its time by `Access.clock`, and the bytes that were free.
+  /// `nil` if there was none.
   private let lastRefusal = Mutex<(time: Int, free: Int)?>(nil)
 
   init(_ access: Access, _ metrics: Metrics, _ uploads: Uploads?) {
@@ -39,10 +40,10 @@ final class DiskSpace: Sendable {
   /// Bytes below which a disk counts as full.
   private static let least = 1 << 20
 
-  /// The shortage as it was last looked up; `nil` if there is room, or if nothing is written.
+  /// The shortage at the last check; `nil` if there is enough room or nothing is written.
   var shortage: DiskShortage? { DiskShortage(rawValue: state.load(ordering: .relaxed)) }
 
-  /// Remembers that a change was refused for want of disk space. A quota shows in no other way.
+  /// Records that a change was refused for lack of disk space. An exceeded quota is visible in no other way.
   func noteRefusal() {
     lastRefusal.withLock { $0 = (access.clock(), metrics.libraryFree.load(ordering: .relaxed)) }
     lookForShortage()
@@ -63,8 +64,8 @@ final class DiskSpace: Sendable {
     state.store(found?.rawValue ?? 0, ordering: .relaxed)
   }
 
-  /// Looks up the free space that `/metrics` and `/healthz` report; may block on a file system that hangs.
-  /// - Parameter library: the folder; nil if the library is no folder.
+  /// Measures the free space that `/metrics` and `/healthz` report. May block on a file system that hangs.
+  /// - Parameter library: the folder; `nil` if the library is not a folder.
   func lookUp(library: String?) {
     metrics.libraryFree.store(library.flatMap(freeBytes(at:)) ?? -1, ordering: .relaxed)
     metrics.uploadsFree.store(uploads?.freeBytes ?? -1, ordering: .relaxed)

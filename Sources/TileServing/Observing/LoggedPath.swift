@@ -1,11 +1,10 @@
-/// A path as logs may have it: from `~` on, where ids of private spaces begin, nothing is told, whether there is
-/// such an image or not.
+/// A path for logs. It is cut at `~`, where ids of private spaces begin, whether or not such an image exists.
 package struct LoggedPath {
   package let text: String
-  /// Whether nothing was left out.
+  /// Whether nothing was cut off.
   package let isWhole: Bool
 
-  /// - Parameter path: as sent.
+  /// - Parameter path: the path as sent.
   package init(_ path: UnsafeRawBufferPointer) {
     var at = 0
     while at < path.count {
@@ -24,12 +23,12 @@ package struct LoggedPath {
     isWhole = true
   }
 
-  /// The same of an id that has no slash in front.
+  /// Creates the logged form of an id without a leading slash.
   init(slashed id: some Collection<UInt8>) {
     self = ([UInt8(ascii: "/")] + id).withUnsafeBytes { LoggedPath($0) }
   }
 
-  /// Where a `~`, escaped or not, ends; nil where there is none.
+  /// Returns the end of a `~`, escaped or not; `nil` if there is none.
   private static func tilde(_ path: UnsafeRawBufferPointer, from start: Int) -> Int? {
     guard start < path.count else { return nil }
     if path[start] == UInt8(ascii: "~") { return start + 1 }

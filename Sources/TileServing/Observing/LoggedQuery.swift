@@ -1,19 +1,19 @@
 import ZigguratTileProtocols
 
-/// A query as logs may have it: the values of parameters that the server knows, and `*` for whatever else was sent,
-/// which may be somebody's password. Where an id of a private space stands in it, nothing is told from there on.
+/// A query for logs: the values of known parameters, and `*` for everything else, which may contain a password. It
+/// is cut at the id of a private space.
 package struct LoggedQuery {
   package let text: String
 
   /// - Parameters:
-  ///   - query: as sent, without the `?`.
-  ///   - showsWords: whether what people search for and page through may be told.
+  ///   - query: the query as sent, without the `?`.
+  ///   - showsWords: whether search terms and cursors may be logged.
   package init(_ query: UnsafeRawBufferPointer, showsWords: Bool) {
     for part in query.split(separator: UInt8(ascii: "&")) {
       guard let end = part.firstIndex(of: UInt8(ascii: "=")) else { continue }
       let name = String(decoding: part[..<end], as: UTF8.self)
       guard TileRequest.idParameters.contains(name.lowercased()) else { continue }
-      // As a path's last part.
+      // Like the last segment of a path.
       let path = LoggedPath(slashed: part[part.index(after: end)...])
       guard path.isWhole else {
         text = "\(name)=\(path.text.dropFirst())"

@@ -1,9 +1,9 @@
-/// A Referer as logs may have it: without user information, query and fragment, which may hold what somebody searched for
-/// or a password, and cut at `~`, where ids of private spaces begin.
+/// A Referer for logs, without user information, query and fragment, which may contain search terms or a password.
+/// It is cut at `~`, where ids of private spaces begin.
 package struct LoggedReferer {
   package let text: String
 
-  /// - Parameter referer: as sent.
+  /// - Parameter referer: the value as sent.
   package init(_ referer: UnsafeRawBufferPointer) {
     let end = referer.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? referer.count
     let hasQuery = end < referer.count && referer[end] == UInt8(ascii: "?")
@@ -12,7 +12,7 @@ package struct LoggedReferer {
     text = origin + logged.text + (hasQuery && logged.isWhole ? "?*" : "")
   }
 
-  /// Splits a URL into its scheme and host, empty if it has none, and its path.
+  /// Splits a URL into its scheme and host (empty if it has none) and its path.
   private static func split(_ url: UnsafeRawBufferPointer) -> (String, UnsafeRawBufferPointer) {
     let slash = UInt8(ascii: "/")
     guard let first = url.firstIndex(of: slash), first > 0, url[first - 1] == UInt8(ascii: ":"),

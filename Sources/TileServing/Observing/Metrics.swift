@@ -2,8 +2,8 @@ import Glibc
 package import Synchronization
 import ZigguratTileRendering
 
-/// What was answered, counted by threads that do not wait for each other: each adds to counters of its own
-/// cache lines, which are summed when somebody asks.
+/// Counters of responses. Each thread adds to counters on its own cache lines, so that threads do not contend. They
+/// are summed when metrics are read.
 package final class Metrics: Sendable {
   private static let statuses = [
     200, 201, 204, 206, 303, 304, 400, 401, 403, 404, 405, 409, 410, 412, 413, 414, 415, 416, 421, 429, 431,
@@ -12,31 +12,31 @@ package final class Metrics: Sendable {
     503,
     507,
   ]
-  /// Upper bounds, microseconds; what takes longer counts in the last, unbounded one.
+  /// Upper bounds of the latency buckets, in microseconds. The last bucket is unbounded.
   private static let bounds = [
     100, 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100_000, 500_000, 2_500_000, 10_000_000, 30_000_000,
   ]
   private static let routes = Route.labels.count
 
-  // One route's cells: a count for each status and one for all others, a count for each latency, the
-  // latencies' sum, and the bytes.
+  // The counters of one route: one per status, one for other statuses, one per latency bucket, the sum of
+  // latencies, and the bytes.
   private static let statusCells = statuses.count + 1
   private static let latencyCells = bounds.count + 1
   private static let cells = statusCells + latencyCells + 2
 
   private static let shards = 16
-  /// Rounded up to whole cache lines.
+  /// The counters of a shard, rounded up to whole cache lines.
   private static let stride = (routes * cells + 7) / 8 * 8
 
-  // Atomics at an address that stays: safe to share.
+  // Atomics at a fixed address: safe to share.
   nonisolated(unsafe) private let counters: UnsafeMutablePointer<Atomic<Int>>
   package let connections = Atomic<Int>(0)
   /// Lines of the access log that could not be written.
   package let lostLogLines = Atomic<Int>(0)
-  /// Wrong passwords and tokens of logins, and attempts that were refused before they were tried.
+  /// Login attempts with a wrong password or token, and attempts that were refused before they were tried.
   let refusedLogins = Atomic<Int>(0)
-  /// Bytes free where the library and uploads are stored, as they were last looked up; negative if unknown. Not looked up
-  /// for an answer: a network share that hangs would hold up the event loop.
+  /// Free bytes on the disks of the library and of uploads at the last check; negative if unknown. They are not
+  /// measured for a response, because a network share that hangs would block the event loop.
   let libraryFree = Atomic<Int>(-1)
   let uploadsFree = Atomic<Int>(-1)
 
@@ -50,9 +50,9 @@ package final class Metrics: Sendable {
     counters.deallocate()
   }
 
-  /// An answer was sent.
+  /// Counts a response that was sent.
   package func add(_ route: Route, status: Int, bytes: Int, microseconds: Int) {
-    // Threads' control blocks lie pages apart.
+    // The control blocks of threads are pages apart.
     let shard = Int(truncatingIfNeeded: pthread_self() >> 12) % Self.shards
     let base =
       counters + (shard < 0 ? shard + Self.shards : shard) * Self.stride + route.label * Self.cells
@@ -64,7 +64,7 @@ package final class Metrics: Sendable {
     count(Self.cells - 1, bytes)
     at = 0
     while at < Self.statuses.count, Self.statuses[at] != status { at += 1 }
-    // Last: who finds the answer counted finds its bytes and its time counted, too.
+    // The status is counted last: a reader that sees the response counted also sees its bytes and its time.
     base[at].wrappingAdd(1, ordering: .releasing)
   }
 
@@ -74,10 +74,10 @@ package final class Metrics: Sendable {
     }
   }
 
-  /// In Prometheus' text format 0.0.4.
+  /// Returns the metrics in the Prometheus text format 0.0.4.
   /// - Parameters:
-  ///   - gauges: what is told besides: name, help, value, and whether it only grows.
-  ///   - version: of the program.
+  ///   - gauges: further metrics: name, help, value, and whether the metric is a counter.
+  ///   - version: the version of the program.
   func text(
     _ gauges: [(name: String, help: String, value: Int, isCounter: Bool)], version: String
   ) -> String {

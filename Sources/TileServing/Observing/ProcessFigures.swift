@@ -1,14 +1,14 @@
 import Glibc
 
-/// What Prometheus' client libraries report of every process: the server's own, without its sandboxed processes.
+/// The process metrics of Prometheus client libraries, for the server without its sandboxed processes.
 struct ProcessFigures {
   let name: String
   let help: String
   let value: String
-  /// Whether it only grows.
+  /// Whether the value never decreases.
   let isTotal: Bool
 
-  /// What the kernel tells now; what it does not tell is left out.
+  /// The current values from the kernel. Unavailable ones are left out.
   static var now: [ProcessFigures] {
     var figures: [ProcessFigures] = []
     func add(_ name: String, _ help: String, _ value: some CustomStringConvertible, isTotal: Bool = false) {
@@ -18,7 +18,7 @@ struct ProcessFigures {
     if clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0 {
       add("cpu_seconds_total", "User and system CPU time in seconds.", seconds(used), isTotal: true)
     }
-    // Fields of proc_pid_statm(5), in pages.
+    // The fields of proc_pid_statm(5), in pages.
     let pages = read("/proc/self/statm").split(separator: " ").compactMap { Int($0) }
     if pages.count > 1 {
       let page = sysconf(Int32(_SC_PAGESIZE))
@@ -38,10 +38,10 @@ struct ProcessFigures {
     Double(time.tv_sec) + Double(time.tv_nsec) / 1_000_000_000
   }
 
-  /// By the clock that the kernel counts from its own start, since /proc/stat may be hidden from the service. Found once:
-  /// a corrected system clock must not look like a restart.
+  /// The start time. It is computed from the kernel's boot clock, since /proc/stat may be hidden from the service.
+  /// It is computed once, because a corrected system clock must not look like a restart.
   private static let start: Double? = {
-    // Field 22 of proc_pid_stat(5), the 20th behind the name in brackets, in clock ticks.
+    // Field 22 of proc_pid_stat(5), the 20th after the name in parentheses, in clock ticks.
     let fields = read("/proc/self/stat").split(separator: ")").last?.split(separator: " ") ?? []
     var (now, sinceBoot) = (timespec(), timespec())
     guard fields.count > 19, let ticks = Double(fields[19]), clock_gettime(CLOCK_REALTIME, &now) == 0,
@@ -55,7 +55,7 @@ struct ProcessFigures {
     defer { closedir(folder) }
     var count = 0
     while readdir(folder) != nil { count += 1 }
-    // Not the folder's own, nor `.` and `..`.
+    // Without this descriptor, `.` and `..`.
     return count - 3
   }
 

@@ -1,13 +1,13 @@
 import Glibc
 
-/// A moment as logs have it (RFC 3339): UTC, with milliseconds, `2026-11-22T07:03:01.250Z`.
+/// A time point for logs (RFC 3339): UTC with milliseconds, such as `2026-11-22T07:03:01.250Z`.
 package struct Timestamp: Sendable, CustomStringConvertible {
   private let time: timespec
 
   private init(_ time: timespec) { self.time = time }
 
   /// - Parameters:
-  ///   - seconds: since 1970.
+  ///   - seconds: seconds since 1970.
   ///   - milliseconds: 0 to 999.
   init(seconds: Int, milliseconds: Int) {
     time = timespec(tv_sec: seconds, tv_nsec: milliseconds * 1_000_000)

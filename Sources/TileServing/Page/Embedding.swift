@@ -1,14 +1,13 @@
 import TileGeometry
-import ZigguratCatalog
 import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratTileProtocols
 
-/// What stands for a link to a picture on other sites: the viewer in a frame (oEmbed 1.0, https://oembed.com).
+/// The oEmbed representation of an image's page: the viewer in a frame (oEmbed 1.0, https://oembed.com).
 struct Embedding: Encodable {
-  /// Pixels that the frame has at most where nobody says how many.
+  /// Maximum size of the frame, in pixels, if the request gives none.
   private static let most = (width: 960, height: 720)
-  /// Pixels of the thumbnail's longer side at most.
+  /// Maximum length of the thumbnail's longer side, in pixels.
   private static let thumbnail = 512
 
   let version = "1.0"
@@ -20,7 +19,7 @@ struct Embedding: Encodable {
   let thumbnailAddress: String
   let thumbnailWidth, thumbnailHeight: Int
   let html: String
-  /// Pixels.
+  /// The size of the frame, in pixels.
   let width, height: Int
 
   private enum CodingKeys: String, CodingKey {
@@ -33,16 +32,17 @@ struct Embedding: Encodable {
     case thumbnailHeight = "thumbnail_height"
   }
 
-  /// Nil for a picture that cannot be read.
+  /// Returns `nil` for an image that cannot be read.
   ///
   /// - Parameters:
-  ///   - base: absolute, since other sites read it.
-  ///   - limits: pixels that the frame may have; nil where the asker does not say.
+  ///   - base: the absolute prefix of URLs, since other sites read it.
+  ///   - limits: the maximum size of the frame in pixels; `nil` if the request gives none.
   init?(
-    _ entry: CatalogEntry, base: String, _ site: SiteIdentity, within limits: (width: Int?, height: Int?)
+    _ found: FoundEntry, base: String, _ site: SiteIdentity, within limits: (width: Int?, height: Int?)
   ) {
+    let entry = found.entry
     guard let pyramid = entry.pyramid,
-      let picture = PresentationManifest.picture(entry, side: Self.thumbnail, base: base)
+      let picture = PresentationManifest.picture(found, side: Self.thumbnail, base: base)
     else { return nil }
     let image = pyramid.size(ofLevel: pyramid.topLevel)
     let most = (
@@ -60,7 +60,7 @@ struct Embedding: Encodable {
     thumbnailAddress = picture.address
     thumbnailWidth = picture.size.width
     thumbnailHeight = picture.size.height
-    let address = HTMLText.attribute("\(base)/embed/\(PercentEncoding.encode(entry.id.text))")
+    let address = HTMLText.attribute("\(base)/embed/\(PercentEncoding.encode(found.reference.text))")
     html =
       "<iframe src=\"\(address)\" width=\"\(width)\" height=\"\(height)\" title=\"\(HTMLText.attribute(title))\" "
       + "style=\"border: 0\" loading=\"lazy\" allowfullscreen></iframe>"

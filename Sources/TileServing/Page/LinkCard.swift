@@ -1,26 +1,26 @@
 import TileGeometry
-import ZigguratCatalog
 import ZigguratHTTPMessages
 import ZigguratTileProtocols
 
-/// What a page says of its picture to those who show its link with a preview (the Open Graph protocol, https://ogp.me), and
-/// where they learn how to embed it (https://oembed.com, section 4).
+/// Metadata in a page for link previews (the Open Graph protocol, https://ogp.me) and for embedding
+/// (https://oembed.com, section 4).
 struct LinkCard {
-  /// Pixels of the longer side at most: services take up to 1200.
+  /// Maximum length of the picture's longer side, in pixels: services accept up to 1200.
   private static let side = 1200
 
-  /// Elements for the page's head.
+  /// The elements for the page's head.
   let html: String
 
-  /// - Parameter base: absolute, since a preview is made elsewhere.
-  init?(_ entry: CatalogEntry, base: String, _ site: SiteIdentity) {
-    guard let picture = PresentationManifest.picture(entry, side: Self.side, base: base) else {
+  /// - Parameter base: the absolute prefix of URLs, since other sites make the preview.
+  init?(_ found: FoundEntry, base: String, _ site: SiteIdentity) {
+    guard let picture = PresentationManifest.picture(found, side: Self.side, base: base) else {
       return nil
     }
-    let address = "\(base)/view/\(PercentEncoding.encode(entry.id.text))"
-    let metadata = entry.metadata
+    let address = "\(base)/view/\(PercentEncoding.encode(found.reference.text))"
+    let metadata = found.entry.metadata
+    let title = PresentationManifest.title(found.entry)
     let facts = [
-      ("og:type", "website"), ("og:title", metadata.title ?? entry.id.name),
+      ("og:type", "website"), ("og:title", title),
       ("og:description", metadata.caption), ("og:site_name", site.name), ("og:url", address),
       ("og:image", picture.address),
       ("og:image:width", "\(picture.size.width)"), ("og:image:height", "\(picture.size.height)"),
@@ -30,10 +30,9 @@ struct LinkCard {
       value.map { "<meta property=\"\(name)\" content=\"\(HTMLText.attribute($0))\">\n" }
     }
     let link = PercentEncoding.encode(address)
-    let title = HTMLText.attribute(metadata.title ?? entry.id.name)
     let embedding =
       "<link rel=\"alternate\" type=\"application/json+oembed\" "
-      + "href=\"\(HTMLText.attribute(base))/oembed?url=\(link)\" title=\"\(title)\">\n"
+      + "href=\"\(HTMLText.attribute(base))/oembed?url=\(link)\" title=\"\(HTMLText.attribute(title))\">\n"
     html = "<meta name=\"twitter:card\" content=\"summary_large_image\">\n" + lines.joined() + embedding
   }
 }

@@ -1,23 +1,24 @@
 import ZigguratCSodium
 import ZigguratHTTPMessages
 
-/// What a page may load and run (Content Security Policy 3): what comes from this server, and the scripts and style
-/// sheets that stand in it, told by their hashes, so that what anybody put into it by a fault would not run.
+/// The Content Security Policy (version 3) of a page. It admits resources of this server, and inline scripts and
+/// style sheets by their hashes. Script injected by a defect therefore does not run.
 struct PagePolicy: Sendable {
   private let scripts: [String]
   private let styles: [String]
 
-  /// Of a file that is no page.
+  /// Creates the policy of a file that is not a page.
   init() { (scripts, styles) = ([], []) }
 
-  /// - Parameter page: as it is sent. A script or sheet counts that stands in an element without attributes.
+  /// - Parameter page: the page as sent. Only scripts and style sheets in elements without attributes are
+  ///   admitted.
   init(ofPage page: [UInt8]) {
     let text = String(decoding: page, as: UTF8.self)
     scripts = Self.hashes(of: "script", in: text)
     styles = Self.hashes(of: "style", in: text)
   }
 
-  /// The header's value.
+  /// Returns the value of the header.
   func text(_ frames: FrameAncestors) -> String {
     let script = scripts.isEmpty ? "" : "script-src 'self' \(scripts.joined(separator: " ")); "
     let style = (["style-src 'self'"] + styles).joined(separator: " ")
@@ -33,7 +34,7 @@ struct PagePolicy: Sendable {
     }
   }
 
-  /// A hash source (section 2.3.1): SHA-256 of the element's text, in base64.
+  /// Returns a hash source (section 2.3.1): SHA-256 of the element's text, in base64.
   private static func source(of text: [UInt8]) -> String {
     var hash = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))
     crypto_hash_sha256(&hash, text, UInt64(text.count))

@@ -2,7 +2,8 @@ import ZigguratCQREncode
 
 /// Text as a QR code (ISO/IEC 18004) for a phone's camera.
 enum QRCode {
-  /// An SVG picture, black on white with the quiet zone of four modules; nil for more text than a code holds.
+  /// Returns an SVG picture in black and white, with the quiet zone of four modules. Returns `nil` if the text is
+  /// too long for a code.
   static func svg(_ text: String) -> [UInt8]? {
     guard let code = QRcode_encodeString8bit(text, 0, QR_ECLEVEL_M) else { return nil }
     defer { QRcode_free(code) }
@@ -13,7 +14,7 @@ enum QRCode {
       var x = 0
       while x < width {
         let start = x
-        // The lowest bit is the module; the others tell what it is for.
+        // The lowest bit is the module's color; the others are its function.
         while x < width, code.pointee.data[y * width + x] & 1 == 1 { x += 1 }
         if x > start { path += "M\(start + 4) \(y + 4)h\(x - start)v1H\(start + 4)z" }
         x = max(x, start) + (x == start ? 1 : 0)

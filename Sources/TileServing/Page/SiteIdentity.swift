@@ -1,14 +1,14 @@
 import ZigguratTileProtocols
 
-/// What the owner of a server calls it, and who that is.
+/// The name and the owner of a site.
 package struct SiteIdentity: Codable, Equatable, Sendable {
-  /// Nil for the program's own name.
+  /// The site's name; `nil` for the name of the program.
   package let name: String?
   package let provider: Provider?
 
   package init() { (name, provider) = (nil, nil) }
 
-  /// Nil where the name is none: it is one line of at most 200 bytes.
+  /// Returns `nil` if the name is invalid: it must be one line of at most 200 bytes.
   package init?(name: String?, provider: Provider?) {
     if let name {
       guard (1...200).contains(name.utf8.count), !name.allSatisfy(\.isWhitespace),
@@ -20,7 +20,7 @@ package struct SiteIdentity: Codable, Equatable, Sendable {
     self.provider = provider
   }
 
-  /// A page with the name where it has the program's: as its title, and behind the sign at its top.
+  /// Returns the page with the site's name as its title and next to the logo at its top.
   func named(_ page: [UInt8]) -> [UInt8] {
     guard let name, let text = String(validating: page, as: UTF8.self) else { return page }
     let escaped = HTMLText.escaped(name)

@@ -4,10 +4,10 @@ import TileStorage
 import ZigguratFiles
 import ZigguratHTTPMessages
 
-/// The files of `public/`, or of the bundle that is made of it, read when asked for and kept while they do not change;
-/// compressed where the client takes it, by Brotli where a copy ending in `.br` stands beside it.
+/// The files of `public/`, or of the bundle built from it. They are read on request and cached until they change.
+/// If the client accepts it, they are sent compressed, by Brotli if a copy with the suffix `.br` exists.
 ///
-/// A file whose name has a hash of its content, as a bundler writes them, may be kept for good.
+/// A file with a hash of its content in its name, as bundlers write it, may be cached permanently.
 final class StaticFiles: Sendable {
   private struct Page {
     let identity: FileIdentity
@@ -23,7 +23,7 @@ final class StaticFiles: Sendable {
         policy: PagePolicy(ofPage: bytes))
     }
 
-    /// In front of the title, where what a page says of itself begins.
+    /// Inserts `head` before the title, where the page's metadata begins.
     func with(_ head: String) -> Page {
       guard let title = plain.firstRange(of: Array("<title>".utf8)) else { return self }
       var bytes = plain
@@ -39,12 +39,12 @@ final class StaticFiles: Sendable {
   private let base: BasePath
   private let owner: SiteIdentity
   private let pages = Mutex<[String: Page]>([:])
-  /// No page or picture of the viewer comes near this.
+  /// Maximum file size in bytes, far above that of any page or picture of the viewer.
   private static let largest = 16 << 20
 
   /// - Parameters:
-  ///   - base: in front of the paths that pages name from the root.
-  ///   - identity: whose name pages have.
+  ///   - base: the prefix of root-relative paths in pages.
+  ///   - identity: the site whose name pages show.
   init(
     root: String, below base: BasePath = BasePath(of: ""), of identity: SiteIdentity = SiteIdentity()
   ) throws(StorageError) {
@@ -54,10 +54,11 @@ final class StaticFiles: Sendable {
     enclosure = try Enclosure(root)
   }
 
+  /// Returns the response to a request for a file.
   /// - Parameters:
   ///   - path: decoded, below the folder.
-  ///   - head: what a page's head has besides.
-  ///   - prefix: the path below which this client sees the server, if that is not fixed.
+  ///   - head: additional elements for the page's head.
+  ///   - prefix: the path below which this client reaches the server, if it is not fixed.
   func response(
     _ path: String, acceptEncoding: String, frames: FrameAncestors = .own, head: String = "",
     below prefix: BasePath? = nil
@@ -78,7 +79,7 @@ final class StaticFiles: Sendable {
     let (coding, compressed) = self.compressed(page, path, ContentCodings(acceptEncoding))
     var headers: [(name: String, value: String)] = [
       ("Content-Type", Self.mediaType(path)),
-      // Other bytes, another tag (RFC 9110, section 8.8.3.3).
+      // Different bytes need a different entity tag (RFC 9110, section 8.8.3.3).
       ("ETag", compressed.map { EntityTag(of: $0).text } ?? page.tag.text),
       (
         "Cache-Control",
@@ -87,7 +88,7 @@ final class StaticFiles: Sendable {
       ("X-Content-Type-Options", "nosniff"),
       ("Content-Security-Policy", page.policy.text(frames)), ("Referrer-Policy", "same-origin"),
       Response.anyOrigin,
-      // Pages that ask this of all that they hold may use them (HTML, "Cross-origin embedder policies").
+      // Pages with a cross-origin embedder policy may load the file (HTML, "Cross-origin embedder policies").
       ("Cross-Origin-Resource-Policy", "cross-origin"),
     ]
     if page.gzip != nil { headers.append(("Vary", "Accept-Encoding")) }
@@ -95,7 +96,8 @@ final class StaticFiles: Sendable {
     return Response(200, headers, .bytes(compressed ?? page.plain))
   }
 
-  /// A copy beside a file counts where the name tells the content: beside others it could be of an older one.
+  /// Uses a compressed copy only if the file's name contains a content hash. Otherwise the copy could be of an
+  /// older version.
   private func compressed(_ page: Page, _ path: String, _ taken: ContentCodings) -> (String, [UInt8]?) {
     guard page.gzip != nil else { return ("", nil) }
     if taken.takeBrotli, Self.isNamedByContent(path), case .found(let copy) = self.page(path + ".br") {
@@ -104,7 +106,7 @@ final class StaticFiles: Sendable {
     return ("gzip", taken.takeGzip ? page.gzip : nil)
   }
 
-  /// Whether the name is as bundlers write them: `view-chunk-LQ7AX5CZ.js`.
+  /// Whether the name has the form that bundlers write: `view-chunk-LQ7AX5CZ.js`.
   private static func isNamedByContent(_ path: String) -> Bool {
     let name = path.split(separator: "/").last ?? ""
     let stem = name.prefix { $0 != "." }
@@ -116,7 +118,7 @@ final class StaticFiles: Sendable {
   private enum Lookup {
     case found(Page)
     case missing
-    /// There, but not for this process, or larger than any page.
+    /// The file exists, but is not readable by this process or is too large.
     case unreadable
   }
 

@@ -5,7 +5,7 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratTileProtocols
 
-/// One image as `/api/images` and `/api/images/{id}` tell of it.
+/// The JSON of an image in `/api/images` and `/api/images/{id}`.
 struct ImageDescription: Encodable {
   struct Level: Encodable {
     let width: Int
@@ -14,46 +14,46 @@ struct ImageDescription: Encodable {
     let rows: Int
   }
 
-  /// A picture that moves; in answers about one image only, since a listing does not open archives.
+  /// The animation of an image. Only in responses about one image, because listings do not open archives.
   struct Animation: Encodable {
     let frames: Int
     let type: String
     let url: String
   }
 
-  /// The file from which it was made; in answers about one image, to who may change it.
+  /// The original file of an image. Only in responses about one image, for visitors who may change it.
   struct Original: Encodable {
     let bytes: Int
     let type: String
     let url: String
   }
 
-  let id: ImageID
-  /// Whether it is a book, of which all else is its cover's; absent if not.
+  let id: ImageReference
+  /// Whether it is a book, whose other members describe its cover; absent otherwise.
   let isBook: Bool?
   /// The id of the book's first page.
-  let cover: ImageID?
+  let cover: ImageReference?
   /// The id of the book that the image is a page of.
-  let book: ImageID?
-  /// What that book is called, where it says so; in answers about one page only.
+  let book: ImageReference?
+  /// The title of that book, if it has one; only in responses about one page.
   var bookTitle: String?
-  /// To which side one goes on in that book, or in this one; in answers about one image only.
+  /// The viewing direction of the book, or of the page's book. Only in responses about one image.
   var viewingDirection: String?
-  /// What the page is called in its book.
+  /// The page's label in its book.
   let label: String?
   let title: String
-  /// By the tags of their languages, where these are named.
+  /// Titles by language tag, if languages are known.
   let titles: [String: String]?
   let caption: String?
-  /// All in one line.
+  /// All creators in one line.
   let creator: String?
   let creators: [String]?
-  /// ISO 8601, as far as it is known.
+  /// ISO 8601, with as many parts as are known.
   let date: String?
-  /// The place that the picture shows.
+  /// The place that the image shows.
   let location: String?
   let rights: String?
-  /// Addresses, http or https.
+  /// URLs with the scheme http or https.
   let license: String?
   let webStatement: String?
   let usageTerms: String?
@@ -67,14 +67,14 @@ struct ImageDescription: Encodable {
   let overlap: Int
   let format: String
   let levels: [Level]
-  /// Of the book, or of the one that the image is a page of; 1 for any other.
+  /// The number of pages of the book, or of the page's book; 1 for other images.
   let pages: Int
-  /// Which page of its book the image is, from 1.
+  /// The page's number in its book, from 1.
   let page: Int?
-  /// Of the archive; absent where the tiles are files of their own.
+  /// The size of the archive; absent if the tiles are separate files.
   let bytes: Int?
   let micronsPerPixel: Double?
-  /// Of a stack; in answers about one image only.
+  /// The dimensions of a stack. Only in responses about one image.
   var dimensions: ImageDimensions?
   var animation: Animation?
   var original: Original?
@@ -84,27 +84,30 @@ struct ImageDescription: Encodable {
   let generation: String
   let urls: [String: String]
 
-  /// A single image, or a book by its cover. Nil for an archive that could not be read.
-  init?(item entry: CatalogEntry, base: String) {
-    guard entry.book != nil, let cover = entry.cover else {
-      self.init(entry, pages: 1, base: base)
+  /// Describes a single image, or a book by its cover. Returns nil for an unreadable archive.
+  init?(item found: FoundEntry, base: String) {
+    guard found.book != nil, let cover = found.entry.cover else {
+      self.init(found, pages: 1, base: base)
       return
     }
-    self.init(entry, pages: cover.pages, base: base, isBook: true)
+    self.init(found, pages: cover.pages, base: base, isBook: true)
   }
 
-  /// An image, perhaps a book's page. Nil for an archive that could not be read.
-  init?(_ entry: CatalogEntry, pages: Int, base: String) {
-    self.init(entry, pages: pages, base: base, isBook: false)
+  /// Describes an image, which may be a page of a book. Returns nil for an unreadable archive.
+  init?(_ found: FoundEntry, pages: Int, base: String) {
+    self.init(found, pages: pages, base: base, isBook: false)
   }
 
-  private init?(_ entry: CatalogEntry, pages: Int, base: String, isBook: Bool) {
+  private init?(_ found: FoundEntry, pages: Int, base: String, isBook: Bool) {
+    let entry = found.entry
     guard let pyramid = entry.pyramid else { return nil }
-    id = (isBook ? entry.book : nil) ?? entry.id
-    (self.isBook, cover) = isBook ? (true, entry.id) : (nil, nil)
-    (book, label) = isBook ? (nil, nil) : (entry.book, entry.label)
+    id = (isBook ? found.book : nil) ?? found.reference
+    self.isBook = isBook ? true : nil
+    cover = isBook ? found.reference : nil
+    book = isBook ? nil : found.book
+    label = isBook ? nil : entry.label
     let metadata = entry.metadata
-    title = (isBook ? entry.cover?.title : metadata.title) ?? id.name
+    title = (isBook ? entry.cover?.title : metadata.title) ?? id.id.name
     titles = metadata.titles.isEmpty || isBook && entry.cover?.title == nil ? nil : metadata.titles
     caption = metadata.caption
     creator = metadata.creator
@@ -136,13 +139,13 @@ struct ImageDescription: Encodable {
     bytes = entry.bytes
     animated = entry.isMoving ? true : nil
     generation = String(entry.generation, radix: 16)
-    let (own, segment) = (PercentEncoding.encode(id.text), PercentEncoding.encode(entry.id.text))
+    let (own, segment) = (PercentEncoding.encode(id.text), PercentEncoding.encode(found.reference.text))
     var urls = [
       "self": "\(base)/api/images/\(own)", "view": "\(base)/view/\(own)",
       "viewport": "\(base)/api/images/\(segment)/viewport",
       "viewportTiles": "\(base)/api/images/\(segment)/viewport.tiles",
-      "manifest": PresentationManifest.url(ofID: id, base: base),
-      "manifest2": PresentationManifest.url(ofID: id, base: base, version: .two),
+      "manifest": PresentationManifest.url(of: id, base: base),
+      "manifest2": PresentationManifest.url(of: id, base: base, version: .two),
     ]
     for (name, url) in TileRequest.urls(ofID: segment, base: base, ending: format) { urls[name] = url }
     self.urls = urls

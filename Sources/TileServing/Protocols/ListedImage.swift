@@ -3,18 +3,18 @@ import ZigguratHTTPMessages
 import ZigguratImageLibrary
 import ZigguratText
 
-/// One image of a listing, with as much as is asked for.
+/// An image in a listing, with the requested members.
 struct ListedImage: Encodable {
-  /// Which of an image's members a listing has.
+  /// The members of each image in a listing.
   enum Fields: Hashable {
-    /// What a gallery needs.
+    /// The members that a gallery needs.
     case usual
-    /// As of one image alone.
+    /// All members, as in responses about one image.
     case all
-    /// These, and the id.
+    /// The named members and the id.
     case some(Set<String>)
 
-    /// By the description of the API.
+    /// All member names, from the API description.
     static let names: [String] = {
       let file = try? JSONDecoder().decode(JSONValue.self, from: Data(PackageResources.openapi_json))
       let image = file?["components"]?["schemas"]?["Image"]?["properties"]?.members ?? [:]
@@ -27,7 +27,7 @@ struct ListedImage: Encodable {
 
   init(_ image: ImageDescription, _ fields: Fields) { (self.image, self.fields) = (image, fields) }
 
-  /// Some 200 bytes: its picture can be laid out and its tiles asked for.
+  /// About 200 bytes: enough to lay out the image and to request its tiles.
   private struct Usual: Encodable {
     let id: String
     let isBook: Bool?

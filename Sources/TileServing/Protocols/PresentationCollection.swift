@@ -5,51 +5,47 @@ import ZigguratHTTPMessages
 import ZigguratImageLibrary
 import ZigguratText
 
-/// IIIF Presentation 3.0 of a library's folder: its folders, then the images and books that lie in it.
+/// An IIIF Presentation 3.0 collection of a library folder: its subfolders, then its images and books.
 ///
-/// Collections are not paged in that version: a folder of more than `pageSize` has collections of so many.
+/// That version has no paging. A folder with more than `pageSize` entries therefore consists of collections of that
+/// size.
 struct PresentationCollection {
   static let pageSize = 500
 
-  /// Of the library that the folder is in.
+  /// The catalog of the folder's repository.
   let catalog: Catalog
-  /// Of books that are described as a whole, by what visitors call them.
-  let titles: (ImageID) -> String?
-  /// What visitors call it; nil for the whole library.
-  let folder: ImageID?
+  /// Returns the title of a book that is described as a whole.
+  let titles: (ImageReference) -> String?
+  let folder: FolderReference
   /// The private space that is unlocked, which the whole library lists first.
   let space: Catalog?
   let identity: SiteIdentity
   let base: String
 
-  /// What the folder of all images of an unlocked space is called, as `ImageID.privateMark` has it.
-  static let privateFolder = ImageID("~")!
-
-  static func url(of folder: ImageID?, base: String) -> String {
-    let place = folder.map { PercentEncoding.encode($0.text) + "/" } ?? ""
+  static func url(of folder: FolderReference, base: String) -> String {
+    let place = folder.text.map { PercentEncoding.encode($0) + "/" } ?? ""
     return "\(base)/iiif/presentation/3/\(place)collection"
   }
 
-  /// For what lies in the folder; `partOf` of a manifest and of a folder.
-  static func reference(to folder: ImageID?, _ identity: SiteIdentity, base: String) -> JSONValue {
+  /// Returns a reference to the folder, for `partOf` of manifests and collections.
+  static func reference(to folder: FolderReference, _ identity: SiteIdentity, base: String) -> JSONValue {
     [
       "id": .text(url(of: folder, base: base)), "type": "Collection",
       "label": PresentationManifest.text(name(of: folder, identity)),
     ]
   }
 
-  private static func name(of folder: ImageID?, _ identity: SiteIdentity) -> String {
-    guard let folder else { return identity.name ?? "Library" }
-    return folder == privateFolder ? "Private" : folder.name
+  private static func name(of folder: FolderReference, _ identity: SiteIdentity) -> String {
+    folder.id?.name ?? (folder == .space ? "Private" : identity.name ?? "Library")
   }
 
-  /// - Parameter page: from 1; nil for the whole folder.
-  /// - Returns: nil where there is no such folder or page.
+  /// - Parameter page: the page number from 1; `nil` for the whole folder.
+  /// - Returns: `nil` if the folder or page does not exist.
   func json(page: Int?) throws(StorageError) -> JSONValue? {
-    let folders = try catalog.folders(in: own)
-    let count = try catalog.itemCount(in: own)
-    guard folder == nil || !folders.isEmpty || count > 0 else { return nil }
-    // As many folders as that are turned over, too.
+    let folders = try catalog.folders(in: folder.id)
+    let count = try catalog.itemCount(in: folder.id)
+    guard folder == .library || !folders.isEmpty || count > 0 else { return nil }
+    // Subfolders are also paged if there are more than `pageSize`.
     let turned = folders.count > Self.pageSize ? folders : []
     let isPaged = folders.count + count > Self.pageSize
     let total = turned.count + count
@@ -67,7 +63,7 @@ struct PresentationCollection {
     }
     var items: [JSONValue] = []
     if let space, let first = try space.first(below: nil) {
-      items.append(entry(of: Self.privateFolder, picture: first.marked))
+      items.append(entry(of: .space, picture: FoundEntry(first, in: .space)))
     }
     if turned.isEmpty { items += try entries(of: folders[...]) }
     if isPaged {
@@ -85,28 +81,23 @@ struct PresentationCollection {
 
   private var url: String { Self.url(of: folder, base: base) }
 
-  /// What the catalog calls the folder.
-  private var own: ImageID? { isOfSpace ? folder?.unmarked : folder }
-
-  private var isOfSpace: Bool { folder?.isPrivate == true || folder == Self.privateFolder }
+  private func found(_ entry: CatalogEntry) -> FoundEntry { FoundEntry(entry, in: folder.repository) }
 
   private func described(_ collection: JSONValue) throws(StorageError) -> JSONValue {
     var result = collection
-    if let first = try catalog.first(below: own) {
-      result["thumbnail"] = [thumbnail(isOfSpace ? first.marked : first)]
-    }
-    // The listing of the same.
-    let query = folder.map { "?folder=\(PercentEncoding.encode($0.text))" } ?? ""
-    if folder != Self.privateFolder {
+    if let first = try catalog.first(below: folder.id) { result["thumbnail"] = [thumbnail(found(first))] }
+    // The API's listing of the same folder. There is none of the space alone.
+    let query = folder.text.map { "?folder=\(PercentEncoding.encode($0))" } ?? ""
+    if folder != .space {
       result["seeAlso"] = [PresentationManifest.dataset("\(base)/api/images\(query)", base: base)]
     }
-    if let folder {
-      result["partOf"] = [Self.reference(to: folder.folder, identity, base: base)]
+    if let parent = folder.parent {
+      result["partOf"] = [Self.reference(to: parent, identity, base: base)]
     } else {
       result["homepage"] = [
         [
           "id": "\(base)/", "type": "Text", "format": "text/html",
-          "label": PresentationManifest.text(Self.name(of: nil, identity)),
+          "label": PresentationManifest.text(Self.name(of: .library, identity)),
         ]
       ]
     }
@@ -117,31 +108,32 @@ struct PresentationCollection {
     var entries: [JSONValue] = []
     for id in folders {
       let first = try catalog.first(below: id)
-      entries.append(entry(of: isOfSpace ? id.marked : id, picture: isOfSpace ? first?.marked : first))
+      entries.append(
+        entry(of: FolderReference(id, in: folder.repository), picture: first.map(found)))
     }
     return entries
   }
 
-  private func entry(of folder: ImageID, picture: CatalogEntry?) -> JSONValue {
+  private func entry(of folder: FolderReference, picture: FoundEntry?) -> JSONValue {
     var entry = Self.reference(to: folder, identity, base: base)
     if let picture { entry["thumbnail"] = [thumbnail(picture)] }
     return entry
   }
 
   private func manifests(from first: Int, limit: Int) throws(StorageError) -> [JSONValue] {
-    try catalog.items(in: own, from: first, limit: limit).map { item in
-      let id = isOfSpace ? item.id.marked : item.id
+    try catalog.items(in: folder.id, from: first, limit: limit).map { item in
+      let reference = ImageReference(item.id, in: folder.repository)
       return [
-        "id": .text(PresentationManifest.url(ofID: id, base: base)), "type": "Manifest",
+        "id": .text(PresentationManifest.url(of: reference, base: base)), "type": "Manifest",
         "label": PresentationManifest.text(
-          (item.first.book == nil ? nil : titles(id)) ?? item.title ?? item.id.name),
-        "thumbnail": [thumbnail(isOfSpace ? item.first.marked : item.first)],
+          (item.first.book == nil ? nil : titles(reference)) ?? item.title ?? item.id.name),
+        "thumbnail": [thumbnail(found(item.first))],
       ]
     }
   }
 
-  private func thumbnail(_ entry: CatalogEntry) -> JSONValue {
-    PresentationManifest(id: entry.id, pages: [entry], base: base).thumbnail(entry)
+  private func thumbnail(_ found: FoundEntry) -> JSONValue {
+    PresentationManifest(reference: found.reference, pages: [found], base: base).thumbnail(found)
   }
 
   private static func label(_ page: Int, _ count: Int) -> String {

@@ -4,24 +4,26 @@ import ZigguratHTTPMessages
 import ZigguratText
 import ZigguratTileProtocols
 
-/// What a manifest leads to besides its pictures.
+/// Links of a manifest to other resources.
 extension PresentationManifest {
-  /// The folder's collection, or the book of a page; the API's description; who stands behind the server.
+  /// Adds the collection of the folder or the book of a page, the API's description of the image, and the provider.
   func linked(_ manifest: JSONValue) -> JSONValue {
     var result = manifest
-    let isBook = pages[0].id != id
     if !isBook, let book = pages[0].book {
-      result["partOf"] = [["id": .text(Self.url(ofID: book, base: base)), "type": "Manifest"]]
+      result["partOf"] = [["id": .text(Self.url(of: book, base: base)), "type": "Manifest"]]
     } else {
-      result["partOf"] = [PresentationCollection.reference(to: id.folder, identity, base: base)]
+      result["partOf"] = [
+        PresentationCollection.reference(to: FolderReference(of: reference), identity, base: base)
+      ]
     }
-    let address = "\(base)/api/images/\(PercentEncoding.encode(id.text))"
+    let address = "\(base)/api/images/\(PercentEncoding.encode(reference.text))"
     result["seeAlso"] = [Self.dataset(address, base: base)]
     if let provider = identity.provider { result["provider"] = [provider.json] }
     return result
   }
 
-  /// A `seeAlso`: JSON of the API, with its description as the profile (Presentation 3.0, section 3.3.1).
+  /// Returns a `seeAlso` link to JSON of the API, with the API description as its profile (Presentation 3.0,
+  /// section 3.3.1).
   static func dataset(_ address: String, base: String) -> JSONValue {
     [
       "id": .text(address), "type": "Dataset", "format": "application/json",
@@ -29,7 +31,7 @@ extension PresentationManifest {
     ]
   }
 
-  /// How large a pixel is in the world, for viewers' rulers; nil where that is not known.
+  /// Returns the physical size of a pixel for the rulers of viewers; `nil` if it is unknown.
   static func physicalScale(_ entry: CatalogEntry, of canvas: String) -> JSONValue? {
     entry.micronsPerPixel.map { PhysicalDimensions(micronsPerPixel: $0).service(of: canvas) }
   }

@@ -1,23 +1,22 @@
-import ZigguratCatalog
 import ZigguratHTTPMessages
 import ZigguratMetadata
 import ZigguratText
 
 /// The parts of a book, as ranges of its canvases (Presentation 3.0, section 5.4).
 extension PresentationManifest {
-  /// A part, which goes from a page to another, and the parts within it.
+  /// A part of a book: a range of pages and the parts within it.
   private struct Part {
     let title: String
     let pages: Range<Int>
     var parts: [Part] = []
   }
 
-  /// The book's chapters, or else its folders; nil where it has neither.
+  /// Returns the book's chapters, or else its folders; `nil` if it has neither.
   func structures(_ canvases: [String]) -> JSONValue? {
     var parts = chapters(book?.chapters ?? [])
     if parts.isEmpty { parts = folders(pages.map { folders(of: $0) }[...], first: 0) }
     guard !parts.isEmpty else { return nil }
-    // Chapters of a stranger may all begin on the first page and end on the last.
+    // Untrusted chapters may all begin on the first page and end on the last one.
     var room = 8 * pages.count + 2000
     var count = 0
     return .list(parts.map { range($0, canvases, &room, &count) })
@@ -26,7 +25,7 @@ extension PresentationManifest {
   private func range(_ part: Part, _ canvases: [String], _ room: inout Int, _ count: inout Int) -> JSONValue {
     count += 1
     let id = "\(place)/range/\(count)"
-    // What is before the first part within it is its own.
+    // Pages before the first nested part belong to the part itself.
     let own =
       part.pages
       .lowerBound..<max(part.parts.first?.pages.lowerBound ?? part.pages.upperBound, part.pages.lowerBound)
@@ -45,20 +44,20 @@ extension PresentationManifest {
     var places: [String: Int] = [:]
     for (at, page) in pages.enumerated() {
       places[name(ofPage: page)] = at
-      if let number = page.page { places[String(number)] = places[String(number)] ?? at }
+      if let number = page.entry.page { places[String(number)] = places[String(number)] ?? at }
     }
     let found = chapters.compactMap { chapter in places[chapter.page].map { (chapter, at: $0) } }
     return parts(found[...], end: pages.count)
   }
 
-  /// Of a run of chapters each that is not within the one before it.
+  /// Returns the outermost chapters, each with its nested ones.
   private func parts(_ chapters: ArraySlice<(BookDescription.Chapter, at: Int)>, end: Int) -> [Part] {
     var parts: [Part] = []
     var rest = chapters
     while let (chapter, at) = rest.first {
       let next = rest.dropFirst().firstIndex { $0.0.level <= chapter.level } ?? rest.endIndex
       let last = next < rest.endIndex ? rest[next].at : end
-      // A part has a page at least, also where the next begins on it, or before.
+      // A part has at least one page, even if the next one begins on the same page or before it.
       let pages = at..<max(last, at + 1)
       let within = rest[rest.startIndex + 1..<next]
       parts.append(
@@ -70,7 +69,7 @@ extension PresentationManifest {
 
   // MARK: Folders
 
-  private func folders(of page: CatalogEntry) -> ArraySlice<Substring> {
+  private func folders(of page: FoundEntry) -> ArraySlice<Substring> {
     name(ofPage: page).split(separator: "/").dropLast()
   }
 
@@ -84,7 +83,7 @@ extension PresentationManifest {
       }
       let end = folders[at...].firstIndex { $0.first != name } ?? folders.endIndex
       let within = folders[at..<end].map { $0.dropFirst() }
-      // Their places are counted from the part's own first page.
+      // Positions are relative to the first page of the part.
       let start = first + at - folders.startIndex
       parts.append(
         Part(

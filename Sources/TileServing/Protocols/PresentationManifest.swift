@@ -10,13 +10,13 @@ import ZigguratTileProtocols
 
 /// IIIF Presentation 3.0 of one image, or of a book with its pages as canvases.
 struct PresentationManifest {
-  let id: ImageID
+  let reference: ImageReference
   /// One image, or a book's pages in order; each with its pyramid.
-  let pages: [CatalogEntry]
-  /// Absolute.
+  let pages: [FoundEntry]
+  /// The absolute prefix of URLs.
   let base: String
   var identity = SiteIdentity()
-  /// Of a book, where it is described as a whole.
+  /// The description of a book as a whole; nil if it has none.
   var book: BookDescription?
 
   /// Linked data unless a client prefers plain JSON (Presentation 3.0, section 6.3).
@@ -26,29 +26,29 @@ struct PresentationManifest {
   ]
   static let context = "http://iiif.io/api/presentation/3/context.json"
 
-  static func url(ofID id: ImageID, base: String, version: IIIFVersion = .three) -> String {
-    "\(base)/iiif/presentation/\(version.rawValue)/\(PercentEncoding.encode(id.text))/manifest"
+  static func url(of reference: ImageReference, base: String, version: IIIFVersion = .three) -> String {
+    "\(base)/iiif/presentation/\(version.rawValue)/\(PercentEncoding.encode(reference.text))/manifest"
   }
 
   var json: JSONValue {
     let first = pages[0]
-    let isBook = first.id != id
+    let isBook = isBook
     let hasCommonTitle = hasCommonTitle
-    var words = first.metadata
+    var words = first.entry.metadata
     if isBook, !hasCommonTitle { (words.title, words.titles) = (nil, [:]) }
     if let book { words = book.words(besides: words, title: words.title) }
     let canvases = pages.map { "\(place)/canvas/\(PercentEncoding.encode(isBook ? name(ofPage: $0) : "1"))" }
     var result: JSONValue = [
-      "@context": .text(Self.context), "id": .text(Self.url(ofID: id, base: base)), "type": "Manifest",
+      "@context": .text(Self.context), "id": .text(Self.url(of: reference, base: base)), "type": "Manifest",
       "label": label(words),
       "items": .list(
         zip(pages, canvases).map {
-          canvas($0, id: $1, titleOfAll: hasCommonTitle ? first.metadata.title : words.title)
+          canvas($0, id: $1, titleOfAll: hasCommonTitle ? first.entry.metadata.title : words.title)
         }),
       "thumbnail": [thumbnail(cover)],
       "homepage": [
         [
-          "id": "\(base)/view/\(PercentEncoding.encode(first.id.text))", "type": "Text",
+          "id": "\(base)/view/\(PercentEncoding.encode(first.reference.text))", "type": "Text",
           "format": "text/html",
           "label": label(words),
         ]
@@ -63,41 +63,44 @@ struct PresentationManifest {
     return linked(result)
   }
 
+  /// Whether the manifest is of a book: its pages have other ids than itself.
+  var isBook: Bool { pages[0].reference != reference }
+
   /// The page that represents a book: the one that its description names, or else the first.
-  private var cover: CatalogEntry {
+  private var cover: FoundEntry {
     guard let name = book?.cover else { return pages[0] }
     let number = Int(name).flatMap { $0 > 0 && $0 <= pages.count ? pages[$0 - 1] : nil }
     return pages.first { self.name(ofPage: $0) == name } ?? number ?? pages[0]
   }
 
-  /// What canvases and ranges are below.
-  var place: String { "\(base)/iiif/presentation/3/\(PercentEncoding.encode(id.text))" }
+  /// The prefix of the ids of canvases and ranges.
+  var place: String { "\(base)/iiif/presentation/3/\(PercentEncoding.encode(reference.text))" }
 
-  /// What a page is called below the book: no other page that comes or goes changes it.
-  func name(ofPage page: CatalogEntry) -> String {
-    String(page.id.text.utf8.dropFirst(id.text.utf8.count + 1)) ?? ""
+  /// Returns the name of a page within the book. It does not change if other pages are added or removed.
+  func name(ofPage page: FoundEntry) -> String {
+    String(page.entry.id.text.utf8.dropFirst(reference.id.text.utf8.count + 1)) ?? ""
   }
 
-  /// Of a book all of whose pages say the same, as those of one file do.
+  /// Whether all pages have the same title, as those of one file do.
   private var hasCommonTitle: Bool {
-    let title = pages[0].metadata.title
-    return pages.allSatisfy { $0.metadata.title == title }
+    let title = pages[0].entry.metadata.title
+    return pages.allSatisfy { $0.entry.metadata.title == title }
   }
 
-  /// The title in every language that it is known in.
+  /// Returns the title in all available languages.
   private func label(_ metadata: ImageMetadata) -> JSONValue {
     var languages = metadata.titles.mapValues { JSONValue.list([.text(Self.plain($0))]) }
     if let title = metadata.title, !metadata.titles.values.contains(title) {
       languages["none"] = [.text(Self.plain(title))]
     }
-    return languages.isEmpty ? Self.text(id.name) : .object(languages)
+    return languages.isEmpty ? Self.text(reference.id.name) : .object(languages)
   }
 
   private func describe(_ metadata: ImageMetadata, _ result: inout JSONValue) {
     if let caption = metadata.caption { result["summary"] = Self.text(caption) }
     let license = RightsAddress(metadata)
-    // What is told as `rights` needs no line of its own.
-    func unlessTold(_ text: String?) -> String? {
+    // A license that appears in `rights` is not repeated in the metadata.
+    func unlessShown(_ text: String?) -> String? {
       text.flatMap { license != nil && RightsAddress($0)?.text == license?.text ? nil : $0 }
     }
     var fields: [JSONValue] = []
@@ -105,14 +108,14 @@ struct PresentationManifest {
       ("Creator", metadata.creators), ("Date", Self.list(metadata.date)),
       ("Place", Self.list(metadata.place)), ("Keywords", metadata.keywords),
       ("Identifier", Self.list(metadata.identifier)), ("Source", Self.list(metadata.source)),
-      ("License", Self.list(unlessTold(metadata.license))),
-      ("Rights statement", Self.list(unlessTold(metadata.webStatement))),
+      ("License", Self.list(unlessShown(metadata.license))),
+      ("Rights statement", Self.list(unlessShown(metadata.webStatement))),
     ] where !values.isEmpty {
       fields.append(["label": ["en": [.text(label)]], "value": Self.texts(values)])
     }
     if !fields.isEmpty { result["metadata"] = .list(fields) }
     if let license { result["rights"] = .text(license.text) }
-    let rights = unlessTold(metadata.rights)
+    let rights = unlessShown(metadata.rights)
     // Many programs write the same text into several fields.
     let required = [rights, metadata.usageTerms, metadata.credit].compactMap(\.self)
       .reduce(into: [String]()) { texts, text in if !texts.contains(text) { texts.append(text) } }
@@ -121,13 +124,13 @@ struct PresentationManifest {
     result["requiredStatement"] = ["label": ["en": [.text(label)]], "value": Self.texts(required)]
   }
 
-  private func canvas(_ entry: CatalogEntry, id canvas: String, titleOfAll: String?) -> JSONValue {
-    let size = entry.pyramid?.imageSize
+  private func canvas(_ page: FoundEntry, id canvas: String, titleOfAll: String?) -> JSONValue {
+    let size = page.entry.pyramid?.imageSize
     var result: JSONValue = [
       "id": .text(canvas), "type": "Canvas",
-      "label": Self.text(canvasLabel(entry, titleOfAll)),
+      "label": Self.text(canvasLabel(page, titleOfAll)),
       "width": .integer(size?.width ?? 1), "height": .integer(size?.height ?? 1),
-      "thumbnail": [thumbnail(entry)],
+      "thumbnail": [thumbnail(page)],
       "items": [
         [
           "id": "\(canvas)/page", "type": "AnnotationPage",
@@ -135,36 +138,39 @@ struct PresentationManifest {
             [
               "id": "\(canvas)/painting", "type": "Annotation", "motivation": "painting",
               "target": .text(canvas),
-              // A rendered answer has its bounds: more than this comes by tiles.
-              "body": picture(entry, side: 4096),
+              // The size of a rendered picture is limited; viewers load more detail by tiles.
+              "body": picture(page, side: 4096),
             ]
           ],
         ]
       ],
     ]
-    if let scale = Self.physicalScale(entry, of: canvas) { result["service"] = [scale] }
+    if let scale = Self.physicalScale(page.entry, of: canvas) { result["service"] = [scale] }
     return result
   }
 
-  /// The title of a page, or if that is its book's, the page's name in the book.
+  /// Returns the title of a page, or its name in the book if all pages have the book's title.
   ///
   /// - Parameter titleOfAll: the title of the book.
-  private func canvasLabel(_ entry: CatalogEntry, _ titleOfAll: String?) -> String {
-    guard entry.id != id, let page = entry.page else { return Self.title(entry) }
+  private func canvasLabel(_ page: FoundEntry, _ titleOfAll: String?) -> String {
+    let entry = page.entry
+    guard page.reference != reference, let number = entry.page else { return Self.title(entry) }
     let own = entry.metadata.title
-    return (own == titleOfAll ? nil : own) ?? entry.label ?? String(page)
+    return (own == titleOfAll ? nil : own) ?? entry.label ?? String(number)
   }
 
-  /// A viewer that requests more pixels of the service than the image has is refused, as Mirador does with 120 along a
-  /// side: a smaller image is its own thumbnail.
-  func thumbnail(_ entry: CatalogEntry) -> JSONValue {
-    var thumbnail = picture(entry, side: 256)
-    if let size = entry.pyramid?.imageSize, min(size.width, size.height) < 120 { thumbnail["service"] = nil }
+  /// Returns the thumbnail of a page. A viewer that requests more pixels than the image has is refused, as is
+  /// Mirador, which requests 120 along a side. A smaller image therefore has a thumbnail without an image service.
+  func thumbnail(_ page: FoundEntry) -> JSONValue {
+    var thumbnail = picture(page, side: 256)
+    if let size = page.entry.pyramid?.imageSize, min(size.width, size.height) < 120 {
+      thumbnail["service"] = nil
+    }
     return thumbnail
   }
 
-  private func picture(_ entry: CatalogEntry, side: Int) -> JSONValue {
-    guard let picture = Self.picture(entry, side: side, base: base) else { return [:] }
+  private func picture(_ page: FoundEntry, side: Int) -> JSONValue {
+    guard let picture = Self.picture(page, side: side, base: base) else { return [:] }
     return [
       "id": .text(picture.address), "type": "Image", "format": "image/jpeg",
       "width": .integer(picture.size.width), "height": .integer(picture.size.height),
@@ -172,15 +178,15 @@ struct PresentationManifest {
     ]
   }
 
-  /// The finest level within `side` pixels along a side: it is one tile or cheap to make.
+  /// Returns the finest level with at most `side` pixels on each side. It is a single tile or cheap to render.
   static func picture(
-    _ entry: CatalogEntry, side: Int, base: String
+    _ found: FoundEntry, side: Int, base: String
   ) -> (service: String, address: String, size: PixelSize)? {
-    guard let pyramid = entry.pyramid else { return nil }
+    guard let pyramid = found.entry.pyramid else { return nil }
     var level = pyramid.topLevel
     while max(pyramid.size(ofLevel: level).width, pyramid.size(ofLevel: level).height) > side { level -= 1 }
     let size = pyramid.size(ofLevel: level)
-    let service = IIIFRequest.folder(.three, ofID: PercentEncoding.encode(entry.id.text), base: base)
+    let service = IIIFRequest.folder(.three, ofID: PercentEncoding.encode(found.reference.text), base: base)
     let name = PathText.string {
       let whole = PixelRect(x: 0, y: 0, width: size.width, height: size.height)
       IIIFTileName.write(whole, level: level, of: pyramid, .three, .jpeg, &$0)
@@ -198,8 +204,8 @@ struct PresentationManifest {
 
   private static func list(_ text: String?) -> [String] { text.map { [$0] } ?? [] }
 
-  /// A viewer takes a value from `<` to `>` for HTML, unless white space follows (Presentation 3.0, section
-  /// 4.5): nobody's words are.
+  /// Returns the text such that viewers do not parse it as HTML. They do so if it begins with `<` and ends with
+  /// `>`, unless white space follows (Presentation 3.0, section 4.5).
   private static func plain(_ text: String) -> String {
     text.hasPrefix("<") && text.hasSuffix(">") ? text + " " : text
   }

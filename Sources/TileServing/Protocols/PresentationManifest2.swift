@@ -2,7 +2,7 @@ import ZigguratHTTPMessages
 import ZigguratText
 import ZigguratTileProtocols
 
-/// A manifest of IIIF Presentation 2.1 for viewers that know no other: what the one of 3.0 says, in the older words.
+/// A manifest of IIIF Presentation 2.1 for viewers without support for 3.0. It is converted from the 3.0 manifest.
 struct PresentationManifest2 {
   private static let context = "http://iiif.io/api/presentation/2/context.json"
 
@@ -74,7 +74,7 @@ struct PresentationManifest2 {
     return result
   }
 
-  /// The members of every resource.
+  /// Returns the members that every resource has.
   private func resource(_ resource: JSONValue, _ type: String) -> JSONValue {
     var result: JSONValue = [
       "@id": .text(id(resource)), "@type": .text(type), "label": resource["label"].map(value) ?? "",
@@ -95,7 +95,7 @@ struct PresentationManifest2 {
     return result
   }
 
-  /// Ranges are a flat list, whose members name each other.
+  /// Ranges are a flat list with references to each other.
   private func add(_ range: JSONValue, to ranges: inout [JSONValue]) {
     let items = range["items"]?.elements ?? []
     var result = resource(range, "sc:Range")
@@ -107,12 +107,12 @@ struct PresentationManifest2 {
     for part in parts { add(part, to: &ranges) }
   }
 
-  /// A resource's address in this version, its own and the image API's.
+  /// Returns the resource's URI in this version, of the presentation API or the image API.
   private func id(_ resource: JSONValue) -> String {
     let id = resource["id"]?.string ?? ""
     for folder in ["/iiif/presentation/", "/iiif/"] where id.hasPrefix("\(base)\(folder)3") {
       let rest = id.dropFirst(base.count + folder.count + 1)
-      // The full size has another name (Image API 2.1, section 4.2).
+      // The full size has another name in 2.1 (Image API 2.1, section 4.2).
       let name = "/full/max/0/default.jpg"
       guard folder == "/iiif/", rest.hasSuffix(name) else { return "\(base)\(folder)2\(rest)" }
       return "\(base)\(folder)2\(rest.dropLast(name.count))/full/full/0/default.jpg"
@@ -120,7 +120,7 @@ struct PresentationManifest2 {
     return id
   }
 
-  /// A map of languages as values with languages (section 4.3).
+  /// Converts a language map to values with languages (section 4.3).
   private func value(_ languages: JSONValue) -> JSONValue {
     var values: [JSONValue] = []
     for (language, texts) in (languages.members ?? [:]).sorted(by: { $0.key < $1.key }) {

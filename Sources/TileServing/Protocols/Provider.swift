@@ -2,16 +2,17 @@ import Foundation
 import ZigguratHTTPMessages
 package import ZigguratText
 
-/// Who provides what a server has: an Agent as manifests and collections name it (IIIF Presentation 3.0, section 3.2).
+/// The organization or person that provides the content: an Agent in manifests and collections (IIIF Presentation
+/// 3.0, section 3.2).
 package struct Provider: Codable, Equatable, Sendable {
   package let json: JSONValue
 
-  /// What of a file is none, in one line.
+  /// The reason why a file is invalid, in one line.
   package struct Refusal: Error {
     package let description: String
   }
 
-  /// `Name <https://example.org>`; nil where the text is not of this form.
+  /// Parses `Name <https://example.org>`. Returns `nil` if the text has another form.
   package init?(line: String) {
     guard line.hasSuffix(">"), let start = line.lastIndex(of: "<") else { return nil }
     let address = String(line[line.index(after: start)...].dropLast())
@@ -24,7 +25,7 @@ package struct Provider: Codable, Equatable, Sendable {
     ]
   }
 
-  /// An Agent in JSON, every member of which the specification knows.
+  /// Parses an Agent in JSON. Members that the specification does not define are rejected.
   package init(json file: [UInt8]) throws(Refusal) {
     guard file.count <= 65_536, let json = try? JSONDecoder().decode(JSONValue.self, from: Data(file)),
       var members = json.members
@@ -73,7 +74,7 @@ package struct Provider: Codable, Equatable, Sendable {
     }
   }
 
-  /// A map of languages (section 4.1).
+  /// Validates a language map (section 4.1).
   private static func checkLabel(_ label: JSONValue?, _ whose: String) throws(Refusal) {
     let isSound =
       label?.members.map { languages in

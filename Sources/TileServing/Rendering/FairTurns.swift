@@ -1,24 +1,24 @@
 import ZigguratHTTPMessages
 
-/// Whose turn it is among clients that wait: whoever was given the least so far goes first, each client's own in the
-/// order of their arrival.
+/// A fair queue of clients' jobs. The client with the least service so far is next; jobs of one client keep their
+/// order of arrival.
 ///
-/// Start-time fair queueing (Goyal, Vin, Cheng: "Start-time Fair Queueing", SIGCOMM 1996): a client that comes counts
-/// as if it had been given as much as the one that was served last, so nobody saves up turns by staying away, and
-/// nobody pays for work that nobody else waited for.
+/// The algorithm is start-time fair queueing (Goyal, Vin, Cheng: "Start-time Fair Queueing", SIGCOMM 1996). A new
+/// client starts with the service of the client that was served last. So no client accumulates credit while it is
+/// idle, and none is charged for service that did not delay others.
 struct FairTurns<Key: Hashable & Sendable>: Sendable {
   private struct Client {
-    /// The cost of all that was begun, on a scale that all clients share.
+    /// The cost of all jobs that were started, on a scale common to all clients.
     var given = 0
     var waiting: [(key: Key, cost: Int, number: Int)] = []
   }
 
   private var clients: [ClientAddress: Client] = [:]
-  /// What the client had been given whose turn was the last.
+  /// The service of the client that was served last, before its job (virtual time).
   private var now = 0
   private var arrivals = 0
   private static var longest: Int { 1 << 61 }
-  /// Clients that are remembered although they do not wait.
+  /// Maximum number of clients that are remembered without waiting jobs.
   private static var memory: Int { 1024 }
 
   /// - Parameter cost: above 0, in any unit; far below 2^60.
@@ -30,7 +30,7 @@ struct FairTurns<Key: Hashable & Sendable>: Sendable {
     clients[address] = client
   }
 
-  /// Takes the key whose turn it is, which counts as begun; clients that may have nothing now keep their place.
+  /// Removes and returns the next job, which counts as started. Clients that `mayHave` rejects keep their place.
   mutating func next(where mayHave: (ClientAddress) -> Bool = { _ in true }) -> Key? {
     let waiting = clients.filter { !$0.value.waiting.isEmpty && mayHave($0.key) }
     let first = waiting.min { one, other in
@@ -46,7 +46,7 @@ struct FairTurns<Key: Hashable & Sendable>: Sendable {
     return key
   }
 
-  /// Reckons from the last turn on: sums do not grow for ever.
+  /// Rebases the sums on the current virtual time, so that they do not grow without bound.
   private mutating func beginAnew() {
     clients = clients.mapValues { client in
       var client = client
@@ -56,10 +56,10 @@ struct FairTurns<Key: Hashable & Sendable>: Sendable {
     now = 0
   }
 
-  /// Takes the key that came last of a client's.
+  /// Removes and returns the job of a client that arrived last.
   mutating func takeLast(of address: ClientAddress) -> Key? { clients[address]?.waiting.popLast()?.key }
 
-  /// Takes a key out of a client's without its turn.
+  /// Removes a job of a client without starting it.
   mutating func remove(_ key: Key, of address: ClientAddress) {
     clients[address]?.waiting.removeAll { $0.key == key }
   }
@@ -68,6 +68,6 @@ struct FairTurns<Key: Hashable & Sendable>: Sendable {
 
   func count(of address: ClientAddress) -> Int { clients[address]?.waiting.count ?? 0 }
 
-  /// The clients that wait.
+  /// The clients with waiting jobs.
   var waiting: [ClientAddress] { clients.filter { !$0.value.waiting.isEmpty }.map(\.key) }
 }

@@ -1,13 +1,13 @@
 import Synchronization
 package import ZigguratHTTPMessages
 
-/// What clients hold of something that is limited: whoever holds as much as is left for all others gets no more.
+/// A quota tracker for a limited resource. A client that holds as much as is left for all others gets no more.
 ///
-/// So one client has at most half, of two each a third, and there is always some for whoever comes next: dynamic
-/// thresholds (Choudhury, Hahne: "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches", IEEE/ACM
-/// Transactions on Networking 6, 1998).
+/// One client can hold at most half, two clients a third each, and some is always left for the next client. These
+/// are dynamic thresholds (Choudhury, Hahne: "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches",
+/// IEEE/ACM Transactions on Networking 6, 1998).
 package final class HeldMemory: Sendable {
-  /// As long as there is one, its client holds that thing.
+  /// A client's share of an object, held for the lifetime of this reference.
   package final class Hold: Sendable {
     private let thing: any AnyObject & Sendable
     private let client: ClientAddress
@@ -30,7 +30,7 @@ package final class HeldMemory: Sendable {
   private struct State {
     var total = 0
     var amounts: [ClientAddress: Int] = [:]
-    /// How often each client holds each thing; once or more, it counts once.
+    /// The number of holds of each client on each object; several holds count once.
     var holders: [ObjectIdentifier: [ClientAddress: Int]] = [:]
   }
 
@@ -39,22 +39,22 @@ package final class HeldMemory: Sendable {
 
   package init(limit: Int) { self.limit = limit }
 
-  /// Of different things.
+  /// The amount of all distinct objects that are held.
   package var total: Int { state.withLock { $0.total } }
 
   func amount(of client: ClientAddress) -> Int { state.withLock { $0.amounts[client, default: 0] } }
 
-  /// Whether the client may have more, of which `more` are asked for.
+  /// Whether the client may hold `more` in addition.
   package func admits(_ client: ClientAddress, more: Int = 1) -> Bool {
     state.withLock { $0.amounts[client, default: 0] + more <= limit - $0.total }
   }
 
-  /// - Parameter amount: the same whenever it is the same thing.
+  /// - Parameter amount: must be equal for equal objects.
   package func hold(_ thing: any AnyObject & Sendable, of amount: Int, by client: ClientAddress) -> Hold {
     Hold(thing, client, amount, self)
   }
 
-  /// Of a thing of its own.
+  /// Holds an amount that is not shared with other clients.
   func hold(_ amount: Int, by client: ClientAddress) -> Hold { hold(Nameless(), of: amount, by: client) }
 
   private final class Nameless: Sendable {}
@@ -76,7 +76,7 @@ package final class HeldMemory: Sendable {
         return
       }
       state.holders[thing]![client] = nil
-      // None is remembered of a client that holds things of no amount alone.
+      // Clients that hold only objects with amount 0 are not remembered.
       let left = state.amounts[client, default: 0] - amount
       state.amounts[client] = left > 0 ? left : nil
       guard state.holders[thing]!.isEmpty else { return }

@@ -2,24 +2,24 @@ import Synchronization
 package import ZigguratHTTPMessages
 import ZigguratTileRendering
 
-/// A picture that has to be made before it can be sent: what makes it, and what tells it from others.
+/// A picture to be rendered: the work, and a key that identifies equal pictures.
 package final class RenderJob: Sendable {
-  /// How long a render may take decides which threads are there for it: a thumbnail waits for no poster.
+  /// The class of threads that render a job, chosen by its expected duration. A thumbnail never waits for a poster.
   enum Lane: Int, CaseIterable {
     case quick, long
   }
 
-  /// Equal keys make equal bytes: the archive's generation and all that the picture depends on.
+  /// Equal keys produce equal bytes: the archive's generation and all parameters of the picture.
   package let key: String
   let cost: RenderCost
-  /// Whether the picture may be kept now.
+  /// Whether the picture may be cached now.
   let mayBeKept: @Sendable () -> Bool
   let work: @Sendable (Cancellation) throws(RenderError) -> [UInt8]
-  /// What is answered where the picture cannot be made.
+  /// The response if rendering fails.
   let failure: Response
-  /// Asked for when nobody waits any more.
+  /// Requested when no client waits any more.
   let cancellation = Cancellation()
-  /// When a thread began with it; nil before, and if an equal job is rendered in its place.
+  /// The time at which a thread started the job. `nil` before that, or if an equal job is rendered instead.
   private let began = Mutex<ContinuousClock.Instant?>(nil)
 
   init(
@@ -35,7 +35,7 @@ package final class RenderJob: Sendable {
 
   func begin() { began.withLock { $0 = .now } }
 
-  /// How long a waiter has waited for its turn and for the render.
+  /// Returns the times that a client spent in the queue and waiting for the render.
   func timings(since asked: ContinuousClock.Instant) -> [ResponseTiming] {
     let now = ContinuousClock.now
     guard let began = began.withLock({ $0 }), began > asked else {
@@ -44,22 +44,22 @@ package final class RenderJob: Sendable {
     return [ResponseTiming("queue", began - asked), ResponseTiming("render", now - began)]
   }
 
-  /// About what a photograph has: a format that writes more to a pixel takes longer for it, too.
+  /// The estimated size, typical of a photograph. Formats with more bytes per pixel also take longer per pixel.
   var likelyBytes: Int { cost.pixels / 8 }
 
   var lane: Lane { cost > .quick ? .long : .quick }
 }
 
-/// How a render job ended.
+/// The result of a render job.
 package enum RenderOutcome: Sendable {
   case done(RenderedBytes)
-  /// What is answered instead.
+  /// A refusal or an error.
   case refused(Response)
 }
 
-/// A rendered picture's bytes, at one place in memory for all who are sent them.
+/// The bytes of a rendered picture, shared by all clients that receive it.
 package final class RenderedBytes: @unchecked Sendable {
-  // Sendable: written in `init` only.
+  // Sendable: written only in `init`.
   package let bytes: UnsafeRawBufferPointer
 
   init(_ bytes: [UInt8]) {

@@ -1,23 +1,24 @@
 import ZigguratTileProtocols
 import ZigguratTileRendering
 
-/// What rendering may take.
+/// The limits of rendering.
 package struct RenderOptions: Codable, Hashable, Sendable {
-  /// Pixels of one picture, fewer in formats that take long (`PictureFormat.limit`).
+  /// Maximum number of pixels of a picture; lower for formats that take long to encode (`PictureFormat.limit`).
   package var pixels = 50_000_000
-  /// Threads that render, beside those that answer: so many for quick pictures, and as many for long ones.
+  /// Number of render threads for quick pictures, and the same number for long ones. Event loops have their own
+  /// threads.
   package var threads = 2
-  /// Pictures that may wait; what comes then is answered 503.
+  /// Maximum number of waiting pictures. Further requests get 503.
   package var queue = 64
-  /// Seconds that a client waits for a picture, and that one is rendered, at most.
+  /// Maximum time, in seconds, that a client waits for a picture and that a render takes.
   package var timeout = 30.0
   /// Bytes of finished pictures and decoded tiles together.
   package var cacheBytes = 128 << 20
-  /// Of lossy pictures, 1…100.
+  /// The quality of lossy pictures, 1…100.
   package var quality = 80
 
-  /// Bytes of finished pictures that are not sent yet: those of clients that are slow to read. At least two pictures
-  /// of the most pixels, however badly they can be compressed, so that one client's leaves room for another's.
+  /// Maximum bytes of finished pictures that are not sent yet, because their clients read slowly. Two pictures of
+  /// the maximum size always fit, even if they are incompressible, so that one client leaves room for another.
   var unsentBytes: Int { max(4 * cacheBytes, 2 * 3 * pixels) }
 
   package init() {}

@@ -1,30 +1,30 @@
 import Glibc
 import Synchronization
 
-/// The threads that answer, as far as their processor time goes.
+/// The processor time of the threads that send responses.
 package final class EventLoops: Sendable {
   private let clocks = Mutex<[clockid_t]>([])
 
-  /// The calling thread is one of them, as long as the process lives.
+  /// Adds the calling thread, which must run until the process ends.
   package func join() {
     var clock = clockid_t()
     guard pthread_getcpuclockid(pthread_self(), &clock) == 0 else { return }
     clocks.withLock { if !$0.contains(clock) { $0.append(clock) } }
   }
 
-  /// What all of them have used, seconds.
+  /// The processor time of all threads, in seconds.
   var seconds: Double { clocks.withLock { $0.reduce(0) { $0 + RenderPace.seconds($1) } } }
 }
 
-/// When the next picture may be begun: at once, except while answers take a good part of all processors. Then
-/// pictures get an eighth of the machine, one after the other, whatever the system's scheduler would give them:
-/// a render of a millisecond on each processor is a millisecond that tiles wait.
+/// Decides when the next picture may be started: immediately, unless responses take a large share of all
+/// processors. Pictures then get one eighth of the machine, one after the other, independent of the system's
+/// scheduler. A render that takes a millisecond on each processor delays tiles by a millisecond.
 struct RenderPace {
   private static let crowdedShare = 0.25
   private static let share = 0.125
-  /// Seconds: what is measured over less is chance.
+  /// Minimum measuring interval, in seconds. Shorter measurements are noise.
   private static let window = 0.02
-  /// Seconds of processor time that count after the longest picture.
+  /// Maximum debt after a long render, in seconds of processor time.
   private static let longestDebt = 0.2
 
   private let processors = Double(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
@@ -37,10 +37,10 @@ struct RenderPace {
 
   init(_ loops: EventLoops) { self.loops = loops }
 
-  /// To be asked before each picture.
+  /// Whether a picture may be started now. To be called before each picture.
   /// - Parameters:
-  ///   - renderSeconds: processor time of all render threads so far.
-  ///   - isIdle: nothing is being rendered.
+  ///   - renderSeconds: returns the processor time of all render threads so far, in seconds.
+  ///   - isIdle: returns whether nothing is being rendered.
   mutating func mayBegin(renderSeconds: () -> Double, isIdle: () -> Bool) -> Bool {
     let now = Self.seconds(CLOCK_MONOTONIC)
     let elapsed = now - sampled
@@ -58,7 +58,7 @@ struct RenderPace {
     return !isCrowded || (isIdle() && credit - (renderSeconds - rendering) > 0)
   }
 
-  /// Seconds after which it is worth asking again.
+  /// Seconds to wait before the next call.
   var pause: Double { max(0.002, min(0.1, -credit / (processors * Self.share))) }
 
   static func seconds(_ clock: clockid_t) -> Double {

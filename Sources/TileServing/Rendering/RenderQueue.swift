@@ -5,21 +5,21 @@ package import ZigguratHTTPMessages
 import ZigguratThreads
 import ZigguratTileRendering
 
-/// Renders on threads of its own, of lower priority than those that answer; equal jobs in flight are
-/// rendered once, finished ones are kept in memory as long as there is room.
+/// Renders pictures on threads of lower priority than the event loops. Equal jobs in flight are rendered once;
+/// finished pictures are cached while there is room.
 ///
-/// Finished ones that are not sent yet are bounded by `HeldMemory`: clients that do not read get no more.
+/// Finished pictures that are not sent yet are bounded by `HeldMemory`: clients that do not read get no more.
 ///
-/// Clients have their turns by `FairTurns`, quick renders on threads that are not there for long ones. One more
-/// thread, of ordinary priority, hands out the jobs and tells those who wait.
+/// Clients are scheduled by `FairTurns`, and threads for quick renders run no long ones. One additional thread of
+/// normal priority dispatches the jobs and notifies the waiters.
 package final class RenderQueue: Sendable {
-  /// Someone who waits for a picture.
+  /// A client that waits for a picture.
   package struct Waiter: Sendable {
-    /// Whose turn it is when he is served.
+    /// The client to which the job is charged.
     let client: ClientAddress
-    /// False once the client is gone: nobody renders for him.
+    /// Whether the client is still connected. A job without connected clients is not rendered.
     let isThere: @Sendable () -> Bool
-    /// Called once, by any thread.
+    /// Called once, from any thread.
     let take: @Sendable (RenderOutcome) -> Void
 
     package init(
@@ -32,7 +32,7 @@ package final class RenderQueue: Sendable {
     }
   }
 
-  /// What `/metrics` tells.
+  /// The counters for `/metrics`.
   package struct Counts: Sendable {
     package var rendered = 0
     package var shared = 0
@@ -47,44 +47,47 @@ package final class RenderQueue: Sendable {
 
   private struct State {
     var cache: LeastRecentlyUsed<String, RenderedBytes>
-    /// Bytes of pictures by the keys of their jobs, of more than are kept: a 304 needs the length.
+    /// Sizes of pictures in bytes, by the keys of their jobs. It holds more entries than the cache, because a 304
+    /// needs the length.
     var lengths = LeastRecentlyUsed<String, Int>(limit: 8192)
     var waiting: WaitingRenders
-    /// The thread that hands out jobs is there.
+    /// Whether the dispatching thread runs.
     var hasThread = false
-    /// What is being rendered will be held by those who wait for it.
+    /// The expected memory of pictures that are being rendered, charged to the clients that wait for them.
     var making: [ObjectIdentifier: [HeldMemory.Hold]] = [:]
     var isStopping = false
     var counts = Counts()
   }
 
   private let state: Mutex<State>
-  /// A job waits or is done, or no more are to come.
+  /// Signalled if a job arrives or ends, or if the queue stops.
   private let wakeUp = WakeUps()
-  /// Of each lane, by its number.
+  /// The number of threads of each lane, by its raw value.
   private let threads: [Int]
   private let loops: EventLoops
-  /// Pictures that are finished, but not sent.
+  /// The memory of finished pictures that are not sent yet.
   private let unsent: HeldMemory
-  /// Those that are being rendered, by what they are likely to have.
+  /// The estimated memory of pictures that are being rendered.
   private let making: HeldMemory
   private let secondsElsewhere: (@Sendable () -> Double)?
   private let sweep: @Sendable () -> Bool
-  /// Seconds between looks for those who left or waited for too long.
+  /// Seconds between checks for clients that disconnected or timed out.
   private static let sweepInterval = 0.1
-  /// The same while nothing is asked for, as long as renders keep something.
+  /// The interval while there are no requests but renders still hold resources.
   private static let restInterval = 1.0
 
   /// - Parameters:
-  ///   - loops: those that are to go first.
-  ///   - secondsElsewhere: processor time that renders have used outside of this process; nil where none is made there.
-  ///   - sweep: lets go of what renders keep and nobody asks for; true where some is left for later.
+  ///   - loops: the event loops, which have priority.
+  ///   - secondsElsewhere: returns the processor time of renders outside of this process, in seconds; `nil` if
+  ///     there are none.
+  ///   - sweep: releases resources that renders no longer need. Returns whether some are left for later.
   init(
     _ options: RenderOptions, _ loops: EventLoops = EventLoops(),
     secondsElsewhere: (@Sendable () -> Double)? = nil, sweep: @escaping @Sendable () -> Bool = { false }
   ) {
     self.sweep = sweep
-    // One more for quick pictures made elsewhere: on a thread whose answer is on its way nothing is done.
+    // One more thread for quick pictures that are rendered elsewhere: a thread that returns a result is blocked
+    // meanwhile.
     let spare = secondsElsewhere == nil ? 0 : 1
     threads = RenderJob.Lane.allCases.map { options.threads + ($0 == .quick ? spare : 0) }
     self.loops = loops
@@ -111,12 +114,12 @@ package final class RenderQueue: Sendable {
     }
   }
 
-  /// The picture, if it is kept, and the client may have it.
+  /// Returns the picture if it is cached and the client's quota admits it.
   /// - Parameter isLast: whether a refusal is final, and thus counted.
   private func finished(_ job: RenderJob, for client: ClientAddress, isLast: Bool) -> RenderOutcome? {
     state.withLock { state in
       guard let found = state.cache.value(for: job.key) else { return nil }
-      // It may be kept no longer than the client takes to read it.
+      // The picture counts as unsent, because it may be evicted before the client has read it.
       guard unsent.admits(client) else {
         if isLast { state.counts.refused += 1 }
         return .refused(.busy)
@@ -126,7 +129,7 @@ package final class RenderQueue: Sendable {
     }
   }
 
-  /// A reply whose body is a picture that is kept, or is rendered first.
+  /// Returns a reply whose body is a cached picture or one that is rendered first.
   /// - Parameter head: the response without its body.
   func reply(_ job: RenderJob, _ head: Response, for client: ClientAddress) -> Reply {
     if case .done(let picture)? = finished(job, for: client, isLast: false) {
@@ -147,7 +150,7 @@ package final class RenderQueue: Sendable {
   }
 
   private func response(_ head: Response, _ picture: RenderedBytes, _ client: ClientAddress) -> Response {
-    // The client holds its memory until it is sent.
+    // The memory is charged to the client until it is sent.
     Response(
       head.status, head.headers,
       .gathered(
@@ -157,7 +160,7 @@ package final class RenderQueue: Sendable {
   }
 
   private func outcome(of job: RenderJob, for client: ClientAddress) async -> RenderOutcome {
-    // It may have been rendered for another client since.
+    // The picture may have been rendered for another client since.
     if let finished = finished(job, for: client, isLast: true) { return finished }
     let cancellation = Cancellation()
     return await withTaskCancellationHandler {
@@ -172,7 +175,7 @@ package final class RenderQueue: Sendable {
     }
   }
 
-  /// Lets go of all pictures that are kept.
+  /// Empties the cache.
   func forget() {
     state.withLock { state in
       state.cache.removeAll()
@@ -180,40 +183,40 @@ package final class RenderQueue: Sendable {
     }
   }
 
-  /// Has the job done; false where the queue is full or ends, or the client has too much that is not sent, and then
-  /// the waiter is not called.
+  /// Submits the job. Returns `false` if the queue is full or has stopped, or if the client has too many unsent
+  /// bytes. In that case the waiter is not called.
   func submit(_ job: RenderJob, _ waiter: Waiter) -> Bool {
-    let told = state.withLock { state -> [WaitingRenders.Told]? in
+    let refusals = state.withLock { state -> [WaitingRenders.Refusal]? in
       guard !state.isStopping, unsent.admits(waiter.client), startThread(&state),
-        let told = state.waiting.add(job, waiter, at: Self.now)
+        let refusals = state.waiting.add(job, waiter, at: Self.now)
       else {
         if !state.isStopping { state.counts.refused += 1 }
         return nil
       }
-      state.counts.refused += told.count
-      return told
+      state.counts.refused += refusals.count
+      return refusals
     }
-    guard let told else { return false }
+    guard let refusals else { return false }
     wakeUp.signal()
-    tell(told)
+    send(refusals)
     return true
   }
 
-  /// Refuses what waits and ends what is being rendered: afterwards no waiter is left.
+  /// Refuses waiting jobs and cancels running ones. No waiter is left afterwards.
   package func stop() {
-    let told = state.withLock { state in
+    let refusals = state.withLock { state in
       state.isStopping = true
       return state.waiting.stop()
     }
-    tell(told)
+    send(refusals)
     wakeUp.signal()
     while state.withLock({ $0.hasThread }) { usleep(5_000) }
   }
 
   private static var now: Double { RenderPace.seconds(CLOCK_MONOTONIC) }
 
-  private func tell(_ told: [WaitingRenders.Told]) {
-    for (waiter, answer) in told { waiter.take(.refused(answer)) }
+  private func send(_ refusals: [WaitingRenders.Refusal]) {
+    for (waiter, answer) in refusals { waiter.take(.refused(answer)) }
   }
 
   private func startThread(_ state: inout State) -> Bool {
@@ -221,7 +224,7 @@ package final class RenderQueue: Sendable {
     return state.hasThread
   }
 
-  /// Until the queue stops and every job that was begun is done.
+  /// Dispatches jobs until the queue stops and every started job is done.
   private func handOut() {
     var renderers: [RenderThread] = []
     var pace = RenderPace(loops)
@@ -238,7 +241,7 @@ package final class RenderQueue: Sendable {
         keepsThings = true
       }
       if Self.now - swept >= Self.sweepInterval {
-        tell(state.withLock { $0.waiting.sweep(at: Self.now) })
+        send(state.withLock { $0.waiting.sweep(at: Self.now) })
         if keepsThings { keepsThings = sweep() }
         swept = Self.now
       }
@@ -264,7 +267,7 @@ package final class RenderQueue: Sendable {
     state.withLock { $0.hasThread = false }
   }
 
-  /// One that has nothing to do, or else a new one; nil where the system gives none.
+  /// Returns an idle thread or a new one; `nil` if the system cannot create one.
   private func idle(_ renderers: inout [RenderThread]) -> RenderThread? {
     if let renderer = renderers.first(where: \.isIdle) { return renderer }
     let renderer = RenderThread(done: wakeUp)
@@ -274,32 +277,32 @@ package final class RenderQueue: Sendable {
   }
 
   private func next(_ lane: RenderJob.Lane) -> RenderJob? {
-    let (job, told) = state.withLock { state -> (RenderJob?, [WaitingRenders.Told]) in
+    let (job, refusals) = state.withLock { state -> (RenderJob?, [WaitingRenders.Refusal]) in
       guard !state.isStopping else { return (nil, []) }
-      let (job, clients, told) = state.waiting.begin(lane, at: Self.now) { mayHave($0, lane) }
+      let (job, clients, refusals) = state.waiting.begin(lane, at: Self.now) { mayHave($0, lane) }
       if let job {
         job.begin()
         state.making[ObjectIdentifier(job)] = clients.map { making.hold(job, of: job.likelyBytes, by: $0) }
       }
-      return (job, told)
+      return (job, refusals)
     }
-    tell(told)
+    send(refusals)
     return job
   }
 
-  /// Whether another picture may be begun for the client. For a long one those that are being rendered count as well;
-  /// a quick one has few bytes, and waits for no long one.
+  /// Whether another picture may be started for the client. For a long one, pictures that are being rendered also
+  /// count. A quick one has few bytes and waits for no long one.
   private func mayHave(_ client: ClientAddress, _ lane: RenderJob.Lane) -> Bool {
     guard lane == .long else { return unsent.admits(client) }
     return unsent.amount(of: client) + making.amount(of: client) < unsent.limit - unsent.total - making.total
   }
 
   private func finish(_ job: RenderJob, _ outcome: RenderOutcome) {
-    // Held until those who wait for it hold the picture itself.
+    // Held until the waiters hold the picture itself.
     let (all, holds) = state.withLock { state in
       if case .done(let bytes) = outcome {
         state.counts.rendered += 1
-        // Asked here, so that nothing comes after `forget`.
+        // Checked under the lock, so that nothing is cached after `forget`.
         if job.mayBeKept() {
           state.lengths.insert(bytes.bytes.count, for: job.key, weight: 1)
           state.cache.insert(bytes, for: job.key, weight: bytes.bytes.count + job.key.utf8.count + 256)
@@ -313,21 +316,22 @@ package final class RenderQueue: Sendable {
 }
 
 extension Response {
-  /// To a picture of a pyramid without its coarse levels, which too many tiles would have to be read for.
+  /// Returns the response for a picture of a pyramid without its coarse levels, for which too many tiles would have
+  /// to be read.
   static func outOfReach(insteadOf failure: Response) -> Response {
     let text = "the coarse levels of this pyramid are not stored, and this picture would need too many tiles"
     let isProblem = failure["Content-Type"] == "application/problem+json"
     return isProblem ? .problem(404, "Not stored", text) : self.text(404, text)
   }
 
-  /// The render queue is full.
+  /// The response if the render queue is full.
   static let busy = later(1, "too many pictures are being rendered; try again")
 
-  /// The picture was not ready in time.
+  /// The response if the picture was not ready in time.
   static let late = later(30, "the picture was not ready in time; try again later, or ask for fewer pixels")
 
   /// There is no memory, or no descriptor, for a tile, or where it lies cannot be reached.
-  static let heldUp = later(1, heldUpWords)
+  static let unavailable = later(1, unavailableMessage)
 
   private static func later(_ seconds: Int, _ text: String) -> Response {
     var response = self.text(503, text)

@@ -3,12 +3,10 @@ import Synchronization
 import ZigguratThreads
 import ZigguratTileRendering
 
-/// A thread of low priority that makes one picture at a time.
+/// A thread of low priority that renders one picture at a time.
 ///
-/// It takes no lock that an event loop takes: a thread that must let tiles go first while it holds a lock
-/// would keep the tiles waiting for it.
-// Sendable: `job` and `outcome` belong to the thread while it is busy, to the one who hands out jobs before
-// and after; `stage` passes them to and fro.
+/// It takes no lock that an event loop takes. Otherwise a preempted render thread that holds the lock would delay
+/// tiles (priority inversion).
 final class RenderThread: @unchecked Sendable {
   private enum Stage: UInt8, AtomicRepresentable {
     case idle, busy, done
@@ -17,20 +15,21 @@ final class RenderThread: @unchecked Sendable {
   private let stage = Atomic(Stage.idle)
   private let begin = WakeUps()
   private let done: WakeUps
-  /// Of its processor time; 0 until it runs.
+  /// The clock of its processor time; 0 until it runs.
   private let clock = Atomic<clockid_t>(0)
   private var job: RenderJob?
-  /// Of the job; nil while there is none. Only the one who hands out jobs looks at it.
+  /// The lane of the job; `nil` without a job. Accessed only by the dispatching thread.
   private(set) var lane: RenderJob.Lane?
   private var outcome = RenderOutcome.refused(.busy)
 
   /// - Parameter done: signalled after each picture.
   init(done: WakeUps) { self.done = done }
 
-  /// - Returns: false where the system gives no thread.
+  /// - Returns: `false` if the system cannot create a thread.
   func start() -> Bool {
     StartedThread.detached { [self] in
-      // For this thread alone, as Linux has it. Not the lowest: pictures come, if late, while tiles take all.
+      // Linux sets the priority of this thread only. Not the lowest priority: pictures must make progress under
+      // full load.
       setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
       var own = clockid_t()
       if pthread_getcpuclockid(pthread_self(), &own) == 0 { clock.store(own, ordering: .relaxed) }
@@ -38,7 +37,7 @@ final class RenderThread: @unchecked Sendable {
     }
   }
 
-  /// Processor time that it has used.
+  /// The processor time used by the thread, in seconds.
   var seconds: Double {
     let clock = clock.load(ordering: .relaxed)
     return clock == 0 ? 0 : RenderPace.seconds(clock)
@@ -46,7 +45,7 @@ final class RenderThread: @unchecked Sendable {
 
   var isIdle: Bool { stage.load(ordering: .acquiring) == .idle }
 
-  /// Gives an idle thread its job, or nil, at which it ends.
+  /// Gives an idle thread its job; `nil` ends the thread.
   func make(_ job: RenderJob?) {
     self.job = job
     lane = job?.lane
@@ -54,7 +53,7 @@ final class RenderThread: @unchecked Sendable {
     begin.signal()
   }
 
-  /// The job that is done, after which the thread is idle; nil where none is.
+  /// Returns the finished job and makes the thread idle; `nil` if no job is finished.
   func finished() -> (job: RenderJob, outcome: RenderOutcome)? {
     guard stage.load(ordering: .acquiring) == .done, let job else { return nil }
     defer {
@@ -73,7 +72,7 @@ final class RenderThread: @unchecked Sendable {
       do throws(RenderError) {
         outcome = .done(RenderedBytes(try job.work(job.cancellation)))
       } catch {
-        // The reason is the operator's; a client is told no more than that it failed.
+        // The cause is logged for the operator; the client learns only that rendering failed.
         outcome = .refused(
           job.cancellation.isAsked || error.isTemporary
             ? .busy : error.isOutOfReach ? .outOfReach(insteadOf: job.failure) : job.failure)

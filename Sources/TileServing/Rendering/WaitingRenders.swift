@@ -1,38 +1,37 @@
 import ZigguratHTTPMessages
 
-/// Renders that are waited for: who waits for which, and whose turn it is.
+/// The renders with waiting clients, and their order.
 ///
-/// A value without threads or a clock of its own: whoever holds it says what time it is, and tells those who are
-/// dropped.
+/// A value without threads or a clock of its own: its owner passes the time, and sends the refusals.
 struct WaitingRenders: Sendable {
   typealias Waiter = RenderQueue.Waiter
 
-  /// Somebody who is told an answer now, outside of any lock.
-  typealias Told = (waiter: Waiter, answer: Response)
+  /// A client that is refused, and the response to it, which is sent outside of any lock.
+  typealias Refusal = (waiter: Waiter, answer: Response)
 
   private struct Render {
     let job: RenderJob
     var waiters: [(waiter: Waiter, since: Double)]
-    /// When a thread began with it, seconds.
+    /// The time at which a thread started the render, in seconds.
     var began: Double?
   }
 
-  /// What became of renders before they were done.
+  /// Counts of renders that ended early or were shared.
   struct Tally: Sendable {
     var shared = 0
-    /// Nobody waited any more.
+    /// Renders that no client waited for any more.
     var abandoned = 0
-    /// Were not done in time.
+    /// Renders that were not ready in time.
     var late = 0
   }
 
   let capacity: Int
-  /// Seconds that somebody waits at most, and that a render goes on at most.
+  /// Maximum waiting time of a client and maximum duration of a render, in seconds.
   let timeout: Double
   private var renders: [String: Render] = [:]
   private var turns = [FairTurns<String>](repeating: FairTurns(), count: RenderJob.Lane.allCases.count)
   private(set) var tally = Tally()
-  /// Renders that no thread has begun with.
+  /// The number of renders that were not started.
   private(set) var count = 0
 
   init(capacity: Int, timeout: Double) { (self.capacity, self.timeout) = (capacity, timeout) }
@@ -41,20 +40,20 @@ struct WaitingRenders: Sendable {
 
   func hasWaiting(in lane: RenderJob.Lane) -> Bool { !turns[lane.rawValue].isEmpty }
 
-  /// Adds a waiter for a job; equal jobs are one render.
-  /// - Returns: nil where there are as many as may wait and no client has more than this one would have; else who
-  ///   had to make room.
-  mutating func add(_ job: RenderJob, _ waiter: Waiter, at time: Double) -> [Told]? {
-    var told: [Told] = []
+  /// Adds a waiter for a job. Equal jobs share one render.
+  /// - Returns: the waiters that were dropped to make room; nil if the queue is full and no client has more jobs than
+  ///   this one would have.
+  mutating func add(_ job: RenderJob, _ waiter: Waiter, at time: Double) -> [Refusal]? {
+    var refusals: [Refusal] = []
     if renders[job.key] == nil {
-      if count >= capacity { told = sweep(at: time) }
+      if count >= capacity { refusals = sweep(at: time) }
       while count >= capacity {
         guard let crowd = largestCrowd(besides: waiter.client) else {
-          // Those who were swept are told all the same.
-          if !told.isEmpty { return told + [(waiter, .busy)] }
+          // The waiters that were swept are refused in any case.
+          if !refusals.isEmpty { return refusals + [(waiter, .busy)] }
           return nil
         }
-        told += dropLast(of: crowd)
+        refusals += dropLast(of: crowd)
       }
       renders[job.key] = Render(job: job, waiters: [])
       count += 1
@@ -66,43 +65,43 @@ struct WaitingRenders: Sendable {
       turns[render.job.lane.rawValue].add(job.key, of: waiter.client, cost: max(1, job.cost.pixels))
     }
     renders[job.key]!.waiters.append((waiter, time))
-    return told
+    return refusals
   }
 
-  /// The job whose turn it is, of those that somebody still waits for, which is thereby begun.
-  /// - Parameter mayHave: whether a client may have another picture now.
+  /// Starts the next job that a client still waits for.
+  /// - Parameter mayHave: whether another picture may be started for a client.
   mutating func begin(
     _ lane: RenderJob.Lane, at time: Double, where mayHave: (ClientAddress) -> Bool = { _ in true }
-  ) -> (job: RenderJob?, clients: Set<ClientAddress>, told: [Told]) {
-    var told: [Told] = []
+  ) -> (job: RenderJob?, clients: Set<ClientAddress>, refusals: [Refusal]) {
+    var refusals: [Refusal] = []
     while let key = turns[lane.rawValue].next(where: mayHave) {
       guard let render = renders[key] else { continue }
       for (waiter, _) in render.waiters { turns[lane.rawValue].remove(key, of: waiter.client) }
       count -= 1
       if render.waiters.contains(where: { $0.waiter.isThere() }) {
         renders[key]!.began = time
-        return (render.job, Set(render.waiters.map(\.waiter.client)), told)
+        return (render.job, Set(render.waiters.map(\.waiter.client)), refusals)
       }
       renders[key] = nil
       tally.abandoned += 1
-      told += render.waiters.map { ($0.waiter, .busy) }
+      refusals += render.waiters.map { ($0.waiter, .busy) }
     }
-    return (nil, [], told)
+    return (nil, [], refusals)
   }
 
-  /// A job is done, or given up.
-  /// - Returns: those who wait for it.
+  /// Removes a job that is finished or was cancelled.
+  /// - Returns: its waiters.
   mutating func end(_ job: RenderJob) -> [Waiter] {
-    // Another of the same key may have been begun since this one was cancelled.
+    // Another job with the same key may have started since this one was cancelled.
     guard let render = renders[job.key], render.job === job else { return [] }
     renders[job.key] = nil
     return render.waiters.map(\.waiter)
   }
 
-  /// Lets go of those who have left or waited for too long, and of renders that nobody waits for any more: these are
-  /// cancelled where they were begun.
-  mutating func sweep(at time: Double) -> [Told] {
-    var told: [Told] = []
+  /// Drops clients that disconnected or timed out, and renders without clients. Renders that were started are
+  /// cancelled.
+  mutating func sweep(at time: Double) -> [Refusal] {
+    var refusals: [Refusal] = []
     for (key, render) in renders {
       let isSlow = render.began.map { time - $0 >= timeout } ?? false
       var left: [(waiter: Waiter, since: Double)] = []
@@ -117,36 +116,36 @@ struct WaitingRenders: Sendable {
         }
       }
       guard left.count < render.waiters.count else { continue }
-      told += late.map { ($0, .late) } + gone.map { ($0, .busy) }
+      refusals += late.map { ($0, .late) } + gone.map { ($0, .busy) }
       tally.late += late.count
       leave(key, render, left)
       if left.isEmpty, late.isEmpty { tally.abandoned += 1 }
     }
-    return told
+    return refusals
   }
 
-  /// Refuses all that no thread has begun with, and cancels the others, whose waiters are told when they end.
-  mutating func stop() -> [Told] {
-    var told: [Told] = []
+  /// Refuses the renders that were not started and cancels the others, whose waiters get a response when they end.
+  mutating func stop() -> [Refusal] {
+    var refusals: [Refusal] = []
     for (key, render) in renders {
       if render.began == nil {
-        told += render.waiters.map { ($0.waiter, .busy) }
+        refusals += render.waiters.map { ($0.waiter, .busy) }
         leave(key, render, [])
       } else {
         render.job.cancellation.ask()
       }
     }
-    return told
+    return refusals
   }
 
-  /// The client that has the most waiting, where that is more than `client` would have with one more.
+  /// Returns the client with the most waiting jobs, if that is more than `client` would have with one more.
   private func largestCrowd(besides client: ClientAddress) -> ClientAddress? {
     func number(_ client: ClientAddress) -> Int { turns.reduce(0) { $0 + $1.count(of: client) } }
     let most = Set(turns.flatMap(\.waiting)).max { number($0) < number($1) }
     return most.flatMap { number($0) > number(client) + 1 ? $0 : nil }
   }
 
-  private mutating func dropLast(of client: ClientAddress) -> [Told] {
+  private mutating func dropLast(of client: ClientAddress) -> [Refusal] {
     let lane = turns.indices.max { turns[$0].count(of: client) < turns[$1].count(of: client) }!
     guard let key = turns[lane].takeLast(of: client), let render = renders[key] else { return [] }
     let isHis = { (waiter: Waiter) in waiter.client == client }
@@ -154,7 +153,7 @@ struct WaitingRenders: Sendable {
     return render.waiters.filter { isHis($0.waiter) }.map { ($0.waiter, .busy) }
   }
 
-  /// - Parameter left: those who still wait for the render.
+  /// - Parameter left: the clients that still wait for the render.
   private mutating func leave(_ key: String, _ render: Render, _ left: [(waiter: Waiter, since: Double)]) {
     if render.began == nil {
       let clients = Set(left.map(\.waiter.client))

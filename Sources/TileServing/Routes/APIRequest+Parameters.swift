@@ -3,7 +3,7 @@ import ZigguratText
 import ZigguratTileProtocols
 
 extension APIRequest {
-  /// Returns the response to a query with unknown or malformed parameters; nil for other queries.
+  /// Returns the response to a query with unknown or malformed parameters; `nil` for other queries.
   func refusal(of query: @autoclosure () -> DecodedQuery) -> Response? {
     guard let known = parameters else { return nil }
     let query = query()
@@ -15,8 +15,8 @@ extension APIRequest {
     return query.problem(Array(others))
   }
 
-  /// What its query may have; nil where whoever reads the query knows. Pictures' and descriptions' URLs may be pinned
-  /// to a generation.
+  /// The allowed parameters of the query; `nil` if they are validated elsewhere. URLs of pictures and descriptions
+  /// may contain a generation.
   private var parameters: [String]? {
     switch self {
     case .images: nil

@@ -6,10 +6,10 @@ package enum APIRequest: Sendable {
   case images
   case image(ImageRequest)
   case trash
-  /// - Parameter deletion: where its name stands.
+  /// - Parameter deletion: the position of the deletion's name.
   case restore(deletion: Range<Int>)
   case uploads
-  /// - Parameter id: where it stands; nil where it cannot be one.
+  /// - Parameter id: the position of the id; `nil` if the text cannot be one.
   case upload(id: Range<Int>?)
   case events
   case pairing
@@ -55,24 +55,24 @@ package enum APIRequest: Sendable {
   }
 }
 
-/// An image of the API, or a question about one: an id may hold slashes, and then look like a question.
+/// A request for an image or one of its subresources. Ids may contain slashes and thus end like a subresource.
 package struct ImageRequest: Sendable {
-  /// What stands behind the id.
+  /// The subresource that follows the id.
   enum Question {
     case viewport
     case viewportTiles
-    /// - Parameter ending: where the picture's format stands.
+    /// - Parameter ending: the position of the picture's format.
     case viewportPicture(ending: Range<Int>)
     case animation
-    /// The file from which the image was made.
+    /// The original file of the image.
     case original
     case move
     case copies
   }
 
-  /// Where the id stands if all of the path is one.
+  /// The position of the id if the whole path is an id.
   let whole: Range<Int>
-  /// Where the id of the image stands that the question is about; the whole without one.
+  /// The position of the id before the subresource; equal to `whole` without one.
   let id: Range<Int>
   let question: Question?
 

@@ -2,7 +2,7 @@
 enum AllowedMethods {
   /// - Parameters:
   ///   - isWritable: whether images can be changed over HTTP.
-  ///   - isImage: whether the path of an image's question is the id of an image.
+  ///   - isImage: whether the path of an image's subresource is itself the id of an image.
   static func writing(
     _ route: Route, takesUploads: Bool, isWritable: Bool = false,
     isImage: (ImageRequest) -> Bool = { _ in false }
@@ -13,7 +13,7 @@ enum AllowedMethods {
     case .uploads where takesUploads: return ["POST"]
     case .upload where takesUploads: return ["PATCH", "DELETE"]
     case .image(let image) where isWritable:
-      // An image whose id looks like a question about another is that image.
+      // An id that looks like a subresource of another image takes precedence.
       if isImage(image) { return ["PATCH", "DELETE"] }
       return switch image.question {
       case .move, .copies: ["POST"]

@@ -1,17 +1,18 @@
 import Foundation
 import ZigguratTileProtocols
 
-/// The path of `--base-url`, below which visitors see the server.
+/// The path of `--base-url`, below which clients reach the server.
 ///
-/// A proxy in front may strip it from requests or not: both are answered.
+/// Requests are accepted with and without it, because a proxy may strip it.
 package struct BasePath: Sendable {
-  /// Begins with a slash and does not end in one; empty where the server is at its host's root.
+  /// Begins with a slash and does not end in one; empty if the server is at the root of its host.
   let text: String
   private let bytes: [UInt8]
-  /// Whether a path below it may be one of the server's own, as `/iiif/3/…` is below `https://example.org/iiif`.
+  /// Whether a path below it may be a path of the server itself, as `/iiif/3/…` is below
+  /// `https://example.org/iiif`.
   private let isAmbiguous: Bool
 
-  /// - Parameter url: `--base-url`, with or without a slash at its end; empty for none.
+  /// - Parameter url: `--base-url`, with or without a trailing slash; empty if not set.
   package init(of url: String) {
     var text = ""
     if let authority = url.range(of: "://")?.upperBound, let slash = url[authority...].firstIndex(of: "/") {
@@ -25,7 +26,7 @@ package struct BasePath: Sendable {
       ["view", "embed", "api", "iiif"].contains(first) || TileRequest.labels.contains(first)
   }
 
-  /// Whether its characters are such that it is the same in a URL, in a request and in a page's attribute.
+  /// Whether the path is identical in a URL, in a request and in an attribute of a page.
   package var isPlain: Bool {
     let segments = text.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     return segments.allSatisfy { segment in
@@ -39,28 +40,28 @@ package struct BasePath: Sendable {
     }
   }
 
-  /// The path without the base in front of it; as it is where it does not begin with the base, and of `/metrics`, which
-  /// is for those alone who reach the server itself.
-  /// - Parameter path: as sent.
+  /// Removes the base from a path. Returns the path unchanged if it does not begin with the base. `/metrics` is
+  /// also unchanged, because it is only for clients that reach the server directly.
+  /// - Parameter path: the path as sent.
   package func removed(from path: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     let count = bytes.count
     guard count > 0, path.count > count, path[count] == UInt8(ascii: "/"),
       bytes.withUnsafeBytes({ memcmp($0.baseAddress!, path.baseAddress!, count) == 0 })
     else { return path }
     let rest = UnsafeRawBufferPointer(rebasing: path[count...])
-    // Else a proxy that closes the one path and strips the base would have it open below the base twice.
+    // Otherwise a proxy that blocks this path and strips the base would expose it under the doubled base.
     if Self.isMetrics(rest) { return path }
     guard isAmbiguous else { return rest }
     return Self.isPage(rest) && !Self.isPage(path) ? path : rest
   }
 
-  /// A page whose attributes lead below the base where they led to paths from the root.
+  /// Prefixes root-relative paths in the attributes of a page with the base.
   func put(inFrontOfPathsIn bytes: [UInt8]) -> [UInt8] {
     guard !text.isEmpty, let page = String(validating: bytes, as: UTF8.self) else { return bytes }
     return Array(page.replacing("=\"/", with: "=\"\(text)/").utf8)
   }
 
-  /// In any spelling.
+  /// Whether the path is `/metrics` in any percent-encoding.
   private static func isMetrics(_ path: UnsafeRawBufferPointer) -> Bool {
     guard path.count <= 3 * "/metrics".utf8.count, !path.dropFirst().contains(UInt8(ascii: "/")) else {
       return false

@@ -1,41 +1,40 @@
 package import ZigguratHTTPMessages
 
-/// What is wanted of the body of a request that may change something, decided by its headers alone.
+/// The handling of the body of a request that may change something. It is chosen from the headers alone.
 package enum BodyPlan: Sendable {
-  /// Answered at once; the connection ends, since a body that nobody reads would be taken for the next
-  /// request.
+  /// Responds immediately and closes the connection, because the unread body would be parsed as the next request.
   case refuse(Response)
-  /// Read into `Request.body` and answered on a worker; a body of more than `limit` bytes is answered 413.
+  /// Reads the body into `Request.body` and responds on a worker. A body of more than `limit` bytes gets 413.
   case collect(limit: Int = 65536, answer: @Sendable (Request) -> Reply)
-  /// Given away piece by piece as it comes.
+  /// Passes the body on in pieces as it arrives.
   case stream(any BodyReceiver)
 }
 
-/// Takes a body that is too large for memory.
+/// Receives a body that is too large for memory.
 ///
-/// Calls come one after the other, from several threads: `receive` from the event loop, the others from a
-/// worker. Either `answer` or `abandon` is the last one.
+/// Calls are sequential but come from several threads: `receive` from the event loop, the others from a worker.
+/// Either `answer` or `abandon` is the last one.
 package protocol BodyReceiver: AnyObject, Sendable {
-  /// Takes the next bytes. Runs on the event loop: nothing here may wait for a disk or a lock.
+  /// Takes the next bytes. Runs on the event loop and must not wait for a disk or a lock.
   func receive(_ bytes: UnsafeRawBufferPointer) -> BodyStep
 
-  /// Brings to the disk what was received; the client waits meanwhile. A failure is told by the next
-  /// `receive` and by `answer`.
+  /// Writes the received bytes to the disk while the client waits. A failure is reported by the next `receive` and
+  /// by `answer`.
   func drain()
 
-  /// The body is whole, or the receiver wanted no more of it.
+  /// Returns the response when the body is complete or the receiver has stopped.
   func answer(_ request: Request) -> Response
 
-  /// The connection broke before the body was whole; nobody is there to be answered.
+  /// Cleans up after the connection broke before the body was complete.
   func abandon()
 }
 
-/// How a body goes on.
+/// The next step of receiving a body.
 package enum BodyStep: Sendable {
   case more
-  /// No more before `drain` has returned.
+  /// Calls `drain` before it receives more.
   case drain
-  /// What follows is thrown away, within limits, and then the request is answered: HTTP has no answer in
-  /// the middle of a body.
+  /// Discards the rest of the body, within limits, before it responds. HTTP has no response in the middle of a
+  /// body.
   case stop
 }

@@ -2,9 +2,9 @@ import ZigguratHTTPMessages
 
 /// The parameters of a query, decoded.
 struct DecodedQuery {
-  /// Names and values in order, without those that have a malformed escape.
+  /// The names and values in order, without those that have a malformed escape.
   private(set) var parameters: [(name: String, value: String)] = []
-  /// The errors of parameters that have a malformed escape.
+  /// The errors of parameters with a malformed escape.
   private var malformed: [InvalidInput] = []
 
   /// - Parameter parameters: names and values as sent.
@@ -20,8 +20,9 @@ struct DecodedQuery {
     }
   }
 
-  /// Returns the response that names each invalid parameter; nil if all are valid.
-  /// - Parameter errors: of the decoded parameters. A parameter with a malformed escape is not reported as missing, too.
+  /// Returns the response that names each invalid parameter; `nil` if all are valid.
+  /// - Parameter errors: the errors of the decoded parameters. A parameter with a malformed escape is not also
+  ///   reported as missing.
   func problem(_ errors: [InvalidInput] = []) -> Response? {
     let others = errors.filter { error in !malformed.contains { $0.place == error.place } }
     // A parameter that is repeated has the same error each time.
@@ -30,7 +31,7 @@ struct DecodedQuery {
     return all.isEmpty ? nil : .problem("Bad parameter", Array(all))
   }
 
-  /// A whole number of at most 11 digits, in its shortest form; nil for all other texts.
+  /// Parses a whole number of at most 11 digits without leading zeros. Returns `nil` for any other text.
   static func number(_ text: String) -> Int? {
     guard text.utf8.count < 12, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       text == "0" || !text.hasPrefix("0")

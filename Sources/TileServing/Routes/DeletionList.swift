@@ -5,7 +5,7 @@ import ZigguratHTTPMessages
 struct DeletionList {
   let ids: [String]
 
-  /// The values of the body that cannot be used.
+  /// The invalid values of the body.
   struct Refusal: Error {
     let errors: [InvalidInput]
   }
@@ -13,9 +13,10 @@ struct DeletionList {
   private static let most = 1000
   private static let form = "it takes {\"ids\": […]}, of 1 to \(most) ids"
 
-  /// A value of the body. Nothing is decoded in what is neither a list nor text.
+  /// A value of the body. Values that are not lists are not decoded.
   private enum Value: Decodable {
-    /// A list, with nil for an element that is not a string. It ends there, or at one element too many.
+    /// A list, with `nil` for an element that is not a string. It ends at such an element or at one element too
+    /// many.
     case list([String?])
     case other
 

@@ -5,25 +5,44 @@ import ZigguratImageLibrary
 import ZigguratText
 import ZigguratTileProtocols
 
+/// A cursor of `/api/images`: the repository in which the next page begins, and the cursor there.
+struct ListPosition: Hashable {
+  let repository: ImageReference.Repository
+  let cursor: String
+
+  init(_ cursor: String, in repository: ImageReference.Repository) {
+    self.repository = repository
+    self.cursor = cursor
+  }
+
+  /// Parses the text of a position. The cursor in it may be invalid.
+  init(_ text: String) { (repository, cursor) = ImageReference.parts(of: text) }
+
+  var text: String { repository.mark + cursor }
+}
+
 /// The query of `/api/images`, checked once.
 struct ListQuery {
   static let parameters = ["limit", "cursor", "q", "sort", "folder", "book", "fields"]
 
   private(set) var limit = 100
-  let cursor: String?
+  let position: ListPosition?
+  /// The images to list, by ids of `repository`.
   private(set) var selection = LibrarySelection()
+  /// The repository of the folder or book that is listed; nil if neither is given.
+  private(set) var repository: ImageReference.Repository?
   private(set) var fields = ListedImage.Fields.usual
 
-  /// The parameters that cannot be used.
+  /// The invalid parameters.
   struct Refusal: Error {
     let errors: [InvalidInput]
   }
 
-  /// - Parameter parameters: decoded.
+  /// - Parameter parameters: the decoded names and values.
   init(_ parameters: [(name: String, value: String)]) throws(Refusal) {
     var values: [String: String] = [:]
     var errors: [InvalidInput] = []
-    // As the client called it.
+    // The name that the client used.
     var bookName = "book"
     func refuse(_ name: String, _ detail: String) { errors.append(InvalidInput(parameter: name, detail)) }
     func refuse(_ name: String, _ value: String, takes allowed: String) {
@@ -39,7 +58,7 @@ struct ListQuery {
         refuse(sentName, "\(sentName) is given twice")
       }
     }
-    cursor = values["cursor"].flatMap { $0.isEmpty ? nil : $0 }
+    position = values["cursor"].flatMap { $0.isEmpty ? nil : ListPosition($0) }
     selection.text = values["q"]
     if let text = values["limit"] {
       if let number = DecodedQuery.number(text), (1...1000).contains(number) {
@@ -58,15 +77,16 @@ struct ListQuery {
         )
       }
     }
-    if let cursor {
-      let place = ListCursor(ImageID.unmarked(cursor) ?? cursor)
-      if place == nil || place?.order != selection.order {
-        refuse("cursor", cursor, takes: "'nextCursor' of the page before, in the same order")
+    if let position {
+      let cursor = ListCursor(position.cursor)
+      if cursor == nil || cursor?.order != selection.order {
+        refuse("cursor", position.text, takes: "'nextCursor' of the page before, in the same order")
       }
     }
     if let text = values["folder"] {
-      if let folder = ImageID(text.hasSuffix("/") ? String(text.dropLast()) : text) {
-        selection.scope = .folder(folder)
+      if let folder = ImageReference(text.hasSuffix("/") ? String(text.dropLast()) : text) {
+        selection.scope = .folder(folder.id)
+        repository = folder.repository
       } else {
         refuse("folder", text, takes: "a part of ids in front of a slash, such as paintings")
       }
@@ -74,8 +94,9 @@ struct ListQuery {
     if let text = values["book"] {
       if values["folder"] != nil {
         refuse(bookName, "\(bookName) cannot be used with folder")
-      } else if let book = ImageID(text) {
-        selection.scope = .book(book)
+      } else if let book = ImageReference(text) {
+        selection.scope = .book(book.id)
+        repository = book.repository
       } else {
         refuse(bookName, text, takes: "the id of a book")
       }

@@ -2,18 +2,18 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratTileProtocols
 
-/// A request's path in one spelling (RFC 3986, section 6.2.2.2): escaped is only what would be something else
-/// otherwise, a slash and a percent sign, so that an escaped slash stays part of an id. With the query behind it, where
-/// a plus is a space and an ampersand that is escaped stays so.
+/// A request's path in normalized form (RFC 3986, section 6.2.2.2). Only slashes and percent signs stay escaped, so
+/// that an escaped slash is part of an id. The query follows, with plus signs decoded to spaces and escaped
+/// ampersands kept.
 struct PlainPath {
-  /// The path, and of a request that has a query a question mark and the query.
+  /// The path, followed by a question mark and the query if there is one.
   let bytes: [UInt8]
-  /// Bytes of the path alone.
+  /// The length of the path in bytes.
   let count: Int
-  /// What it asks for.
+  /// The route of the path and query.
   let route: Route
 
-  /// Why a path is none.
+  /// The status and reason for an invalid path.
   struct Refusal: Error {
     let status: Int
     let text: String
@@ -22,8 +22,8 @@ struct PlainPath {
   }
 
   /// - Parameters:
-  ///   - path: as sent.
-  ///   - query: as sent, without the `?`; as it is where it is malformed.
+  ///   - path: the path as sent.
+  ///   - query: the query as sent, without the `?`. A malformed one stays unchanged.
   init(_ path: [UInt8], query: [UInt8] = []) throws(Refusal) {
     guard path.first == UInt8(ascii: "/"), path.count <= 4096 else {
       throw Refusal(400, "the path is malformed or too long")
@@ -31,7 +31,7 @@ struct PlainPath {
     guard var bytes = Self.spelled(path), String(validating: bytes, as: UTF8.self) != nil else {
       throw Refusal(400, "the path has a malformed escape or is not UTF-8")
     }
-    // Browsers resolve these before they ask; what is left of them is an attempt.
+    // Browsers resolve dot segments before they send a request; others are path traversal attempts.
     for segment in bytes.split(separator: UInt8(ascii: "/")) where segment.count <= 2 {
       guard segment.contains(where: { $0 != UInt8(ascii: ".") }) else {
         throw Refusal(404, "there is nothing at this path")
@@ -52,14 +52,14 @@ struct PlainPath {
     bytes.withUnsafeBytes { use(RawPath($0, count: count)) }
   }
 
-  /// A part of the path, decoded.
+  /// Returns a part of the path, decoded.
   func text(_ range: Range<Int>) -> String {
-    // What was checked as a whole is well-formed in every part that ends at marks.
+    // The whole path was validated, so each part that ends at delimiters is well-formed.
     PercentEncoding.decodedString(bytes[range]) ?? ""
   }
 
-  /// The image's id in a part of the path; nil where it is none.
-  func id(_ range: Range<Int>) -> ImageID? { ImageID(text(range)) }
+  /// Returns the image that a part of the path names; nil if it names none.
+  func reference(_ range: Range<Int>) -> ImageReference? { ImageReference(text(range)) }
 
   private static func spelled(_ path: [UInt8], isQuery: Bool = false) -> [UInt8]? {
     let (percent, plus) = (UInt8(ascii: "%"), UInt8(ascii: "+"))
@@ -89,7 +89,7 @@ struct PlainPath {
   }
 }
 
-/// A request's path in one spelling, or why it has none: parsed once for all that is asked of it.
+/// A request's normalized path or the reason why it is invalid, parsed once for all uses.
 typealias AskedPath = Result<PlainPath, PlainPath.Refusal>
 
 extension AskedPath {

@@ -1,21 +1,22 @@
 package import ZigguratTileProtocols
 
-/// What a path and its query ask for, parsed once from their bytes.
+/// The route of a path and query, parsed once from their bytes.
 package enum Route: Sendable {
   case tiles(TileRequest)
   case presentation(PresentationRequest)
   case api(APIRequest)
-  /// The viewer's page of the image whose id stands there.
+  /// The viewer's page of the image with the id at that position.
   case view(Range<Int>)
-  /// The viewer alone, for frames, of the image whose id stands there; nil for the page that shows how that is done.
+  /// The standalone viewer of the image with the id at that position; `nil` for the page that demonstrates
+  /// embedding.
   case embed(Range<Int>?)
-  /// What stands for a link to a picture on other sites.
+  /// The oEmbed representation of an image's page.
   case oEmbed
   case openAPI, health, metrics
-  /// The page's own files, and whatever is nothing else.
+  /// The files of the page, and all other paths.
   case page
 
-  /// - Parameter path: as sent, or in one spelling.
+  /// - Parameter path: the path as sent or normalized.
   init(_ path: RawPath) {
     if let request = TileRequest(path) {
       self = .tiles(request)
@@ -43,13 +44,13 @@ package enum Route: Sendable {
   }
 
   /// - Parameters:
-  ///   - path: as sent.
-  ///   - query: as sent, one byte behind the path.
+  ///   - path: the path as sent.
+  ///   - query: the query as sent, one byte after the path.
   package init(_ path: UnsafeRawBufferPointer, query: UnsafeRawBufferPointer) {
     self.init(RawPath(path, query: query))
   }
 
-  /// Whether only the catalog knows the answer: it may take its time, and an event loop has none.
+  /// Whether the response needs the catalog. Its queries may block, which an event loop must not.
   var isOfCatalog: Bool {
     switch self {
     case .presentation, .api(.images), .api(.trash): true
@@ -57,7 +58,7 @@ package enum Route: Sendable {
     }
   }
 
-  /// Whether it is answered where monitors ask, and nothing else is.
+  /// Whether the listener for monitors serves the route.
   package var isForMonitors: Bool {
     switch self {
     case .health, .metrics: true
@@ -65,10 +66,10 @@ package enum Route: Sendable {
     }
   }
 
-  /// What requests are counted as.
+  /// The labels of routes in metrics.
   static let labels = TileRequest.labels + ["presentation", "api", "page", "healthz", "metrics"]
 
-  /// Which of `labels` the request is counted as.
+  /// The index in `labels` under which the request is counted.
   package var label: Int {
     let first = TileRequest.labels.count
     return switch self {
@@ -82,13 +83,14 @@ package enum Route: Sendable {
   }
 }
 
-/// A part of IIIF Presentation 3.0, below `/iiif/presentation/3/`, or a manifest of 2.1 below `/iiif/presentation/2/`.
+/// A resource of IIIF Presentation 3.0 below `/iiif/presentation/3/`, or a manifest of 2.1 below
+/// `/iiif/presentation/2/`.
 package enum PresentationRequest: Sendable {
-  /// - Parameter id: where the image's or book's id stands.
+  /// - Parameter id: the position of the id of the image or book.
   case manifest(id: Range<Int>, IIIFVersion)
   /// - Parameters:
-  ///   - folder: where its id stands; nil for the whole library.
-  ///   - page: from 1; nil for the folder itself.
+  ///   - folder: the position of the folder's id; `nil` for the whole library.
+  ///   - page: the page number from 1; `nil` for the folder itself.
   case collection(folder: Range<Int>?, page: Int?)
   case nothing
 
@@ -112,7 +114,7 @@ package enum PresentationRequest: Sendable {
     }
   }
 
-  /// Some viewers know a manifest by the ending of its name.
+  /// Whether the path ends in a manifest's name. Some viewers recognize a manifest by its suffix.
   private static func isManifest(_ path: RawPath, from start: Int) -> Bool {
     path.isPart("manifest", from: start, to: path.count)
       || path.isPart("manifest.json", from: start, to: path.count)

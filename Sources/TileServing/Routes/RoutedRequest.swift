@@ -1,10 +1,10 @@
 package import ZigguratHTTPMessages
 
-/// A request and what its path asks for, parsed once.
+/// A request and its route, parsed once.
 package struct RoutedRequest: Sendable {
   package var request: Request
   let path: AskedPath
-  /// The visitor, from `Principals` on; nil for requests whose answer does not depend on the visitor.
+  /// The visitor, set by `Principals`; `nil` for requests whose response does not depend on the visitor.
   var visitor: Visitor?
 
   package init(_ request: Request) {
@@ -19,10 +19,11 @@ package struct RoutedRequest: Sendable {
 
   var isOfSession: Bool { if case .api(.session)? = route { true } else { false } }
 
-  /// Whether it reads a resource that depends on the visitor; the session's handler finds the visitor itself.
+  /// Whether the request reads a resource that depends on the visitor. The session's handler identifies the visitor
+  /// itself.
   var readsResource: Bool { request.isRead && !isOfSession }
 
-  /// The same for any thread.
+  /// A copy of the request that any thread may use.
   var detached: RoutedRequest {
     var request = self
     request.request = self.request.detached

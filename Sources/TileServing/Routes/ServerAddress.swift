@@ -1,19 +1,19 @@
 import ZigguratHTTPMessages
 
-/// Where clients reach the server: `--base-url`.
+/// The address by which clients reach the server: `--base-url`.
 final class ServerAddress: Sendable {
-  /// In front of every URL in a response, without a slash at its end; empty for root-relative URLs.
+  /// The prefix of every URL in a response, without a trailing slash; empty for root-relative URLs.
   let base: String
-  /// The path of `base`, which requests may have in front of theirs.
+  /// The path of `base`, which request paths may begin with.
   let path: BasePath
 
-  /// - Parameter url: with or without a slash at its end; empty for none.
+  /// - Parameter url: the base URL, with or without a trailing slash; empty if not set.
   init(_ url: String) {
     base = url.hasSuffix("/") ? String(url.dropLast()) : url
     path = BasePath(of: url)
   }
 
-  /// `Handler.absoluteBase` without a string.
+  /// Calls `use` with the scheme and the rest of `Handler.absoluteBase`, without creating a string.
   /// - Parameter host: the header's value, if the client sent it.
   func withAbsoluteBase<Result>(
     host: UnsafeRawBufferPointer?,
@@ -28,7 +28,8 @@ final class ServerAddress: Sendable {
       ?? use(none, none)
   }
 
-  /// A name or an address with a port: nothing that could end a URL's authority (RFC 3986, section 3.2).
+  /// Whether the text is a host with an optional port: no character could end a URL's authority (RFC 3986, section
+  /// 3.2).
   static func isHost(_ text: some Collection<UInt8>) -> Bool {
     (1...255).contains(text.count)
       && text.allSatisfy {
@@ -41,13 +42,14 @@ final class ServerAddress: Sendable {
 }
 
 extension Handler {
-  /// In front of URLs that may be root-relative: `--base-url`, or with `auto` what a trusted proxy states; else empty.
+  /// The prefix of URLs that may be root-relative: `--base-url`, or with `auto` the address that a trusted proxy
+  /// states; otherwise empty.
   var base: String { request.publicBase ?? call.address.base }
 
   /// The path of `base`.
   var pathPrefix: String { request.publicBase.map { BasePath(of: $0).text } ?? call.address.path.text }
 
-  /// `base`, or else what the client itself called the server; root-relative where it did not say.
+  /// `base`, or else the address from the client's `Host` header; root-relative without it.
   var absoluteBase: String {
     guard base.isEmpty, let host = request.header("Host"), ServerAddress.isHost(host.utf8) else {
       return base

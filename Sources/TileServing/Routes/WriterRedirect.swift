@@ -4,23 +4,23 @@ import ZigguratHTTPMessages
 import ZigguratTileProtocols
 import ZigguratUploading
 
-/// Redirects changes to the server that accepts them, of those that share a catalog.
+/// Redirects changes to the writer among the servers that share a catalog.
 struct WriterRedirect: Sendable {
   let catalog: Catalog
   let isWritable: Bool
   let uploads: Uploads?
 
-  /// Returns the redirect, or why there is none at present; nil if the request is answered here.
+  /// Returns the redirect or, if the writer is unknown, an error; `nil` if this server handles the request.
   func response(to asked: APIRequest, _ call: Call) -> Response? {
     guard isWritable, !catalog.isWriter else { return nil }
     switch asked {
     case .image, .trash, .restore, .uploads, .events: break
-    // What came before another server began to write ends here.
+    // Uploads that started here before another server became the writer end here.
     case .upload(let id): if let id, uploads?.upload(call.path.text(id)) != nil { return nil }
     case .images, .pairing, .version, .session, .nothing: return nil
     }
     let url = catalog.writerURL
-    // Who may write into the database says it.
+    // The URL comes from the database and is therefore validated.
     let isURL =
       (url.hasPrefix("http://") || url.hasPrefix("https://")) && url.utf8.count <= 1000
       && url.utf8.allSatisfy { 0x21...0x7e ~= $0 }
@@ -35,10 +35,11 @@ struct WriterRedirect: Sendable {
     return response
   }
 
-  /// The same for a request that reads the state of uploads, which only the server that has them knows.
-  /// - Parameter refusal: the response to a visitor who may not know of uploads.
+  /// Returns the same for a request that reads the state of uploads, which only the server that receives them
+  /// knows.
+  /// - Parameter refusal: the response to a visitor who may not see uploads.
   func response(toReadOf asked: APIRequest, _ call: Call, refusal: Response?) -> Response? {
-    // Who listens goes on listening here while it is not known who writes.
+    // Listeners stay connected to this server while the writer is unknown.
     if case .events = asked, catalog.writerURL.isEmpty { return nil }
     return response(to: asked, call).map { refusal ?? $0.madePrivate }
   }

@@ -1,25 +1,26 @@
 import ZigguratTileProtocols
 
-/// What Cache-Control says of answers with pixels.
+/// The values of `Cache-Control` for responses with pixels.
 struct CacheWords: Sendable {
   private let pinned: [CChar]
   private let unpinned: [CChar]
 
-  /// What a shared cache is told of what may change: two seconds are few enough that nobody sees an edit late, and
-  /// enough that a crowd's requests become one. Where no server answers it may stand in for ten minutes (RFC 5861), as
-  /// long as servers do for their database.
+  /// The directives for a shared cache if the content may change. Two seconds are short enough that edits appear
+  /// promptly, and long enough to merge the requests of many clients. If no server responds, the cache may serve
+  /// stale content for ten minutes (RFC 5861). Servers tolerate an outage of their database for the same time.
   static let edge = "s-maxage=2, stale-if-error=600"
 
-  /// The same for nginx, which counts whole seconds and keeps what has one for up to two: "s-maxage=2" would be three.
-  /// Behind Cache-Control, of which it reads the rest before this alone.
+  /// The same lifetime for nginx. It counts whole seconds and keeps an entry of one second for up to two, so
+  /// "s-maxage=2" would be three. The header must follow Cache-Control, because nginx reads the other directives of
+  /// Cache-Control only if they come first.
   static let nginxMoment = (name: "X-Accel-Expires", value: "1")
 
-  /// The same of what its URL pins: after a day a purge that never came is made up for.
+  /// The directives for content with the generation in its URL. A lost purge is made up for after a day.
   private static let pinnedEdge = "s-maxage=86400, stale-if-error=600"
 
   /// - Parameters:
-  ///   - maxAge: seconds that pixels may be kept whose URL does not pin them.
-  ///   - isBehindEdge: a shared cache keeps them, too, which would keep nothing that is `no-cache`.
+  ///   - maxAge: seconds for which clients may reuse pixels if their URL contains no generation.
+  ///   - isBehindEdge: whether a shared cache stores them, too. It would not store a `no-cache` response.
   init(maxAge: Int, isBehindEdge: Bool = false) {
     let words =
       switch (maxAge, isBehindEdge) {
@@ -33,7 +34,7 @@ struct CacheWords: Sendable {
       "public, max-age=31536000, immutable\(isBehindEdge ? ", \(Self.pinnedEdge)" : "")".utf8CString)
   }
 
-  /// The header's value, with a NUL behind it.
+  /// Calls `use` with the header's value, NUL-terminated.
   func with<Result>(_ lifetime: CacheLifetime, _ use: (UnsafePointer<CChar>) -> Result) -> Result {
     switch lifetime {
     case .pinned: pinned.withUnsafeBufferPointer { use($0.baseAddress!) }
@@ -42,21 +43,22 @@ struct CacheWords: Sendable {
   }
 }
 
-/// For how long an answer with an archive's pixels may be kept.
+/// The cache lifetime of a response with an archive's pixels.
 enum CacheLifetime {
-  /// For ever: the URL names the generation, and that stands for every pixel.
+  /// Unlimited: the URL contains the generation, which identifies every pixel.
   case pinned
-  /// As long as `--tile-max-age` says; without it until the next request asks again.
+  /// `--tile-max-age` seconds; if that is 0, every reuse is revalidated.
   case revalidated
 
   /// - Parameters:
-  ///   - asked: the generation that the URL names.
-  ///   - mayChange: pixels may change while the generation stays.
+  ///   - asked: the generation in the URL.
+  ///   - mayChange: whether pixels may change under the same generation.
   init(_ generation: UInt64, asked: UInt64?, mayChange: Bool) {
     self = asked == generation && !mayChange ? .pinned : .revalidated
   }
 
-  /// The generation that `v=` names in a query as sent; read without making a string. Of two, the first counts.
+  /// Returns the generation in the parameter `v` of a query as sent, without creating a string. The first one
+  /// counts.
   static func generation(in query: UnsafeRawBufferPointer) -> UInt64? {
     var at = 0
     while at < query.count {
@@ -72,7 +74,7 @@ enum CacheLifetime {
     return nil
   }
 
-  /// Nil of what is no number of at most 16 digits in lower case.
+  /// Returns `nil` if the text is not a lowercase hexadecimal number of at most 16 digits.
   private static func hexadecimal(_ text: some RandomAccessCollection<UInt8>) -> UInt64? {
     guard (1...16).contains(text.count) else { return nil }
     var value: UInt64 = 0

@@ -1,23 +1,23 @@
 import ZigguratCSodium
 
-/// The value of `Surrogate-Key` of all answers about one image, by which a shared cache can forget them together.
+/// The value of `Surrogate-Key` of all responses about one image. A shared cache purges them by it.
 ///
-/// SipHash-2-4 of the id's UTF-8 in 16 hexadecimal digits. It has a secret key, so that nobody but the servers can
-/// compute or confirm the value of an image that is hidden.
+/// It is SipHash-2-4 of the id's UTF-8, in 16 hexadecimal digits. The hash has a secret key, so that only the
+/// servers can compute or confirm the value for a hidden image.
 package struct SurrogateKey: Sendable {
-  /// The secret of the hash, 128 bits.
+  /// The secret key of the hash, 128 bits.
   package struct Seed: Sendable {
     let words: (UInt64, UInt64)
   }
 
   private let hash: UInt64
 
-  /// - Parameter id: the image's, decoded.
+  /// - Parameter id: the id of the image, decoded.
   package init(of id: UnsafeRawBufferPointer, _ seed: Seed) {
     var hash: UInt64 = 0
     withUnsafeMutableBytes(of: &hash) { hash in
       withUnsafeBytes(of: seed.words) { seed in
-        // Reads nothing of an empty id, whose address may be nil; takes and gives bytes.
+        // An empty id, whose address may be `nil`, is not read. Input and output are bytes.
         _ = crypto_shorthash(
           hash.baseAddress!.assumingMemoryBound(to: UInt8.self),
           id.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(id.count),
@@ -32,7 +32,7 @@ package struct SurrogateKey: Sendable {
     self = id.withUTF8 { Self(of: UnsafeRawBufferPointer($0), seed) }
   }
 
-  /// The value with a NUL behind it, made without a string.
+  /// Calls `use` with the NUL-terminated value, without creating a string.
   package func withText<Result>(_ use: (UnsafePointer<CChar>) -> Result) -> Result {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 17) { text in
       for place in 0..<16 {

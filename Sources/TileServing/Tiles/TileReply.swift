@@ -3,50 +3,50 @@ package import ZigguratHTTPMessages
 package import ZigguratThreads
 import ZigguratTileProtocols
 
-/// A stored tile on its way out: a slice of the archive's mapping, and who keeps it mapped.
+/// A stored tile to be sent: a slice of the archive's mapping, and the archive that keeps it mapped.
 ///
-/// Made without a string, an array or an object: this is what a server does all day.
+/// It is created without a string, an array or an object, because it is the hot path of the server.
 package struct TileReply {
   package let bytes: UnsafeRawBufferPointer
-  /// Retained once for whoever sends the bytes, and released by him afterwards.
+  /// Retained once for the sender of the bytes, who must release it.
   package let archive: Unmanaged<TileArchive>
   let generation: UInt64
-  /// Not 0 where the tile may change while the generation stays.
+  /// The version of a tile that may change under the same generation; otherwise 0.
   let stamp: UInt64
   let tile: Int
-  /// `image/jpeg`, NUL-terminated, alive as long as the process.
+  /// The media type, such as `image/jpeg`: NUL-terminated and valid until the process ends.
   let mediaType: UnsafePointer<CChar>
-  /// Where the tile was asked for through IIIF.
+  /// The IIIF link, if the tile was requested through IIIF.
   var link: IIIFTileLink?
-  /// For no cache and no other site's page.
+  /// Whether caches and pages of other sites must not have the tile.
   let isPrivate: Bool
-  /// By which a shared cache in front forgets it; nil without one.
+  /// The key by which a shared cache purges the tile; `nil` without such a cache.
   let surrogate: SurrogateKey?
 }
 
-/// What a path asks for on the way that needs no strings.
+/// The result of looking up a path without creating strings.
 package enum TileLookup {
-  /// Not a stored tile's path: to be answered by `TileServer.respond`.
+  /// The path is not that of a stored tile; `TileServer.respond` handles the request.
   case other
   case found(TileReply)
-  /// A stored tile that has to be fetched from elsewhere.
+  /// A stored tile that has to be fetched from remote storage.
   case pending(any Pending)
 }
 
-/// What is answered with a stored tile.
+/// The response to a request for a stored tile.
 package enum TileAnswer {
   case tile(TileHead)
-  /// Another answer in its place.
+  /// Another response instead of the tile.
   case instead(Response)
 }
 
-/// A stored tile's status and the part of it that is sent.
+/// The status of a stored tile, and the range that is sent.
 package struct TileHead {
   package let status: Int
-  /// The bytes that the answer's length tells.
+  /// The range of bytes that the response's length describes.
   package let part: Range<Int>
   let tag: TileTag
 
-  /// Bytes that are sent to a GET.
+  /// The number of bytes that are sent to a GET.
   package var sentCount: Int { status == 304 ? 0 : part.count }
 }

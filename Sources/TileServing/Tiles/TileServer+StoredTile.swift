@@ -6,31 +6,31 @@ import ZigguratThreads
 import ZigguratTileProtocols
 import ZigguratTileRendering
 
-/// The way of a stored tile, which touches no string and no object.
+/// The lookup of stored tiles, which creates no string and no object.
 extension TileServer {
-  /// Looks a stored tile up by its path and query alone, as sent.
+  /// Looks up a stored tile by its path and query as sent.
   /// - Parameters:
-  ///   - route: of the two.
-  ///   - cookies: the Cookie header, asked for where the path names a private image.
+  ///   - route: the route of path and query.
+  ///   - cookies: returns the Cookie header. Called only for a private image or if a launch key is required.
   package func tile(
     _ route: Route, _ path: UnsafeRawBufferPointer, query: UnsafeRawBufferPointer,
     cookies: () -> UnsafePointer<CChar>?
   ) -> TileLookup {
     guard case .tiles(let request) = route else { return .other }
     if let gate, !gate.admits(cookies()) { return .other }
-    // A file has a name, which is told by the way with words.
+    // Downloads have a file name, which only the general path handles.
     if Download.isPossible(query) { return .other }
     let path = RawPath(path, query: query)
     let rawID = path.bytes(request.id)
     return withUnsafeTemporaryAllocation(byteCount: rawID.count, alignment: 1) { buffer in
-      // An id that is damaged or unknown, and every failure, is told by the way with words.
+      // Damaged or unknown ids and all failures are handled by the general path.
       guard var id = Self.unescape(rawID, into: buffer), !id.isEmpty else { return .other }
       var library = self.library
-      let isPrivate = RawPath(id).starts(with: ImageID.privateMark)
+      let isPrivate = RawPath(id).starts(with: ImageReference.privateMark)
       if isPrivate {
         guard let cookies = cookies(), let space = sessions.space(cookies: cookies) else { return .other }
         library = space.library
-        id = UnsafeRawBufferPointer(rebasing: id[ImageID.privateMark.utf8CodeUnitCount...])
+        id = UnsafeRawBufferPointer(rebasing: id[ImageReference.privateMark.utf8CodeUnitCount...])
       }
       let limits = pictures.options.limits
       guard let (archive, idLength) = Self.archive(id, of: request, path, query, in: library),
@@ -55,7 +55,8 @@ extension TileServer {
     }
   }
 
-  /// The image's archive and how much of `id` is the image's id; nil, too, where it cannot be read.
+  /// Returns the image's archive and the length of the image's id in `id`. Also returns `nil` if the archive cannot
+  /// be read.
   @inline(__always)
   private static func archive(
     _ id: UnsafeRawBufferPointer, of request: TileRequest, _ path: RawPath, _ query: UnsafeRawBufferPointer,
@@ -65,7 +66,7 @@ extension TileServer {
       if let archive = try library.archive(id, generation: CacheLifetime.generation(in: query)) {
         return (archive, id.count)
       }
-      // Endings of files' names have no escapes.
+      // Suffixes of file names contain no escapes.
       let length = request.endingLength(path)
       guard length > 0, length < id.count else { return nil }
       let name = UnsafeRawBufferPointer(rebasing: id.dropLast(length))
@@ -75,7 +76,7 @@ extension TileServer {
     } catch { return nil }
   }
 
-  /// Percent-decodes into `buffer`; nil where an escape is malformed or stands for NUL.
+  /// Percent-decodes into `buffer`; `nil` if an escape is malformed or decodes to NUL.
   private static func unescape(
     _ text: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer
   ) -> UnsafeRawBufferPointer? {

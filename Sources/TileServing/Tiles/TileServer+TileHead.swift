@@ -2,17 +2,19 @@ import Glibc
 package import ZigguratHTTPMessages
 import ZigguratTileProtocols
 
-/// What is said of a stored tile: decided without a string, an array or an object, but for what is rare.
+/// The headers of stored tiles, computed without a string, an array or an object except in rare cases.
 extension TileServer {
-  /// A request header's value by its name, as sent, alive as long as the request; nil where there is none.
+  /// Returns the value of a request header by its name, as sent and valid as long as the request; `nil` if it is
+  /// absent.
   package typealias Lookup = (UnsafePointer<CChar>) -> UnsafePointer<CChar>?
 
-  /// Takes a header of the answer: its name and its value, which are copied.
+  /// Adds a response header. Its name and value are copied.
   package typealias Add = (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Void
 
+  /// Evaluates the conditions of a request for a stored tile.
   /// - Parameters:
-  ///   - query: of the request, as sent.
-  ///   - conditions: of the request.
+  ///   - query: the query of the request, as sent.
+  ///   - conditions: the preconditions and range of the request.
   package func answer(
     _ tile: TileReply, _ query: UnsafeRawBufferPointer, _ conditions: Conditions, _ lookup: Lookup
   ) -> TileAnswer {
@@ -32,8 +34,8 @@ extension TileServer {
     }
   }
 
-  /// Adds all headers of an answer with a tile.
-  /// - Parameter publicBase: of the request.
+  /// Adds all headers of a response with a tile.
+  /// - Parameter publicBase: returns the public address for the request, if a proxy states one.
   package func addHeaders(
     _ head: TileHead, _ tile: TileReply, _ query: UnsafeRawBufferPointer, _ lookup: Lookup,
     publicBase: () -> String? = { nil }, _ add: Add
@@ -56,7 +58,7 @@ extension TileServer {
     case 206:
       let (part, count) = (head.part, tile.bytes.count)
       add("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(count)")
-      // A whole tile has no header that scripts need, and is sent too often for more bytes.
+      // A whole tile has no header that scripts need, and it is sent too often for additional bytes.
       if !tile.isPrivate, access.origins == .any {
         add(Response.exposedHeaders.name, Response.exposedHeaders.value)
       }
@@ -75,8 +77,8 @@ extension TileServer {
     }
   }
 
-  /// Who may keep and read the answer.
-  /// - Parameter isKept: false of a refusal.
+  /// Adds the headers for caches and for pages of other sites.
+  /// - Parameter isKept: whether the response may be cached; `false` for an error.
   private func addAudience(
     _ tile: TileReply, _ query: UnsafeRawBufferPointer, _ lookup: Lookup, isKept: Bool = true, _ add: Add
   ) {

@@ -1,13 +1,13 @@
 import ZigguratHTTPMessages
 
-/// A stored tile's entity tag, `"generation-tile"`, hexadecimal: the same through every protocol. Made without a
-/// string.
+/// The entity tag of a stored tile, `"generation-tile"` in hexadecimal: the same in every protocol. It is created
+/// without a string.
 struct TileTag {
-  /// Two numbers of at most 16 digits, a hyphen and the quotes, ended by NUL.
+  /// Two numbers of at most 16 digits, a hyphen and the quotes, NUL-terminated.
   private var storage: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
   private var count = 0
 
-  /// - Parameter stamp: of a tile that may change while the generation stays.
+  /// - Parameter stamp: the version of a tile that may change under the same generation; otherwise 0.
   init(generation: UInt64, tile: Int, stamp: UInt64) {
     count = withUnsafeMutableBytes(of: &storage) { bytes in
       var at = 0
@@ -32,7 +32,7 @@ struct TileTag {
     }
   }
 
-  /// The text with its quotes; a NUL follows it.
+  /// Calls `use` with the text and its quotes; a NUL follows it.
   func withText<Result>(_ use: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
     withUnsafeBytes(of: storage) { bytes in
       use(UnsafeBufferPointer(rebasing: bytes.bindMemory(to: UInt8.self)[..<count]))
@@ -41,6 +41,6 @@ struct TileTag {
 }
 
 extension EntityTag {
-  /// Of a stored tile.
+  /// Creates the entity tag of a stored tile.
   init(_ tile: TileTag) { self.init(text: tile.withText { String(decoding: $0, as: UTF8.self) }) }
 }

@@ -3,17 +3,17 @@ import Synchronization
 import ZigguratHTTPMessages
 import ZigguratUploading
 
-/// Tells of uploads to all who listen; a bounded number may.
+/// Sends the states of uploads to a bounded number of listeners.
 package final class EventHub: Sendable {
-  /// Listeners at once: each holds a connection.
+  /// Maximum number of listeners, because each holds a connection.
   static let limit = 64
 
   private let streams = Mutex<(open: [EventStream], isClosed: Bool)>(([], false))
 
-  /// Nil where too many listen already.
+  /// Opens a stream. Returns `nil` if there are too many listeners.
   /// - Parameters:
-  ///   - isWelcome: whether the listener's session goes on; nil where it needs none.
-  ///   - sees: whether the listener may be told of an upload, now.
+  ///   - isWelcome: whether the listener's session is alive; `nil` if no session is needed.
+  ///   - sees: whether the listener may see an upload at present.
   func open(
     with uploads: [Upload], isWelcome: (@Sendable () -> Bool)? = nil,
     sees: @escaping @Sendable (Upload) -> Bool
@@ -34,20 +34,19 @@ package final class EventHub: Sendable {
     for stream in streams.withLock({ $0.open }) { stream.tell(upload) }
   }
 
-  /// Ends the streams of sessions that have ended.
+  /// Closes the streams whose sessions have ended.
   func endWithSessions() {
     for stream in streams.withLock({ $0.open }) where stream.isWelcome?() == false { stream.close() }
   }
 
-  /// A sign of life to every listener, by which connections that are broken are found out. To be called every
-  /// few seconds.
+  /// Sends a heartbeat to every listener, so that broken connections are detected. To be called every few seconds.
   package func beat() {
     endWithSessions()
     for stream in streams.withLock({ $0.open }) { stream.beat() }
     streams.withLock { $0.open.removeAll { $0.isClosed } }
   }
 
-  /// Ends all streams; nobody may listen any more.
+  /// Closes all streams and rejects new listeners.
   package func close() {
     let all = streams.withLock { streams in
       streams.isClosed = true
@@ -58,13 +57,13 @@ package final class EventHub: Sendable {
   }
 }
 
-/// What one listener is yet to be sent (HTML standard, "server-sent events"): of each upload the newest state
-/// alone, so that a slow listener takes no more memory than there are uploads.
+/// The pending events of one listener (HTML standard, "server-sent events"). It holds only the latest state of each
+/// upload, so that the memory for a slow listener is bounded by the number of uploads.
 final class EventStream: BodyStream {
   private struct State {
     var order: [Upload] = []
     var ids: Set<String> = []
-    /// Bytes that did not fit.
+    /// Bytes that did not fit into the last read.
     var rest: [UInt8] = Array("retry: 2000\n\n".utf8)
     var wake: (@Sendable () -> Void)?
     var isClosed = false
@@ -98,7 +97,7 @@ final class EventStream: BodyStream {
     }
   }
 
-  /// No more is sent; also once the listener is gone.
+  /// Ends the stream. Also called once the listener has disconnected.
   package func close() {
     state.withLock { state in
       state.isClosed = true
@@ -106,15 +105,15 @@ final class EventStream: BodyStream {
     }
   }
 
-  /// Under the lock, so that whoever sleeps is woken once.
+  /// Called under the lock, so that a sleeping reader is woken once.
   private static func wake(_ state: inout State) {
     state.wake?()
     state.wake = nil
   }
 
-  /// Copies what there is to send into `room`.
-  /// - Parameter sleep: called where there is nothing, before anyone may wake; gives what wakes.
-  /// - Returns: bytes; 0 after `sleep` was called; nil at the end.
+  /// Copies pending bytes into `room`.
+  /// - Parameter sleep: called under the lock if nothing is pending; returns the function that wakes the reader.
+  /// - Returns: the number of bytes; 0 after `sleep` was called; `nil` at the end.
   package func read(
     into room: UnsafeMutableRawBufferPointer, sleep: () -> @Sendable () -> Void
   ) -> Int? {

@@ -1,13 +1,13 @@
 import ZigguratHTTPMessages
 import ZigguratUploading
 
-/// Takes the body of a request that sends a part of a file.
-// Sendable: calls come one after the other, as `BodyReceiver` has it.
+/// Receives the body of a request that sends a part of a file.
+// Sendable: calls are sequential, as `BodyReceiver` requires.
 final class UploadReceiver: BodyReceiver, @unchecked Sendable {
   private let uploads: Uploads
   private let writer: UploadWriter
   private let base: String
-  /// The upload's files are yet to be made.
+  /// Whether the upload's files are still to be created.
   private var isNew: Bool
   private var creates: Bool { created != nil }
   private let created: (@Sendable () -> Void)?
@@ -20,7 +20,7 @@ final class UploadReceiver: BodyReceiver, @unchecked Sendable {
   /// - Parameters:
   ///   - needed: the bytes of the body; nil if they are unknown.
   ///   - isAllowed: whether the visitor may still send: the session may end while the body arrives.
-  ///   - created: called once the upload is made; nil where the request goes on with one.
+  ///   - created: called when the upload is created; nil if the request continues an upload.
   init(
     _ writer: UploadWriter, of uploads: Uploads, base: String, needed: Int? = nil,
     isAllowed: @escaping @Sendable () -> Bool, created: (@Sendable () -> Void)? = nil
@@ -93,13 +93,13 @@ final class UploadReceiver: BodyReceiver, @unchecked Sendable {
       _ = try? writer.finish()
       return
     }
-    // Nobody knows of an upload that was made by a request without an answer.
+    // An upload that was created by a request without a response is unknown to its client.
     if isCreated { uploads.cancel(writer.upload) } else { uploads.withdraw(writer.upload) }
   }
 }
 
 extension Response {
-  /// - Parameter headers: besides those that every answer to an upload has.
+  /// - Parameter headers: the headers in addition to those of every response to an upload.
   static func tus(_ status: Int, _ headers: [(String, String)]) -> Response {
     Response(
       status, headers.map { (name: $0.0, value: $0.1) } + [("Cache-Control", "no-store")], .bytes([]))
@@ -114,7 +114,7 @@ extension Response {
     return response
   }
 
-  /// The same answer with the header that tus wants of every one but those to OPTIONS.
+  /// The response with the header that tus requires in all responses except those to OPTIONS.
   var resumable: Response {
     var response = self
     response["Tus-Resumable"] = "1.0.0"
@@ -123,7 +123,7 @@ extension Response {
 }
 
 extension UploadError.Kind {
-  /// The status of the answer (RFC 9110, section 15.5, and tus 1.0.0).
+  /// The status of the response (RFC 9110, section 15.5, and tus 1.0.0).
   var status: Int {
     switch self {
     case .malformed: 400

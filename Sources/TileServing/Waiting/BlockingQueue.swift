@@ -3,10 +3,10 @@ import ZigguratHTTPMessages
 import ZigguratThreads
 import ZigguratTileRendering
 
-/// Runs work that may block on a thread of its own, one piece after the other. Clients have their turns by `FairTurns`, and
-/// a bounded number of pieces waits.
+/// Runs work that may block on a thread of its own, one job after the other. Clients are scheduled by `FairTurns`,
+/// and the number of waiting jobs is bounded.
 ///
-/// If as many wait as may, the client that has the most of them loses its last to a client with fewer.
+/// If the queue is full, the client with the most jobs loses its last one to a client with fewer.
 final class BlockingQueue: Sendable {
   private struct Job {
     let client: ClientAddress
@@ -18,7 +18,7 @@ final class BlockingQueue: Sendable {
     var waiting: [Int: Job] = [:]
     var turns = FairTurns<Int>()
     var arrivals = 0
-    /// Those that wait, and the one that runs.
+    /// The number of waiting jobs, including the running one.
     var count = 0
     var isStopping = false
 
@@ -31,7 +31,8 @@ final class BlockingQueue: Sendable {
 
     mutating func next() -> Job? { turns.next().flatMap { waiting.removeValue(forKey: $0) } }
 
-    /// The last of the client that has the most waiting, if that is more than `client` would have with one more.
+    /// Removes the last job of the client with the most waiting jobs, if these are more than `client` would have
+    /// with one more.
     mutating func takeLastOfCrowd(besides client: ClientAddress) -> Job? {
       let crowd = turns.waiting.max { turns.count(of: $0) < turns.count(of: $1) }
       guard let crowd, turns.count(of: crowd) > turns.count(of: client) + 1 else { return nil }
@@ -44,11 +45,12 @@ final class BlockingQueue: Sendable {
   private let capacity: Int
   private let state = Mutex(State())
 
-  /// - Parameter capacity: the number of jobs that wait or run.
+  /// - Parameter capacity: the maximum number of jobs that wait or run.
   init(capacity: Int) { self.capacity = capacity }
 
-  /// Runs `work` on the queue's thread when its turn has come.
-  /// - Returns: its result; nil if there was no room for it, the task was cancelled before its turn, or the queue has stopped.
+  /// Runs `work` on the queue's thread when it is scheduled.
+  /// - Returns: its result; `nil` if the queue was full or has stopped, or if the task was cancelled before
+  ///   `work` started.
   func run<Result: Sendable>(
     for client: ClientAddress, _ work: @escaping @Sendable () -> Result
   ) async -> Result? {
@@ -65,7 +67,7 @@ final class BlockingQueue: Sendable {
     }
   }
 
-  /// A reply that `work` makes on the queue's thread.
+  /// Returns a reply that `work` makes on the queue's thread.
   /// - Parameter refused: called if `work` is not run.
   func reply(
     for client: ClientAddress, _ work: @escaping @Sendable () -> Reply,
@@ -94,7 +96,8 @@ final class BlockingQueue: Sendable {
       state.add(new)
       return true
     }
-    // For one that has lost its place this finds nothing to do. A queue that has ended meanwhile refuses it here.
+    // For a job that was dropped meanwhile, this finds nothing to do. A queue that has stopped meanwhile refuses
+    // the job here.
     if isTaken, !queue.submit({ [self] in runNext() }) { runNext() }
     refused?.refuse()
   }
@@ -106,12 +109,12 @@ final class BlockingQueue: Sendable {
     state.withLock { $0.count -= 1 }
   }
 
-  /// The number of jobs that do not run yet.
+  /// The number of jobs that have not started.
   var waiting: Int { state.withLock { $0.waiting.count } }
   var isRunning: Bool { state.withLock { $0.count > $0.waiting.count } }
   var isStopping: Bool { state.withLock { $0.isStopping } }
 
-  /// Refuses what waits and waits for what runs: afterwards no task is left suspended here.
+  /// Refuses waiting jobs and waits for the running one. No task is left suspended here afterwards.
   func stop() {
     state.withLock { $0.isStopping = true }
     queue.stop()

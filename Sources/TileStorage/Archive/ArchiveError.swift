@@ -3,24 +3,25 @@ package import ZigguratFiles
 
 /// An error of reading or writing an archive.
 ///
-/// A program decides by `kind` and shows `description`. No function of this module traps on a wrong argument.
+/// Programs choose their reaction by `kind` and show `description`. No function of this module traps on a wrong
+/// argument.
 public struct ArchiveError: Error, Hashable, CustomStringConvertible {
-  /// A class of errors for which a program does the same.
+  /// A class of errors to which a program reacts in the same way.
   @nonexhaustive
   public enum Kind: Hashable, Sendable {
-    /// An argument is outside its documented range. The archive is as before.
+    /// An argument is outside its documented range. The archive is unchanged.
     case invalidArgument
     /// The file, or the folder that was to contain it, does not exist.
     case notFound
     /// The system denies access, or the file system is read-only.
     case accessDenied
-    /// The file is no archive, its directory is damaged, or a tile is missing, truncated or altered.
+    /// The file is not an archive, its directory is damaged, or a tile is missing, truncated or altered.
     case damaged
     /// The disk or the quota is full.
     case diskFull
     /// Memory, file descriptors or the storage itself are unavailable at present. A retry may succeed.
     case unavailable
-    /// The system refused for a reason that is none of these; `description` states it.
+    /// The system refused for another reason; `description` states it.
     case other
   }
 
@@ -46,8 +47,8 @@ public struct ArchiveError: Error, Hashable, CustomStringConvertible {
   }
 
   /// - Parameters:
-  ///   - action: a verb with its object, as `write photo.szi`.
-  ///   - reason: why the argument is wrong, in a clause.
+  ///   - action: a verb with its object, such as `write photo.szi`.
+  ///   - reason: the defect of the argument, in a clause.
   package init(invalidArgument reason: String, to action: String) {
     kind = .invalidArgument
     description = "cannot \(action): \(reason)"

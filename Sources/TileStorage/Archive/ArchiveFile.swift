@@ -1,29 +1,30 @@
 import Glibc
 package import ZigguratFiles
 
-/// An archive that another process writes into an open file; it appears under its name once it was found whole.
+/// An archive that another process writes into an open file. It appears under its name after a check that it is
+/// complete.
 package final class ArchiveFile {
-  /// Open for writing at its start, without a name of its own that stays; for the other process alone.
+  /// The file, open for writing at its start, for the other process alone. Its own name, if any, is temporary.
   package var descriptor: Int32 { file.descriptor }
-  /// Where the archive will stand.
+  /// The path of the published archive.
   package var destination: String { file.destination }
   /// The name of the archive's one root folder.
   package let name: String
   private let file: PartialFile
-  /// Takes a finished archive, and the file that it lies in, elsewhere.
+  /// Copies a finished archive, and the file that contains it, to another place.
   package typealias Send = (TileArchive, _ descriptor: Int32) throws(StorageError) -> Void
   private let send: Send?
-  /// Whether it replaces an archive of its name.
+  /// Whether publishing replaces an archive of the same name.
   package var replaces = true
 
   /// - Parameters:
-  ///   - destination: where the archive will stand; its folder exists.
-  ///   - name: of the root folder: one path component.
+  ///   - destination: the path of the published archive, in an existing folder.
+  ///   - name: the name of the root folder: one path component.
   package convenience init(destination: String, name: String) throws(StorageError) {
     try self.init(destination: destination, name: name, send: nil)
   }
 
-  /// - Parameter send: takes the finished archive elsewhere, so that no file stays; what it throws, `publish` throws.
+  /// - Parameter send: copies the finished archive elsewhere, so that no file remains. `publish` rethrows its errors.
   package init(
     destination: String, name: String, send: Send?
   ) throws(StorageError) {
@@ -32,13 +33,13 @@ package final class ArchiveFile {
     file = try PartialFile(destination: destination, isHandedOut: true)
   }
 
-  /// Finds out whether the other process let go of the file, so that what is read of it now stays as it is. Nothing is
-  /// written by `descriptor` any more. May be asked again.
+  /// Closes `descriptor`, and checks whether another process can still write the file. If none can, its content no
+  /// longer changes. Can be called again.
   package func takeBack() -> PartialFile.Writers { file.takeBack() }
 
   /// Reads the archive's directory and gives the archive its name.
   ///
-  /// - Parameter check: throws what is wrong with the archive, which then is not published.
+  /// - Parameter check: throws the defect of the archive, which is then not published.
   /// - Returns: the archive's size in bytes.
   package func publish(_ check: (TileArchive) throws(StorageError) -> Void) throws(StorageError) -> Int {
     let archive = try TileArchive(descriptor: file.readable, path: file.destination)
@@ -55,17 +56,17 @@ package final class ArchiveFile {
     return archive.byteCount ?? 0
   }
 
-  /// How many there are so far.
+  /// The number of bytes that are written so far.
   package var byteCount: Int {
     var status = stat()
     return fstat(file.readable, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// Leaves nothing behind; does nothing after `publish`.
+  /// Removes the file; does nothing after `publish`.
   package func abandon() { file.abandon() }
 }
 
 extension TileArchive {
-  /// Whether the directory names every tile of the pyramid.
+  /// Whether the directory contains every tile of the pyramid.
   var isWhole: Bool { (0..<pyramid.tileCount).allSatisfy { checksum(ofTile: $0) != nil } }
 }

@@ -1,12 +1,13 @@
 import Glibc
 package import ZigguratFiles
 
-/// An archive gets another id, with the words beside it.
+/// A change of an archive's id. The metadata beside the archive moves with it.
 ///
-/// One move needs no journal (an exchange of several has a `MoveJournal`). The old id's new one is written down first. The
-/// metadata is beside both places before the archive is moved by one `rename`, and removed from the old one after it.
-/// Whenever the program ends, the image is whole and has its metadata, under the one id or the other; a build that finds it
-/// under the old one moves it again. Metadata that was left at the old place goes before another image gets that id.
+/// One move needs no journal (an exchange of several has a `MoveJournal`). First, the mapping from the old id to the
+/// new one is written. The metadata is beside both places before one `rename` moves the archive, and is removed from
+/// the old one after it. Whenever the program ends, the image is whole and has its metadata, under one of the two ids.
+/// A build that finds it under the old id moves it again. Metadata that remained at the old place is removed before
+/// another image gets that id.
 package struct ArchiveMove {
   private let library: String
   private let old: ImageID
@@ -18,14 +19,14 @@ package struct ArchiveMove {
     self.new = new
   }
 
-  /// - Parameter pageName: of a page, what its new id has behind its book's; a book is renamed with its pages.
-  /// - Returns: false where it cannot be moved, and is where it was: something of somebody's is in the way, or the new
-  ///   place is on another mount.
+  /// - Parameter pageName: for a page, the part of its new id behind its book's id; a book is renamed with its pages.
+  /// - Returns: false if the archive cannot be moved, and is in its old place. Then a file of the user has the new
+  ///   path, or the new place is on another mount.
   package func run(pageName: String?) throws(StorageError) -> Bool {
     let (from, to) = (old.archive(in: library), new.archive(in: library))
     let folders = (from: parentFolder(from), to: parentFolder(to))
     try Enclosure(library).make(folders.to)
-    // In one order, whoever moves what: two that wait for each other would wait for ever.
+    // The locks are always taken in the same order, so that two moves cannot wait for each other for ever.
     var locks: [LockedFolder] = []
     for folder in Set([folders.from, folders.to]).sorted() { locks.append(try LockedFolder(folder)) }
     defer { withExtendedLifetime(locks) {} }
@@ -36,7 +37,7 @@ package struct ArchiveMove {
     let moved = MovedImages(library: library)
     moved.removeLeftWords(of: new)
     guard let own = SidecarFile.places(ofSidecarsOf: from, beside: to) else { return false }
-    // Metadata that is there already is of another picture, or was put there when a move was cut short.
+    // Metadata that is already there belongs to another picture, or an interrupted move put it there.
     for target in SidecarFile.all(ofArchive: to).map(\.path) where !own.isEmpty {
       guard let source = own.first(where: { $0.target == target })?.source else {
         if own.contains(where: { $0.source == target }) { continue }
@@ -52,7 +53,7 @@ package struct ArchiveMove {
       try moved.remember(book, as: newBook)
     }
     for (source, target) in own where link(source, target) != 0 && errno != EEXIST {
-      // File systems without links: the words go a moment before the archive.
+      // On file systems without links, the metadata is moved before the archive.
       guard rename(source, target) == 0 else { throw StorageError("move \(source)", errno: errno) }
     }
     guard rename(from, to) == 0 else { throw StorageError("move \(from)", errno: errno) }
@@ -62,7 +63,8 @@ package struct ArchiveMove {
     return true
   }
 
-  /// Removes metadata that a killed program left at an archive's old place: the very files that are at the new one.
+  /// Removes metadata that a killed program left at an archive's old place: files that are hard links of those at the
+  /// new one.
   package static func removeLeftWords(of old: ImageID, movedTo new: ImageID, in library: String) {
     let (from, to) = (old.archive(in: library), new.archive(in: library))
     let targets = SidecarFile.paths(ofArchive: to)

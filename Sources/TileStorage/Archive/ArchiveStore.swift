@@ -2,12 +2,12 @@ import Glibc
 package import TileGeometry
 package import ZigguratFiles
 
-/// Takes one image's tiles, front to back; the archive is there when `finish` returns, and not before.
+/// A writer of one image's tiles, front to back. The archive exists when `finish` returns, and not before.
 ///
 /// Not for several threads at a time.
 package protocol ArchiveWriter: AnyObject {
   /// - Parameters:
-  ///   - index: the tile's, as `Pyramid.index(of:)` counts.
+  ///   - index: the tile's index by `Pyramid.index(of:)`.
   ///   - crc: the CRC-32 of `bytes`.
   func append(tile index: Int, _ bytes: UnsafeRawBufferPointer, crc: UInt32) throws(StorageError)
 
@@ -17,108 +17,108 @@ package protocol ArchiveWriter: AnyObject {
   /// Returns the archive's size in bytes.
   func finish() throws(StorageError) -> Int
 
-  /// Leaves nothing behind; does nothing after `finish`.
+  /// Removes everything that was written; does nothing after `finish`.
   func abandon()
 }
 
-/// Where the archives of many images stand, each under its image's id.
+/// A store of the archives of many images, each under its image's id.
 package protocol ArchiveStore: Sendable {
-  /// Makes what is missing and clears away what killed builders left.
+  /// Creates missing folders and removes the leftovers of killed builds.
   func prepare() throws(StorageError)
 
-  /// What the archive was built from; nil where there is none or it tells nothing.
+  /// Returns the record of the archive's build; nil if there is no archive, or it has no readable record.
   func buildRecord(ofID id: ImageID) -> BuildRecord?
 
-  /// The same of an archive that looks whole, as far as that is seen at little cost.
+  /// Returns the record of the archive's build, if the archive is whole as far as a cheap check can find.
   func buildRecord(ofSoundID id: ImageID) -> BuildRecord?
 
-  /// Whether the image's archive can be read and was not built from a source: another program made it.
+  /// Whether another program made the image's archive: it is readable and has no build record.
   func isForeign(_ id: ImageID) -> Bool
 
-  /// A writer whose archive becomes the image's when it is finished.
-  /// - Parameter replacing: whether it replaces an archive of this id; otherwise that is an error (EEXIST).
+  /// Creates a writer whose archive becomes the image's when it is finished.
+  /// - Parameter replacing: whether it replaces an archive of this id; otherwise such an archive is an error (EEXIST).
   func makeWriter(
     id: ImageID, pyramid: Pyramid, format: TileFormat, replacing: Bool
   ) throws(StorageError) -> any ArchiveWriter
 
-  /// Writes the image's words anew and leaves its tiles as they are; see `ArchiveWords.rewrite`.
-  /// - Returns: false where that cannot be done, so that the image is to be built.
+  /// Rewrites the image's metadata and keeps its tiles; see `ArchiveWords.rewrite`.
+  /// - Returns: false if this is impossible, so that the image must be built.
   func rewrite(
     id: ImageID, _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveWords
   ) throws(StorageError) -> Bool
 
-  /// The images below a folder, sorted; none where it costs much to list them.
+  /// Returns the images below a folder, sorted; empty if it costs much to list them.
   func pages(below folder: ImageID) -> [ImageID]
 
-  /// The file that describes a book as a whole, at most 4 MB of it; nil where there is none.
+  /// Returns the file that describes a book as a whole, at most 4 MB; nil if there is no such file.
   func bookFile(of book: ImageID) -> [UInt8]?
 
-  /// Replaces it; nil removes it.
+  /// Replaces the file that describes a book; nil removes it.
   func keep(bookFile bytes: [UInt8]?, of book: ImageID) throws(StorageError)
 
-  /// Gives an archive another id, with what was written about it, and remembers the old one; see `ArchiveMove`.
-  /// - Parameter pageName: of a page, what its new id has behind its book's; a book is renamed with its pages.
-  /// - Returns: false where it cannot be moved, and is where it was.
+  /// Moves an archive, with its metadata, to another id, and records the old id; see `ArchiveMove`.
+  /// - Parameter pageName: for a page, the part of its new id behind its book's id; a book is renamed with its pages.
+  /// - Returns: false if the archive cannot be moved, and is in its old place.
   func move(_ old: ImageID, to new: ImageID, pageName: String?) throws(StorageError) -> Bool
 
-  /// Writes moves down that archives exchange their ids by; nil if the store needs no journal for them.
+  /// Writes a journal of the moves by which archives exchange their ids; nil if the store needs no journal for them.
   func journal(of moves: [MoveJournal.Move]) throws(StorageError) -> MoveJournal?
 
-  /// Whether there is an archive of this id, be it damaged.
+  /// Whether an archive of this id exists, damaged or not.
   func holds(_ id: ImageID) -> Bool
 
-  /// How many images there are, whoever built them.
+  /// Returns the number of images, whichever program built them.
   func count() throws(StorageError) -> Int
 
-  /// A file for another process to write the image's archive into; nil where archives are no plain files, so that
-  /// their tiles have to come through `makeWriter`.
-  /// - Parameter replacing: as of `makeWriter`.
+  /// Creates a file into which another process writes the image's archive. Nil if archives are not plain files, so that
+  /// their tiles must be written by `makeWriter`.
+  /// - Parameter replacing: as in `makeWriter`.
   func makeFile(id: ImageID, replacing: Bool) throws(StorageError) -> ArchiveFile?
 
-  /// Moves images to where they can come back from, with what was written about them, as one deletion.
-  /// - Returns: what could not be moved, and is where it was.
+  /// Moves images, with their metadata, to the trash as one deletion.
+  /// - Returns: the images that could not be moved, and are in their old places.
   func trash(_ ids: [ImageID]) throws(StorageError) -> TrashFolder.Failures
 
-  /// Moves to the trash what belonged to an image that another source has replaced: its metadata, and the original of an
-  /// upload.
-  /// - Parameter record: of the image before.
+  /// Moves the rest of a replaced image to the trash: its metadata, and the original of an upload. The image has been
+  /// built from another source since.
+  /// - Parameter record: the build record of the image before.
   func trashRest(ofReplaced id: ImageID, _ record: BuildRecord) throws(StorageError)
 
-  /// Has everybody find what was built and removed until now, where that takes a word of its own.
+  /// Publishes all builds and removals so far, if the store needs an announcement for that.
   func announce() throws(StorageError)
 
-  /// Forgets what was built and nobody was told of.
+  /// Discards the builds that are not announced yet.
   func withdraw()
 
-  /// Whether the last archive could not be written for a reason that no archive has a part in, and that may pass.
+  /// Whether the last write failed for a temporary reason that no archive caused.
   var isAway: Bool { get }
 
-  /// Calls `body` once everybody finds what was built until now; never where nobody will.
-  /// - Returns: whether that was at once.
+  /// Calls `body` once all builds so far are published; never if they will not be.
+  /// - Returns: whether `body` was called at once.
   @discardableResult
   func whenAnnounced(_ body: @escaping @Sendable () -> Void) -> Bool
 
-  /// By what an image that was built is announced, for the builder that goes on where this one is killed before it was;
-  /// nil where everybody finds it.
+  /// Returns the notice that announces a built image; nil if the image is already published. If this builder is killed
+  /// before its announcement, a later one uses the notice.
   func notice(of id: ImageID) -> String?
 
-  /// Announces what a builder had built that was killed before it did so itself. What is no notice of this store, or of
-  /// what it has no more, is passed over.
-  /// - Parameter notices: in the order in which they were given.
+  /// Announces the builds of a killed builder. Notices of another store, or about images that no longer exist, are
+  /// ignored.
+  /// - Parameter notices: in the order in which they were issued.
   func adopt(_ notices: [String]) throws(StorageError)
 
-  /// Removes for good what was moved there until then.
+  /// Removes deletions up to this time for good.
   /// - Parameter oldest: seconds since 1970.
   func purgeTrash(until oldest: Int) throws(StorageError)
 }
 
 extension ArchiveStore {
-  /// A file that has its name is found by it.
+  /// Does nothing: a file is published by its name.
   package func announce() throws(StorageError) {}
 
   package func withdraw() {}
 
-  /// Of a folder it is said by what room there is.
+  /// Whether the last write failed; always false, because for folders the free disk space is checked instead.
   package var isAway: Bool { false }
 
   @discardableResult
@@ -135,7 +135,7 @@ extension ArchiveStore {
 
   package func makeFile(id: ImageID, replacing: Bool) throws(StorageError) -> ArchiveFile? { nil }
 
-  /// A writer whose archive replaces the image's, if there is one.
+  /// Creates a writer whose archive replaces the image's, if there is one.
   package func makeWriter(
     id: ImageID, pyramid: Pyramid, format: TileFormat
   ) throws(StorageError) -> any ArchiveWriter {
@@ -150,7 +150,7 @@ extension ArchiveStore {
 
   package func pages(below folder: ImageID) -> [ImageID] { [] }
 
-  /// Where archives are no plain files, books are their pages alone.
+  /// Returns nil: if archives are not plain files, books consist of their pages alone.
   package func bookFile(of book: ImageID) -> [UInt8]? { nil }
 
   package func keep(bookFile bytes: [UInt8]?, of book: ImageID) throws(StorageError) {}
@@ -166,7 +166,7 @@ extension ArchiveStore {
 
 extension SZIWriter: ArchiveWriter {}
 
-/// A library: an SZI archive per image, in folders as the ids have it.
+/// A library folder: one SZI archive per image, in subfolders according to the ids.
 package struct FolderStore: ArchiveStore {
   package let library: String
 
@@ -213,7 +213,7 @@ package struct FolderStore: ArchiveStore {
     return file
   }
 
-  /// The path of an archive that is about to be written.
+  /// Returns the path of an archive that is about to be written, and prepares its folder.
   private func place(of id: ImageID) throws(StorageError) -> String {
     let path = id.archive(in: library)
     try Enclosure(library).make(parentFolder(path))
@@ -232,7 +232,7 @@ package struct FolderStore: ArchiveStore {
     return found.compactMap { ImageID(archive: $0, below: library) }.sorted()
   }
 
-  /// `book.json` in the folder of its pages.
+  /// Returns the path of `book.json`, in the folder of its pages.
   package static func bookFile(of book: ImageID, in library: String) -> String {
     "\(library)/\(book)/book.json"
   }
@@ -263,7 +263,7 @@ package struct FolderStore: ArchiveStore {
   package func holds(_ id: ImageID) -> Bool { access(id.archive(in: library), F_OK) == 0 }
 
   package func count() throws(StorageError) -> Int {
-    // A dry run makes no library.
+    // A dry run creates no library.
     if access(library, F_OK) != 0, errno == ENOENT { return 0 }
     return try FolderTree.archives(at: library).count
   }

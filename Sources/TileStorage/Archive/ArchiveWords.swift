@@ -1,22 +1,22 @@
 package import ZigguratFiles
 
-/// The words of an archive: what its picture says itself, and what is told of it, as entries.
+/// The metadata of an archive as its entries: that of the picture itself, and that combined with its sidecar.
 package struct ArchiveWords: Sendable {
   private let record: BuildRecord
   private let own: ImageMetadata
   private let told: ImageMetadata
 
   /// - Parameters:
-  ///   - record: of the build that they go with.
-  ///   - own: what the picture itself says.
-  ///   - told: the same with what stands beside it.
+  ///   - record: the record of the build.
+  ///   - own: the metadata in the picture itself.
+  ///   - told: the same with the metadata of the sidecar.
   package init(_ record: BuildRecord, own: ImageMetadata, told: ImageMetadata) {
     self.record = record
     self.own = own
     self.told = told
   }
 
-  /// In the order in which they are written.
+  /// The entries in the order in which they are written.
   private var entries: [(name: String, bytes: [UInt8])] {
     var entries = [(BuildRecord.entryName, record.json)]
     if told != own { entries.append((ImageMetadata.ownEntryName, own.boundedJSON)) }
@@ -28,13 +28,13 @@ package struct ArchiveWords: Sendable {
     for entry in entries { try writer.append(entry.name, entry.bytes) }
   }
 
-  /// Writes an archive anew, tiles as they are, with other words; it takes the old one's place once it is whole.
+  /// Rewrites an archive with other metadata and the same tiles. It replaces the old one once it is whole.
   ///
   /// - Parameters:
-  ///   - destination: where it is written instead; the old one stays then.
-  ///   - name: of its root folder.
-  ///   - words: what it says, by its record and what its picture says itself.
-  /// - Returns: false where the archive is none of ours or not whole: nothing is written.
+  ///   - destination: the path of the new archive; the old one then remains. Nil replaces the old one.
+  ///   - name: the name of the root folder.
+  ///   - words: returns the new metadata, given the build record and the picture's own metadata.
+  /// - Returns: false if the archive was not built by this program or is not whole; nothing is written then.
   package static func rewrite(
     archiveAt path: String, into destination: String? = nil, as name: String,
     _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveWords
@@ -55,7 +55,7 @@ package struct ArchiveWords: Sendable {
       guard archive.isIntact(name), let bytes = archive.entry(name) else { return false }
       others.append((name, bytes))
     }
-    // As they lie: a build with these words gives the same bytes.
+    // In the order of the old file: a build with this metadata gives the same bytes.
     tiles.sort { $0.bytes.baseAddress! < $1.bytes.baseAddress! }
     others.sort { $0.bytes.baseAddress! < $1.bytes.baseAddress! }
     let writer = try SZIWriter(

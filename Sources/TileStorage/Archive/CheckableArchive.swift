@@ -1,26 +1,26 @@
 package import TileGeometry
 
-/// An archive of which every part can be told to be what was written, or not.
+/// An archive whose parts can all be verified.
 package protocol CheckableArchive {
   var pyramid: Pyramid { get }
   var format: TileFormat { get }
   var fileExtension: String { get }
-  /// Of the entries that are not tiles, sorted.
+  /// The names of the entries that are not tiles, sorted.
   var entryNames: [String] { get }
 
-  /// Calls `body` with the number of each tile that there should be, or that there is of those that may be left out.
+  /// Calls `body` with the number of each tile that must exist, and of each existing one of those that may be missing.
   func forEachTile(_ body: (_ index: Int) -> Void)
 
-  /// What is wrong with the tile, or what `check` finds wrong with its bytes, behind the tile's name:
+  /// Returns the defect of the tile, or the one that `check` finds in its bytes, as a predicate of the tile's name:
   /// `is missing`.
   func fault(ofTile index: Int, _ check: (UnsafeRawBufferPointer) -> String?) -> String?
 
   func isIntact(_ relativeName: String) -> Bool
 
-  /// What is wrong with what is neither a tile nor an entry.
+  /// Defects of parts that are neither tiles nor entries.
   var otherFaults: [String] { get }
 
-  /// Damage of the source that the archive was built from, as its record has it.
+  /// Damage of the source that the archive was built from, according to its record.
   var sourceDamage: SourceDamage? { get }
 }
 
@@ -38,7 +38,7 @@ extension TileArchive: CheckableArchive {
   package func fault(ofTile index: Int, _ check: (UnsafeRawBufferPointer) -> String?) -> String? {
     switch awaited(index) {
     case .here(let bytes, _):
-      // No directory states a checksum of tiles that are files of their own.
+      // No directory contains checksums of tiles that are separate files.
       if let stated = checksum(ofTile: index), TileStorage.checksum(bytes) != stated {
         return "is damaged: its checksum differs"
       }
@@ -51,8 +51,8 @@ extension TileArchive: CheckableArchive {
     }
   }
 
-  /// Of tiles that are files those that there are: a pyramid may have more places than anybody can look at, and those
-  /// that are empty may have been left out.
+  /// If the tiles are separate files, passes the existing ones alone. A pyramid may have more places than a program can
+  /// check, and empty ones may be missing.
   package func forEachTile(_ body: (_ index: Int) -> Void) {
     guard let numbers = backing?.numbersOfTiles() else { return (0..<pyramid.tileCount).forEach(body) }
     numbers.forEach(body)

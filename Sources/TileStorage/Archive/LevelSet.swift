@@ -1,15 +1,15 @@
 import TileGeometry
 
-/// Which levels of a pyramid are stored.
+/// The set of a pyramid's levels that are stored.
 package struct LevelSet: Hashable, Sendable {
   private var bits: UInt64
 
-  /// The set without a level.
+  /// The empty set.
   package static let none = LevelSet(bits: 0)
   /// The set of all levels that a pyramid can have.
   package static let all = LevelSet(bits: .max)
 
-  /// The set of all levels from `coarsest` on.
+  /// Creates the set of all levels from `coarsest` on.
   ///
   /// - Precondition: `coarsest` is in 0..<64.
   package init(from coarsest: Int) {
@@ -19,20 +19,20 @@ package struct LevelSet: Hashable, Sendable {
 
   private init(bits: UInt64) { self.bits = bits }
 
-  /// Whether the level is in the set; false for one that no pyramid has.
+  /// Whether the level is in the set; false for a level that no pyramid has.
   package func contains(_ level: Int) -> Bool { level >= 0 && level < 64 && bits >> UInt64(level) & 1 == 1 }
 
   mutating func insert(_ level: Int) { if level >= 0, level < 64 { bits |= 1 << UInt64(level) } }
 
-  /// The lowest level of the set; 0 of an empty one.
+  /// The lowest level of the set; 0 for an empty one.
   package var coarsest: Int { bits == 0 ? 0 : bits.trailingZeroBitCount }
 
   private var finest: Int { bits == 0 ? 0 : 63 - bits.leadingZeroBitCount }
 
-  /// How far the numbers of these levels, as they are stored, lie below Deep Zoom's.
+  /// Returns the amount by which Deep Zoom's numbers of these levels exceed the stored ones.
   ///
-  /// `vips dzsave` counts from the coarsest level that it writes: full resolution alone is level 0 with
-  /// `--depth one`, and with `--depth onetile` 0 is the level that fits one tile.
+  /// `vips dzsave` counts from the coarsest level that it writes. With `--depth one`, full resolution alone is level 0.
+  /// With `--depth onetile`, 0 is the level that fits in one tile.
   func offset(in pyramid: Pyramid) -> Int {
     let top = pyramid.topLevel
     guard self != .none, finest < top else { return 0 }

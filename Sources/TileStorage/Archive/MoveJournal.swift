@@ -1,11 +1,12 @@
 import Glibc
 package import ZigguratFiles
 
-/// The moves by which archives exchange their ids, written down before the first of them. If the program is killed between
+/// The moves by which archives exchange their ids, written before the first of them. If the program is killed between
 /// two moves, the next program that opens the library makes the others.
 ///
-/// The file `.moved/.exchange` exists while they are made: for each move the old id, the new one and the archive's inode
-/// number, each with a NUL behind it. Names of `MovedImages` have other endings. The folder is locked meanwhile.
+/// The file `.moved/.exchange` exists while they are made. For each move, it contains the old id, the new one and the
+/// archive's inode number, each with a NUL behind it. Names of `MovedImages` have other extensions. The folder is
+/// locked meanwhile.
 package final class MoveJournal {
   package struct Move: Hashable, Sendable {
     package let old: ImageID
@@ -24,10 +25,10 @@ package final class MoveJournal {
   private let lock: LockedFolder
   private let entries: [Entry]
 
-  /// Bytes of such a file.
+  /// The maximum size of such a file in bytes.
   private static let longest = 64 << 20
 
-  /// Writes the moves of one exchange down, durably. The first move makes room under an id that no source has.
+  /// Writes the moves of one exchange durably. The first move makes room under an id that no source has.
   package init(_ moves: [Move], in library: String) throws(StorageError) {
     self.library = library
     try Enclosure(library).make(Self.folder(library))
@@ -55,7 +56,7 @@ package final class MoveJournal {
     entries = Self.read(library) ?? []
   }
 
-  /// Forgets the moves.
+  /// Removes the journal.
   package func end() {
     unlink(Self.path(library))
     try? lock.synchronize()
@@ -77,7 +78,7 @@ package final class MoveJournal {
         ArchiveMove.removeLeftWords(of: entry.move.old, movedTo: entry.move.new, in: library)
       }
     }
-    // What is in the way came since: the archive gets its own id back, if that is free.
+    // A file in the way came later: the archive gets its own id back, if that is free.
     if let first = entries.first, holds(first.move.new, first.inode) {
       _ = try ArchiveMove(first.move.new, to: first.move.old, in: library).run(pageName: nil)
     }
@@ -94,7 +95,7 @@ package final class MoveJournal {
 
   private static func path(_ library: String) -> String { "\(folder(library))/.exchange" }
 
-  /// Returns the moves that are left; `nil` if the file is no journal.
+  /// Returns the moves that are left; nil if the file is not a journal.
   private static func read(_ library: String) -> [Entry]? {
     guard let file = SidecarFile(path: path(library)), file.identity.size <= longest,
       let bytes = try? file.contents(atMost: longest, within: Enclosure(library)), bytes.last == 0

@@ -1,42 +1,43 @@
 import Glibc
 package import ZigguratFiles
 
-/// The ids that a library's images had before their sources were renamed, each with the id that it became: in its
-/// folder `.moved` small files for each, under the id's own path, so that each appears whole and is found without
-/// reading the others. `.NAME.to` holds the id that NAME became, `.NAME.by` those that became NAME, each with a NUL
-/// behind it; no id's folder is called so.
+/// The former ids of a library's images whose sources were renamed, each with the id that it became.
 ///
-/// What it says counts only while no image has the old id, and only of the picture that was moved: whoever puts another
-/// where none was calls `arrive` first.
+/// The folder `.moved` contains small files for each, under the id's own path. Each file appears whole and is found
+/// without reading the others. `.NAME.to` contains the id that NAME became. `.NAME.by` contains the ids that became
+/// NAME, each with a NUL behind it. No id's folder has such a name.
+///
+/// An entry counts only while no image has the old id, and only for the picture that was moved. Before a build puts
+/// another picture under a free id, it calls `arrive`.
 package struct MovedImages: Sendable {
   package static let name = ".moved"
 
   private let library: String
 
-  /// Each of four bytes with the dot in front of the name, as those of archives.
+  /// Each extension has four bytes together with the dot before the name, like those of archives.
   private enum Kind: String {
     case to = ".to"
     case by = ".by"
 
-    /// Bytes that such a file may have: an id has as many as a path.
+    /// The maximum size of such a file in bytes: an id has as many as a path.
     var longest: Int { self == .to ? Int(PATH_MAX) : 1 << 20 }
   }
 
-  /// Renames that are followed, one after the other.
+  /// The maximum number of successive renames that are followed.
   private static let mostSteps = 64
 
   package init(library: String) { self.library = library }
 
-  /// Writes it down, durably.
+  /// Records the rename durably.
   package func remember(_ old: ImageID, as new: ImageID) throws(StorageError) {
-    // First: what leads somewhere is found from there, whenever the program ends.
+    // Written first, so that every forward link can be found from its target whenever the program ends.
     let former = former(new)
     if !former.contains(old) { try write(former + [old], new) }
     try write(Array((new.text + "\n").utf8), .to, old)
   }
 
-  /// A picture comes to have the id, which no image has: what led there meant another, and leads to what that is called
-  /// now, or nowhere. The same of a book that has no page yet.
+  /// Redirects the former ids of an id that another picture is about to get, and that no image has now. They meant
+  /// another picture, and now lead to its present id, or nowhere. The same applies to a book that has no page yet.
   package func arrive(_ id: ImageID) throws(StorageError) {
     removeLeftWords(of: id)
     try redirect(id)
@@ -47,31 +48,31 @@ package struct MovedImages: Sendable {
     }
   }
 
-  /// An image has the id again.
+  /// Removes the rename of an id that an image has again.
   package func forget(_ id: ImageID) throws(StorageError) {
     guard let new = next(id) else { return }
     unlink(path(id, .to))
     try write(former(new).filter { $0 != id }, new)
   }
 
-  /// The image is nobody's business any more: nothing tells what it was called.
+  /// Removes all former ids of an image, so that no name of it remains.
   package func forget(leadingTo id: ImageID) throws(StorageError) {
     var wanted = [id]
     var met: Set<ImageID> = [id]
-    // Also by way of others.
+    // Includes former ids of former ids.
     while let id = wanted.popLast() {
       for old in former(id) where next(old) == id && met.insert(old).inserted { wanted.append(old) }
     }
     for id in met {
       try forget(id)
       unlink(path(id, .by))
-      // The names of empty folders tell as much.
+      // The names of empty folders reveal as much.
       var folder = parentFolder(path(id, .by))
       while folder != "\(library)/\(Self.name)", rmdir(folder) == 0 { folder = parentFolder(folder) }
     }
   }
 
-  /// What the image is called now that had the id; nil where none had, or it is there no more.
+  /// Returns the present id of the image that had the id; nil if no image had it, or the image no longer exists.
   /// - Parameter isThere: whether an image has an id.
   package func id(_ old: ImageID, isThere: (ImageID) -> Bool) -> ImageID? {
     var id = old
@@ -83,8 +84,8 @@ package struct MovedImages: Sendable {
     return nil
   }
 
-  /// Returns the name of a book whose pages were moved; `nil` if it was not renamed, or another book got the name since.
-  /// - Parameter file: the description that is left in the book's folder.
+  /// Returns the name of a book whose pages were moved; nil if it was not renamed, or another book got the name since.
+  /// - Parameter file: the path of the description that is left in the book's folder.
   package func newName(ofBook book: ImageID, describedBy file: String) -> ImageID? {
     // A description that is newer than the move is another book's.
     guard let moved = FileIdentity(path: path(book, .to)), let written = FileIdentity(path: file),
@@ -93,7 +94,7 @@ package struct MovedImages: Sendable {
     return id(book) { hasArchives(below: $0) }
   }
 
-  /// Removes what a move that was cut short left beside the id, which no image has.
+  /// Removes the leftovers of an interrupted move beside the id, which no image has.
   func removeLeftWords(of id: ImageID) {
     guard let new = self.id(id, isThere: { access($0.archive(in: library), F_OK) == 0 }) else { return }
     ArchiveMove.removeLeftWords(of: id, movedTo: new, in: library)
@@ -109,7 +110,7 @@ package struct MovedImages: Sendable {
     unlink(path(id, .by))
   }
 
-  /// - Parameter one: the path of an archive that does not count.
+  /// - Parameter one: the path of an archive to ignore.
   package func hasArchives(below folder: ImageID, besides one: String? = nil) -> Bool {
     ((try? FolderTree.archives(at: "\(library)/\(folder)")) ?? []).contains { $0 != one }
   }
@@ -124,7 +125,7 @@ package struct MovedImages: Sendable {
     return Self.id(bytes.dropLast())
   }
 
-  /// The ids that became this one.
+  /// Returns the ids that became this one.
   private func former(_ id: ImageID) -> [ImageID] {
     (read(id, .by) ?? []).split(separator: 0).compactMap(Self.id)
   }
@@ -158,7 +159,7 @@ package struct MovedImages: Sendable {
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var status = stat()
-    // What a link leads to is no image's id, and may be a secret.
+    // The target of a link is not an image's id, and may be a secret.
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       status.st_size > 0, status.st_size <= kind.longest,
       let enclosure = try? Enclosure(library), enclosure.holds(descriptor)

@@ -4,20 +4,20 @@ package import ZigguratFiles
 
 /// The file from which an archive was built, kept beside the archive.
 ///
-/// A file is an archive's original only if its content has the digest in the archive's build record: a file of the same
+/// A file is an archive's original only if its content has the digest in the archive's build record. A file of the same
 /// name may belong to an image that had the name before.
 package struct OriginalFile: Sendable {
   package let file: MappedFile
   package let path: String
   package let kind: ImageFormat
-  /// The ending of the file's name, without the dot.
+  /// The file name extension, without the dot.
   package let ending: String
 
-  /// Looks for the original of an archive.
+  /// Finds the original of an archive.
   ///
   /// - Parameters:
-  ///   - archive: the path of the archive, with its ending of four bytes.
-  ///   - enclosure: the library's folder, out of which no link leads.
+  ///   - archive: the path of the archive, with its extension of four bytes.
+  ///   - enclosure: the library's folder; links that lead out of it are refused.
   package init?(ofArchive archive: String, _ record: BuildRecord, within enclosure: Enclosure) {
     for (path, ending) in Self.places(ofArchive: archive, record) {
       guard let file = Self.file(path, record, enclosure),
@@ -33,7 +33,7 @@ package struct OriginalFile: Sendable {
     return nil
   }
 
-  /// Whether `init` has to read a file to its end, which takes seconds for each gigabyte: once for each version of it.
+  /// Whether `init` must read a file to its end, once for each version of it. That takes seconds for each gigabyte.
   package static func mustBeRead(
     ofArchive archive: String, _ record: BuildRecord, within enclosure: Enclosure
   ) -> Bool {
@@ -45,19 +45,19 @@ package struct OriginalFile: Sendable {
     return false
   }
 
-  /// The path of the archive that the original of an archive is named after. A page of a book that is one file has its
-  /// original beside the book's folder: that is named as if the book were an image.
+  /// Returns the path of the archive after which the original of an archive is named. A page of a book that is one file
+  /// has its original beside the book's folder. The original is named as if the book were an image.
   package static func archive(ofOriginalOf archive: String, _ record: BuildRecord) -> String {
     guard record.page != nil, record.folio == nil else { return archive }
     return parentFolder(archive) + archive.suffix(4)
   }
 
-  /// Returns the paths at which the original of an archive may lie.
+  /// Returns the possible paths of an archive's original.
   package static func paths(ofArchive archive: String, _ record: BuildRecord) -> [String] {
     places(ofArchive: archive, record).map(\.path)
   }
 
-  /// Returns the paths with the ending of each.
+  /// Returns the possible paths with the extension of each.
   private static func places(
     ofArchive archive: String, _ record: BuildRecord
   ) -> [(path: String, ending: String)] {
@@ -69,7 +69,7 @@ package struct OriginalFile: Sendable {
     }
   }
 
-  /// The file at a path, if it has the size of the original.
+  /// Returns the file at a path, if it has the size of the original.
   private static func file(_ path: String, _ record: BuildRecord, _ enclosure: Enclosure) -> MappedFile? {
     guard access(path, F_OK) == 0, let file = try? MappedFile(path: path, within: enclosure),
       file.bytes.count == record.sourceBytes
@@ -79,7 +79,7 @@ package struct OriginalFile: Sendable {
 
   package var mediaType: String { kind.mediaType.description }
 
-  /// Returns where the file belongs beside another archive of the same record; nil if a file with its content is there.
+  /// Returns the path for the file beside another archive of the same record; nil if a file with its content is there.
   package func place(besideArchive archive: String, _ record: BuildRecord) throws(StorageError) -> String? {
     try OriginalName.place(
       besideArchive: Self.archive(ofOriginalOf: archive, record), digest: record.sourceDigest, ending)
@@ -88,10 +88,10 @@ package struct OriginalFile: Sendable {
 
 /// The original of a picture of a private space, an entry of its sealed archive.
 package enum SealedOriginal {
-  /// The entry's name before the file's ending.
+  /// The entry's name before the file name extension.
   package static let prefix = "vendor/ziggurat/original."
 
-  /// Returns the ending of the original's name; nil if the archive has no original.
+  /// Returns the extension of the original's name; nil if the archive has no original.
   package static func ending(in archive: TileArchive) -> String? {
     archive.entryNames.first { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
   }
@@ -105,8 +105,8 @@ package struct NewOriginal {
 
   /// - Parameters:
   ///   - file: the path of the file.
-  ///   - digest: of its content.
-  ///   - name: of the file as it was sent.
+  ///   - digest: the digest of its content.
+  ///   - name: the file's name in the upload.
   ///   - archive: the path of the archive.
   package init(_ file: String, digest: String, sentAs name: String, ofArchive archive: String)
     throws(StorageError)
@@ -151,39 +151,39 @@ package struct NewOriginal {
 
 /// The names of originals.
 package enum OriginalName {
-  /// The endings that originals get if they were sent with another.
+  /// The extensions of originals that were sent with another extension.
   static let usual = ImageFormat.uploads.compactMap(\.endings.first) + RawFormat.endings
 
-  /// LSM files and MetaMorph's stacks are kept as `tif`.
+  /// LSM files and MetaMorph's stacks are stored as `tif`.
   private static let known = Set(ImageFormat.uploads.flatMap(\.endings)).subtracting(["lsm", "stk"])
 
-  /// Whether originals have such an ending.
+  /// Whether originals can have this extension.
   package static func isEnding(_ ending: some StringProtocol) -> Bool {
     known.contains(ending.lowercased()) || usual.contains(String(ending)) || ending == fallback
   }
 
-  /// The ending of a file of no format that has one.
+  /// The extension of a file whose format has none.
   private static let fallback = "original"
 
-  /// Returns the ending of a name, if it is one of a picture's.
+  /// Returns the extension of a name, if it is a picture's.
   static func ending(sentAs name: String) -> String? {
     guard let dot = name.lastIndex(of: ".") else { return nil }
     let ending = String(name[name.index(after: dot)...])
     return known.contains(ending.lowercased()) ? ending : nil
   }
 
-  /// Returns the ending that was sent if files of this format have it, and the format's usual ending otherwise.
+  /// Returns the extension that was sent if files of this format have it, and the format's usual extension otherwise.
   package static func ending(sentAs name: String, _ file: MappedFile) -> String {
     let start = file.bytes.prefix(ImageFormat.signatureBytes)
     let kind = ImageFormat(start: start)
-    // Most RAW files begin as TIFF files do.
+    // Most RAW files begin like TIFF files.
     let endings = (kind?.endings ?? []) + (kind == .tiff ? ImageFormat.raw.endings : [])
     if let ending = ending(sentAs: name), endings.contains(ending.lowercased()) { return ending }
     if let raw = RawFormat.ending(start) { return raw }
     return endings.first ?? fallback
   }
 
-  /// Returns where the original of an archive is to be written; nil if a file with its content is there.
+  /// Returns the path for the original of an archive; nil if a file with its content is there.
   package static func place(
     besideArchive archive: String, digest: String, _ ending: String
   ) throws(StorageError) -> String? {
@@ -194,7 +194,7 @@ package enum OriginalName {
     throw StorageError("write \(archive)", "other files have the names of its original", code: EEXIST)
   }
 
-  /// Returns the names, without endings, of the archives that a file may be the original of, by its name: the inverse of
+  /// Returns the names, without extensions, of the archives whose original the file may be, by its name: the inverse of
   /// `paths`.
   package static func archives(ofOriginal name: String) -> [String] {
     guard let dot = name.lastIndex(of: "."), isEnding(name[name.index(after: dot)...]) else { return [] }
@@ -205,14 +205,14 @@ package enum OriginalName {
     return [String(stem), String(stem[..<digest])]
   }
 
-  /// The places where an original may be, the first before the other, which is used if the first name is taken.
+  /// Returns the possible paths of an original. The second one is used if the first name is taken.
   static func paths(ofArchive archive: String, _ digest: String, _ ending: String) -> [String] {
     let stem = archive.dropLast(4)
     return ["\(stem).\(ending)", "\(stem).\(digest).\(ending)"]
   }
 }
 
-/// Digests of originals that were read, as long as the files are the same.
+/// Digests of originals that were read, valid while the files are unchanged.
 private enum KnownDigests {
   private static let known = Mutex<[FileIdentity: String]>([:])
   private static let most = 10_000

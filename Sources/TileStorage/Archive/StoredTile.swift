@@ -1,24 +1,25 @@
 import ZigguratFiles
 package import ZigguratThreads
 
-/// What an archive has at a tile's place.
+/// The state of a tile in an archive.
 package enum StoredTile {
-  /// The encoded tile, alive as long as its archive, and what tells this version of it from those before it under
+  /// The encoded tile, valid as long as its archive. The stamp distinguishes it from other versions of the tile under
   /// the same generation.
   case here(UnsafeRawBufferPointer, stamp: UInt64)
-  /// Whoever wrote the archive left it out, as `vips dzsave --skip-blanks` and `--depth` do: it is made from others.
+  /// The program that wrote the archive omitted it, as `vips dzsave --skip-blanks` and `--depth` do. It is made from
+  /// others.
   case notThere
-  /// It is on its way.
+  /// The tile is being fetched.
   case pending(any Pending)
-  /// It is not available at present, which is no fault of the archive: there is no memory, no descriptor, no key.
+  /// It is unavailable at present because memory, a descriptor or a key is missing. The archive is not damaged.
   case unreachable
-  /// There should be one, and it is missing or damaged.
+  /// The tile should exist, but is missing or damaged.
   case unreadable
 
-  /// The tile's bytes where they are here.
+  /// The tile's bytes, if they are in memory.
   package var bytes: UnsafeRawBufferPointer? { if case .here(let bytes, _) = self { bytes } else { nil } }
 
-  /// Returns the tile's bytes; `nil` if the archive was written without it.
+  /// Returns the tile's bytes; nil if the archive was written without it.
   ///
   /// - Parameter action: the verb and the tile, for the error.
   func required(_ action: String) throws(StorageError) -> UnsafeRawBufferPointer? {

@@ -1,12 +1,12 @@
 public import TileGeometry
 import ZigguratFiles
 
-/// Reads for programs that use the library: by address, checked, and never with bytes that outlive the archive.
+/// Reading for programs that use the library: by address, checked, and without bytes that outlive the archive.
 extension TileArchive {
   /// Calls a function with the encoded bytes of a tile, which are not copied.
   ///
-  /// The bytes of an SZI file are its mapping. See `TileArchive` for what happens if another process truncates the file.
-  /// The bytes are not compared with their checksum.
+  /// The bytes of an SZI file are its mapping. See `TileArchive` for what happens if another process truncates the
+  /// file. The bytes are not compared with their checksum.
   ///
   /// - Parameters:
   ///   - address: the tile.

@@ -8,32 +8,33 @@ package import ZigguratThreads
 /// Replace a file by renaming another over it: the open archive then continues to read the old one.
 ///
 /// If another process truncates the file in place, `tile(at:)` and `entry(named:)` throw, because they read with
-/// `pread`. `init(path:)`, `withTile(at:_:)`, `metadata` and `micronsPerPixel` read the mapping, and the system ends the
-/// process with `SIGBUS` there.
+/// `pread`. `init(path:)`, `withTile(at:_:)`, `metadata` and `micronsPerPixel` read the mapping, and the system ends
+/// the process with `SIGBUS` there.
 public final class TileArchive: Sendable {
-  /// The name of the image: of the one folder at the root of an SZI file, or of a `.dzi` file without its extension.
+  /// The name of the image: of the single folder at the root of an SZI file, or of a `.dzi` file without its extension.
   public let name: String
   /// The image's levels and tiles.
   public let pyramid: Pyramid
   /// The format of all tiles.
   public let format: TileFormat
-  /// The tiles' ending as the archive spells it.
+  /// The tiles' file name extension as the archive spells it.
   package let fileExtension: String
   /// A digest that differs between versions of an archive, for caches and entity tags.
   ///
-  /// That of an SZI file covers the names, positions, sizes and checksums of all entries. That of a Deep Zoom folder
-  /// covers its descriptor and the modification times of its folders, but not tiles that are overwritten in place.
+  /// The digest of an SZI file covers the names, positions, sizes and checksums of all entries. The digest of a Deep
+  /// Zoom folder covers its descriptor and the modification times of its folders. It does not cover tiles that are
+  /// overwritten in place.
   public let generation: UInt64
-  /// The mapped file of a ZIP, else nil: its tiles are read without asking a protocol.
+  /// The mapped ZIP file, if it is one: its tiles are read without a call through a protocol.
   let zip: MappedZIP?
-  /// All that is no mapped ZIP.
+  /// The storage of archives that are not a mapped ZIP file.
   let backing: (any TileBacking)?
   private let grid: TileGrid
   private let levels: LevelSet
-  /// The records among its entries, once they were asked for.
+  /// The records among its entries, decoded on first use.
   let records = ArchiveRecords()
 
-  /// How often a tile that was to come is asked for again.
+  /// The maximum number of attempts to get a pending tile.
   package static let patience = 8
 
   /// Opens an SZI file, or the descriptor of a Deep Zoom folder.
@@ -42,15 +43,15 @@ public final class TileArchive: Sendable {
   ///
   /// - Parameter path: a file. If it ends in `.dzi` it is a descriptor, whose tiles are in the folder `NAME_files`
   ///   beside it.
-  /// - Throws: `notFound`, `accessDenied`, `unavailable`, or `damaged` if it is no archive.
+  /// - Throws: `notFound`, `accessDenied`, `unavailable`, or `damaged` if it is not an archive.
   public convenience init(path: String) throws(ArchiveError) {
     do throws(StorageError) { try self.init(path: path, within: nil) } catch { throw ArchiveError(error) }
   }
 
   /// - Parameters:
-  ///   - path: of a ZIP file, or of a Deep Zoom descriptor that ends in `.dzi`.
-  ///   - enclosure: the library, which no link leads out of. Without one the file itself may be a link; a
-  ///     descriptor's tiles lie in its folder in any case.
+  ///   - path: the path of a ZIP file, or of a Deep Zoom descriptor that ends in `.dzi`.
+  ///   - enclosure: the library; links that lead out of it are refused. Without one, the file itself may be a link. A
+  ///     descriptor's tiles are in its folder in any case.
   package convenience init(path: String, within enclosure: Enclosure?) throws(StorageError) {
     do {
       if path.hasSuffix(".dzi") {
@@ -59,18 +60,18 @@ public final class TileArchive: Sendable {
         try self.init(file: MappedFile(path: path, within: enclosure))
       }
     } catch {
-      // The readers below know the bytes only; their errors get the file's name here.
+      // The readers below get the bytes alone; their errors get the file's name here.
       throw error.action.hasPrefix("open ") ? error : error.during("open \(path)")
     }
   }
 
-  /// A ZIP file that is open, and may have no name.
-  /// - Parameter path: what errors call it.
+  /// Opens a ZIP file by its descriptor; the file may have no name.
+  /// - Parameter path: the file's name in errors.
   package convenience init(descriptor: Int32, path: String) throws(StorageError) {
     try self.init(file: MappedFile(descriptor: descriptor, path: path))
   }
 
-  /// A ZIP file that is mapped.
+  /// Opens a mapped ZIP file.
   convenience init(file: MappedFile) throws(StorageError) { self.init(try MappedZIP(file)) }
 
   private init(_ zip: MappedZIP) {
@@ -86,8 +87,8 @@ public final class TileArchive: Sendable {
   }
 
   /// - Parameters:
-  ///   - fileExtension: the tiles' ending as the archive spells it; the format's own where nil.
-  ///   - generation: differs from that of every other version.
+  ///   - fileExtension: the tiles' extension as the archive spells it; nil for the format's own.
+  ///   - generation: differs between all versions.
   package init(
     name: String, pyramid: Pyramid, format: TileFormat, fileExtension: String? = nil, generation: UInt64,
     backing: any TileBacking
@@ -111,34 +112,34 @@ public final class TileArchive: Sendable {
 
   // MARK: Tiles
 
-  /// The tile's index, or nil outside the pyramid, in constant time.
+  /// Returns the tile's index in constant time; nil outside the pyramid.
   package func tileIndex(level: Int, column: Int, row: Int) -> Int? {
     grid.index(level: level, column: column, row: row)
   }
 
-  /// The encoded tile, a slice that lives as long as the archive; nil where the archive has no such tile or it cannot
-  /// be read. Waits where the tile has to come from elsewhere.
+  /// Returns the encoded tile, a slice that is valid as long as the archive. Nil if the archive has no such tile or it
+  /// cannot be read. Blocks while the tile is fetched.
   package func tile(_ number: Int) -> UnsafeRawBufferPointer? {
     if let zip { return zip.tile(number) }
     return awaited(number).bytes
   }
 
-  /// The tile where it is here now, and what tells this version of it from those before it under the same generation;
-  /// nil where it is not, for which `stored` has the reason.
+  /// Returns the tile if it is in memory, with a stamp that distinguishes its versions under the same generation.
+  /// Returns nil otherwise; `stored` then returns the reason.
   package func stampedTile(_ number: Int) -> (bytes: UnsafeRawBufferPointer, stamp: UInt64)? {
     if let zip { return zip.tile(number).map { ($0, 0) } }
     guard case .here(let bytes, let stamp)? = backing?.tileHere(number) else { return nil }
     return (bytes, stamp)
   }
 
-  /// Returns a tile that is not in memory, to be waited for: it is fetched for the first who does. Nil if `stored` answers at
-  /// once.
+  /// Returns a tile that is not in memory, to wait for. It is fetched for the first caller that waits. Nil if `stored`
+  /// need not wait.
   package func pendingTile(_ number: Int) -> (any Pending)? {
     guard let backing, backing.mayBeLate, backing.tileHere(number) == nil else { return nil }
     return TileFetch(backing: backing, number: number)
   }
 
-  /// What is at the tile's place now.
+  /// Returns the present state of the tile.
   package func stored(_ number: Int) -> StoredTile {
     if let backing { return backing.tile(number) }
     guard let zip else { preconditionFailure("an archive has a backing") }
@@ -146,48 +147,48 @@ public final class TileArchive: Sendable {
     return zip.lacks(number) ? .notThere : .unreadable
   }
 
-  /// The same once it has come: never `.pending`. Not for threads that others wait for.
+  /// Returns the state of the tile after it was fetched: never `.pending`. Not for threads on which others depend.
   package func awaited(_ number: Int) -> StoredTile {
     backing?.awaited(number) ?? stored(number)
   }
 
-  /// Returns a copy of the tile; `nil` if the archive was written without it. Waits as `awaited` does.
+  /// Returns a copy of the tile; nil if the archive was written without it. Blocks like `awaited`.
   func copy(ofTile number: Int) throws(StorageError) -> [UInt8]? {
     if let zip { return try zip.copy(ofTile: number) }
     return try backing?.copy(ofTile: number, action(ofTile: number)) ?? nil
   }
 
-  /// Reading the tile, in words for an error.
+  /// Returns the action of reading the tile, for an error.
   func action(ofTile number: Int) -> String {
     let address = pyramid.address(at: number).map { " \($0.level)/\($0.column)_\($0.row)" } ?? ""
     return "read tile\(address) of \(name)"
   }
 
-  /// Has all these tiles come that are not here yet, together.
+  /// Fetches those of the tiles that are not in memory, together.
   package func expect(_ numbers: [Int]) {
     guard let backing, backing.mayBeLate else { return }
     backing.expect(numbers)
   }
 
-  /// Whether tiles may be not here yet.
+  /// Whether tiles may have to be fetched.
   package var mayBeLate: Bool { backing?.mayBeLate ?? false }
 
-  /// The tile's stamp without the tile; nil where there is no such tile.
+  /// Returns the tile's stamp without the tile; nil if there is no such tile.
   package func stamp(ofTile number: Int) -> UInt64? {
     if let backing { return backing.stamp(ofTile: number) }
     return checksum(ofTile: number) == nil ? nil : 0
   }
 
-  /// Whether tiles may change while the generation stays, since they are files of their own.
+  /// Whether tiles may change while the generation stays, because they are separate files.
   package var hasStamps: Bool { backing?.hasStamps ?? false }
 
-  /// Whether the tiles' file states a CRC-32 of each.
+  /// Whether the archive's file contains a CRC-32 of each tile.
   package var statesChecksums: Bool { zip != nil }
 
-  /// The CRC-32 that the archive's directory states for the tile; nil where it states none.
+  /// Returns the CRC-32 of the tile in the archive's directory; nil if the directory has none.
   package func checksum(ofTile number: Int) -> UInt32? { zip?.checksum(ofTile: number) }
 
-  /// Coarser levels than this are not stored, as `vips dzsave --depth` leaves them.
+  /// The coarsest stored level. `vips dzsave --depth` omits coarser ones.
   package var coarsestLevel: Int { levels.coarsest }
 
   /// Whether any tile of the level is stored.
@@ -195,35 +196,35 @@ public final class TileArchive: Sendable {
 
   // MARK: Entries
 
-  /// The bytes of an entry that is not a tile, named below the archive's root folder
+  /// Returns the bytes of an entry that is not a tile. Its name is relative to the archive's root folder
   /// (`scan-properties.xml`, `associated_images/label.jpg`).
   package func entry(_ relativeName: String) -> UnsafeRawBufferPointer? {
     zip.map { $0.entry(relativeName) } ?? backing?.entry(relativeName)
   }
 
-  /// Whether an entry that is not a tile can be read and has the checksum that the directory states, if any does.
+  /// Whether an entry that is not a tile can be read and has the directory's checksum, if the directory has one.
   package func isIntact(_ relativeName: String) -> Bool {
     zip.map { $0.isIntact(relativeName) } ?? (backing?.entry(relativeName) != nil)
   }
 
-  /// The names of the entries that are not tiles, below the root folder, sorted. A Deep Zoom folder has none.
+  /// The names of the entries that are not tiles, relative to the root folder, sorted. A Deep Zoom folder has none.
   public var entryNames: [String] { zip?.entryNames ?? backing?.entryNames ?? [] }
 
   // MARK: The archive
 
-  /// Bytes of the whole archive; nil where the tiles are files of their own, which nobody has added up.
+  /// The size of the whole archive in bytes; nil if the tiles are separate files, whose total size is unknown.
   package var byteCount: Int? { zip?.file.bytes.count ?? backing?.byteCount }
 
-  /// The file of a mapped ZIP, in which its tiles lie as they are sent.
+  /// The file of a mapped ZIP. It contains the tiles in the form in which they are sent.
   package var file: MappedFile? { zip?.file }
 
-  /// What is wrong with an archive of our own, as far as it is seen without reading its tiles; nil where nothing is.
+  /// The defect of an archive of this program that is visible without reading its tiles; nil if none is visible.
   package var visibleFault: String? { zip?.visibleFault }
 
-  /// Whether it holds so much that the image should be opened anew; whoever has a tile keeps this one as long
-  /// as he needs it.
+  /// Whether it occupies so much memory that the image should be reopened. A holder of a tile keeps this one as long as
+  /// necessary.
   package var isWornOut: Bool { backing?.isWornOut ?? false }
 
-  /// Whether nothing of it may be kept any longer, since the private space that it is of is locked.
+  /// Whether nothing of it may be kept any longer, because its private space is locked.
   package var isLocked: Bool { backing?.isLocked ?? false }
 }

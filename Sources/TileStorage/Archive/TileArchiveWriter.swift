@@ -1,24 +1,24 @@
 public import TileGeometry
 import ZigguratFiles
 
-/// Writes an SZI 1.2 file from encoded tiles.
+/// A writer of an SZI 1.2 file from encoded tiles.
 ///
 /// The file appears under its path, complete and synced to disk, when `finish()` returns. A writer that is released
-/// without `finish()` leaves nothing behind, and an older file at the path stays as it was. Tiles can be appended in any
-/// order. The file contains them in that order, so equal calls give equal files.
+/// without `finish()` leaves nothing behind, and an older file at the path stays unchanged. Tiles can be appended in
+/// any order. The file contains them in that order, so equal calls give equal files.
 ///
 /// A writer needs 24 bytes of memory for each tile of the pyramid, and keeps no tile.
 public struct TileArchiveWriter: ~Copyable {
   private let writer: SZIWriter
   private let path: String
   private let micronsPerPixel: Point?
-  /// Tiles that were appended, by their indices.
+  /// The number of tiles that are not appended yet.
   private var missing: Int
   private var entries: Set<String> = []
   /// The error after which the file cannot be completed.
   private var failure: ArchiveError?
 
-  /// The largest number of tiles that an archive is written with.
+  /// The maximum number of tiles in an archive.
   package static let mostTiles = 1 << 28
 
   /// Creates a writer.
@@ -52,8 +52,8 @@ public struct TileArchiveWriter: ~Copyable {
   ///   - address: the tile, which was not appended before.
   ///   - bytes: the encoded tile, an image in the archive's format. It is not decoded here.
   /// - Throws: `invalidArgument` if the address is outside the pyramid or its tile was appended before, or if the tile
-  ///   is empty or has 4 GiB or more; the writer can be used further. `diskFull`, `unavailable` or `other` if the system
-  ///   refused to write; the archive can then not be completed.
+  ///   is empty or has 4 GiB or more; the writer can be used further. `diskFull`, `unavailable` or `other` if the
+  ///   system refused to write; the archive can then not be completed.
   public mutating func append(tile address: TileAddress, _ bytes: RawSpan) throws(ArchiveError) {
     let action = "append tile \(address.level)/\(address.column)_\(address.row) to \(path)"
     guard let index = writer.descriptor.pyramid.index(of: address) else {
@@ -135,7 +135,7 @@ public struct TileArchiveWriter: ~Copyable {
     }
   }
 
-  /// Returns why an archive cannot have this name or this pyramid; `nil` if it can.
+  /// Returns why an archive cannot have this name or this pyramid; nil if it can.
   package static func refusal(name: String, _ pyramid: Pyramid? = nil) -> String? {
     guard 1...255 ~= name.utf8.count, !name.utf8.contains(0), !name.contains("/"), !name.contains("\\"),
       ![".", ".."].contains(name)
@@ -150,7 +150,7 @@ public struct TileArchiveWriter: ~Copyable {
     return nil
   }
 
-  /// Returns why a physical scale cannot be; `nil` if it can.
+  /// Returns why a physical scale is invalid; nil if it is valid.
   package static func refusal(_ micronsPerPixel: Point?) -> String? {
     guard let microns = micronsPerPixel else { return nil }
     let isPossible = [microns.x, microns.y].allSatisfy { $0.isFinite && $0 > 0 }

@@ -1,54 +1,54 @@
 package import ZigguratFiles
 
-/// Where an archive's tiles lie and how they are had; a mapped ZIP has a way of its own in `TileArchive`, which costs
-/// a stored tile nothing. Bytes that were given live as long as this.
+/// The storage of an archive's tiles. A mapped ZIP is read directly by `TileArchive`, at no cost for a stored tile.
+/// Returned bytes are valid as long as the storage.
 package protocol TileBacking: AnyObject, Sendable {
-  /// What is at the tile's place now; never waits. What is not here yet is fetched from then on.
+  /// Returns the present state of the tile; never blocks. If the tile is not in memory, starts to fetch it.
   func tile(_ number: Int) -> StoredTile
 
-  /// Returns a copy of the tile once it has come; `nil` if the archive was written without it. A file that others cut
-  /// short meanwhile is an error.
+  /// Returns a copy of the tile after it was fetched; nil if the archive was written without it. If another process
+  /// truncates the file meanwhile, throws an error.
   /// - Parameter action: the verb and the tile, for the error.
   func copy(ofTile number: Int, _ action: String) throws(StorageError) -> [UInt8]?
 
-  /// The same as `tile`, and nothing is fetched: nil of a tile that is not here.
+  /// Returns the state of the tile like `tile`, but fetches nothing; nil if the tile is not in memory.
   func tileHere(_ number: Int) -> StoredTile?
 
-  /// Has all these tiles fetched that are not here yet, with as few questions as that takes; never waits.
+  /// Starts to fetch those of the tiles that are not in memory, with as few requests as possible; never blocks.
   func expect(_ numbers: [Int])
 
-  /// The stamp that `tile` would give, without the tile; nil where there is no such tile.
+  /// Returns the stamp that `tile` would return, without the tile; nil if there is no such tile.
   func stamp(ofTile number: Int) -> UInt64?
 
   /// Whether tiles change while the archive's generation stays.
   var hasStamps: Bool { get }
 
-  /// Whether tiles may be not here yet.
+  /// Whether tiles may have to be fetched.
   var mayBeLate: Bool { get }
 
-  /// Which levels have any tiles.
+  /// The levels that have any tiles.
   var levels: LevelSet { get }
 
-  /// The numbers of the tiles that there are, in their order; nil where it takes a look at each place to tell.
+  /// Returns the numbers of the existing tiles, in ascending order; nil if only a check of each place can find them.
   func numbersOfTiles() -> [Int]?
 
-  /// Bytes that are not a tile, as `TileArchive.entry` gives them.
+  /// Returns the bytes of an entry that is not a tile, as `TileArchive.entry` does.
   func entry(_ relativeName: String) -> UnsafeRawBufferPointer?
 
   /// The names of the entries that are not tiles, sorted.
   var entryNames: [String] { get }
 
-  /// Bytes of all that is stored; nil where nobody has added them up.
+  /// The size of everything stored in bytes; nil if it is unknown.
   var byteCount: Int? { get }
 
-  /// Whether it holds so much that the image should be opened anew.
+  /// Whether it occupies so much memory that the image should be reopened.
   var isWornOut: Bool { get }
 
-  /// Whether what it gave must not be kept any longer by anyone: the private space is locked.
+  /// Whether returned bytes must not be kept any longer, because the private space is locked.
   var isLocked: Bool { get }
 }
 
-/// What is so of tiles that are all there, at once, and never change.
+/// Defaults for tiles that are all in memory and never change.
 extension TileBacking {
   package func copy(ofTile number: Int, _ action: String) throws(StorageError) -> [UInt8]? {
     try awaited(number).required(action).map { Array($0) }
@@ -78,7 +78,7 @@ extension TileBacking {
 }
 
 extension TileBacking {
-  /// What is at the tile's place once it has come: never `.pending`. Not for threads that others wait for.
+  /// Returns the state of the tile after it was fetched: never `.pending`. Not for threads on which others depend.
   func awaited(_ number: Int) -> StoredTile {
     for _ in 0..<TileArchive.patience {
       let stored = tile(number)

@@ -1,6 +1,6 @@
 import ZigguratThreads
 
-/// A tile of an archive that is not in memory. It is fetched for the first who waits for it.
+/// A tile of an archive that is not in memory. It is fetched for the first caller that waits for it.
 struct TileFetch: Pending {
   let backing: any TileBacking
   let number: Int

@@ -1,6 +1,6 @@
 package import TileGeometry
 
-/// From a tile's level, column and row to its index, in constant time.
+/// The mapping from a tile's level, column and row to its index, in constant time.
 package struct TileGrid: Sendable {
   private let levels: [Level]
 
@@ -10,7 +10,7 @@ package struct TileGrid: Sendable {
     let rows: Int
   }
 
-  /// The grid of a pyramid.
+  /// Creates the grid of a pyramid.
   package init(_ pyramid: Pyramid) {
     var levels: [Level] = []
     var first = 0
@@ -22,7 +22,7 @@ package struct TileGrid: Sendable {
     self.levels = levels
   }
 
-  /// The tile's index, or nil outside the pyramid; the same as `Pyramid.index(of:)`.
+  /// Returns the tile's index, or nil outside the pyramid; the same as `Pyramid.index(of:)`.
   package func index(level: Int, column: Int, row: Int) -> Int? {
     guard level >= 0, level < levels.count else { return nil }
     let grid = levels[level]

@@ -2,14 +2,16 @@ import Foundation
 import Glibc
 package import ZigguratFiles
 
-/// The images that were deleted from a library, in its `.ziggurat-trash`: a folder for each deletion, with the archives,
-/// their sidecars and the originals of uploads under the paths that they had. The original of a book goes with the last of
-/// its pages, and so does the description of a book. A symbolic link of that name is refused: files would leave the library, or be removed elsewhere.
+/// The trash of a library: the folder `.ziggurat-trash` with a subfolder for each deletion.
 ///
-/// There is no journal: an archive is moved before its sidecar and its original and comes back after them, each by one
-/// `rename`, so that whenever the program ends an image is whole, with its words, or whole in the trash. A sidecar
-/// alone shows nothing. From another mount a file is copied, and removed when the copy is on the disk: an image may be
-/// in both places where the program was killed in between.
+/// A subfolder contains the archives, their sidecars and the originals of uploads under their former paths. The
+/// original of a book moves with the last of its pages, and so does the description of a book. A symbolic link of the
+/// trash's name is refused: files would leave the library, or be removed elsewhere.
+///
+/// There is no journal. An archive is moved before its sidecar and its original, and comes back after them, each by one
+/// `rename`. Whenever the program ends, an image is whole with its metadata in the library, or whole in the trash. A
+/// sidecar alone shows nothing. From another mount a file is copied, and removed when the copy is on the disk. If the
+/// program is killed in between, the image may be in both places.
 package struct TrashFolder: Sendable {
   package static let name = ".ziggurat-trash"
 
@@ -18,7 +20,7 @@ package struct TrashFolder: Sendable {
 
   package init(library: String) { self.library = library }
 
-  /// What was to go into the trash and could not.
+  /// Images that could not be moved to the trash, and the errors.
   package struct Failures: Sendable {
     /// Images that are still in the library.
     package var ids: Set<ImageID> = []
@@ -27,12 +29,12 @@ package struct TrashFolder: Sendable {
     package init() {}
   }
 
-  /// Moves archives out of the library with their sidecars, durably, as one deletion. What cannot be moved keeps the
-  /// others from nothing.
+  /// Moves archives and their sidecars out of the library, durably, as one deletion. An archive that cannot be moved
+  /// does not stop the others.
   /// - Parameters:
-  ///   - paths: in the library's folder; what is gone already is passed over.
+  ///   - paths: in the library's folder; missing ones are ignored.
   ///   - time: seconds since 1970.
-  /// - Returns: the deletion, nil where nothing was moved.
+  /// - Returns: the deletion; nil if nothing was moved.
   package func take(
     _ paths: [String], at time: Int = Deletion.now
   ) -> (deletion: Deletion?, failures: Failures) {
@@ -60,7 +62,7 @@ package struct TrashFolder: Sendable {
         try Enclosure(library).make(target)
         let lock = try LockedFolder(source)
         defer { withExtendedLifetime(lock) {} }
-        // Before the archive goes: a file is read to its end to know it.
+        // Before the archive is moved: identifying the original means reading it to its end.
         let original = original(ofArchive: path, &books)
         try move(path, trashed(path, name))
         touched.formUnion([source, target])
@@ -87,8 +89,8 @@ package struct TrashFolder: Sendable {
     return (taken.isEmpty ? nil : Deletion(name: name, images: taken, time: time), failures)
   }
 
-  /// Moves the description of a book without pages into a deletion, so that the next book of that name does not have it.
-  /// That of a book that was renamed goes along with its pages.
+  /// Moves the description of a book without pages into a deletion, so that the next book of that name does not get it.
+  /// The description of a renamed book moves along with its pages.
   ///
   /// - Returns: the folders that changed.
   private func takeDescription(of book: ImageID, _ name: String) throws(StorageError) -> Set<String> {
@@ -104,7 +106,8 @@ package struct TrashFolder: Sendable {
     return [parentFolder(path), parentFolder(target)]
   }
 
-  /// Brings the description of a book back that had no pages. It went with the last page, perhaps in a later deletion.
+  /// Restores the description of a book that had no pages. It was moved with the last page, perhaps in a later
+  /// deletion.
   private func restoreDescription(of book: ImageID, from name: String, _ time: Int) throws(StorageError) {
     let path = FolderStore.bookFile(of: book, in: library)
     guard !isFile(path) else { return }
@@ -128,8 +131,9 @@ package struct TrashFolder: Sendable {
     return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Moves what belonged to an image that another source has replaced, as a deletion without images: the metadata that was
-  /// written about another picture, and the original of an upload. That of several pages goes once none of them is left.
+  /// Moves the rest of an image that another source has replaced to the trash, as a deletion without images. The rest
+  /// is the metadata about another picture, and the original of an upload. The original of several pages is moved when
+  /// none of them is left.
   package func takeRest(ofReplaced path: String, _ record: BuildRecord) throws(StorageError) {
     if isLink { throw linkError }
     if let new = self.record(path), !new.showsSamePicture(as: record) {
@@ -159,13 +163,13 @@ package struct TrashFolder: Sendable {
     try synchronize([root, parentFolder(original.path), parentFolder(target)])
   }
 
-  /// Reads the originals that go with archives to their ends, so that `take` knows them and waits for nothing.
+  /// Reads the originals of archives to their ends, so that `take` knows their digests and need not wait.
   package func readOriginals(ofArchives paths: [String]) {
     var books: [String: BookOriginal] = [:]
     for path in paths { _ = original(ofArchive: path, &books) }
   }
 
-  /// What can come back, the last deleted first.
+  /// Returns the deletions that can be restored, the latest first.
   /// - Parameter oldest: seconds since 1970.
   package func deletions(since oldest: Int) -> [Deletion] {
     names.compactMap { name in
@@ -175,14 +179,15 @@ package struct TrashFolder: Sendable {
     }.lastFirst()
   }
 
-  /// An image with the path that it has in the library.
+  /// An image with its path in the library.
   package struct Place: Hashable, Sendable {
     package let id: ImageID
     package let path: String
   }
 
-  /// The original of an upload; nil if there is none. A source of a build that lies in the library is its owner's.
-  /// - Parameter archive: the path where the archive is, or was.
+  /// Returns the original of an upload; nil if it has none. A source of a build that lies in the library belongs to its
+  /// owner.
+  /// - Parameter archive: the present or former path of the archive.
   private func original(of archive: String, _ record: BuildRecord) -> OriginalFile? {
     guard record.isUploaded == true, let enclosure = try? Enclosure(library) else { return nil }
     return OriginalFile(ofArchive: archive, record, within: enclosure)
@@ -194,8 +199,8 @@ package struct TrashFolder: Sendable {
     let digest: String
   }
 
-  /// Returns the original that goes with an archive; nil if there is none.
-  /// - Parameter books: by folders of pages, the originals that go with the last page.
+  /// Returns the original that moves with an archive; nil if no original does.
+  /// - Parameter books: by folders of pages, the originals that move with the last page.
   private func original(ofArchive path: String, _ books: inout [String: BookOriginal]) -> OriginalFile? {
     guard let record = record(path), record.isUploaded == true else { return nil }
     let isOfBook = OriginalFile.archive(ofOriginalOf: path, record) != path
@@ -211,8 +216,8 @@ package struct TrashFolder: Sendable {
     return archives.contains { parentFolder($0) == folder && record($0)?.sourceDigest == book.digest }
   }
 
-  /// Brings the original of an upload back beside the archive, unless a file with its content is there. That of a book
-  /// went with the last of its pages, perhaps in a later deletion.
+  /// Restores the original of an upload beside the archive, unless a file with its content is there. The original of a
+  /// book was moved with the last of its pages, perhaps in a later deletion.
   private func restoreOriginal(
     of archive: String, from name: String, to path: String
   ) throws(StorageError) {
@@ -239,14 +244,14 @@ package struct TrashFolder: Sendable {
       && one.associatedAs == other.associatedAs
   }
 
-  /// Brings a deletion's images back. One that was built again since from the same source keeps what it has and gets back
-  /// its metadata; another image of the same name is left alone, and the deleted one stays in the trash.
-  /// - Returns: those that are back, and those whose place another image has taken; nil where there is no such
-  ///   deletion any more.
+  /// Restores a deletion's images. An image that was built again from the same source keeps its archive and gets its
+  /// metadata back. Another image of the same name remains, and the deleted one stays in the trash.
+  /// - Returns: the restored images, and those whose place another image has taken; nil if the deletion does not exist
+  ///   any more.
   package func restore(
     _ name: String, since oldest: Int
   ) throws(StorageError) -> (restored: [Place], taken: [Place])? {
-    // Nothing that could be another path.
+    // Only names that cannot be another path.
     guard let time = Self.time(ofDeletion: name), Deletion.isKept(time, since: oldest) else { return nil }
     if isLink { throw linkError }
     guard !self.archives(name).isEmpty else { return nil }
@@ -267,7 +272,7 @@ package struct TrashFolder: Sendable {
       touched.formUnion([parentFolder(path), parentFolder(archive)])
       let there = SidecarFile(ofArchive: path)
       let isTaken = access(path, F_OK) == 0
-      // The metadata of the image that is there now stays, and so does a sidecar that somebody has put there.
+      // The metadata of the present image stays, and so does a sidecar that a person has put there.
       var keepsOther = isTaken && (there != nil || !haveSameSource(archive, path))
       if !keepsOther, let there, let own = SidecarFile(ofArchive: archive) {
         keepsOther = try there.contents(within: nil) != own.contents(within: nil)
@@ -290,7 +295,7 @@ package struct TrashFolder: Sendable {
       restored.append(place)
     }
     try synchronize(touched)
-    // A description whose place another book has stays as long as any deletion.
+    // The description stays as long as any deletion if another book has its place.
     let hasDescription = books.contains {
       isFile(trashed(FolderStore.bookFile(of: $0, in: library), name))
     }
@@ -298,8 +303,8 @@ package struct TrashFolder: Sendable {
     return (restored, taken)
   }
 
-  /// Removes for good what was deleted until then, and what a killed program was removing. While any process deletes or restores
-  /// something, nothing expires: a deletion that is kept for no time would do so before all its files are in the trash.
+  /// Removes deletions up to this time for good, and the leftovers of a killed purge. While any process deletes or
+  /// restores, nothing expires: a deletion with a retention of zero would expire before all its files are in the trash.
   ///
   /// - Parameter oldest: seconds since 1970.
   package func purge(until oldest: Int) {
@@ -315,7 +320,7 @@ package struct TrashFolder: Sendable {
     }
   }
 
-  /// Returns a lock of the trash that deletions and restorations of all processes share, and a purge does not.
+  /// Returns a lock of the trash that the deletions and restorations of all processes share, but not a purge.
   private func inUse() throws(StorageError) -> LockedFolder {
     try Enclosure(library).make(root)
     return try LockedFolder(root, isShared: true)
@@ -328,20 +333,21 @@ package struct TrashFolder: Sendable {
     if let path = setAside(name) { try? FileManager.default.removeItem(atPath: path) }
   }
 
-  /// Gives a deletion that is to be removed another name, so that nobody restores half of it.
+  /// Renames a deletion that is to be removed, so that nobody restores half of it.
   ///
-  /// - Returns: its path then; nil if that fails.
+  /// - Returns: its new path; nil if that fails.
   @discardableResult private func setAside(_ name: String) -> String? {
     let path = "\(root)/\(Self.discarded)\(name)"
     return rename("\(root)/\(name)", path) == 0 ? path : nil
   }
 
-  /// A new deletion's name: the time and 64 bits that no other has, in hexadecimal digits.
+  /// Returns a new deletion's name: the time and 64 unique bits, in hexadecimal digits.
   private static func name(at time: Int) -> String {
     String(time, radix: 16) + "-" + String(UInt64.random(in: (1 << 60)...(.max)), radix: 16)
   }
 
-  /// When a deletion of that name was, seconds since 1970; nil for any other name. Inverse of `name(at:)`.
+  /// Returns the time of a deletion from its name, in seconds since 1970; nil for any other name. Inverse of
+  /// `name(at:)`.
   private static func time(ofDeletion name: String) -> Int? {
     let parts = name.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 2, parts[1].count == 16,
@@ -365,7 +371,7 @@ package struct TrashFolder: Sendable {
     StorageError("use the trash \(root)", "it is a symbolic link; put a folder in its place")
   }
 
-  /// The paths of a deletion's archives.
+  /// Returns the paths of a deletion's archives.
   private func archives(_ name: String) -> [String] {
     let folder = "\(root)/\(name)"
     if Self.isLink(folder) { return [] }
@@ -383,11 +389,11 @@ package struct TrashFolder: Sendable {
     try moveAcrossMounts(from, to)
   }
 
-  /// What `rename` does within one mount; killed in between, the file is in both places.
+  /// Moves a file like `rename` within one mount; if it is killed in between, the file is in both places.
   func moveAcrossMounts(_ from: String, _ to: String) throws(StorageError) {
     try PartialFile.copy(from, to: to, replacing: true)
     do throws(StorageError) {
-      // The copy's name, too, is on the disk before the file goes.
+      // The copy's name must also be on the disk before the file is removed.
       try FolderTree.synchronize(parentFolder(to))
       guard unlink(from) == 0 else { throw StorageError("move \(from)", errno: errno) }
     } catch {

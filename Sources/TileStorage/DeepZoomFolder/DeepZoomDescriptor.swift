@@ -6,22 +6,22 @@ package import ZigguratFiles
 package struct DeepZoomDescriptor: Hashable, Sendable {
   /// The image's levels and tiles.
   package let pyramid: Pyramid
-  /// The format that all tiles are encoded in.
+  /// The format in which all tiles are encoded.
   package let format: TileFormat
-  /// The tiles' ending as the descriptor spells it, which is how their files are named.
+  /// The extension of the tiles' files, as the descriptor spells it.
   package let fileExtension: String
 
-  /// The descriptor of a pyramid whose tiles have the format's own ending.
+  /// Creates the descriptor of a pyramid whose tiles have the format's own extension.
   package init(pyramid: Pyramid, format: TileFormat) {
     self.pyramid = pyramid
     self.format = format
     fileExtension = format.fileExtension
   }
 
-  /// Parses a descriptor; the error says what is missing or out of range.
+  /// Parses a descriptor; the error states which value is missing or out of range.
   package init(xml: Data) throws(StorageError) {
     let action = "read the Deep Zoom descriptor"
-    /// Short and on one line, whatever a stranger wrote.
+    /// Returns untrusted text in short form and on one line.
     func quoted(_ text: String) -> String {
       let scalars = text.prefix(40).unicodeScalars.map {
         $0.properties.generalCategory == .control ? " " : $0
@@ -32,7 +32,7 @@ package struct DeepZoomDescriptor: Hashable, Sendable {
     guard xml.count <= InputLimit.descriptor.bytes else {
       throw StorageError(action, "\(xml.count) bytes are too many")
     }
-    // The attributes of the root and of what is right below it, by `Element.Attribute`.
+    // The attributes of the root and of its children, by `Element.Attribute`.
     var values: [String: String] = [:]
     do throws(XMLElements.Refusal) {
       try XMLElements.read(
@@ -60,7 +60,7 @@ package struct DeepZoomDescriptor: Hashable, Sendable {
       let known = TileFormat.allCases.flatMap(\.extensions).joined(separator: ", ")
       throw StorageError(action, "Image.Format is \(quoted(ending)), not one of \(known)")
     }
-    // What is reckoned in pixels, a few times over, has to be a number.
+    // Numbers of pixels, and small multiples of them, must not overflow.
     guard let size, size.width <= (1 << 60) / size.height,
       let pyramid = Pyramid(imageSize: size, tileSize: tileSize, overlap: overlap)
     else { throw StorageError(action, "more pixels than can be counted") }

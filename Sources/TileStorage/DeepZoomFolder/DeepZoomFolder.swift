@@ -3,18 +3,18 @@ import Glibc
 import TileGeometry
 import ZigguratFiles
 
-/// A Deep Zoom image as `vips dzsave` and others leave it: `NAME.dzi` beside `NAME_files`.
+/// A Deep Zoom image as `vips dzsave` and other programs write it: `NAME.dzi` beside `NAME_files`.
 struct DeepZoomFolder {
   let name: String
   let file: MappedFile
   let descriptor: DeepZoomDescriptor
   let tiles: FolderTiles
-  /// Of the descriptor and of when each level's folder changed last.
+  /// A digest of the descriptor and of the modification time of each level's folder.
   let generation: UInt64
 
   /// - Parameters:
-  ///   - path: of the descriptor.
-  ///   - enclosure: as `TileArchive` takes it.
+  ///   - path: the path of the descriptor.
+  ///   - enclosure: as in `TileArchive`.
   init(path: String, within enclosure: Enclosure?) throws(StorageError) {
     file = try MappedFile(path: path, keepsDescriptor: false, within: enclosure)
     descriptor = try DeepZoomDescriptor(xml: Data(file.bytes.prefix(InputLimit.descriptor.bytes + 1)))
@@ -28,7 +28,7 @@ struct DeepZoomFolder {
     var stamps = [Int(truncatingIfNeeded: file.identity.inode), file.identity.modifiedNanoseconds]
     for level in 0..<descriptor.pyramid.levelCount {
       var status = stat()
-      // A level that is missing is told of where a tile of it is asked for.
+      // A missing level is reported when one of its tiles is requested.
       if stat("\(folder)/\(level)", &status) == 0 { stamps.append(FileIdentity(status).modifiedNanoseconds) }
     }
     generation = stamps.withUnsafeBytes { Digest.of($0) } ^ Digest.of(file.bytes)

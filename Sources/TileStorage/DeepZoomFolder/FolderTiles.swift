@@ -3,14 +3,14 @@ import Synchronization
 import TileGeometry
 import ZigguratFiles
 
-/// Tiles that are files of their own, `NAME_files/LEVEL/COLUMN_ROW.EXT`; each mapped when it is asked for
-/// and from then on, so that a slice of it lives as long as its archive.
+/// Tiles that are separate files, `NAME_files/LEVEL/COLUMN_ROW.EXT`. Each is mapped on its first request and stays
+/// mapped, so that a slice of it is valid as long as its archive.
 ///
-/// Files are looked at whenever they are asked for: one that was replaced or written over is mapped anew.
+/// Files are checked on each request: a file that was replaced or overwritten is mapped again.
 final class FolderTiles: Sendable {
   private struct State {
     var current: [Int: MappedFile] = [:]
-    /// Those that are no longer the tiles, but of which slices were given.
+    /// Files that are no longer the tiles, but of which slices were returned.
     var former: [MappedFile] = []
   }
 
@@ -18,21 +18,21 @@ final class FolderTiles: Sendable {
   private let enclosure: Enclosure
   private let fileExtension: String
   private let pyramid: Pyramid
-  /// Bytes of a tile.
+  /// The maximum size of a tile in bytes.
   private let largestTile: Int
   let levels: LevelSet
-  /// How far the levels' names lie below Deep Zoom's numbers.
+  /// The amount by which Deep Zoom's numbers of the levels exceed their folders' names.
   private let offset: Int
-  /// When a level came or went last, nanoseconds since 1970.
+  /// The time at which a level was last added or removed, in nanoseconds since 1970.
   private let changed: Int
   private let isUncertain: Bool
   private let mapped = Mutex(State())
-  /// Files that are mapped for one archive, before it is opened anew.
+  /// The number of mapped files of one archive above which it is reopened.
   private static let most = 1024
-  /// The same where the process has many: its answers that are not read hold all that their archives mapped.
+  /// The same if the process has many mapped files: unread responses keep everything that their archives mapped.
   private static let mostAmongMany = 4
 
-  /// Looks which levels there are.
+  /// Finds the existing levels.
   init(folder: String, within enclosure: Enclosure, fileExtension: String, pyramid: Pyramid) {
     self.folder = folder
     self.enclosure = enclosure
@@ -42,7 +42,7 @@ final class FolderTiles: Sendable {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     changed = Self.identity(folder)?.modifiedNanoseconds ?? 0
-    // Another change may bear the same time.
+    // Another change may have the same time.
     isUncertain = abs(now.tv_sec * 1_000_000_000 + now.tv_nsec - changed) < 100_000_000
     var found = LevelSet.none
     var hasMore = false
@@ -51,13 +51,13 @@ final class FolderTiles: Sendable {
       if names.isAny { found.insert(level) }
       if names.isAnyButFirst { hasMore = true }
     }
-    // Level 0 alone may also be all that was copied so far.
+    // Level 0 alone may also be an incomplete copy.
     let isWhole = hasMore || pyramid.finestSingleTileLevel == pyramid.topLevel
     offset = isWhole ? found.offset(in: pyramid) : 0
     levels = found.raised(by: offset)
   }
 
-  /// Whether a folder holds tiles, and others than that of column 0 and row 0.
+  /// Whether a folder contains tiles, and others than that of column 0 and row 0.
   private static func tiles(in folder: String, _ fileExtension: String) -> (isAny: Bool, isAnyButFirst: Bool)
   {
     guard let directory = opendir(folder) else { return (false, false) }
@@ -115,7 +115,7 @@ final class FolderTiles: Sendable {
     guard file.identity.size <= largestTile else {
       throw StorageError("open \(path)", "too large for a tile")
     }
-    // Two threads may have mapped it: the first one's stays.
+    // Two threads may have mapped it: the first mapping stays.
     return mapped.withLock { mapped in
       if let other = mapped.current[number] {
         if other.identity == file.identity { return other }
@@ -152,7 +152,7 @@ extension FolderTiles: TileBacking {
     }
   }
 
-  /// Whether a tile that is missing was left out by whoever wrote the others.
+  /// Whether the program that wrote the archive omitted a missing tile.
   private func isLeftOut(_ number: Int) -> Bool {
     guard let level = pyramid.address(at: number)?.level else { return false }
     return levels.contains(level) || level < levels.coarsest
@@ -168,7 +168,8 @@ extension FolderTiles: TileBacking {
 
   var hasStamps: Bool { true }
 
-  /// Each mapped file takes a place in the process's map; and a level that came may make others mean other things.
+  /// Whether the image should be reopened. Each mapped file takes a place in the process's map. A new level may change
+  /// the meaning of the others' names.
   var isWornOut: Bool {
     mappedCount > (MappedFile.areMany ? Self.mostAmongMany : Self.most) || isUncertain
       || Self.identity(folder)?.modifiedNanoseconds ?? 0 != changed

@@ -1,14 +1,14 @@
-/// The sizes that AV1 data states for its frames (AV1 Bitstream & Decoding Process Specification, 5.3 to 5.5): no frame
-/// is larger than its sequence.
+/// The frame sizes in AV1 data (AV1 Bitstream & Decoding Process Specification, 5.3 to 5.5): no frame is larger than
+/// its sequence.
 enum AV1SequenceHeader {
-  /// Of every sequence header in `data`; nil where the data is damaged.
+  /// Returns the sizes in pixels of every sequence header in `data`; nil if the data is damaged.
   static func sizes(in data: Slice<UnsafeRawBufferPointer>) -> [(width: Int, height: Int)]? {
     var sizes: [(width: Int, height: Int)] = []
     var rest = data
     while let header = rest.popFirst() {
       guard header & 0x80 == 0 else { return nil }
       if header & 4 != 0, rest.popFirst() == nil { return nil }
-      // The last unit may leave its size away.
+      // The last unit may omit its size.
       var size = rest.count
       if header & 2 != 0 {
         guard let stated = unsigned(&rest) else { return nil }
@@ -25,7 +25,7 @@ enum AV1SequenceHeader {
     return sizes
   }
 
-  /// `leb128()`: seven bits a byte, the lowest first.
+  /// Reads `leb128()`: seven bits a byte, the lowest first.
   private static func unsigned(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Int? {
     var value = 0
     for shift in stride(from: 0, to: 56, by: 7) {
@@ -36,7 +36,7 @@ enum AV1SequenceHeader {
     return nil
   }
 
-  /// `sequence_header_obu()` up to the size.
+  /// Reads `sequence_header_obu()` up to the size.
   private static func size(_ bits: inout Bits) -> (width: Int, height: Int)? {
     bits.skip(3 + 1)
     if bits.flag() {
@@ -68,14 +68,14 @@ enum AV1SequenceHeader {
     }
   }
 
-  /// Bits, the highest of a byte first; zeros behind the last.
+  /// A reader of bits, the highest of a byte first; zeros behind the last.
   private struct Bits {
     let bytes: Slice<UnsafeRawBufferPointer>
     private var at = 0
 
     init(bytes: Slice<UnsafeRawBufferPointer>) { self.bytes = bytes }
 
-    /// Whether more was read than there is.
+    /// Whether more was read than the data has.
     var isShort: Bool { at > 8 * bytes.count }
 
     mutating func flag() -> Bool { next(1) == 1 }
@@ -92,7 +92,7 @@ enum AV1SequenceHeader {
 
     mutating func skip(_ count: Int) { at += count }
 
-    /// `uvlc()`: as many bits as there are zeros before the first one.
+    /// Skips `uvlc()`: as many bits as there are zeros before the first one.
     mutating func skipVariable() {
       var zeros = 0
       while !isShort, !flag() { zeros += 1 }

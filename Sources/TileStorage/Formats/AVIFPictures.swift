@@ -1,15 +1,15 @@
-/// How large the pictures in an AVIF are by their own data, which is what a decoder takes memory for; the file's
+/// The size of the pictures in an AVIF according to their own data, from which a decoder allocates memory. The file's
 /// boxes may state another size. Nothing is decoded.
 ///
 /// The boxes are those of ISO/IEC 14496-12 and 23008-12.
 struct AVIFPictures {
-  /// The largest of any of them.
+  /// The largest width and height of any picture, in pixels.
   private(set) var width = 0
   private(set) var height = 0
 
-  /// Nil where a box that is needed is missing, there twice or damaged, and where there is anything but pictures of
-  /// AV1, each in one piece, and words about them: of what other coders make, and of what is put together from
-  /// parts, no header tells the size.
+  /// Reads the sizes. Returns nil if a required box is missing, duplicated or damaged. Also returns nil if the file
+  /// contains other items than AV1 pictures, each in one piece, and their metadata. No header states the size of
+  /// pictures of other coders, or of pictures that are composed of parts.
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard let meta = Self.box("meta", in: bytes[...]).map({ $0.dropFirst(4) }),
       let kinds = Self.box("iinf", in: meta).flatMap(Self.kinds),
@@ -18,7 +18,7 @@ struct AVIFPictures {
       let properties = Self.box("iprp", in: meta).flatMap({ Self.box("ipco", in: $0) }),
       let boxes = Self.boxes(in: properties)
     else { return nil }
-    // Decoders are given what stands in the configuration, too.
+    // Decoders also get the data in the configuration.
     for box in boxes where box.name == "av1C" {
       guard take(box.content.dropFirst(4)) else { return nil }
     }
@@ -44,7 +44,7 @@ struct AVIFPictures {
     while !rest.isEmpty {
       var reader = NumberReader(rest)
       guard var size = reader.next(4), let name = reader.name() else { return nil }
-      // 1 says that 8 bytes follow with it, 0 that the box goes on to the end.
+      // 1 means that 8 bytes with the size follow, 0 that the box extends to the end.
       if size == 1 {
         guard let long = reader.next(8) else { return nil }
         size = long
@@ -59,13 +59,13 @@ struct AVIFPictures {
     return result
   }
 
-  /// The one box of that name.
+  /// Returns the content of the box of that name; nil if there is not exactly one.
   private static func box(_ name: String, in bytes: Bytes) -> Bytes? {
     guard let found = boxes(in: bytes)?.filter({ $0.name == name }), found.count == 1 else { return nil }
     return found[0].content
   }
 
-  /// What each item is, by its number.
+  /// Returns the type of each item, by its number.
   private static func kinds(_ list: Bytes) -> [Int: String]? {
     var reader = NumberReader(list)
     guard let version = reader.next(1), reader.next(3) != nil, reader.next(version == 0 ? 2 : 4) != nil,
@@ -82,7 +82,7 @@ struct AVIFPictures {
     return kinds
   }
 
-  /// Where each item that lies in the file in one piece does.
+  /// Returns the range of each item that is in the file in one piece.
   private static func places(_ list: Bytes) -> [Int: Range<Int>]? {
     var reader = NumberReader(list)
     guard let version = reader.next(1), version < 3, reader.next(3) != nil, let sizes = reader.next(2),
@@ -96,9 +96,9 @@ struct AVIFPictures {
         let method = version > 0 ? reader.next(2).map({ $0 & 15 }) : 0, reader.next(2) != nil,
         let base = reader.next(size(4)), let extents = reader.next(2)
       else { return nil }
-      // Of two places decoders take the first, or the last.
+      // If there are two places, some decoders take the first, others the last.
       guard items.insert(item).inserted else { return nil }
-      // Numbers of no bytes could be as many as they like.
+      // Numbers without bytes would allow any count.
       let extentSize = (version == 0 ? 0 : size(0)) + size(12) + size(8)
       guard extents <= 1 || extentSize > 0 else { return nil }
       for _ in 0..<extents {
@@ -114,13 +114,13 @@ struct AVIFPictures {
   }
 }
 
-/// Numbers, the first byte the highest, one after the other.
+/// A reader of consecutive big-endian numbers.
 private struct NumberReader {
   private(set) var rest: Slice<UnsafeRawBufferPointer>
 
   init(_ bytes: Slice<UnsafeRawBufferPointer>) { rest = bytes }
 
-  /// Nil where there are fewer bytes, and where the number is larger than any file.
+  /// Returns the next number; nil if too few bytes are left, or the number is larger than any file.
   mutating func next(_ count: Int) -> Int? {
     guard rest.count >= count, count <= 8 else { return nil }
     let number = rest.prefix(count).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

@@ -3,15 +3,15 @@
 /// Tests/scripts/reference generates the table of docs/reference/formats.md from `facts`.
 package enum ImageFormat: String, CaseIterable, Codable, Sendable {
   case jpeg, png, tiff, webp, gif, heif, avif, jxl, jp2, svg, pdf
-  /// Slides besides TIFF and DICOM, which most slides are.
+  /// Slide formats besides TIFF and DICOM, which most slides use.
   case openSlide
   case dicom
-  /// Cameras' own formats, most of which are TIFFs by their first bytes.
+  /// Camera RAW formats; most begin like TIFF files.
   case raw
   case openEXR, radiance, fits, pnm, analyze, matlab, vips, bmp, ico, psd, tga, pcx, sgi, dpx, sunRaster, xcf,
     dds
 
-  /// The formats of uploads, which are recognized by their signatures.
+  /// The formats of uploads, identified by their signatures.
   package static let uploads: [Self] = [.jpeg, .png, .webp, .tiff, .gif, .avif, .heif, .jxl, .jp2, .raw]
 
   /// The name for people: `JPEG XL`.
@@ -22,12 +22,12 @@ package enum ImageFormat: String, CaseIterable, Codable, Sendable {
 
   /// The names and extensions of all formats that are read.
   ///
-  /// `rgb` and `bw`, which are SGI's too, are missing: such files often are samples alone, or of other programs.
+  /// `rgb` and `bw`, also SGI's, are missing: such files are often bare samples, or belong to other programs.
   private var facts: (name: String, endings: [String]) {
     switch self {
     case .jpeg: ("JPEG", ["jpg", "jpeg", "jpe", "jfif", "mpo"])
     case .png: ("PNG", ["png", "apng"])
-    // Zeiss' LSM and MetaMorph's stacks, too.
+    // Also Zeiss' LSM and MetaMorph's stacks.
     case .tiff: ("TIFF", ["tif", "tiff", "btf", "tf2", "tf8", "qptiff", "lsm", "stk"])
     case .webp: ("WebP", ["webp"])
     case .gif: ("GIF", ["gif"])
@@ -67,7 +67,7 @@ package enum ImageFormat: String, CaseIterable, Codable, Sendable {
     }
   }
 
-  /// The media type; `application/octet-stream` for formats that are not served by their own, such as RAW.
+  /// The media type; `application/octet-stream` for formats that are not served under their own type, such as RAW.
   package var mediaType: StaticString {
     switch self {
     case .jpeg: "image/jpeg"
@@ -108,7 +108,7 @@ extension ImageFormat {
     }
   }
 
-  /// The signatures at the start of files, in the order in which they are looked for: some RAW files begin as TIFFs do.
+  /// The signatures at the start of files, in the order of the search: some RAW files begin like TIFF files.
   private static let signatures: [(format: Self, offset: Int, bytes: [UInt8])] =
     [
       // The start of image and the beginning of a marker (ITU-T T.81, annex B).
@@ -116,7 +116,7 @@ extension ImageFormat {
       // PNG, section 5.2.
       (.png, 0, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
     ] + RawFormat.starts.map { (.raw, $0.offset, $0.bytes) } + [
-      // Of either byte order, classic or BigTIFF.
+      // In either byte order, classic or BigTIFF.
       (.tiff, 0, [0x49, 0x49, 0x2a, 0]), (.tiff, 0, [0x4d, 0x4d, 0, 0x2a]),
       (.tiff, 0, [0x49, 0x49, 0x2b, 0]), (.tiff, 0, [0x4d, 0x4d, 0, 0x2b]),
       (.gif, 0, Array("GIF87a".utf8)), (.gif, 0, Array("GIF89a".utf8)),

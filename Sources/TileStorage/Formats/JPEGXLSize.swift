@@ -1,14 +1,14 @@
-/// How large a JPEG XL says it is, by the first bits of its codestream; whatever stands around that. Nothing is decoded.
+/// The size of a JPEG XL according to the first bits of its codestream, bare or in a container. Nothing is decoded.
 ///
 /// The size header is that of ISO/IEC 18181-1, the boxes those of 18181-2.
 struct JPEGXLSize: Hashable {
   let width: Int
   let height: Int
 
-  /// The two bytes of its signature, and as many as a size header can have.
+  /// The maximum length of the signature's two bytes and a size header.
   private static let longest = 11
 
-  /// Nil where there is none.
+  /// Reads the size in pixels; nil if the bytes have no size header.
   init?(_ bytes: UnsafeRawBufferPointer) {
     let start = Self.isContainer(bytes) ? Self.codestream(in: bytes) : Array(bytes.prefix(Self.longest))
     guard start.starts(with: [0xff, 0x0a]) else { return nil }
@@ -17,7 +17,7 @@ struct JPEGXLSize: Hashable {
       let ratio = reader.next(3)
     else { return nil }
     self.height = height
-    // Width to height, where it is not told: 1:1, 6:5, 4:3, 3:2, 16:9, 5:4, 2:1.
+    // The ratio of width to height, if the width is not stated: 1:1, 6:5, 4:3, 3:2, 16:9, 5:4, 2:1.
     let ratios = [(1, 1), (6, 5), (4, 3), (3, 2), (16, 9), (5, 4), (2, 1)]
     if ratio > 0 {
       width = height * ratios[ratio - 1].0 / ratios[ratio - 1].1
@@ -31,7 +31,7 @@ struct JPEGXLSize: Hashable {
     bytes.starts(with: [0, 0, 0, 0x0c, 0x4a, 0x58, 0x4c, 0x20, 0x0d, 0x0a, 0x87, 0x0a])
   }
 
-  /// The first bytes of the codestream, which stands in one box `jxlc` or in parts in boxes `jxlp`.
+  /// Returns the first bytes of the codestream, which is in one box `jxlc` or in parts in boxes `jxlp`.
   private static func codestream(in bytes: UnsafeRawBufferPointer) -> [UInt8] {
     var found: [UInt8] = []
     var rest = bytes[...]
@@ -41,7 +41,7 @@ struct JPEGXLSize: Hashable {
       }
       let isLong = number(0, 4) == 1
       let header = isLong ? 16 : 8
-      // 0 says that the box goes on to the end.
+      // 0 means that the box extends to the end.
       let stated = isLong ? number(8, 8) : number(0, 4)
       guard rest.count >= header, stated == 0 || stated >= header, stated <= rest.count else { return [] }
       let content = rest.prefix(stated == 0 ? rest.count : Int(stated)).dropFirst(header)
@@ -74,7 +74,7 @@ private struct BitReader {
     return number
   }
 
-  /// Of an image whose sides are multiples of 8 up to 256, or of any.
+  /// Reads the length of a side, of an image whose sides are multiples of 8 up to 256, or of any image.
   mutating func side(isSmall: Bool) -> Int? {
     if isSmall { return next(5).map { ($0 + 1) * 8 } }
     guard let choice = next(2) else { return nil }

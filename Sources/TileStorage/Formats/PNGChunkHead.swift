@@ -6,7 +6,7 @@ package struct PNGChunkHead: Hashable {
   /// Four letters as a number, the first the highest byte.
   package let name: UInt32
 
-  /// `nil` if the file does not have it.
+  /// Reads the head at a position; nil if the file does not have it.
   package init?(_ reader: PlacedReader, at place: Int) {
     guard let number = reader.number(at: place) else { return nil }
     length = Int(number >> 32)
@@ -18,11 +18,12 @@ package struct PNGChunkHead: Hashable {
     String(decoding: (0..<4).map { UInt8(truncatingIfNeeded: name >> (24 - 8 * $0)) }, as: UTF8.self)
   }
 
-  /// Returns the place of the last chunk of pixel data that is as long as this one and those between: the first that is
-  /// not, as the last of them, follows it.
+  /// Returns the position of the last chunk of pixel data before the first chunk of another length. The last chunk of
+  /// all usually has another length.
   ///
-  /// Chunks of pixel data stand together (PNG, third edition, 5.6), thousands of equal length in a large file. The same
-  /// eight bytes some of these lengths further on are the head of another one, and whatever lies between is pixel data.
+  /// Chunks of pixel data are consecutive (PNG, third edition, 5.6), thousands of equal length in a large file. If the
+  /// same eight bytes occur a multiple of this length further on, they are the head of another such chunk. Everything
+  /// in between is pixel data.
   package func lastAlike(_ reader: PlacedReader, from place: Int) -> Int {
     let size = 12 + length
     var (last, count) = (place, 1)

@@ -1,4 +1,4 @@
-/// Cameras' RAW formats that are no plain TIFF, by their first bytes.
+/// Camera RAW formats that are not plain TIFF, by their first bytes.
 package enum RawFormat {
   static let starts: [(offset: Int, bytes: [UInt8], name: String)] = [
     (8, Array("CR".utf8) + [2, 0], "Canon CR2"), (4, Array("ftypcrx ".utf8), "Canon CR3"),
@@ -8,18 +8,18 @@ package enum RawFormat {
     (0, Array("FOVb".utf8), "Sigma X3F"), (0, [0] + Array("MRM".utf8), "Minolta MRW"),
   ]
 
-  /// The endings of such files' names, in lower case.
+  /// The file name extensions of these formats, in lower case.
   static let endings = Set(starts.map { ending(ofFormat: $0.name) }).sorted()
 
-  /// Returns the ending of the name of a file that begins so; nil as of `kind`.
+  /// Returns the file name extension for a file with this start; nil as in `kind`.
   static func ending(_ start: some Collection<UInt8>) -> String? { kind(start).map(ending(ofFormat:)) }
 
-  /// The names of the formats end with it.
+  /// Returns the extension, with which the names of the formats end.
   private static func ending(ofFormat name: String) -> String {
     String(name.split(separator: " ").last ?? "").lowercased()
   }
 
-  /// Returns the name of a file's format; nil for any other, as for those that are TIFFs by their first bytes.
+  /// Returns the name of a file's format; nil for any other, including RAW files that begin like TIFF files.
   ///
   /// - Parameter start: the file's first `ImageFormat.signatureBytes` bytes.
   package static func kind(_ start: some Collection<UInt8>) -> String? {

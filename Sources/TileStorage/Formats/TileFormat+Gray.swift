@@ -1,6 +1,6 @@
 extension TileArchive {
-  /// Whether the tiles are gray, by the header of the one that shows the whole image. False if that is not known: the
-  /// tile is elsewhere, or its format does not state it.
+  /// Whether the tiles are gray, by the header of the tile that shows the whole image. False if this is unknown: the
+  /// tile is not in memory, or its format does not state it.
   package var isGray: Bool {
     guard !mayBeLate, let number = tileIndex(level: coarsestLevel, column: 0, row: 0),
       let bytes = tile(number)
@@ -22,7 +22,7 @@ extension TileFormat {
     }
   }
 
-  /// The number of components by the frame header (ITU-T T.81, section B.2.2); nil if there is none.
+  /// Returns the number of components in the frame header (ITU-T T.81, section B.2.2); nil if there is no frame header.
   private static func jpegComponents(_ bytes: UnsafeRawBufferPointer) -> Int? {
     var at = 2
     while at + 9 < bytes.count, bytes[at] == 0xff {

@@ -1,14 +1,20 @@
 extension TileFormat {
-  /// What is wrong with bytes that somebody calls a tile of this format and size, behind the tile's name (`is no
-  /// image/jpeg`); nil where they may be one. Asked before they are given to the format's decoder, which then tells
-  /// the size from its header; but of AVIF from a box, whatever the picture itself says.
+  /// Returns the defect of bytes that are claimed to be a tile of this format and size; nil if they may be one. The
+  /// defect is a predicate of the tile's name: `is no image/jpeg`.
+  ///
+  /// The check precedes the format's decoder, which then takes the size from the header. For AVIF, that decoder takes
+  /// it from a box, which may differ from the picture's own data.
+  ///
+  /// - Parameters:
+  ///   - width: the expected width in pixels.
+  ///   - height: the expected height in pixels.
   package func fault(ofTile bytes: UnsafeRawBufferPointer, width: Int, height: Int) -> String? {
     guard ImageFormat(start: bytes) == imageFormat else { return "is no \(mediaType)" }
     switch self {
     case .jpeg, .png, .webp: return nil
     case .avif:
       guard let pictures = AVIFPictures(bytes) else { return "is no \(mediaType) of plain AV1 pictures" }
-      // Turned, and rounded up to whole blocks.
+      // Rotated, and rounded up to whole blocks.
       let longest = max(width, height) + 64
       guard pictures.width <= longest, pictures.height <= longest else {
         return "has \(pictures.width)×\(pictures.height) pixels, not \(width)×\(height)"

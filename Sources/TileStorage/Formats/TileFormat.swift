@@ -12,7 +12,7 @@ public enum TileFormat: String, CaseIterable, Sendable {
   /// JPEG XL (ISO/IEC 18181).
   case jxl
 
-  /// The format of files with an extension, such as `jpg` or `JPEG`; `nil` if there is none.
+  /// Finds the format of files with an extension, such as `jpg` or `JPEG`; `nil` if no format has it.
   ///
   /// - Parameter fileExtension: without a dot, in upper or lower case.
   public init?(fileExtension: String) {
@@ -24,13 +24,13 @@ public enum TileFormat: String, CaseIterable, Sendable {
   /// The extension of tiles in archives that this module writes, without a dot: `jpg`.
   public var fileExtension: String { rawValue }
 
-  /// The endings that are read as the same format: `jpeg`.
+  /// Other extensions of the same format: `jpeg`.
   package var otherExtensions: [String] { self == .jpeg ? ["jpeg"] : [] }
 
-  /// All endings of its file names, without a dot, the one that is written first.
+  /// All its file name extensions, without a dot, the one of written files first.
   package var extensions: [String] { [fileExtension] + otherExtensions }
 
-  /// The usual name in lower case, which is one of its endings: `jpeg`.
+  /// The usual name in lower case, which is one of its extensions: `jpeg`.
   package var name: String { otherExtensions.first ?? fileExtension }
 
   /// Whether a pixel can be transparent.
@@ -41,7 +41,7 @@ public enum TileFormat: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether a tile can be gray. WebP has RGB alone, and so has AVIF as libheif writes it.
+  /// Whether a tile can be gray. WebP has RGB alone, and so has AVIF from libheif.
   package var keepsGray: Bool {
     switch self {
     case .webp, .avif: false

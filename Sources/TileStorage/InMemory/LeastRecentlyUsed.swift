@@ -1,4 +1,4 @@
-/// Values by key, bounded by what they weigh together: the one that was not asked for the longest goes first.
+/// A cache of values by key, bounded by their total weight: the least recently used value is evicted first.
 package struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct Node {
     let key: Key
@@ -16,12 +16,12 @@ package struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sen
   private var newest = -1
   private var oldest = -1
 
-  /// - Parameter limit: of all weights together; a heavier value is not kept.
+  /// - Parameter limit: the maximum of all weights together; a heavier value is not kept.
   package init(limit: Int) { self.limit = limit }
 
   package var count: Int { places.count }
 
-  /// The value, which then counts as just used.
+  /// Returns the value, which then counts as the most recently used.
   package mutating func value(for key: Key) -> Value? {
     guard let place = places[key], let node = nodes[place] else { return nil }
     if place != newest {
@@ -31,7 +31,7 @@ package struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sen
     return node.value
   }
 
-  /// Keeps the value; an older one of the same key is replaced.
+  /// Stores the value; an older one of the same key is replaced.
   package mutating func insert(_ value: Value, for key: Key, weight: Int) {
     if let place = places[key] { remove(at: place) }
     guard weight <= limit else { return }

@@ -1,13 +1,13 @@
 package import TileGeometry
 import ZigguratFiles
 
-/// Tiles that are in memory and nowhere else.
+/// Tiles that exist only in memory.
 final class MemoryTiles: TileBacking {
-  // Sendable: written before it is shared, and freed when nobody has it any more.
+  // Sendable: written before it is shared, and freed after its last reference.
   private nonisolated(unsafe) let tiles: [UnsafeMutableRawBufferPointer?]
   private nonisolated(unsafe) let entries: [String: UnsafeMutableRawBufferPointer]
   let levels: LevelSet
-  /// Of all tiles and entries.
+  /// A digest of all tiles and entries.
   let generation: UInt64
 
   init(_ pyramid: Pyramid, entries: [String: [UInt8]], tile: (Int) -> [UInt8]?) {
@@ -54,11 +54,11 @@ final class MemoryTiles: TileBacking {
 }
 
 extension TileArchive {
-  /// An archive in memory.
+  /// Creates an archive in memory.
   ///
   /// - Parameters:
-  ///   - entries: what is no tile, by the names that `entry` takes.
-  ///   - tile: gives the encoded tile of a number; nil where there is none.
+  ///   - entries: the entries that are not tiles, by the names that `entry` accepts.
+  ///   - tile: returns the encoded tile of a number; nil if the tile does not exist.
   package convenience init(
     inMemory pyramid: Pyramid, name: String = "memory", format: TileFormat = .jpeg,
     entries: [String: [UInt8]] = [:], tile: (_ number: Int) -> [UInt8]?

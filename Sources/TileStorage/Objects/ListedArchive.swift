@@ -3,18 +3,19 @@ package import TileGeometry
 import ZigguratFiles
 import ZigguratThreads
 
-/// What a library's directory tells of an archive in an object store: enough to answer for it without having opened it.
+/// A library directory's entry of an archive in an object store: enough to answer requests about it before it is
+/// opened.
 package struct ListedArchive: Sendable {
   package let pin: ObjectPin
-  /// Of the archive's root folder.
+  /// The name of the archive's root folder.
   package let name: String
   package let pyramid: Pyramid
   package let format: TileFormat
   package let generation: UInt64
-  /// Entries of it that are known already, by the names below its root folder.
+  /// Returns an entry that is already known, by its name relative to the root folder.
   package let entries: @Sendable (_ relativeName: String) -> [UInt8]?
 
-  /// - Parameter generation: as the archive's own directory gives it; one that gives another is not this archive.
+  /// - Parameter generation: the digest of the archive's own directory. An archive with another digest is not this one.
   package init(
     pin: ObjectPin, name: String, pyramid: Pyramid, format: TileFormat, generation: UInt64,
     entries: @escaping @Sendable (_ relativeName: String) -> [UInt8]?
@@ -28,30 +29,20 @@ package struct ListedArchive: Sendable {
   }
 }
 
-/// An archive in an object store that is opened by who first wants a tile of it, and once for all who want one.
+/// An archive in an object store that is opened on the first request for a tile, and once for all requests.
 package final class ListedImage: Sendable {
-  private struct State {
+  /// The open archive, as long as an archive holds it.
+  private struct Current {
     weak var image: ObjectImage?
-    /// Kept for those who waited and are about to ask, since nobody else has it.
-    var fresh: ObjectImage?
-
-    /// The open archive, which is kept no longer for those who waited for it.
-    var current: ObjectImage? {
-      mutating get {
-        guard let image, !image.isReplaced else { return nil }
-        fresh = nil
-        return image
-      }
-    }
   }
 
-  /// Why it is not open.
+  /// The reason why the archive is not open.
   enum Lack: Error {
     case pending(any Pending)
     case unreachable
     case unreadable
 
-    /// How long it is remembered that it could not be opened.
+    /// The time for which a failure to open it is remembered.
     fileprivate var rest: Duration? {
       switch self {
       case .pending: nil
@@ -64,9 +55,9 @@ package final class ListedImage: Sendable {
   package let listed: ListedArchive
   private let store: any ObjectReading
   private let memory: ObjectMemory
-  private let state = Mutex(State())
-  /// The opening of this one archive: nil if it succeeded, and it is in `state`.
-  private let opening = SingleFlight<Bool, Lack?>()
+  private let current = Mutex(Current())
+  /// The opening of this one archive.
+  private let opening = SingleFlight<Bool, Result<ObjectImage, Lack>>()
 
   package init(_ listed: ListedArchive, from store: any ObjectReading, _ memory: ObjectMemory) {
     self.listed = listed
@@ -74,51 +65,58 @@ package final class ListedImage: Sendable {
     self.memory = memory
   }
 
-  /// The version that is listed.
+  /// The version in the directory.
   package var pin: ObjectPin { listed.pin }
 
-  /// An archive of it, which holds what it gives; nothing is asked of the store for it.
+  /// Returns an archive that keeps the bytes that it returns; the store is not asked for it.
   package func archive() -> TileArchive {
     TileArchive(
       name: listed.name, pyramid: listed.pyramid, format: listed.format, generation: listed.generation,
       backing: ListedTiles(self))
   }
 
-  var isOpen: Bool { state.withLock { $0.image != nil } }
+  /// The open archive; nil if it is not open, or the store has another version by now.
+  var openImage: ObjectImage? {
+    current.withLock { current in
+      guard let image = current.image, !image.isReplaced else { return nil }
+      return image
+    }
+  }
 
-  /// The open archive. Does not wait; begins to open it if nobody has.
-  func opened() -> Result<ObjectImage, Lack> {
-    if let image = state.withLock({ $0.current }) { return .success(image) }
-    if let lack = opening.remembered(true) ?? nil { return .failure(lack) }
+  /// Returns the open archive, or why it is not open. Does not block; starts to open it if no other request has.
+  /// - Parameter taker: holds the archive from the moment when it is open.
+  func opened(for taker: ListedTiles) -> Result<ObjectImage, Lack> {
+    if let image = openImage { return .success(image) }
+    if let remembered = opening.remembered(true) { return remembered }
     let (flight, isNew) = opening.join(true)
-    if isNew, let image = state.withLock({ $0.current }) {
+    if isNew, let image = openImage {
       // It has been opened since.
-      opening.land(true, nil)
+      opening.land(true, .success(image))
       return .success(image)
     }
+    flight.whenLanded { if case .success(let image) = $0 { taker.hold(image) } }
     if isNew {
       ObjectImage.open(
         key: listed.pin.key, generation: listed.generation, from: store, memory
       ) { [self] in
-        let lack = take($0)
-        opening.land(true, lack, rememberingFor: lack?.rest)
+        let result = checked($0)
+        var rest: Duration?
+        if case .failure(let lack) = result { rest = lack.rest }
+        opening.land(true, result, rememberingFor: rest)
       }
     }
     return .failure(.pending(flight))
   }
 
-  private func take(_ result: Result<ObjectImage, StorageError>) -> Lack? {
+  private func checked(_ result: Result<ObjectImage, StorageError>) -> Result<ObjectImage, Lack> {
     switch result {
     case .success(let image):
-      // Otherwise the store has something else than the directory says.
-      guard isListed(image) else { return .unreadable }
-      state.withLock { state in
-        state.image = image
-        state.fresh = image
-      }
-      return nil
-    // What is listed should be there.
-    case .failure(let error): return error.kind == .unreachable ? .unreachable : .unreadable
+      // Otherwise the store has another archive than the directory lists.
+      guard isListed(image) else { return .failure(.unreadable) }
+      current.withLock { $0.image = image }
+      return .success(image)
+    // A listed archive should exist.
+    case .failure(let error): return .failure(error.kind == .unreachable ? .unreachable : .unreadable)
     }
   }
 
@@ -133,7 +131,7 @@ package final class ListedImage: Sendable {
 final class ListedTiles: TileBacking {
   private let image: ListedImage
   private let inner = Mutex<ObjectTiles?>(nil)
-  /// Entries that were asked for, of those that the directory has told.
+  /// Requested entries that were found in the directory.
   private let told = Mutex<[String: ObjectBytes]>([:])
 
   init(_ image: ListedImage) { self.image = image }
@@ -153,30 +151,34 @@ final class ListedTiles: TileBacking {
     }
   }
 
-  /// An archive that somebody else has opened counts; none is opened for it.
+  /// An archive that another request has opened is used; none is opened for it.
   func tileHere(_ number: Int) -> StoredTile? {
     if let tiles = inner.withLock({ $0 }) { return tiles.tileHere(number) }
-    guard image.isOpen, case .success(let tiles) = tiles() else { return nil }
-    return tiles.tileHere(number)
+    return image.openImage.flatMap { hold($0).tileHere(number) }
   }
 
   func expect(_ numbers: [Int]) {
-    // Who waits for the archive asks for all of them again.
+    // Requests that wait for the archive ask for all of them again.
     if case .success(let tiles) = tiles() { tiles.expect(numbers) }
   }
 
   private func tiles() -> Result<ObjectTiles, ListedImage.Lack> {
+    if let tiles = inner.withLock({ $0 }) { return .success(tiles) }
+    return image.opened(for: self).map { hold($0) }
+  }
+
+  /// Keeps the open archive as long as these tiles.
+  @discardableResult
+  func hold(_ image: ObjectImage) -> ObjectTiles {
     inner.withLock { inner in
-      if let inner { return .success(inner) }
-      return image.opened().map { image in
-        let tiles = ObjectTiles(image)
-        inner = tiles
-        return tiles
-      }
+      if let inner { return inner }
+      let tiles = ObjectTiles(image)
+      inner = tiles
+      return tiles
     }
   }
 
-  /// The same for threads that may wait.
+  /// Returns the tiles after the archive was opened, for threads that may block.
   private func awaited() -> ObjectTiles? {
     for _ in 0..<TileArchive.patience {
       switch tiles() {
@@ -188,12 +190,12 @@ final class ListedTiles: TileBacking {
     return nil
   }
 
-  /// Archives that are listed are whole: each tile of the pyramid is there, and none changes.
+  /// Returns 0 for every tile. Listed archives are whole: each tile of the pyramid exists, and none changes.
   func stamp(ofTile number: Int) -> UInt64? {
     (0..<image.listed.pyramid.tileCount).contains(number) ? 0 : nil
   }
 
-  /// Waits for the store where the directory has not told it.
+  /// Blocks for the store if the entry is not in the directory.
   func entry(_ relativeName: String) -> UnsafeRawBufferPointer? {
     let known = told.withLock { told -> ObjectBytes? in
       if let bytes = told[relativeName] { return bytes }

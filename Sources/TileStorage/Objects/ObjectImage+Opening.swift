@@ -3,17 +3,18 @@ import TileGeometry
 package import ZigguratFiles
 
 extension ObjectImage {
-  /// Bytes of the end that are read first: the directory of an archive of 2,500 tiles, and what stands before it.
+  /// The number of bytes at the end that are read first: the directory of an archive of 2,500 tiles, and the data
+  /// before it.
   static let endCount = 256 << 10
-  /// Bytes before a directory that are read with it: the descriptor and small entries of ours.
+  /// The number of bytes before a directory that are read with it: the descriptor and small entries of this program.
   private static let before = 64 << 10
-  /// Bytes of a directory: of ten million tiles.
+  /// The maximum size of a directory in bytes: that of ten million tiles.
   private static let longestDirectory = 1 << 30
 
-  /// Opens the archive under a key: by one read of its end, by a second where it has more than 2,500 tiles.
+  /// Opens the archive under a key by one read of its end, and by a second if it has more than 2,500 tiles.
   /// - Parameters:
-  ///   - generation: that the archive is to have; nil where none is known. Its directory has no checksum of its own.
-  ///   - done: told once, on a thread that may wait.
+  ///   - generation: the expected generation, since the directory has no checksum of its own; nil if none is known.
+  ///   - done: called once, on a thread that may block.
   package static func open(
     key: String, generation: UInt64? = nil, from store: any ObjectReading, _ memory: ObjectMemory,
     _ done: @escaping @Sendable (Result<ObjectImage, StorageError>) -> Void
@@ -29,14 +30,14 @@ extension ObjectImage {
     }
   }
 
-  /// What is known on the way.
+  /// The state of an opening.
   private struct Opening: Sendable {
     let generation: UInt64?
     let store: any ObjectReading
     let memory: ObjectMemory
     let done: @Sendable (Result<ObjectImage, StorageError>) -> Void
 
-    /// - Parameter pieces: of the object's end, one behind the other.
+    /// - Parameter pieces: consecutive pieces of the object's end.
     func take(_ pin: ObjectPin, _ pieces: [ObjectBytes], rounds: Int) {
       let joined = pieces.count == 1 ? pieces[0] : ObjectBytes(copying: pieces.flatMap { Array($0.bytes) })
       guard let end = joined else {
@@ -47,7 +48,7 @@ extension ObjectImage {
       do throws(StorageError) {
         if case .before(let first) = try ZIPDirectory.extent(end.bytes, at: start) {
           let from = max(0, first - ObjectImage.before)
-          // The end of a long directory may lie before what was read, and the directory before that.
+          // The end of a long directory may lie before these bytes, and the directory before that.
           guard rounds < 2, start - from <= ObjectImage.longestDirectory else {
             throw StorageError("read the archive", "its ZIP directory is damaged or too long")
           }
@@ -55,7 +56,7 @@ extension ObjectImage {
         }
         let entry = try SZIRoot.findDescriptor(ZIPDirectory(end.bytes, at: start)).entry
         if entry.headerOffset >= start { return try finish(pin, end, start, descriptor: end, at: start) }
-        // Archives of others have it anywhere.
+        // Archives of other programs have it anywhere.
         let most = ZIPRecord.localHeaderSize + 2 * 0xffff + min(entry.size, 0x1_0001)
         let range = entry.headerOffset..<min(entry.headerOffset + most, pin.byteCount)
         read(pin, range) { bytes in

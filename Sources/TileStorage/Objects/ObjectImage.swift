@@ -2,10 +2,10 @@ import Synchronization
 package import ZigguratFiles
 package import ZigguratThreads
 
-/// One version of an archive in an object store: what its directory says, and its tiles as they are fetched.
+/// One version of an archive in an object store: its directory, and its tiles as they are fetched.
 ///
-/// Every tile is checked before it is kept: its name in the header before it, and its CRC-32. However many ask for a tile,
-/// it is fetched once.
+/// Every tile is checked before it is cached: its name in the header before it, and its CRC-32. Concurrent requests for
+/// a tile share one fetch.
 package final class ObjectImage: Sendable {
   package let pin: ObjectPin
   // Written once, before it is shared.
@@ -13,21 +13,21 @@ package final class ObjectImage: Sendable {
   let memory: ObjectMemory
   private let number: Int
   private let store: any ObjectReading
-  /// Entries that came with the directory.
+  /// Entries that were read with the directory.
   let entries: [String: ObjectBytes]
   private let isOtherVersion = Atomic<Bool>(false)
-  /// The fetches of tiles, by their numbers.
+  /// The fetches of tiles, by tile number.
   private let tiles = SingleFlight<Int, Result<ObjectBytes, Failure>>()
-  /// How long one answer of the store is waited for.
+  /// The maximum time to wait for one answer of the store.
   static let patience = Duration.seconds(5)
-  /// Bytes that are checked and copied on the store's own thread.
+  /// The maximum number of bytes that are checked and copied on the store's own thread.
   private static let quickCount = 64 << 10
 
-  /// What became of a tile that did not come.
+  /// The failure of a fetch.
   enum Failure: Error {
     case unreachable, unreadable
 
-    /// How long it is remembered, so that those who waited for the tile do not ask for it again.
+    /// The time for which it is remembered, so that the requests that waited for the tile do not fetch it again.
     var rest: Duration { self == .unreachable ? .milliseconds(500) : .seconds(10) }
   }
 
@@ -43,7 +43,7 @@ package final class ObjectImage: Sendable {
     number = memory.numberOfImage()
   }
 
-  /// An archive of it, which holds what it gives; another one costs nothing.
+  /// Returns an archive that keeps the bytes that it returns; another one costs nothing.
   package func archive() -> TileArchive {
     TileArchive(
       name: contents.root.name, pyramid: contents.root.descriptor.pyramid,
@@ -55,27 +55,27 @@ package final class ObjectImage: Sendable {
   /// Whether the store has another version under the key.
   package var isReplaced: Bool { isOtherVersion.load(ordering: .relaxed) }
 
-  /// Returns why the tile did not come lately; nil if it is on its way, or may be fetched.
+  /// Returns the recent failure of a fetch; nil if the tile is being fetched, or may be fetched.
   func failure(_ number: Int) -> Failure? {
     if case .failure(let failure)? = tiles.remembered(number) { failure } else { nil }
   }
 
-  /// Fetches the tile, if it is not on its way already, and gives it to `taker` before others learn of it.
-  /// - Parameter number: of a tile that the archive has.
+  /// Fetches the tile, if it is not being fetched already, and gives it to `taker` before other observers.
+  /// - Parameter number: a tile that the archive has.
   func fetch(_ number: Int, for taker: ObjectTiles) -> any Pending {
     let (flight, isNew) = join(number, taker)
     if isNew { fetch([number]) }
     return flight
   }
 
-  /// Fetches the tiles that are not on their way already, and gives them to `taker`.
-  /// - Parameter numbers: of tiles that the archive has.
+  /// Fetches the tiles that are not being fetched already, and gives them to `taker`.
+  /// - Parameter numbers: tiles that the archive has.
   func fetch(_ numbers: [Int], for taker: ObjectTiles) { fetch(numbers.filter { join($0, taker).isNew }) }
 
   private func join(_ number: Int, _ taker: ObjectTiles) -> (flight: any Pending, isNew: Bool) {
     let (flight, isNew) = tiles.join(number)
     flight.whenLanded { result in
-      // Whatever the memory keeps.
+      // Independent of the cache's evictions.
       if case .success(let bytes) = result { taker.hold(bytes, number) }
     }
     return (flight, isNew)
@@ -85,7 +85,7 @@ package final class ObjectImage: Sendable {
     var parts: [ObjectSpan.Part] = []
     for number in numbers {
       if let bytes = memory.tileAgain(place(number)) {
-        // It has come since it was asked for.
+        // It has arrived since the request.
         tiles.land(number, .success(bytes))
       } else if let part = part(number) {
         parts.append(part)
@@ -96,7 +96,7 @@ package final class ObjectImage: Sendable {
     for span in ObjectSpan.holding(parts) { read(span, isLast: false) }
   }
 
-  /// Where a tile lies with its header, if that has no more in it than ours.
+  /// Returns the range of a tile with its header, if the header is no longer than this program's.
   private func part(_ number: Int) -> ObjectSpan.Part? {
     guard let place = contents.place(number), let name = contents.name(ofTile: number) else { return nil }
     let start = min(place.headerOffset, pin.byteCount - 1)
@@ -106,7 +106,7 @@ package final class ObjectImage: Sendable {
 
   private func read(_ span: ObjectSpan, isLast: Bool) {
     store.read(pin, span.range, by: .now + Self.patience) { [self] result in
-      // A tile's bytes are looked through sooner than another thread is awake.
+      // Checking a tile's bytes is faster than waking another thread.
       if span.range.count <= Self.quickCount { return take(span, result, isLast: isLast) }
       _ = ObjectMemory.workers.submit(always: true) { [self] in take(span, result, isLast: isLast) }
     }
@@ -122,22 +122,22 @@ package final class ObjectImage: Sendable {
         let bytes = UnsafeRawBufferPointer(
           rebasing: object.bytes[part.range.lowerBound - span.range.lowerBound..<object.bytes.count])
         if let tile = tile(part.tile, in: bytes) {
-          // With one tile alone there is no more in memory than its header.
+          // A single tile shares its memory with its header alone.
           let isAlone = span.parts.count == 1 && !isLast
           let bytes = isAlone ? ObjectBytes(tile, of: object) : ObjectBytes(copying: tile)
-          // Without memory for the copy there is no tile at present.
+          // Without memory for the copy, the tile is unavailable at present.
           land(part.tile, bytes.map { .success($0) } ?? .failure(.unreachable))
         } else if isLast {
           land(part.tile, .failure(.unreadable))
         } else {
-          // What came may have been damaged on its way, or have more in its header than ours.
+          // The bytes may have been damaged in transit, or the header may be longer than this program's.
           read(ObjectSpan(wider(part, bytes)), isLast: true)
         }
       }
     }
   }
 
-  /// The tile behind the header with which the bytes begin; nil where they are not what was written.
+  /// Returns the tile behind the header with which the bytes begin; nil if they are not the bytes that were written.
   private func tile(_ number: Int, in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     guard let place = contents.place(number), let name = contents.name(ofTile: number),
       let tile = ZIPLocalEntry.data(in: bytes, headerOffset: 0, size: Int(place.size)),
@@ -147,7 +147,7 @@ package final class ObjectImage: Sendable {
     return tile
   }
 
-  /// Keeps the tiles that lie in the object's end.
+  /// Caches the tiles that lie in the object's end.
   func keepTiles(in end: ObjectBytes) {
     let start = pin.byteCount - end.bytes.count
     for (number, place) in contents.index.places.enumerated()
@@ -180,11 +180,11 @@ package final class ObjectImage: Sendable {
     ObjectMemory.Place(image: self.number, tile: number)
   }
 
-  /// The bytes of an entry that is no tile; waits for the store.
+  /// Returns the bytes of an entry that is not a tile; blocks for the store.
   func entry(_ relativeName: String) -> ObjectBytes? {
     if let bytes = entries[relativeName] { return bytes }
     guard let place = contents.others[relativeName] else { return nil }
-    // Its name here, and whatever else its writer put into the header.
+    // The entry's name, and room for other fields that its writer put into the header.
     let most = ZIPRecord.localHeaderSize + contents.root.name.utf8.count + 1 + relativeName.utf8.count + 256
     let start = min(place.headerOffset, pin.byteCount - 1)
     let range = start..<min(start + most + Int(place.size), pin.byteCount)
@@ -197,21 +197,21 @@ package final class ObjectImage: Sendable {
 }
 
 extension ObjectFault {
-  /// What it means for a tile that its archive names.
+  /// The meaning of the error for a tile that its archive contains.
   fileprivate var failure: ObjectImage.Failure {
     switch self {
-    // There should be one.
+    // The tile should exist.
     case .missing, .unaskable: .unreadable
     case .otherVersion, .cut, .damaged, .refused, .unavailable, .insecure: .unreachable
     }
   }
 
-  /// The same of an archive.
+  /// Returns the error for an archive.
   func error(_ key: String) -> StorageError {
     StorageError("open the object \(key)", description, kind: kind)
   }
 
-  /// What it means for who asks for the object.
+  /// The meaning of the error for the caller.
   package var kind: StorageError.Kind {
     switch self {
     case .missing: .notThere
@@ -222,12 +222,12 @@ extension ObjectFault {
 }
 
 extension ObjectReading {
-  /// The same for a thread that may wait; not for the store's own.
+  /// Returns the bytes of a range. For threads that may block, but not for the store's own.
   package func awaited(_ pin: ObjectPin, _ range: Range<Int>) -> Result<ObjectBytes, ObjectFault> {
     pending(pin, range).value()
   }
 
-  /// Asks for bytes that a thread will wait for.
+  /// Requests bytes for which a thread will wait.
   package func pending(_ pin: ObjectPin, _ range: Range<Int>) -> Flight<Result<ObjectBytes, ObjectFault>> {
     let flight = Flight<Result<ObjectBytes, ObjectFault>>()
     read(pin, range, by: .now + ObjectImage.patience) { flight.land($0) }

@@ -1,7 +1,7 @@
 import Synchronization
 import ZigguratThreads
 
-/// What all images of a store have in memory together: tiles that were read, as many bytes as it may be.
+/// A cache of tiles that all images of a store share, bounded in bytes.
 package final class ObjectMemory: Sendable {
   struct Place: Hashable, Sendable {
     /// The image's number.
@@ -9,7 +9,7 @@ package final class ObjectMemory: Sendable {
     let tile: Int
   }
 
-  /// How it went so far.
+  /// The cache's counters so far, and its size in bytes.
   package struct Counts: Sendable {
     package var hits = 0
     package var misses = 0
@@ -17,18 +17,18 @@ package final class ObjectMemory: Sendable {
   }
 
   let limit: Int
-  /// Checks and copies of much take longer than the store's thread has; they are not done where requests are served,
-  /// either. The process's own: threads stay once they are there.
+  /// Threads for large checks and copies. These take too long for the store's thread, and for the threads that serve
+  /// requests. They belong to the process: threads that were started stay.
   static let workers = WorkQueue(threads: 2, capacity: .max)
   private let tiles: Mutex<LeastRecentlyUsed<Place, ObjectBytes>>
   private let counted = Mutex(Counts())
   private let images = Atomic<Int>(0)
-  /// Bytes that open archives hold.
+  /// The bytes that open archives keep.
   private let held = Atomic<Int>(0)
-  /// What a tile takes besides its bytes.
+  /// The memory of a tile besides its bytes.
   private static let overhead = 128
 
-  /// - Parameter limit: bytes of all tiles together; those of answers that are on their way come on top.
+  /// - Parameter limit: bytes of all tiles together. Bytes of responses that are being sent are extra.
   package init(limit: Int) {
     self.limit = limit
     tiles = Mutex(LeastRecentlyUsed(limit: limit))
@@ -40,7 +40,7 @@ package final class ObjectMemory: Sendable {
     return counts
   }
 
-  /// A number that no other image has, nor had.
+  /// Returns a number that no other image has, or had.
   func numberOfImage() -> Int { images.wrappingAdd(1, ordering: .relaxed).newValue }
 
   func tile(_ place: Place) -> ObjectBytes? {
@@ -49,10 +49,10 @@ package final class ObjectMemory: Sendable {
     return found
   }
 
-  /// A tile is fetched that was asked for, or is waited for with those who did.
+  /// Counts a request for a tile that is fetched, or is already being fetched.
   func countMiss() { counted.withLock { $0.misses += 1 } }
 
-  /// The same, of whoever has asked before.
+  /// Returns the tile without counting a hit, for a request that was counted before.
   func tileAgain(_ place: Place) -> ObjectBytes? { tiles.withLock { $0.value(for: place) } }
 
   func keep(_ bytes: ObjectBytes, at place: Place) {
@@ -63,6 +63,6 @@ package final class ObjectMemory: Sendable {
 
   func letGo(_ count: Int) { held.wrappingSubtract(count, ordering: .relaxed) }
 
-  /// Archives hold what they gave, which the memory cannot let go of meanwhile.
+  /// Whether archives keep so many returned bytes that the cache cannot free memory.
   var isHeldUp: Bool { held.load(ordering: .relaxed) > limit / 2 }
 }

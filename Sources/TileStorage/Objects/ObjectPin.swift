@@ -1,4 +1,4 @@
-/// One version of an object in a store, which never changes under its key: another version is another pin.
+/// One version of an object in a store. Its bytes never change: a change of the object creates another version.
 package struct ObjectPin: Hashable, Sendable {
   /// The key in the bucket.
   package let key: String
@@ -14,29 +14,29 @@ package struct ObjectPin: Hashable, Sendable {
   }
 }
 
-/// Why an object, or a part of it, was not had. What a store answered wrongly is never given to anybody.
+/// The reason why an object, or a part of it, could not be read. Wrong bytes from a store are never returned.
 package enum ObjectFault: Error, Hashable, Sendable {
-  /// There is no object of that key.
+  /// The store has no object of that key.
   case missing
-  /// The object under that key is not the one that was pinned.
+  /// The object under that key is another version than the requested one.
   case otherVersion
-  /// The connection ended, or fewer or more bytes came than were asked for.
+  /// The connection ended, or fewer or more bytes arrived than were requested.
   case cut
-  /// The answer is not what was asked for, or its bytes are not those that were written.
+  /// The response does not match the request, or its bytes are not those that were written.
   case damaged
-  /// The store will not, by that status: credentials, rights, a request that it does not take.
+  /// The store refused with this status: credentials, rights, or an unsupported request.
   case refused(Int)
-  /// The store cannot be reached, or cannot answer in time; it may be asked again after so long.
+  /// The store cannot be reached, or does not respond in time. The associated value is the time before a retry.
   case unavailable(Duration)
   /// TLS does not protect the connection: the certificate cannot be verified, or there are no trusted certificates.
   /// The text is the reason.
   case insecure(String)
-  /// No URL can name the object, or its entity tag fits into no header: the store is not asked.
+  /// No URL can name the object, or no header can contain its entity tag. The store is not asked.
   case unaskable
 }
 
 extension ObjectFault: CustomStringConvertible {
-  /// The reason in words, which name no key and no host.
+  /// The reason in text, which contains no key and no host.
   package var description: String {
     switch self {
     case .missing: "the store has no such object"

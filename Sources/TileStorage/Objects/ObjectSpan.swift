@@ -1,6 +1,6 @@
-/// A part of an object that is read at once, for the sake of some tiles in it.
+/// A part of an object that one request reads for several tiles in it.
 struct ObjectSpan: Equatable {
-  /// A tile and where it lies with what stands before it.
+  /// A tile and its range, including the header before it.
   struct Part: Equatable {
     let tile: Int
     let range: Range<Int>
@@ -11,12 +11,12 @@ struct ObjectSpan: Equatable {
 
   init(_ part: Part) { (range, parts) = (part.range, [part]) }
 
-  /// Bytes between two tiles that are read and dropped rather than asked around: what a second question costs.
+  /// The maximum number of bytes between two tiles that are read and dropped. A second request costs more.
   static let widestGap = 32 << 10
-  /// Bytes that are waited for at once; a larger tile is alone.
+  /// The maximum number of bytes of one request; a larger tile is read alone.
   static let longest = 1 << 20
 
-  /// As few spans as hold the parts, in the order of the object.
+  /// Returns the smallest number of spans that contain the parts, in the order of the object.
   static func holding(_ parts: [Part]) -> [ObjectSpan] {
     var spans: [ObjectSpan] = []
     for part in parts.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The tiles of an archive in an object store for those who have it open: what was given stays as long as this.
+/// The tiles of an open archive in an object store. Returned bytes stay valid as long as this object.
 final class ObjectTiles: TileBacking {
   private struct Held {
     var tiles: [Int: ObjectBytes] = [:]
@@ -10,9 +10,9 @@ final class ObjectTiles: TileBacking {
 
   private let image: ObjectImage
   private let held = Mutex(Held())
-  /// Bytes, before the archive is opened anew.
+  /// The number of bytes above which the archive is reopened.
   private static let most = 16 << 20
-  /// Where archives together hold much, one that holds less than this is not opened anew for that.
+  /// If all archives together keep much, those that keep less than this are not reopened.
   private static let least = 256 << 10
 
   init(_ image: ObjectImage) { self.image = image }
@@ -55,7 +55,7 @@ final class ObjectTiles: TileBacking {
     }
   }
 
-  /// What is given of a tile from now on: the first that came.
+  /// Keeps the bytes of a tile that arrived first, and returns them from now on.
   @discardableResult
   func hold(_ tile: ObjectBytes, _ number: Int) -> ObjectBytes {
     held.withLock { held in

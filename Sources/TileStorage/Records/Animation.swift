@@ -1,7 +1,7 @@
-/// The moving picture whose first frame the tiles show: an entry of the archive, the source file's own bytes.
+/// The animation whose first frame the tiles show: an entry of the archive with the source file's own bytes.
 package struct Animation: Codable, Hashable, Sendable {
-  /// The formats that are kept to be played. A record that names another one is no record: what an archive of
-  /// anybody's says becomes a media type.
+  /// The formats of animations. A record with another one is invalid, because the format of an untrusted archive
+  /// becomes a media type.
   package enum Format: String, Codable, CaseIterable, Sendable {
     /// GIF.
     case gif
@@ -17,22 +17,22 @@ package struct Animation: Codable, Hashable, Sendable {
     }
   }
 
-  /// How many pictures it shows one after the other.
+  /// The number of frames.
   package let frames: Int
   /// The format of its bytes.
   package let format: Format
 
-  /// An animation of an archive.
+  /// Creates the record of an animation.
   package init(frames: Int, format: Format) { (self.frames, self.format) = (frames, format) }
 
-  /// The name of its entry, below the archive's root folder.
+  /// The name of its entry, relative to the archive's root folder.
   package var entryName: String { "vendor/ziggurat/animation.\(format.rawValue)" }
   /// Its media type.
   package var mediaType: String { format.imageFormat.mediaType.description }
 }
 
 extension TileArchive {
-  /// The animation's bytes, or nil where the archive has none that begin as its format does.
+  /// Returns the animation's bytes; nil if the archive has none with the signature of the format.
   package func bytes(of animation: Animation) -> UnsafeRawBufferPointer? {
     guard let bytes = entry(animation.entryName), ImageFormat(start: bytes) == animation.format.imageFormat
     else {

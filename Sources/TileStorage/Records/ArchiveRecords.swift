@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import ZigguratFiles
 
-/// The JSON entries of an open archive, each decoded once, however often it is asked for. An error is kept as well.
+/// The JSON entries of an open archive, each decoded at most once. An error is kept as well.
 final class ArchiveRecords: Sendable {
   private struct Decoded {
     var build: Result<BuildRecord, StorageError>?
@@ -11,7 +11,7 @@ final class ArchiveRecords: Sendable {
 
   private let decoded = Mutex(Decoded())
 
-  /// - Parameter bytes: of the entry.
+  /// - Parameter bytes: the content of the entry.
   func build(_ bytes: UnsafeRawBufferPointer) -> Result<BuildRecord, StorageError> {
     decoded.withLock { decoded in
       if let known = decoded.build { return known }
@@ -21,7 +21,7 @@ final class ArchiveRecords: Sendable {
     }
   }
 
-  /// - Parameter bytes: of the entry.
+  /// - Parameter bytes: the content of the entry.
   func metadata(_ bytes: UnsafeRawBufferPointer) -> Result<ImageMetadata, StorageError> {
     decoded.withLock { decoded in
       if let known = decoded.metadata { return known }
@@ -48,12 +48,12 @@ extension TileArchive {
   }
 
   /// The metadata that the source and its XMP sidecar had when the archive was built. All fields are empty if there was
-  /// none, it cannot be read, or another program made the archive.
+  /// no metadata, it cannot be read, or another program made the archive.
   public var metadata: ImageMetadata {
     entry(ImageMetadata.entryName).flatMap { try? records.metadata($0).get() } ?? ImageMetadata()
   }
 
-  /// The same without the sidecar.
+  /// The metadata without the sidecar's.
   var ownMetadata: ImageMetadata {
     entry(ImageMetadata.ownEntryName).flatMap {
       try? ArchiveRecords.decode(ImageMetadata.self, $0, ImageMetadata.ownEntryName, .metadata).get()
@@ -72,7 +72,7 @@ extension TileArchive {
     return faults
   }
 
-  /// Bytes of memory that the archive takes while it is open, at most: its index, and its records once decoded.
+  /// The maximum memory in bytes that the archive takes while it is open: its index, and its decoded records.
   package var memoryCost: Int {
     let names = [BuildRecord.entryName, ImageMetadata.entryName]
     // Decoded strings and arrays take a few times their text.

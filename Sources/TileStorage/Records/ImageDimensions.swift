@@ -1,11 +1,11 @@
-/// What a picture has besides width and height, of which its archive shows a part: channels, planes of depth, moments.
+/// The dimensions of a picture besides width and height, of which its archive shows a part: channels, depth and time.
 package struct ImageDimensions: Codable, Hashable, Sendable {
-  /// A wavelength, or what else was looked at by itself.
+  /// A wavelength, or another separate signal.
   package struct Channel: Codable, Hashable, Sendable {
     package let name: String
     /// `#rrggbb`.
     package let colour: String
-    /// Whether it is in the archive's picture.
+    /// Whether the archive's picture shows it.
     package let isShown: Bool
 
     package init(name: String, colour: String, isShown: Bool) {
@@ -18,9 +18,9 @@ package struct ImageDimensions: Codable, Hashable, Sendable {
   package let channels: [Channel]
   package let sizeZ: Int
   package let sizeT: Int
-  /// The plane that is shown, from 0.
+  /// The shown plane, from 0.
   package let z: Int
-  /// The moment that is shown, from 0.
+  /// The shown time point, from 0.
   package let t: Int
 
   package init(channels: [Channel], sizeZ: Int, sizeT: Int, z: Int, t: Int) {

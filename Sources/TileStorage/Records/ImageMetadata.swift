@@ -5,10 +5,10 @@ import ZigguratFiles
 ///
 /// Every text is plain, trimmed and not empty. Geographic coordinates are left out, to protect privacy.
 public struct ImageMetadata: Codable, Hashable, Sendable {
-  /// The name of its entry, below the archive's root folder.
+  /// The name of its entry, relative to the archive's root folder.
   package static let entryName = "vendor/ziggurat/metadata.json"
 
-  /// The name of the entry with what the picture itself said, where a sidecar beside it said something else.
+  /// The name of the entry with the picture's own metadata, if a sidecar beside it differs.
   static let ownEntryName = "vendor/ziggurat/own-metadata.json"
 
   /// The title, in one line.
@@ -41,7 +41,7 @@ public struct ImageMetadata: Codable, Hashable, Sendable {
   /// The keywords, in the file's order.
   public package(set) var keywords: [String]
 
-  /// Fields as given; nothing is trimmed.
+  /// Creates metadata from fields that are not trimmed.
   package init(
     title: String? = nil, caption: String? = nil, creators: [String] = [], date: String? = nil,
     place: String? = nil, rights: String? = nil, keywords: [String] = []
@@ -55,10 +55,10 @@ public struct ImageMetadata: Codable, Hashable, Sendable {
     self.keywords = keywords
   }
 
-  /// All who made it in one line, separated by `; `; nil where nobody is named.
+  /// All creators in one line, separated by `; `; nil if none is named.
   package var creator: String? { creators.isEmpty ? nil : creators.joined(separator: "; ") }
 
-  /// The record in an entry's bytes; nil if they are not one, or exceed `InputLimit.metadata`.
+  /// Decodes the metadata in an entry's bytes; nil if they are invalid, or exceed `InputLimit.metadata`.
   package init?(json: Data) {
     guard let metadata = try? InputLimit.metadata.json.decode(ImageMetadata.self, from: json) else {
       return nil
@@ -66,10 +66,10 @@ public struct ImageMetadata: Codable, Hashable, Sendable {
     self = metadata
   }
 
-  /// Nothing is known.
+  /// Whether no field is known.
   package var isEmpty: Bool { self == ImageMetadata() }
 
-  /// Keys sorted: the same record gives the same bytes.
+  /// The JSON with sorted keys: the same metadata gives the same bytes.
   package var json: [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
@@ -116,7 +116,7 @@ extension ImageMetadata {
       date: try text(.date), place: try text(.place), rights: try text(.rights),
       keywords: try fields.decode([String].self, forKey: .keywords))
     titles = try fields.decodeIfPresent([String: String].self, forKey: .titles) ?? [:]
-    // The record may be in an archive of somebody else: a browser follows these two.
+    // The archive may be untrusted, and a browser follows these two.
     license = try text(.license).flatMap(Self.webAddress)
     webStatement = try text(.webStatement).flatMap(Self.webAddress)
     usageTerms = try text(.usageTerms)
@@ -146,7 +146,7 @@ extension ImageMetadata {
   /// Maximum length of an address in bytes.
   private static let longestAddress = 1000
 
-  /// Returns the text if it is an address that a browser may be led to: with another scheme it could be a script.
+  /// Returns the text if it is an address for links in a browser: with another scheme it could be a script.
   package static func webAddress(_ text: String) -> String? {
     let isAddress = text.prefixMatch(of: #/https?://[^/]/#.ignoresCase()) != nil
     let isPlain = text.utf8.allSatisfy { (0x21...0x7e).contains($0) && !#""<>\^`{|}"#.utf8.contains($0) }

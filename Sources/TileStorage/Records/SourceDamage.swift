@@ -1,6 +1,6 @@
 /// Damage of a source from which an archive was built nevertheless.
 public struct SourceDamage: Codable, Hashable, Sendable {
-  /// A degree of damage, from the least to the worst; the words of libvips' `fail-on`.
+  /// A degree of damage, from the least to the worst, with the names of libvips' `fail-on`.
   @nonexhaustive
   public enum Kind: String, Codable, CaseIterable, Comparable, Sendable {
     /// The pixels are whole; something else in the file is not.
@@ -21,6 +21,6 @@ public struct SourceDamage: Codable, Hashable, Sendable {
   /// The damage, in a clause about the file.
   public let reason: String
 
-  /// Damage of a degree.
+  /// Creates damage of a degree.
   package init(_ kind: Kind, _ reason: String) { (self.kind, self.reason) = (kind, reason) }
 }

@@ -1,17 +1,17 @@
 package import ZigguratFiles
 
-/// Where sources were looked for: a folder, a file or a pattern of names, read as pictures or as books.
+/// The origin of sources: a folder, a file or a pattern of names, read as pictures or as books.
 ///
-/// Stores remember it beside an archive, never in it: where a source lies is this machine's own business, and
-/// the same source and options give the same bytes on every machine and at every mount point.
+/// Stores record it beside an archive, never in it. The path of a source belongs to this machine alone. The same source
+/// and options give the same bytes on every machine and at every mount point.
 package struct SourceRoot: Hashable, Sendable {
-  /// 16 hexadecimal digits, which tell one root from another and nobody where it is.
+  /// 16 hexadecimal digits, which distinguish roots and do not reveal their paths.
   package let text: String
 
-  /// The root of a build's source.
+  /// Creates the root of a build's source.
   ///
   /// - Parameters:
-  ///   - path: absolute, its last part as a person calls it.
+  ///   - path: absolute; its last component is spelled as the user gave it.
   ///   - isBook: whether its folders were read as books.
   package init(path: String, isBook: Bool) { self.init(path: path, isBook: isBook, prefix: nil) }
 
@@ -19,7 +19,7 @@ package struct SourceRoot: Hashable, Sendable {
     self.init(path: place.path, isBook: place.isBook, prefix: place.prefix)
   }
 
-  /// - Parameter prefix: with what the ids of its images begin; with another it is another root.
+  /// - Parameter prefix: the beginning of its images' ids; with another one it is another root.
   package init(path: String, isBook: Bool, prefix: ImageID?) {
     let suffix = prefix.map { "\0\($0)" } ?? ""
     let name = Array("\(isBook ? "book" : "picture")\0\(path)\(suffix)".utf8)
@@ -28,28 +28,29 @@ package struct SourceRoot: Hashable, Sendable {
   }
 }
 
-/// Remembers from which source root each image of a store came.
+/// A store of the source root of each image.
 ///
-/// What is lost of it is learned again by the next build that meets the sources, unchanged ones too; an image of
-/// which nothing is known came from no root.
+/// A later build that finds the sources, even unchanged ones, restores lost entries. An image without an entry has no
+/// root.
 package protocol OriginStore: Sendable {
-  /// - Parameter images: by their ids, as they are in the store now.
+  /// Records the roots of images.
+  /// - Parameter images: the roots by image id, for the archives that are now in the store.
   func claim(_ images: [ImageID: SourceRoot]) throws(StorageError)
 
-  /// The images that came from these roots and are still what was claimed, sorted.
+  /// Returns the images from these roots that have not changed since they were claimed, sorted.
   func images(from roots: Set<SourceRoot>) throws(StorageError) -> [ImageID]
 
-  /// The roots that claimed images last, as `SourceRoot.text`, whether or not the archives have changed since.
+  /// Returns the roots that claimed images last, as `SourceRoot.text`, whether or not the archives have changed since.
   /// - Parameter ids: nil for all.
   func owners(of ids: [ImageID]?) throws(StorageError) -> [ImageID: String]
 
-  /// The owners of the images below a folder, each with its images.
+  /// Returns the owners of the images below a folder, each with its images.
   func owners(below folder: ImageID) throws(StorageError) -> [String: [ImageID]]
 
-  /// The root that claimed a book last; nil if none did, or the store keeps no claims of books.
+  /// Returns the root that claimed a book last; nil if none did, or the store keeps no claims of books.
   func owner(ofBook book: ImageID) throws(StorageError) -> String?
 
-  /// The location of a root's pictures; nil if it is unknown.
+  /// Returns the location of a root's pictures; nil if it is unknown.
   func place(ofRoot root: String) throws(StorageError) -> SourcePlace?
 }
 
@@ -67,7 +68,7 @@ extension OriginStore {
   package func place(ofRoot root: String) throws(StorageError) -> SourcePlace? { nil }
 }
 
-/// The location of a source root's pictures, and how they are named.
+/// The location of a source root's pictures, and the way they are named.
 package struct SourcePlace: Hashable, Sendable {
   /// Absolute path of a folder, a file or a pattern of names.
   package let path: String

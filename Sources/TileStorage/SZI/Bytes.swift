@@ -1,4 +1,4 @@
-/// Little-endian numbers, as ZIP has them, at any alignment.
+/// Little-endian numbers, as in ZIP files, at any alignment.
 extension UnsafeRawBufferPointer {
   func little16(at offset: Int) -> Int {
     Int(UInt16(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
@@ -8,7 +8,7 @@ extension UnsafeRawBufferPointer {
     Int(UInt32(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
   }
 
-  /// Nil where the number is above `Int.max`.
+  /// Returns the number; nil if it is above `Int.max`.
   func little64(at offset: Int) -> Int? {
     Int(exactly: UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
   }

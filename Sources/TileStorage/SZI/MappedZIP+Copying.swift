@@ -1,11 +1,12 @@
 import TileGeometry
 import ZigguratFiles
 
-/// Reads that copy. They do not touch the mapping, so that a file that others cut short is an error, not a SIGBUS.
+/// Reads that copy. They do not touch the mapping, so that a file truncated by another process is an error, not a
+/// SIGBUS.
 extension MappedZIP {
-  /// Returns a copy of the tile; `nil` if the archive was written without it.
+  /// Returns a copy of the tile; nil if the archive was written without it.
   ///
-  /// - Throws: if the tile is missing, the file was cut short, or the bytes are not those of the directory's checksum.
+  /// - Throws: if the tile is missing, the file was truncated, or the bytes do not match the directory's checksum.
   func copy(ofTile number: Int) throws(StorageError) -> [UInt8]? {
     let action = "read \(name(ofTile: number))"
     guard let place = place(number) else {
@@ -15,7 +16,7 @@ extension MappedZIP {
     return try copy(place, action)
   }
 
-  /// Returns a copy of an entry that is not a tile; `nil` if there is none.
+  /// Returns a copy of an entry that is not a tile; nil if it does not exist.
   func copy(ofEntry relativeName: String) throws(StorageError) -> [UInt8]? {
     guard let place = place(ofEntry: relativeName) else { return nil }
     return try copy(place, "read \(relativeName)")
@@ -23,7 +24,7 @@ extension MappedZIP {
 
   private func copy(_ place: TileIndex.Place, _ action: String) throws(StorageError) -> [UInt8] {
     guard file.descriptor >= 0 else {
-      // The file is its owner's, who sees to it that nobody cuts it short, or it is in memory.
+      // The owner of the file guarantees that it is not truncated, or it is in memory.
       guard let bytes = bytes(place) else { throw StorageError(action, "its header is damaged") }
       return try checked(Array(bytes), place, action)
     }

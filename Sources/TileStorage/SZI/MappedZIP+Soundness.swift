@@ -1,15 +1,14 @@
 extension MappedZIP {
-  /// Entries besides the tiles that are read whole.
+  /// The maximum size in bytes of entries besides the tiles that are read completely.
   private static let readWhole = 1 << 20
-  /// Tiles whose headers are looked at, so that a vast archive costs no more than a small one.
+  /// The number of tiles whose headers are checked, so that a vast archive costs no more than a small one.
   private static let looks = 64
 
-  /// What is wrong with an archive of our own, as far as it is seen without reading its tiles; nil where
-  /// nothing is.
+  /// The defect of an archive of this program that is visible without reading its tiles; nil if none is visible.
   ///
-  /// Every tile must be named and lie inside the file, small entries must have the checksums that the directory
-  /// states, and so many tiles spread over the file, its first and last among them, must begin where the
-  /// directory has them. What is wrong inside tiles `ArchiveVerifier` finds.
+  /// Every tile must be in the directory and lie inside the file. Small entries must have the directory's checksums. A
+  /// sample of tiles spread over the file, its first and last among them, must begin where the directory states.
+  /// `ArchiveVerifier` finds defects inside tiles.
   var visibleFault: String? {
     if let oversized = oversized.first { return oversized }
     for name in entryNames {
@@ -43,7 +42,7 @@ extension MappedZIP {
     return nil
   }
 
-  /// The tile's address in words, for an error.
+  /// Returns the tile's address in text, for an error.
   func name(ofTile number: Int) -> String {
     guard let address = pyramid.address(at: number) else { return "a tile" }
     return "tile \(address.level)/\(address.column)_\(address.row).\(descriptor.fileExtension)"

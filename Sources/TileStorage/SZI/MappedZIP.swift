@@ -3,8 +3,8 @@ import ZigguratFiles
 
 /// A stored ZIP (SZI 1.2), mapped and read in place.
 ///
-/// Opening reads the central directory once; a tile is then found by arithmetic and given as a slice
-/// of the mapping, which lives as long as this.
+/// Opening reads the central directory once. A tile is then found by arithmetic and returned as a slice of the mapping,
+/// which is valid as long as this object.
 final class MappedZIP: Sendable {
   // Written once, before the archive is shared.
   nonisolated(unsafe) private let contents: SZIContents
@@ -28,46 +28,46 @@ final class MappedZIP: Sendable {
     self.file = file
   }
 
-  /// The encoded tile, a slice of the mapping; nil where the archive has no such tile or is damaged there.
+  /// Returns the encoded tile, a slice of the mapping; nil if the archive has no such tile or is damaged there.
   func tile(_ number: Int) -> UnsafeRawBufferPointer? {
     guard number >= 0, number < contents.index.places.count else { return nil }
     return bytes(contents.index.places[number])
   }
 
-  /// As `SZIContents.lacks`.
+  /// Whether the tile was omitted; see `SZIContents.lacks`.
   func lacks(_ number: Int) -> Bool { contents.lacks(number) }
 
-  /// Where the tile lies; `nil` if the archive has no such tile.
+  /// Returns the place of the tile; nil if the archive has no such tile.
   func place(_ number: Int) -> TileIndex.Place? { contents.place(number) }
 
-  /// Where an entry lies that is not a tile; `nil` if there is none.
+  /// Returns the place of an entry that is not a tile; nil if it does not exist.
   func place(ofEntry relativeName: String) -> TileIndex.Place? { contents.others[relativeName] }
 
-  /// The CRC-32 that the directory states for the tile.
+  /// Returns the CRC-32 of the tile in the directory.
   func checksum(ofTile number: Int) -> UInt32? { contents.place(number)?.crc }
 
-  /// The bytes of an entry that is not a tile, named below the archive's root folder
+  /// Returns the bytes of an entry that is not a tile. Its name is relative to the archive's root folder
   /// (`scan-properties.xml`, `associated_images/label.jpg`).
   func entry(_ relativeName: String) -> UnsafeRawBufferPointer? {
     contents.others[relativeName].flatMap(bytes)
   }
 
-  /// Whether an entry that is not a tile can be read and has the checksum that the directory states.
+  /// Whether an entry that is not a tile can be read and has the directory's checksum.
   func isIntact(_ relativeName: String) -> Bool {
     guard let place = contents.others[relativeName], let bytes = bytes(place) else { return false }
     return TileStorage.checksum(bytes) == place.crc
   }
 
-  /// Bytes of an entry that is not a tile; nil if there is none.
+  /// Returns the size in bytes of an entry that is not a tile; nil if it does not exist.
   func byteCount(ofEntry relativeName: String) -> Int? {
     contents.others[relativeName].map { Int($0.size) }
   }
 
-  /// The names of the entries that are not tiles, below the root folder, sorted.
+  /// The names of the entries that are not tiles, relative to the root folder, sorted.
   var entryNames: [String] { contents.others.keys.sorted() }
 
-  /// A stored entry's data starts after its *local* name and extra field, whose lengths are the
-  /// local header's own (SZI 1.2; the directory's may differ).
+  /// Returns the data of a stored entry. It starts after the entry's *local* name and extra field, whose lengths are in
+  /// the local header (SZI 1.2; those in the directory may differ).
   func bytes(_ place: TileIndex.Place) -> UnsafeRawBufferPointer? {
     ZIPLocalEntry.data(in: file.bytes, headerOffset: place.headerOffset, size: Int(place.size))
   }

@@ -1,23 +1,23 @@
 import TileGeometry
 import ZigguratFiles
 
-/// What the directory of a stored ZIP (SZI 1.2) says: which image it is and where everything lies.
+/// The directory of a stored ZIP (SZI 1.2): the identity of the image, and the places of all entries.
 struct SZIContents: ~Copyable {
   let root: SZIRoot
-  /// A digest of the central directory, which holds every entry's name, place, size and CRC-32.
+  /// A digest of the central directory, which contains every entry's name, place, size and CRC-32.
   let generation: UInt64
   /// Entries that are not tiles: the descriptor, properties, associated images.
   let others: [String: TileIndex.Place]
-  /// Entries that are not tiles and have more bytes than their kind may have, in clauses.
+  /// Entries that are not tiles and exceed their kind's maximum size, in clauses.
   let oversized: [String]
   let index: TileIndex
   let levels: LevelSet
-  /// How far the levels' names lie below Deep Zoom's numbers.
+  /// The amount by which Deep Zoom's numbers of the levels exceed their folders' names.
   let levelOffset: Int
 
   init(_ directory: ZIPDirectory, _ root: SZIRoot) throws(StorageError) {
     let pyramid = root.descriptor.pyramid
-    // The directory has an entry for each tile. A descriptor may name more, since other writers leave blank tiles out,
+    // The directory has an entry for each tile. A descriptor may imply more tiles, since other writers omit blank ones,
     // but not so many that a small file takes much memory.
     var room = InputLimit.bytes(ofIndex: directory.bytes.count)
     guard pyramid.tileCount <= room / TileIndex.placeSize else {
@@ -35,7 +35,7 @@ struct SZIContents: ~Copyable {
       var room = room
       try directory.forEntries { (entry) throws(StorageError) in
         guard entry.isPlain else { return }
-        // Limits are below what a place can hold.
+        // Limits are below the maximum of a place.
         let place = TileIndex.Place(
           headerOffset: entry.headerOffset, size: UInt32(clamping: entry.size), crc: entry.crc)
         if let address = root.tileAddress(ofName: entry.name) {
@@ -50,7 +50,7 @@ struct SZIContents: ~Copyable {
             places[number] = place
           }
         } else if let name = root.relativeName(entry.name), !name.isEmpty, !name.hasSuffix("/") {
-          // A place in a dictionary that grows, and the name, if that is not in the place itself.
+          // A place in a growing dictionary, and the name, if it is not stored in the place itself.
           room -= 128 + (name.utf8.count > 15 ? 32 + name.utf8.count : 0)
           guard room >= 0 else {
             throw StorageError("read the archive", "it has too many entries that are not tiles")
@@ -68,7 +68,7 @@ struct SZIContents: ~Copyable {
       }
     }
     try read(0)
-    // Our own are whole, or else damaged.
+    // Archives of this program are whole, or else damaged.
     if others[BuildRecord.entryName] != nil { levels = .all }
     let offset = levels.offset(in: pyramid)
     if offset > 0 {
@@ -86,7 +86,7 @@ struct SZIContents: ~Copyable {
     levelOffset = offset
   }
 
-  /// Where the tile lies; nil where the archive has no such tile.
+  /// Returns the place of the tile; nil if the archive has no such tile.
   func place(_ number: Int) -> TileIndex.Place? {
     guard number >= 0, number < index.places.count, index.places[number].headerOffset != .max else {
       return nil
@@ -94,8 +94,8 @@ struct SZIContents: ~Copyable {
     return index.places[number]
   }
 
-  /// Whether whoever wrote the archive left the tile out, as `vips dzsave --skip-blanks` does where its level has
-  /// others, and `--depth` where its level is coarser than all that are stored. Of our own archives none are.
+  /// Whether the program that wrote the archive omitted the tile. `vips dzsave --skip-blanks` omits tiles of a level
+  /// that has others, and `--depth` omits levels coarser than all stored ones. Archives of this program omit none.
   func lacks(_ number: Int) -> Bool {
     guard number >= 0, number < index.places.count, index.places[number].headerOffset == .max,
       let level = root.descriptor.pyramid.address(at: number)?.level
@@ -103,7 +103,7 @@ struct SZIContents: ~Copyable {
     return (levels.contains(level) || level < levels.coarsest) && others[BuildRecord.entryName] == nil
   }
 
-  /// What the archive calls the tile.
+  /// Returns the tile's name in the archive.
   func name(ofTile number: Int) -> [UInt8]? {
     root.descriptor.pyramid.address(at: number).map {
       root.name(ofTile: TileAddress(level: $0.level - levelOffset, column: $0.column, row: $0.row))

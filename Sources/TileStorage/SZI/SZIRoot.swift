@@ -2,17 +2,17 @@ import Foundation
 import TileGeometry
 import ZigguratFiles
 
-/// What an archive's entry names mean: the one root folder, its descriptor, and the tiles' folder.
+/// The parts of an archive's entry names: the one root folder, its descriptor, and the tiles' folder.
 struct SZIRoot {
   let name: String
   let descriptor: DeepZoomDescriptor
-  /// `NAME/`
+  /// The start of all names: `NAME/`.
   private let prefix: [UInt8]
-  /// `NAME_files/`, where tiles are, behind the prefix.
+  /// The tiles' folder behind the prefix: `NAME_files/`.
   private let tiles: [UInt8]
   private static let action = "read the archive"
 
-  /// - Parameter data: the bytes of an entry; nil where they cannot be read.
+  /// - Parameter data: returns the bytes of an entry; nil if they cannot be read.
   init(
     _ directory: ZIPDirectory, _ data: (ZIPDirectory.Entry) -> UnsafeRawBufferPointer?
   ) throws(StorageError) {
@@ -29,7 +29,7 @@ struct SZIRoot {
     tiles = found.folder + "_files/".utf8
   }
 
-  /// The first `NAME/NAME.dzi`.
+  /// Finds the first `NAME/NAME.dzi`.
   static func findDescriptor(
     _ directory: ZIPDirectory
   ) throws(StorageError) -> (folder: [UInt8], entry: ZIPDirectory.Entry) {
@@ -42,7 +42,7 @@ struct SZIRoot {
     return found
   }
 
-  /// `NAME` of `NAME/NAME.dzi`, else nil. Bytes, because old ZIP programs write names that are not UTF-8.
+  /// Returns `NAME` of `NAME/NAME.dzi`, else nil. Bytes, because old ZIP programs write names that are not UTF-8.
   private static func folder(ofDescriptor entry: UnsafeRawBufferPointer) -> [UInt8]? {
     guard let slash = entry.firstIndex(of: UInt8(ascii: "/")), slash > 0 else { return nil }
     let folder = entry[..<slash]
@@ -53,13 +53,14 @@ struct SZIRoot {
     return Array(folder)
   }
 
-  /// The entry's name below the root folder, or nil for an entry outside it.
+  /// Returns the entry's name relative to the root folder; nil for an entry outside it.
   func relativeName(_ entry: UnsafeRawBufferPointer) -> String? {
     guard entry.starts(with: prefix) else { return nil }
     return String(decoding: entry.dropFirst(prefix.count), as: UTF8.self)
   }
 
-  /// `NAME/NAME_files/LEVEL/COLUMN_ROW.EXT`, numbers without sign or leading zero; else nil.
+  /// Returns the address in `NAME/NAME_files/LEVEL/COLUMN_ROW.EXT`, with numbers without sign or leading zero; else
+  /// nil.
   func tileAddress(ofName entry: UnsafeRawBufferPointer) -> TileAddress? {
     guard entry.starts(with: prefix), entry.dropFirst(prefix.count).starts(with: tiles) else { return nil }
     var at = prefix.count + tiles.count
@@ -71,7 +72,7 @@ struct SZIRoot {
     return TileAddress(level: level, column: column, row: row)
   }
 
-  /// The inverse.
+  /// Returns the name of a tile, the inverse of `tileAddress(ofName:)`.
   func name(ofTile address: TileAddress) -> [UInt8] {
     prefix + tiles + "\(address.level)/\(address.column)_\(address.row).\(descriptor.fileExtension)".utf8
   }

@@ -1,34 +1,34 @@
 package import TileGeometry
 package import ZigguratFiles
 
-/// Writes one SZI archive (SZI 1.2) front to back; it appears under its name when `finish` returns.
+/// A writer of one SZI archive (SZI 1.2), front to back. The archive appears under its name when `finish` returns.
 ///
-/// The order in which tiles are appended is the order of the bytes, so equal calls give equal files.
-/// Not for several threads at a time.
+/// The order in which tiles are appended is the order of the bytes, so equal calls give equal files. Not for several
+/// threads at a time.
 package final class SZIWriter {
-  /// What the archive's `.dzi` says.
+  /// The content of the archive's `.dzi`.
   package let descriptor: DeepZoomDescriptor
   /// The name of the root folder.
   let name: String
   private let output: Output
-  /// Whether it replaces an archive of its name.
+  /// Whether finishing replaces an archive of the same name.
   package var replaces = true
   private var buffer: [UInt8] = []
   private var flushed = 0
   private var tiles: [(offset: Int, size: Int, crc: UInt32)]
   private var others: [(name: [UInt8], offset: Int, size: Int, crc: UInt32)] = []
   private static let bufferSize = 1 << 20
-  /// Entries have fewer bytes: ZIP64 fields are only used for the file as a whole.
+  /// The upper limit of an entry's size in bytes: ZIP64 fields are only used for the file as a whole.
   static let mostBytes = 0xffff_ffff
   private var position: Int { flushed + buffer.count }
 
-  /// The words for an archive whose path the process that writes it does not know.
+  /// The name in errors of an archive whose path the writing process does not know.
   package static let unnamed = "the archive"
 
-  /// Where the bytes go.
+  /// The destination of the bytes.
   private enum Output {
     case partial(PartialFile)
-    /// Another process's, who publishes it.
+    /// A file of another process, which publishes it.
     case open(Int32)
 
     var name: String {
@@ -46,20 +46,20 @@ package final class SZIWriter {
     }
   }
 
-  /// A writer of an archive that replaces what stands at `destination` once it is finished.
+  /// Creates a writer of an archive that replaces the file at `destination` when it is finished.
   ///
   /// - Parameters:
-  ///   - destination: where the archive will stand; its folder exists.
-  ///   - name: of the root folder: one path component.
+  ///   - destination: the path of the finished archive, in an existing folder.
+  ///   - name: the name of the root folder: one path component.
   ///   - pyramid: the image's levels and tiles, without overlap.
-  ///   - format: the format that all tiles are encoded in.
+  ///   - format: the format in which all tiles are encoded.
   package convenience init(
     destination: String, name: String, pyramid: Pyramid, format: TileFormat
   ) throws(StorageError) {
     self.init(.partial(try PartialFile(destination: destination)), name, pyramid, format)
   }
 
-  /// Writes into an open file, which is its owner's to publish and to close.
+  /// Creates a writer into an open file, which its owner publishes and closes.
   package convenience init(descriptor: Int32, name: String, pyramid: Pyramid, format: TileFormat) {
     self.init(.open(descriptor), name, pyramid, format)
   }
@@ -74,13 +74,13 @@ package final class SZIWriter {
     buffer.reserveCapacity(Self.bufferSize + (1 << 18))
   }
 
-  /// Returns whether the tile of this index, as `Pyramid.index(of:)` counts, was appended.
+  /// Whether the tile of this index (by `Pyramid.index(of:)`) was appended.
   func hasTile(_ index: Int) -> Bool { tiles[index].offset >= 0 }
 
   /// Appends a tile; each is appended once.
   ///
   /// - Parameters:
-  ///   - index: the tile's, as `Pyramid.index(of:)` counts.
+  ///   - index: the tile's index by `Pyramid.index(of:)`.
   ///   - bytes: the encoded tile.
   ///   - crc: the CRC-32 of `bytes`.
   package func append(tile index: Int, _ bytes: UnsafeRawBufferPointer, crc: UInt32) throws(StorageError) {
@@ -89,7 +89,7 @@ package final class SZIWriter {
     try append(tileName(index), bytes, crc: crc)
   }
 
-  /// Appends an entry that is not a tile, named below the root folder.
+  /// Appends an entry that is not a tile. Its name is relative to the root folder.
   package func append(_ relativeName: String, _ bytes: [UInt8]) throws(StorageError) {
     let fullName = Array("\(name)/\(relativeName)".utf8)
     let crc = bytes.withUnsafeBytes { checksum($0) }
@@ -99,7 +99,7 @@ package final class SZIWriter {
     }
   }
 
-  /// Adds the descriptor and the directory and gives the archive its name; returns its size in bytes.
+  /// Adds the descriptor and the directory, and publishes the archive under its name. Returns its size in bytes.
   package func finish() throws(StorageError) -> Int {
     precondition(tiles.allSatisfy { $0.offset >= 0 }, "an archive holds every tile")
     try append("\(name).dzi", Array(descriptor.xml.utf8))
@@ -122,7 +122,7 @@ package final class SZIWriter {
     return flushed
   }
 
-  /// Leaves nothing behind; does nothing after `finish`.
+  /// Removes everything that was written; does nothing after `finish`.
   package func abandon() {
     if case .partial(let file) = output { file.abandon() }
   }

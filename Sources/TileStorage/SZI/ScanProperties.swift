@@ -1,15 +1,15 @@
 public import TileGeometry
 import ZigguratFiles
 
-/// `scan-properties.xml`: what an SZI says of its image (SZI 1.2). Without a date, so that the same
-/// source gives the same bytes.
+/// `scan-properties.xml`: properties of an SZI's image (SZI 1.2). Without a date, so that the same source gives the
+/// same bytes.
 package struct ScanProperties: Hashable, Sendable {
-  /// The image's extent at full resolution.
+  /// The size of the image at full resolution, in pixels.
   package let imageSize: PixelSize
-  /// Microns per image pixel, across and down, where they are known.
+  /// Microns per image pixel, across and down, if they are known.
   package let micronsPerPixel: Point?
 
-  /// The properties of an image.
+  /// Creates the properties of an image.
   package init(imageSize: PixelSize, micronsPerPixel: Point? = nil) {
     self.imageSize = imageSize
     self.micronsPerPixel = micronsPerPixel
@@ -35,11 +35,11 @@ package struct ScanProperties: Hashable, Sendable {
   }
 }
 
-/// What archives of others say of their scale.
+/// The scale of other programs' archives.
 extension ScanProperties {
   package static let entryName = "scan-properties.xml"
 
-  /// Microns per image pixel, across and down; nil where the text does not say so, or is none.
+  /// Returns the microns per image pixel, across and down; nil if the text does not state them or is invalid.
   package static func micronsPerPixel(xml bytes: UnsafeRawBufferPointer) -> [Double]? {
     guard bytes.count <= InputLimit.scanProperties.bytes else { return nil }
     let xml = Array(bytes)

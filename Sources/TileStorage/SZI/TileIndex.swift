@@ -1,15 +1,15 @@
 import TileGeometry
 
-/// Where every tile of an archive lies, by tile index: 16 bytes each, looked up by arithmetic.
+/// The place of every tile of an archive, by tile index: 16 bytes each, found by arithmetic.
 struct TileIndex: ~Copyable {
   struct Place {
-    /// Of the local header; `Int.max` where the archive has no such tile.
+    /// The position of the local header; `Int.max` if the archive has no such tile.
     var headerOffset: Int
     var size: UInt32
     var crc: UInt32
   }
 
-  /// Bytes of a place in memory.
+  /// The size of a place in memory, in bytes.
   static let placeSize = MemoryLayout<Place>.stride
 
   let places: UnsafeMutableBufferPointer<Place>

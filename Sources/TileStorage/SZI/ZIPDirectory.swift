@@ -7,7 +7,7 @@ struct ZIPDirectory {
     let headerOffset: Int
     let size: Int
     let crc: UInt32
-    /// Stored, not encrypted: its bytes can be answered as they are.
+    /// Whether the entry is stored and not encrypted, so that its bytes can be sent unchanged.
     let isPlain: Bool
   }
 
@@ -16,14 +16,14 @@ struct ZIPDirectory {
   let count: Int
   private static let action = "read the archive"
 
-  /// Where a directory lies in its file.
+  /// The location of a directory in its file.
   enum Extent {
     case here(count: Int, Range<Int>)
-    /// It begins there, before the bytes that were looked at.
+    /// The directory begins at this position, before the available bytes.
     case before(Int)
   }
 
-  /// - Parameter start: where in the file the bytes begin, which go on to its end.
+  /// - Parameter start: the position of the bytes in the file; they extend to its end.
   init(_ file: UnsafeRawBufferPointer, at start: Int = 0) throws(StorageError) {
     guard case .here(let count, let range) = try Self.extent(file, at: start) else {
       throw StorageError(Self.action, "its ZIP directory is damaged or cut short")
@@ -32,8 +32,8 @@ struct ZIPDirectory {
     self.count = count
   }
 
-  /// Found from the file's end.
-  /// - Parameter start: where in the file the bytes begin, which go on to its end.
+  /// Finds the directory from the file's end.
+  /// - Parameter start: the position of the bytes in the file; they extend to its end.
   static func extent(_ file: UnsafeRawBufferPointer, at start: Int) throws(StorageError) -> Extent {
     guard let end = findEnd(file) else {
       throw StorageError(action, "no ZIP directory at its end: not an archive, or cut short")
@@ -63,7 +63,7 @@ struct ZIPDirectory {
     return offset < start ? .before(offset) : .here(count: count, offset..<offset + size)
   }
 
-  /// Whether nothing but its end records follows it: no comment, and not the end of another archive.
+  /// Whether only its end records follow it: no comment, and not the end of another archive.
   func endsFile(_ file: UnsafeRawBufferPointer) -> Bool {
     guard let start = file.baseAddress, let own = bytes.baseAddress else { return false }
     let rest = file.count - (own - start) - bytes.count
@@ -71,7 +71,7 @@ struct ZIPDirectory {
     return rest == ZIPRecord.endSize || rest == long
   }
 
-  /// The end record stands last, before a comment of at most 65,535 bytes.
+  /// Finds the end record. It is the last record, before a comment of at most 65,535 bytes.
   private static func findEnd(_ file: UnsafeRawBufferPointer) -> Int? {
     guard file.count >= ZIPRecord.endSize else { return nil }
     var at = file.count - ZIPRecord.endSize
@@ -114,7 +114,8 @@ struct ZIPDirectory {
     }
   }
 
-  /// The ZIP64 field holds those numbers, in this order, whose short form is all ones (APPNOTE 4.5.3).
+  /// Reads 64-bit numbers from the ZIP64 field. It contains those numbers, in this order, whose short form is all ones
+  /// (APPNOTE 4.5.3).
   private func widen(
     _ size: inout Int, _ stored: inout Int, _ offset: inout Int, from start: Int, to end: Int,
     _ number: Int

@@ -1,5 +1,5 @@
 enum ZIPLocalEntry {
-  /// Returns the stored bytes behind a local header; `nil` if the header is damaged or the data past the end.
+  /// Returns the stored bytes behind a local header; nil if the header is damaged or the data extends past the end.
   static func data(in file: UnsafeRawBufferPointer, headerOffset: Int, size: Int) -> UnsafeRawBufferPointer? {
     guard let headerSize = headerSize(in: file, at: headerOffset) else { return nil }
     let start = headerOffset + headerSize
@@ -7,7 +7,7 @@ enum ZIPLocalEntry {
     return UnsafeRawBufferPointer(rebasing: file[start..<start + size])
   }
 
-  /// Returns the number of bytes from a local header's start to its data; `nil` if there is no header.
+  /// Returns the number of bytes from a local header's start to its data; nil if there is no header.
   @inline(__always)
   static func headerSize(in file: UnsafeRawBufferPointer, at offset: Int) -> Int? {
     guard offset <= file.count - ZIPRecord.localHeaderSize,

@@ -57,7 +57,7 @@ enum ZIPRecord {
     bytes.append16(extra)
   }
 
-  /// The end of the central directory, with the ZIP64 records where counts or offsets need them.
+  /// Appends the end of the central directory, with the ZIP64 records if counts or offsets need them.
   static func appendEnd(_ bytes: inout [UInt8], entries: Int, directorySize: Int, directoryOffset: Int) {
     let endOffset = directoryOffset + directorySize
     if entries >= 0xffff || directorySize >= 0xffff_ffff || directoryOffset >= 0xffff_ffff {

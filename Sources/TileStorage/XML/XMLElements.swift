@@ -1,22 +1,22 @@
 import ZigguratCExpat
 
-/// The elements of an XML text of a stranger, one after the other.
+/// A streaming parser of untrusted XML, element by element.
 ///
-/// By expat: Foundation's parser on Linux ends the process at `<?x?>` and at some document types. A document type is
-/// refused, so there are no entities to resolve or to grow.
+/// It uses expat: Foundation's parser on Linux ends the process at `<?x?>` and at some document types. A document type
+/// is refused, so there are no entities to resolve or to grow.
 package enum XMLElements {
-  /// An element as it begins, for as long as it is told of.
+  /// The start of an element, valid during the call of the handler.
   package struct Element {
-    /// Without its prefix.
+    /// The name without its prefix.
     package let name: String
-    /// With its prefix, as it is written.
+    /// The name with its prefix, as written.
     package let qualifiedName: String
-    /// 1 of the root.
+    /// The nesting depth; 1 for the root.
     package let depth: Int
-    /// Names and values in turn, then nil; expat's, until the handler returns.
+    /// Alternating names and values, then nil. They belong to expat and are valid until the handler returns.
     fileprivate let attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>
 
-    /// Names as they are written, prefixes included, with their values, of which entities are resolved.
+    /// The attributes' names as written, prefixes included, with their values, in which entities are resolved.
     package var values: [(name: String, value: String)] {
       var (values, at): ([(String, String)], Int) = ([], 0)
       while let key = attributes[at], let value = attributes[at + 1] {
@@ -29,16 +29,16 @@ package enum XMLElements {
     package subscript(attribute: String) -> String? { values.first { $0.name == attribute }?.value }
   }
 
-  /// What is wrong with a text, with the line.
+  /// The error of a text, with the line.
   package struct Refusal: Error {
     package let reason: String
   }
 
-  /// Tells of each element as it begins and ends, to the end of the text or to its first fault.
+  /// Calls the handlers for each element as it begins and ends, up to the end of the text or its first error.
   /// - Parameters:
-  ///   - begin: answers whether to read on.
-  ///   - text: is given what stands between tags, piece by piece.
-  ///   - end: is given the element's name, without its prefix.
+  ///   - begin: returns whether to continue.
+  ///   - text: gets the text between tags, piece by piece.
+  ///   - end: gets the element's name, without its prefix.
   package static func read(
     _ xml: [UInt8], begin: @escaping (Element) -> Bool, text: ((UnsafeRawBufferPointer) -> Void)? = nil,
     end: @escaping (String) -> Void = { _ in }
@@ -75,7 +75,7 @@ package enum XMLElements {
       (begin: (Element) -> Bool, text: ((UnsafeRawBufferPointer) -> Void)?, end: (String) -> Void)
     private var depth = 0
     var hasDocumentType = false
-    /// Whoever listens has heard enough.
+    /// Whether the handler has asked to stop.
     var isContent = false
 
     init(
@@ -90,7 +90,7 @@ package enum XMLElements {
       if !isContent { told.text?(bytes) }
     }
 
-    /// The reader that `XML_SetUserData` was given; it outlives the parsing.
+    /// Returns the reader that `XML_SetUserData` was given; it outlives the parsing.
     static func at(_ context: UnsafeMutableRawPointer?) -> Reader {
       Unmanaged<Reader>.fromOpaque(context!).takeUnretainedValue()
     }

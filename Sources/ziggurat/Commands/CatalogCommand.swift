@@ -12,11 +12,11 @@ enum CatalogCommand: Command {
     guard arguments.operands.count > 1 else {
       throw arguments.missing(arguments.operands.isEmpty ? "action" : "URL")
     }
-    // A third operand may hold a password.
+    // A third operand may contain a password.
     guard arguments.operands.count == 2 else { throw .needlessValue("ziggurat catalog \(usage)") }
     let (action, address) = (arguments.operands[0], arguments.operands[1])
     guard Catalog.isPostgreSQL(address) else {
-      // The value is not shown: it may hold a password.
+      // The value is not shown: it may contain a password.
       throw .requires("ziggurat catalog", "a URL of the form postgresql://USER@HOST/DATABASE")
     }
     guard ["migrate", "check"].contains(action) else {

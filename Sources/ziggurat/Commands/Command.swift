@@ -10,21 +10,21 @@ protocol Command {
   /// Whether the command reports the errors of its arguments itself, together with those that it finds.
   static var reportsAllErrors: Bool { get }
 
-  /// Runs to the end and gives the exit code; wrong usage is thrown.
+  /// Runs to the end and returns the exit code; throws errors of usage.
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode
 }
 
-/// How a run ended, for scripts.
+/// The exit code of a run, for scripts.
 struct ExitCode: Equatable {
   let number: Int32
 
-  /// All done.
+  /// Everything is done.
   static let success = ExitCode(number: 0)
   /// Some inputs failed; the rest is done.
   static let someFailed = ExitCode(number: 1)
   /// Wrong usage.
   static let usage = ExitCode(number: 2)
-  /// A fault that a retry may mend: disk full, storage away.
+  /// An error for which a retry may succeed: disk full, storage unavailable.
   static let temporary = ExitCode(number: 75)
   static let interrupted = ExitCode(number: 130)
 }

@@ -33,7 +33,7 @@ enum ExportCommand: Command {
     let isQuiet = try arguments.flag("quiet")
     var list = ExportList(arguments.operands, output: output)
     if let library = ExportList.library(around: output) {
-      // Of many, the library would show each a second time, and the next export would export those, too.
+      // Several exports would appear in the library again, and the next export would export those, too.
       guard list.isOne else {
         Output.error("cannot write \(output): it is in the library \(library), which shows what is put there")
         return .someFailed
@@ -49,7 +49,7 @@ enum ExportCommand: Command {
     for (number, item) in list.items.enumerated() {
       do throws(StorageError) {
         var options = options
-        // What this run has written is not replaced by an image whose id begins with another's.
+        // Files that this run has written are not replaced by an image whose id begins with another's.
         if list.isWithinAnother(number) { options.replaces = false }
         if let part = item.part { options.baseURL = options.baseURL.map { "\($0)/\(part)" } }
         if options.replaces, let source = list.source(in: item.output) {

@@ -7,20 +7,20 @@ import ZigguratImageLibrary
 import ZigguratObjectStore
 import ZigguratTileExport
 
-/// What an export makes of archives and libraries: the one archive's tiles at the output, or a folder for each image
-/// below it, by its id.
+/// The result of an export of archives and libraries. It is the tiles of one archive at the output, or a folder for
+/// each image below it, by its id.
 struct ExportList {
   struct Item {
     let archive: String
-    /// The library that no link leads out of.
+    /// The library; links that lead out of it are refused.
     let enclosure: Enclosure?
     let output: String
-    /// Of URLs, below the output's; nil for the output itself.
+    /// The part of URLs behind the output's; nil for the output itself.
     let part: String?
-    /// Where it lies, if that is an object store.
+    /// The bucket with the archive, if it is in an object store.
     var bucket: (library: ObjectLibrary, image: ObjectLibrary.Image)?
 
-    /// Opens it for as long as `body` takes.
+    /// Opens the archive for the duration of `body`.
     func withArchive<Result>(
       _ body: (TileArchive) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
@@ -39,11 +39,11 @@ struct ExportList {
   }
 
   private(set) var items: [Item] = []
-  /// Why some of what was asked for is not among them.
+  /// Errors about operands that are not in the list.
   private(set) var errors: [StorageError] = []
-  /// One archive was asked for by its name.
+  /// Whether the only operand is one archive.
   let isOne: Bool
-  /// The folder that all output is in, unless that is one.
+  /// The folder of all output; for one archive, the output itself.
   let root: String
   private var sources: [(archive: String, path: [UInt8])] = []
 
@@ -62,7 +62,7 @@ struct ExportList {
       do throws(StorageError) {
         for (id, archive, enclosure, bucket) in try Self.images(operand) {
           if let other = owners[id] {
-            // Named twice.
+            // The archive is given twice.
             if other == archive { continue }
             errors.append(StorageError("export \(archive)", "\(other) is called '\(id)', too"))
             continue
@@ -76,12 +76,12 @@ struct ExportList {
         }
       } catch { errors.append(error) }
     }
-    // Folders before what is within them.
+    // Folders precede their content.
     items.sort { $0.output.utf8.lexicographicallyPrecedes($1.output.utf8) }
     sources = Self.sources(items)
   }
 
-  /// Refuses the images whose folders would have the names of tiles of others: of `c/1` if `c` has the level 1.
+  /// Refuses images whose folders would have the names of other images' tiles: `c/1` if `c` has the level 1.
   mutating func refuseTileNames(_ options: ExportOptions) {
     let numbers = Dictionary(
       items.enumerated().map { ($1.output, $0) }, uniquingKeysWith: { first, _ in first })
@@ -107,7 +107,7 @@ struct ExportList {
     items = items.enumerated().filter { !refused.contains($0.offset) }.map(\.element)
   }
 
-  /// Whether an item's folder is in that of one before it.
+  /// Whether an item's folder is inside that of an earlier one.
   func isWithinAnother(_ number: Int) -> Bool {
     let parts = items[number].output.utf8
     return items[..<number].contains {
@@ -115,8 +115,8 @@ struct ExportList {
     }
   }
 
-  /// Returns the archive of this list that a folder holds, or is: it is read, not replaced. Archives that are one file are
-  /// not looked for, which no export writes.
+  /// Returns the archive of this list that a folder contains, or is. It is read, and must not be replaced. Archives
+  /// that are one file are not checked, because no export writes them.
   func source(in folder: String) -> String? {
     guard let place = realpath(folder, nil) else { return nil }
     defer { free(place) }
@@ -127,7 +127,7 @@ struct ExportList {
     }?.archive
   }
 
-  /// The archives that are folders of files, with their paths without links.
+  /// Returns the archives that are folders of files, with their paths without links.
   private static func sources(_ items: [Item]) -> [(archive: String, path: [UInt8])] {
     items.compactMap { item in
       guard item.bucket == nil, item.archive.hasSuffix(".dzi"), let path = realpath(item.archive, nil) else {
@@ -138,7 +138,7 @@ struct ExportList {
     }
   }
 
-  /// The library that a path would be in, be it there or not; nil where it is in none.
+  /// Returns the library that contains a path, existing or not; nil if no library contains it.
   static func library(around path: String) -> String? {
     var folder = URL(fileURLWithPath: path).standardizedFileURL
     while folder.path != "/" {
@@ -153,7 +153,7 @@ struct ExportList {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// The images of a library, or the one of an archive.
+  /// Returns the images of a library, or the one of an archive.
   private static func images(
     _ path: String
   ) throws(StorageError) -> [(

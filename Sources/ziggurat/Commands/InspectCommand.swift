@@ -35,7 +35,7 @@ enum InspectCommand: Command {
     return .success
   }
 
-  /// One thing to know: for programs by key and value, for people as text.
+  /// One fact: for programs by key and value, for people as text.
   private struct Fact {
     let key: String
     let value: JSONValue
@@ -112,7 +112,7 @@ enum InspectCommand: Command {
     ]
   }
 
-  /// What the picture's makers say of it.
+  /// Returns the picture's descriptive metadata.
   private static func words(_ metadata: ImageMetadata) -> [Fact] {
     [
       ("title", metadata.title), ("caption", metadata.caption), ("creator", metadata.creator),

@@ -4,7 +4,7 @@ import TileStorage
 import ZigguratCatalog
 import ZigguratFiles
 
-/// Looks for slides' labels among a library's archives, with the help of the sources that its catalog knows.
+/// A search for slides' labels among a library's archives, with the help of the sources in its catalog.
 enum LabelCheck {
   /// - Parameter archives: paths of archives in the library, or of one alone.
   static func faults(in library: String, _ archives: [String]) throws(StorageError) -> [ArchiveVerifier.Fault]
@@ -20,7 +20,7 @@ enum LabelCheck {
       }
       var sources: [String] = []
       if let id = ImageID(archive: path, below: library) {
-        // Of one page's source the others are known, too.
+        // A known source of one page also identifies those of the others.
         let relatives = [id, id.folder, id.folder?.page(1)].compactMap(\.self)
         let known = try catalog?.sources(of: relatives) ?? [:]
         let place = relatives.lazy.compactMap { known[$0]?.place }.first

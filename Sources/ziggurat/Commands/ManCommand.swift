@@ -1,4 +1,4 @@
-/// What packages put into `man1`; `ziggurat man build | man -l -` shows it without one.
+/// The manual pages that packages install in `man1`; without a package, use `ziggurat man build | man -l -`.
 enum ManCommand: Command {
   static let name = "man"
   static let usage = "[COMMAND]"
@@ -15,7 +15,8 @@ enum ManCommand: Command {
   }
 }
 
-/// What packages put where shells look for it; `source <(ziggurat completions bash)` does without one.
+/// The completion script that packages install for shells. Without a package, use
+/// `source <(ziggurat completions bash)`.
 enum CompletionsCommand: Command {
   static let name = "completions"
   static let usage = "bash|zsh|fish"

@@ -38,7 +38,7 @@ enum ReindexCommand: Command {
     Interruption.listen()
     do throws(StorageError) {
       if let bucket = try ObjectLibrary.named(folder, report: Output.error) {
-        // Of what parts of a plan built, each has written down where it came from.
+        // The shards of a plan have recorded their sources themselves.
         try bucket.compact()
         Output.result("\(bucket.images().count) images\n")
         if sweeps {
@@ -85,12 +85,12 @@ enum ReindexCommand: Command {
     }
   }
 
-  /// Has the listing that servers share hold what the bucket does, unless one of them does so already.
+  /// Updates the shared catalog from the bucket, unless a server does so already.
   private static func bring(_ address: String, to bucket: ObjectLibrary) throws(StorageError) -> ExitCode {
     let name = bucket.address.description
     let library = try SharedCatalogRepository(
       ObjectRows(bucket), name: name, catalog: Catalog(postgreSQL: address, library: name))
-    // As long as a server that has ended a moment ago is taken for alive.
+    // A server that has just ended counts as alive for this long.
     for _ in 0..<5 where !library.catalog.isWriter { sleep(1) }
     guard library.catalog.isWriter else {
       if let outage = library.catalog.outage {

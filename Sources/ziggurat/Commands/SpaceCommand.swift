@@ -7,7 +7,7 @@ import ZigguratPrivateSpaces
 import ZigguratText
 
 enum SpaceCommand: Command {
-  /// What is done with spaces, as the first operand says it.
+  /// The action, which is the first operand.
   private enum Verb: String, CaseIterable {
     case create, passwd, rekey, list, move, lock
   }

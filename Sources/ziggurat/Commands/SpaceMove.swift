@@ -7,7 +7,7 @@ import ZigguratPrivateSpaces
 import ZigguratTileServing
 import ZigguratUploading
 
-/// `ziggurat space move`
+/// The command `ziggurat space move`.
 struct SpaceMove {
   private enum Target: String, CaseIterable {
     case space
@@ -28,8 +28,8 @@ struct SpaceMove {
     guard !ids.isEmpty else { throw arguments.missing("image id", usage: "move DIR ID…") }
     var images: [ImageID] = []
     for text in ids {
-      // As the page has them, or as the space does.
-      let own = target == .space ? text : ImageID.unmarked(text) ?? text
+      // Ids of a space are accepted with and without the mark that the page shows.
+      let own = target == .space ? text : ImageReference.parts(of: text).rest
       guard let id = ImageID(own), !id.isHidden else {
         throw .invalid(own, for: "ID…", expected: "an image id")
       }
@@ -85,7 +85,7 @@ struct SpaceMove {
     }
   }
 
-  /// The catalog lists what is in the library now, and its file holds nothing of what was.
+  /// Updates the catalog after the move, and removes all traces of moved images from its file.
   private func update(_ moved: [ImageID], hasUploaded: Bool) {
     CatalogUpdate.run(library)
     guard target == .space else { return }
@@ -95,7 +95,7 @@ struct SpaceMove {
     }
   }
 
-  /// Removes pictures from the library's list of uploads. An upload that is the same as a built picture has its id.
+  /// Removes pictures from the library's list of uploads. An upload that is identical to a built picture has its id.
   ///
   /// - Parameter hasUploaded: whether some of the pictures are certainly uploads.
   private func forgetUploads(of moved: [ImageID], hasUploaded: Bool) {

@@ -4,7 +4,7 @@ import ZigguratFiles
 import ZigguratImageLibrary
 import ZigguratPrivateSpaces
 
-/// `ziggurat space rekey`
+/// The command `ziggurat space rekey`.
 struct SpaceRekeying {
   private let arguments: Arguments
   private let library: String
@@ -14,7 +14,7 @@ struct SpaceRekeying {
     self.arguments = arguments
     self.library = library
     isCertain = try arguments.flag("yes")
-    // Before a password is asked for.
+    // Checked before the password prompt.
     guard isCertain || isatty(STDIN_FILENO) == 1 else {
       throw .requires("space rekey", "--yes without a terminal")
     }
@@ -38,7 +38,7 @@ struct SpaceRekeying {
 
   private func run(_ rekey: SpaceRekey, _ spaces: PrivateSpaces) throws(StorageError) -> ExitCode {
     Interruption.listen()
-    // A file that may not grow is an error of its writing, like a full disk.
+    // A file that may not grow is a write error, like a full disk.
     signal(SIGXFSZ, SIG_IGN)
     let extent = try rekey.extent()
     Output.note(
@@ -52,7 +52,7 @@ struct SpaceRekeying {
       Output.note("nothing was changed")
       return Interruption.isAsked ? .interrupted : .someFailed
     }
-    // Who has the space open would write into it what has to be sealed once more.
+    // An open space could otherwise be written, and the new files would have to be sealed again.
     do throws(SpaceError) { try spaces.lock() } catch {
       if case .storage(let error) = error { throw error }
     }
@@ -89,7 +89,7 @@ struct SpaceRekeying {
   }
 }
 
-/// How much is done, on a line of the terminal that is drawn anew; nothing where stderr is none.
+/// A progress line in percent on the terminal; nothing if stderr is not a terminal.
 private struct PercentLine {
   private let isShown = isatty(STDERR_FILENO) == 1
   private var last = -1

@@ -41,7 +41,7 @@ enum TilesCommand: Command {
     } catch { throw .outside(path, error.description) }
   }
 
-  /// The same parameters by the same checks as over HTTP.
+  /// Returns the query, with the same parameters and checks as over HTTP.
   private static func query(_ arguments: Arguments) throws(UsageError) -> ViewportQuery {
     let window = try arguments.required("viewport")
     let sides = window.split(separator: "x", omittingEmptySubsequences: false).map(String.init)
@@ -76,7 +76,7 @@ enum TilesCommand: Command {
     }
   }
 
-  /// The option, with what was given, that a parameter of the query comes from.
+  /// Returns the option, with its value, for a parameter of the query.
   private static func option(of parameter: String, _ arguments: Arguments) -> String {
     let name =
       switch parameter {

@@ -46,7 +46,7 @@ enum VerifyCommand: Command {
         repairs ? "--repair" : "--space", "an object store; 'ziggurat build --force' rebuilds archives")
     }
     if let code = ProgramCells.start() { return code }
-    // By their bytes: texts that differ in how their accents are composed are the same, files of such names are not.
+    // As bytes: texts that differ only in the composition of accents are equal, but files with such names are not.
     let damaged = Mutex<Set<[UInt8]>>([])
     let damagedSources = Atomic<Int>(0)
     let report: @Sendable (ArchiveVerifier.Fault) -> Void = { fault in
@@ -124,7 +124,7 @@ enum VerifyCommand: Command {
       }
     }
     var hasKeyringFault = false
-    // All spaces share it, and its digest is no secret.
+    // All spaces share the keyring, and its digest is not secret.
     if let fault = PrivateSpaces(library: path).keyringFault() {
       report(ArchiveVerifier.Fault(path: "keyring of the private spaces", what: fault))
       faults += 1
@@ -151,7 +151,7 @@ enum VerifyCommand: Command {
     return faults == 0 ? .success : .someFailed
   }
 
-  /// The paths of archives that the catalog lists and that are neither there nor deleted, sorted. A server that was killed
+  /// Returns the paths of archives in the catalog that neither exist nor are deleted, sorted. A server that was killed
   /// after it moved an archive to the trash may have left the row.
   private static func missing(_ library: String) throws(StorageError) -> [String] {
     guard Catalog.exists(in: library) else { return [] }
@@ -159,7 +159,7 @@ enum VerifyCommand: Command {
     var missing: [String] = []
     try Catalog(library: library, isReadOnly: true).forEachStamp { id, _ in
       guard let id = ImageID(String(decoding: id, as: UTF8.self)), !deleted.contains(id) else { return }
-      // In a folder that cannot be entered it is not missing.
+      // In a folder without permission to enter, an archive does not count as missing.
       let isThere = [".szi", ".dzi", ".zip"].contains {
         access("\(library)/\(id)\($0)", F_OK) == 0 || errno == EACCES
       }
@@ -199,7 +199,7 @@ enum VerifyCommand: Command {
 
   private static func faults(ofID id: ImageID, in space: PrivateSpace) -> [ArchiveVerifier.Fault] {
     do throws(StorageError) {
-      // An image that went away meanwhile is no fault.
+      // A removal of the image meanwhile is not an error.
       guard let archive = try space.archive(ofID: id) else { return [] }
       return ArchiveVerifier.faults(of: archive, path: id.text)
     } catch { return [ArchiveVerifier.Fault(path: id.text, what: error.reason)] }

@@ -1,4 +1,4 @@
-/// Scripts by which shells complete commands and options, made from the commands' own lists.
+/// Scripts with which shells complete commands and options, generated from the commands' own lists.
 enum Completions: String, CaseIterable {
   case bash, zsh, fish
 
@@ -77,6 +77,6 @@ enum Completions: String, CaseIterable {
       }.joined()
   }
 
-  /// One word of any shell.
+  /// Returns a text as one quoted word for any shell.
   private static func quoted(_ text: String) -> String { "'" + text.replacing("'", with: "'\\''") + "'" }
 }

@@ -1,12 +1,12 @@
-/// The text of `ziggurat help COMMAND`, made from the command's options.
+/// The text of `ziggurat help COMMAND`, generated from the command's options.
 enum Help {
   private static let width = 100
   /// The column at which an option's text begins.
   private static let column = 30
-  /// A command with more options lists only the common ones, unless all are asked for.
+  /// The number of options above which only the common ones are listed, unless all are requested.
   private static let most = 20
 
-  /// - Parameter listsAll: whether options that are seldom needed are listed, too.
+  /// - Parameter listsAll: whether rarely needed options are listed, too.
   static func text(of command: any Command.Type, listsAll: Bool = false) -> String {
     let options = command.visibleOptions
     var text = "usage: ziggurat \(command.name) \(command.usage)\n\n\(command.summary)\n"
@@ -39,7 +39,7 @@ enum Help {
   private static func entry(_ option: Option) -> String {
     let head = "  " + option.head
     let indent = String(repeating: " ", count: column)
-    // Two spaces at least stand between an option and its text.
+    // At least two spaces separate an option and its text.
     var text = head.count + 2 <= column ? head + indent.dropFirst(head.count) : head + "\n" + indent
     var length = column
     for word in option.help.split(separator: " ") {

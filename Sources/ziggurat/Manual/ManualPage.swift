@@ -1,6 +1,6 @@
-/// Pages for `man`, made from the commands' own options: none can be missing.
+/// Pages for `man`, generated from the commands' own options, so that none can be missing.
 enum ManualPage {
-  /// `ziggurat(1)`.
+  /// Returns the page `ziggurat(1)`.
   static func overview() -> String {
     head("ziggurat", "deep\\-zoom tile pyramids: build, serve, ask")
       + ".SH SYNOPSIS\n.B ziggurat\n.I COMMAND\n\\&...\n.SH COMMANDS\n"
@@ -10,7 +10,7 @@ enum ManualPage {
       + environment + exitCodes
   }
 
-  /// `ziggurat-build(1)` and the like.
+  /// Returns the page of a command, such as `ziggurat-build(1)`.
   static func page(of command: any Command.Type) -> String {
     head("ziggurat\\-\(escaped(command.name))", line(command.summary))
       + ".SH SYNOPSIS\n.B ziggurat \(escaped(command.name))\n\(line(command.usage))\n[\\fIoptions\\fR]\n"
@@ -62,7 +62,7 @@ enum ManualPage {
 
     """
 
-  /// Text that begins a line, where a dot or quote would make it a request of troff.
+  /// Returns text for the start of a line, where a dot or quote would make it a request of troff.
   private static func line(_ text: String) -> String {
     (text.hasPrefix(".") || text.hasPrefix("'") ? "\\&" : "") + escaped(text)
   }

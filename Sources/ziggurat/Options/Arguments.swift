@@ -1,15 +1,15 @@
 import ZigguratText
 
-/// A command's options and operands, parsed once. The command line wins over the environment, and the environment over
-/// the file of `--config`.
+/// A command's options and operands, parsed once. The command line takes precedence over the environment, and the
+/// environment over the file of `--config`.
 struct Arguments {
   private(set) var operands: [String] = []
-  /// A line for each option of an earlier release that was given: by its former name, or without effect.
+  /// A line for each given option of an earlier release: under its former name, or without effect.
   private(set) var warnings: [String] = []
   /// Errors, if the command reports them itself.
   private(set) var errors: [UsageError] = []
   private var values: [String: String] = [:]
-  /// The name by which each option was given, for messages.
+  /// The spelling of each given option, for messages.
   private var spellings: [String: String] = [:]
   private let options: [Option]
   private let command: any Command.Type
@@ -75,7 +75,7 @@ struct Arguments {
     if !command.reportsAllErrors, let error = UsageError(errors) { throw error }
   }
 
-  /// An option, and its former name if it was found by that.
+  /// An option, and its former name if the argument has that.
   private typealias Found = (option: Option, former: Option.FormerName?)
 
   private static func find(_ name: String, in options: [Option]) -> Found? {
@@ -86,7 +86,7 @@ struct Arguments {
     return nil
   }
 
-  /// Returns the placeholder of the value that the option takes by this name; nil if it takes none.
+  /// Returns the placeholder of the option's value under this name; nil if it has no value.
   private static func placeholder(of found: Found) -> String? {
     guard found.former?.flagValue == nil else { return nil }
     return found.former?.values?.keys.sorted().joined(separator: "|") ?? found.option.value
@@ -163,7 +163,7 @@ struct Arguments {
       guard let found = Self.find(setting.name, in: options) else { continue }
       let name = found.option.name
       let spelling = "\(setting.name) in \(setting.place)"
-      // A former flag that is not set says nothing of the option that has its place.
+      // A former flag that is not set does not affect the option that has replaced it.
       if found.former?.flagValue != nil, Self.isSet(setting.value) == false {
         let line = Self.renamed(spelling, name)
         if !warnings.contains(line) { warnings.append(line) }
@@ -202,14 +202,14 @@ struct Arguments {
 extension Arguments {
   func string(_ name: String) -> String? { values[name] }
 
-  /// Whether a flag is set. In the environment and in files `1`, `true` and `yes` set it; `0`, `false`, `no` and
-  /// nothing do not.
+  /// Whether a flag is set. In the environment and in files, `1`, `true` and `yes` set it; `0`, `false`, `no` and an
+  /// empty value do not.
   func flag(_ name: String) throws(UsageError) -> Bool {
     guard let isSet = Self.isSet(values[name] ?? "") else { throw invalid(name, expected: "true or false") }
     return isSet
   }
 
-  /// Whether the value sets a flag; nil if it is no value of flags.
+  /// Whether the value sets a flag; nil if it is not a value of flags.
   private static func isSet(_ value: String) -> Bool? {
     switch value.lowercased() {
     case "", "0", "false", "no": false
@@ -218,9 +218,9 @@ extension Arguments {
     }
   }
 
-  /// Returns what `parse` makes of the value; nil if the option is not given.
+  /// Returns the option's value as parsed by `parse`; nil if the option is not given.
   ///
-  /// - Parameter expected: the values that `parse` takes.
+  /// - Parameter expected: the values that `parse` accepts.
   func value<Value>(
     _ name: String, expected: String, _ parse: (String) -> Value?
   ) throws(UsageError) -> Value? {

@@ -2,12 +2,12 @@ import PyramidBuilding
 import TileStorage
 
 extension TileFormat {
-  /// The names that the command line takes: `jpeg, png`.
+  /// The names on the command line: `jpeg, png`.
   static var names: String { allCases.map(\.name).joined(separator: ", ") }
 }
 
 extension BuildOptions {
-  /// Options of builds that decide how the pixels of a source become tiles.
+  /// Options of builds that determine how the pixels of a source become tiles.
   static let arguments: [Option] = [
     tilesOptions, imagesOptions, stacksOptions, removedOptions,
   ].flatMap { $0 }
@@ -122,7 +122,7 @@ extension BuildOptions {
 }
 
 extension BuildOptions {
-  /// Reads the options that decide what the pixels of a source are.
+  /// Reads the options that determine the pixels of a source.
   private mutating func setDrawing(_ arguments: Arguments) throws(UsageError) {
     if arguments.string("dpi") != "auto" { resolution = try arguments.int("dpi", in: 1...10_000) }
     if let window = try arguments.value(

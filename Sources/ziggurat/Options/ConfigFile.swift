@@ -16,7 +16,7 @@ struct ConfigFile {
   static let option = Option(
     "config", "FILE", isCommon: true,
     help: "Read options from FILE, one NAME = VALUE a line; # begins a comment")
-  /// Options take far less; a larger file is another one.
+  /// The maximum size of the file in bytes. Options need far less; a larger file is another one.
   private static let most = 1 << 20
 
   init(path: String) throws(UsageError) {

@@ -1,10 +1,10 @@
 import Glibc
 import ZigguratFiles
 
-/// This machine as others in its network call it.
+/// The address of this machine in its network.
 enum LocalAddress {
-  /// - Parameter host: what is listened on.
-  /// - Returns: an address in numbers, in brackets for IPv6; nil where nobody else reaches the server.
+  /// - Parameter host: the host on which the server listens.
+  /// - Returns: a numeric address, in brackets for IPv6; nil if no other machine can reach the server.
   static func find(host: String) -> String? {
     guard host == "0.0.0.0" || host == "::" else {
       if host == "localhost" || host.hasPrefix("127.") || host == "::1" { return nil }
@@ -28,7 +28,7 @@ enum LocalAddress {
       }
       found.append(name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
     }
-    // The usual networks of homes and offices before those of containers and tunnels.
+    // The usual networks of homes and offices precede those of containers and tunnels.
     return found.first { $0.hasPrefix("192.168.") } ?? found.first { $0.hasPrefix("10.") } ?? found.first
   }
 }

@@ -1,5 +1,5 @@
-/// One `--name value` or `--flag` that a command takes; each can also be set as `ZIGGURAT_<NAME>`, and in a file of
-/// `--config` by commands that take that.
+/// One option `--name value` or flag `--flag` of a command. Each can also be set as `ZIGGURAT_<NAME>`, and in a file of
+/// `--config` if the command has that option.
 struct Option {
   /// A section of the help.
   enum Group: String, CaseIterable {
@@ -25,7 +25,7 @@ struct Option {
   /// A name of an earlier release. It works until 2.0, with a warning.
   struct FormerName: ExpressibleByStringLiteral {
     let name: String
-    /// The present value for each value that the former option took; nil if they are the same.
+    /// The present value for each value of the former option; nil if they are the same.
     let values: [String: String]?
     /// The present value if the former option was a flag and the present one is not.
     let flagValue: String?
@@ -44,20 +44,20 @@ struct Option {
   let name: String
   /// The placeholder of the value in the help; nil for a flag.
   let value: String?
-  /// The unit of a plain number; nil if the value is no quantity.
+  /// The unit of a plain number; nil if the value is not a quantity.
   let unit: Quantity.Unit?
-  /// Whether the option may be given several times, which is the same as once with commas between.
+  /// Whether the option may be given several times, which equals one list separated by commas.
   let isList: Bool
-  /// Whether it is a flag that may be given a value, as `--flag=value`.
+  /// Whether it is a flag that may have a value, as in `--flag=value`.
   let isValueOptional: Bool
-  /// The option that this one requires; given without it on the command line it is an error.
+  /// The option that this one requires. Without it on the command line, this one is an error.
   let required: String?
   let former: [FormerName]
   /// The reason why the option of an earlier release has no effect any more; nil if it has one.
   let removal: String?
   /// Whether the short help lists the option.
   let isCommon: Bool
-  /// Whether the option is for the program itself, and in no help.
+  /// Whether the option is for the program itself, and appears in no help.
   let isHidden: Bool
   var group = Group.general
   private let summary: String
@@ -66,8 +66,8 @@ struct Option {
   /// - Parameters:
   ///   - value: the placeholder of the value; nil for a flag.
   ///   - defaultValue: the default, as the help shows it.
-  ///   - former: the name that the option had.
-  ///   - help: what the option sets, from a noun or a verb on, without unit and default.
+  ///   - former: the former name of the option.
+  ///   - help: the setting of the option, beginning with a noun or a verb, without unit and default.
   init(
     _ name: String, _ value: String? = nil, default defaultValue: String? = nil, isList: Bool = false,
     requires required: String? = nil, was former: FormerName..., isCommon: Bool = false,
@@ -87,7 +87,7 @@ struct Option {
     summary = help
   }
 
-  /// Creates an option that takes a size, a duration or a number of pixels.
+  /// Creates an option for a size, a duration or a number of pixels.
   ///
   /// - Parameter unit: the unit of a plain number.
   init(
@@ -126,8 +126,8 @@ struct Option {
   /// Creates an option of an earlier release. Until 2.0 it is accepted with a warning, and has no effect.
   ///
   /// - Parameters:
-  ///   - value: the placeholder of the value that it took; nil for a flag.
-  ///   - reason: a clause that names what replaces the option, or its constant value.
+  ///   - value: the placeholder of its former value; nil for a flag.
+  ///   - reason: a clause that names the option's replacement, or its constant value.
   init(removed name: String, _ value: String? = "VALUE", was former: FormerName..., because reason: String) {
     self.name = name
     self.value = value
@@ -144,7 +144,7 @@ struct Option {
     summary = reason
   }
 
-  /// The option's text in the help: what it sets, its unit and its default.
+  /// The option's text in the help: the setting, its unit and its default.
   var help: String {
     let notes = [
       unit.map { "in \($0.name)" }, defaultValue.map { "default\($0.contains(" ") ? ":" : "") \($0)" },
@@ -158,7 +158,7 @@ struct Option {
     return isValueOptional ? "--\(name) [=\(value)]" : "--\(name) \(value)"
   }
 
-  /// `ZIGGURAT_TILE_SIZE` for `tile-size`.
+  /// The name of the environment variable: `ZIGGURAT_TILE_SIZE` for `tile-size`.
   var environmentName: String { Self.environmentName(name) }
 
   static func environmentName(_ name: String) -> String {

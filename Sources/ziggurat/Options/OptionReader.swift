@@ -29,15 +29,14 @@ struct OptionReader {
     value = attempt { given throws(UsageError) in try given.number(name, in: range) } ?? value
   }
 
-  /// Returns what `parse` makes of the option's value; nil if it is not given or invalid.
+  /// Returns the option's value as parsed by `parse`; nil if it is not given or invalid.
   ///
   /// - Parameter expected: the values that `parse` accepts.
   mutating func value<Value>(_ name: String, expected: String, _ parse: (String) -> Value?) -> Value? {
     attempt { given throws(UsageError) in try given.value(name, expected: expected, parse) }
   }
 
-  /// Returns the parts of a list with commas between, of which none is empty; nil if the option is not given or
-  /// invalid.
+  /// Returns the parts of a list separated by commas, none of them empty; nil if the option is not given or invalid.
   ///
   /// - Parameter parse: returns the meaning of one part; nil if it is invalid.
   mutating func list<Value>(_ name: String, expected: String, _ parse: (String) -> Value?) -> [Value]? {

@@ -2,15 +2,15 @@ import Foundation
 import Glibc
 import ZigguratFiles
 
-/// Where `serve --build` keeps the archives of a folder of pictures, so that the next start finds them.
+/// The folder in which `serve --build` keeps the archives of a folder of pictures, so that the next start finds them.
 enum PictureCache {
-  /// A folder of the user's caches (XDG Base Directory 0.8), named by what the pictures' folder is called and where it
-  /// really is.
+  /// Returns a folder of the user's caches (XDG Base Directory 0.8), named after the pictures' folder and its real
+  /// path.
   ///
-  /// - Parameter environment: of the process.
-  /// - Returns: nil where neither XDG_CACHE_HOME nor HOME says where caches are.
+  /// - Parameter environment: the environment of the process.
+  /// - Returns: nil if neither XDG_CACHE_HOME nor HOME states where caches are.
   static func path(of pictures: String, _ environment: [String: String]) -> String? {
-    // A path that is not absolute is to be passed over.
+    // A path that is not absolute must be ignored.
     let named = environment["XDG_CACHE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
     let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 + "/.cache" : nil }
     guard let caches = named ?? home else { return nil }
@@ -21,12 +21,12 @@ enum PictureCache {
     let name = real.split(separator: "/").last.map(String.init) ?? "root"
     let hexadecimal = String(digest, radix: 16)
     let zeros = String(repeating: "0", count: 16 - hexadecimal.count)
-    // A name that leaves room for the digest in what a file may be called.
+    // The name is cut to leave room for the digest in a file name.
     return
       "\(caches)/ziggurat/\(String(decoding: name.utf8.prefix(200), as: UTF8.self))-\(zeros)\(hexadecimal)"
   }
 
-  /// Makes it, readable for its user alone: the pictures may be.
+  /// Creates the folder, readable for its user alone: the pictures may be private.
   static func make(_ path: String) throws(StorageError) {
     try FolderTree.make(parentFolder(parentFolder(path)))
     for folder in [parentFolder(path), path] {

@@ -1,7 +1,7 @@
 /// The extent to which a build removes archives whose sources are gone.
 enum PruneMode {
   case nothing
-  /// Nothing is removed if much at once would be, which is reported.
+  /// Nothing is removed if the removals would be many at once, which is reported.
   case careful
   case all
 

@@ -1,7 +1,6 @@
 import Foundation
 
-/// Where the viewer's files are when nobody says: beside the program as installed, or in the checkout
-/// that it was built in.
+/// The default folder of the viewer's files: beside the installed program, or in the checkout in which it was built.
 enum PublicFolder {
   static func find() -> String? {
     let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()

@@ -1,4 +1,4 @@
-/// A kind of quantity whose values options take with a unit: `64MB`, `30s`, `50MP`.
+/// A kind of quantity whose values have a unit in options: `64MB`, `30s`, `50MP`.
 enum Quantity {
   case size, duration, pixels
 
@@ -48,7 +48,7 @@ enum Quantity {
     }
   }
 
-  /// Units that follow a number, the smallest first. Sizes count in powers of 1024, as vips and nginx do.
+  /// The units behind a number, the smallest first. Sizes count in powers of 1024, as in vips and nginx.
   private var suffixes: [(name: String, factor: Int)] {
     switch self {
     case .size: [("B", 1), ("KB", 1 << 10), ("MB", 1 << 20), ("GB", 1 << 30), ("TB", 1 << 40)]
@@ -57,7 +57,7 @@ enum Quantity {
     }
   }
 
-  /// Returns bytes, seconds or pixels; nil if the text is no such quantity.
+  /// Returns bytes, seconds or pixels; nil if the text is not such a quantity.
   ///
   /// - Parameters:
   ///   - text: `64MB`, `1.5GB` or `64 MB`; a whole number without a unit counts in `unit`.

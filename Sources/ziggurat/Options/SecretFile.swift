@@ -2,7 +2,7 @@ import Glibc
 import ZigguratFiles
 import ZigguratTileServing
 
-/// Secrets in files of one line, which neither the list of processes nor the environment shows.
+/// Secrets in files of one line, so that neither the list of processes nor the environment shows them.
 enum SecretFile {
   /// Returns the first line of a file, up to 299 bytes.
   static func line(_ path: String) throws(UsageError) -> String {
@@ -35,8 +35,8 @@ enum SecretFile {
     return password
   }
 
-  /// Returns the key that servers share with the caches in front of them, from a file in the library's folder. The first
-  /// server makes the file.
+  /// Returns the key that servers share with the caches in front of them, from a file in the library's folder. The
+  /// first server creates the file.
   static func edgeKey(library: String) throws(UsageError) -> EdgeKey {
     let file = "\(library)/.ziggurat-edge-key"
     if access(file, F_OK) != 0 {
@@ -67,7 +67,7 @@ enum SecretFile {
   }
 
   private static func makeEdgeKey(_ file: String, library: String) throws(StorageError) {
-    // Servers that start at the same time take turns: the first one makes the key.
+    // Servers that start at the same time wait for each other: the first one creates the key.
     let lock = try LockedFolder(library)
     defer { withExtendedLifetime(lock) {} }
     if access(file, F_OK) == 0 { return }

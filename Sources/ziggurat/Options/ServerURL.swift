@@ -1,9 +1,9 @@
 import Foundation
 import ZigguratTileServing
 
-/// An address of a server in options, by which clients reach it.
+/// A URL of a server in options, by which clients reach it.
 enum ServerURL {
-  /// Returns nil if the option is not given.
+  /// Reads the URL of an option; nil if the option is not given.
   static func read(_ option: String, _ arguments: Arguments) throws(UsageError) -> String? {
     guard let text = arguments.string(option) else { return nil }
     guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host != nil,

@@ -2,7 +2,7 @@ import ZigguratTileServing
 
 /// A type whose values are written as text in an option.
 protocol TextParsable: Sendable {
-  /// Nil if the text is invalid.
+  /// Parses the text of an option; nil if it is invalid.
   init?(_ text: String)
 }
 
@@ -11,7 +11,7 @@ extension HostNames: TextParsable {}
 extension AllowedOrigins: TextParsable {}
 extension FrameAncestors: TextParsable {}
 
-/// The value of an option with the text that it was parsed from. It is encoded as the text.
+/// The value of an option with its original text. It is encoded as the text.
 struct TextValue<Value: TextParsable>: Codable, Equatable, Sendable {
   let text: String
   let value: Value

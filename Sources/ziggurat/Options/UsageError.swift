@@ -1,4 +1,4 @@
-/// The messages about wrong usage. `{0}`, `{1}` and `{2}` stand for the parts that vary.
+/// The messages about wrong usage. `{0}`, `{1}` and `{2}` stand for the variable parts.
 enum UsageMessage: String, CaseIterable {
   case invalidValue = "invalid value '{0}' for {1} (expected {2})"
   case conflict = "{0} cannot be used with {1}"
@@ -19,7 +19,7 @@ enum UsageMessage: String, CaseIterable {
 
   /// Returns the message with its parts.
   func text(_ parts: [String]) -> String {
-    // Parts may hold braces themselves.
+    // Parts may contain braces themselves.
     var text = ""
     var rest = rawValue[...]
     while let brace = rest.firstIndex(of: "{") {
@@ -40,7 +40,7 @@ struct UsageError: Error, Equatable, CustomStringConvertible {
 
   private init(_ message: UsageMessage, _ parts: String...) { messages = [message.text(parts)] }
 
-  /// Creates an error with the different messages of others; nil if there are none.
+  /// Creates an error with the different messages of others; nil if the list is empty.
   init?(_ errors: [UsageError]) {
     var messages: [String] = []
     for message in errors.flatMap(\.messages) where !messages.contains(message) { messages.append(message) }
@@ -50,12 +50,12 @@ struct UsageError: Error, Equatable, CustomStringConvertible {
 
   /// - Parameters:
   ///   - name: the option as it was given, see ``Arguments/spelled(_:)``.
-  ///   - expected: values that are valid.
+  ///   - expected: the valid values.
   static func invalid(_ value: String, for name: String, expected: String) -> UsageError {
     UsageError(.invalidValue, value, name, expected)
   }
 
-  /// Two options, or an option and an operand, that exclude each other.
+  /// Returns an error about two options, or an option and an operand, that exclude each other.
   static func conflict(_ first: String, _ second: String) -> UsageError {
     UsageError(.conflict, first, second)
   }
@@ -83,7 +83,8 @@ struct UsageError: Error, Equatable, CustomStringConvertible {
     UsageError(.spareOperand, operand, noun)
   }
 
-  /// An unknown word, with the known one that it resembles, or else where known ones are listed.
+  /// Returns an error about an unknown word, with the similar known one, or else with the command that lists known
+  /// ones.
   static func unknown(_ kind: String, _ word: String, near: String?, help: String) -> UsageError {
     near.map { UsageError(.misspelt, kind, word, $0) } ?? UsageError(.unknown, kind, word, help)
   }
@@ -98,7 +99,7 @@ struct UsageError: Error, Equatable, CustomStringConvertible {
   /// - Parameter action: a verb and its object.
   static func cannot(_ action: String, _ cause: String) -> UsageError { UsageError(.failure, action, cause) }
 
-  /// An error that another layer has described, after the option or operand that it is about.
+  /// Returns an error that another layer has described, after the option or operand that caused it.
   static func outside(_ subject: String, _ description: String) -> UsageError {
     UsageError(.outside, subject, description)
   }

@@ -1,9 +1,9 @@
 /// The detail of reports about images that succeeded. Failures are always reported.
 enum Verbosity: Comparable {
   case failures
-  /// And one line at the end.
+  /// Failures, and one line at the end.
   case summary
-  /// And a line for each image that is new or has changed.
+  /// Failures, one line at the end, and a line for each new or changed image.
   case changes
   case everything
 
@@ -13,7 +13,7 @@ enum Verbosity: Comparable {
     Option("verbose", help: "Also report unchanged images, and files in folders that are not images"),
   ].grouped(.output)
 
-  /// With `--quiet` and `--summary` together, the line at the end is reported.
+  /// Reads the options. With `--quiet` and `--summary` together, the line at the end is reported.
   init(_ arguments: Arguments) throws(UsageError) {
     let (sums, isQuiet) = (try arguments.flag("summary"), try arguments.flag("quiet"))
     let isVerbose = try arguments.flag("verbose")

@@ -1,20 +1,20 @@
 import Glibc
 import Synchronization
 
-/// Whether the user asked to stop. The first Ctrl-C, SIGTERM or hanging up lets work in hand be cleared away;
-/// the same signal again ends the process at once.
+/// The user's request to stop. The first Ctrl-C, SIGTERM or SIGHUP lets the program clean up unfinished work; a second
+/// identical signal ends the process at once.
 enum Interruption {
   private static let asked = Atomic<Bool>(false)
 
   static var isAsked: Bool { asked.load(ordering: .relaxed) }
 
-  /// The same without a signal.
+  /// Requests a stop without a signal.
   static func ask() { asked.store(true, ordering: .relaxed) }
 
   static func listen() {
-    // Made now, by being written to: the handler must not be the first to use it.
+    // Initialized now by a write: the handler must not be the first to use it.
     asked.logicalOr(false, ordering: .relaxed)
-    // Who started the process may have blocked them, as every dispatch thread has; a mask is inherited.
+    // The parent process may have blocked them, as every dispatch thread does; a mask is inherited.
     var signals = sigset_t()
     sigemptyset(&signals)
     for number in [SIGINT, SIGTERM, SIGHUP] where !ServerSignals.isIgnored(number) {
@@ -27,9 +27,9 @@ enum Interruption {
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
   }
 
-  /// Waits until there is something to read; false where the user asked to stop before or meanwhile.
+  /// Waits until input is available; false if the user has asked to stop.
   static func waitForInput(_ descriptor: Int32) -> Bool {
-    // Blocked but while `pselect` waits: a signal that comes just before it would otherwise be waited out.
+    // Blocked except while `pselect` waits: otherwise, a signal just before it would not end the wait.
     var signals = sigset_t()
     var before = sigset_t()
     sigemptyset(&signals)

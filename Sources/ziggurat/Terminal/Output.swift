@@ -3,10 +3,10 @@ import Synchronization
 import ZigguratCatalog
 import ZigguratText
 
-/// Results go to stdout, everything else to stderr, whole lines at a time.
+/// The output of the program, in whole lines: results go to stdout, everything else to stderr.
 enum Output {
-  /// A result that cannot be written was not given: the process ends with the code of a fault that a
-  /// retry may mend.
+  /// Writes a result. If it cannot be written, the process ends with the exit code of an error for which a retry may
+  /// succeed.
   static func result(_ text: String) {
     release()
     guard !write(text, to: STDOUT_FILENO) else { return }
@@ -14,7 +14,7 @@ enum Output {
     exit(ExitCode.temporary.number)
   }
 
-  /// One JSON object on a line of its own.
+  /// Writes one JSON object on a line of its own.
   static func json(_ object: JSONValue) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -23,23 +23,23 @@ enum Output {
     result(String(decoding: data, as: UTF8.self) + "\n")
   }
 
-  /// Text for a terminal, as it is.
+  /// Writes text to a terminal, without changes.
   static func terminal(_ text: String) {
     release()
     _ = write(text, to: STDERR_FILENO)
   }
 
-  /// `1 tile`, `2 tiles`.
+  /// Returns a number with its noun: `1 tile`, `2 tiles`.
   static func count(_ number: Int, _ noun: String) -> String {
     "\(number) \(noun)" + (number == 1 ? "" : "s")
   }
 
-  /// `1.2 MB`, as the files' own managers tell it: slow, at a tenth of a millisecond.
+  /// Returns a size such as `1.2 MB`, as file managers show it. Slow: it takes a tenth of a millisecond.
   static func size(ofBytes count: Int) -> String {
     ByteCountFormatter.string(fromByteCount: Int64(count), countStyle: .file)
   }
 
-  /// A line for people.
+  /// Writes a line for people.
   static func note(_ line: String) {
     release()
     _ = write(line + "\n", to: STDERR_FILENO)
@@ -62,16 +62,16 @@ enum Output {
     for line in lines { _ = write(line + "\n", to: STDERR_FILENO) }
   }
 
-  /// Forgets the lines that are held back.
+  /// Discards the lines that are held back.
   static func discard() { held.withLock { $0 = [] } }
 
-  /// Names of files and entries may hold line feeds, what moves a terminal's cursor, and what reverses the order in which
-  /// a line is shown.
+  /// Returns the text as one line without control. Names of files and entries may contain line feeds, control sequences
+  /// of terminals, and characters that reverse the order of a line.
   static func oneLine(_ text: String) -> String {
     var line = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
       switch scalar.value {
-      // The category Cc, for which the standard library looks far longer.
+      // The category Cc, for which the standard library's lookup is far slower.
       case ..<0x20, 0x7f...0x9f: line.append(" ")
       // Unicode Standard Annex #9, section 2.
       case 0x200e...0x200f, 0x202a...0x202e, 0x2066...0x2069:

@@ -1,20 +1,20 @@
 import Glibc
 import ZigguratPrivateSpaces
 
-/// Why no password was had.
+/// The reason why no password was read.
 enum PasswordFailure: Error {
   case space(SpaceError)
   case interrupted
-  /// What went wrong, for one line.
+  /// The error, in one line.
   case unreadable(String)
 }
 
-/// Asks for passwords: from the terminal without echo, or a line each of a file or of stdin. Never from the
-/// command line or the environment, which other processes can read.
+/// A prompt for passwords. It reads them from the terminal without echo, or as one line each from a file or from stdin.
+/// It never reads them from the command line or the environment, which other processes can read.
 struct PasswordPrompt {
   /// The option of commands that are about spaces alone.
   static let option = option(requires: nil)
-  /// The option of commands that take `--space`.
+  /// The option of commands that have `--space`.
   static let optionOfSpace = option(requires: "space")
 
   private static func option(requires required: String?) -> Option {
@@ -29,8 +29,8 @@ struct PasswordPrompt {
   init(file: String?) { self.file = file ?? (isatty(STDIN_FILENO) == 1 ? nil : "-") }
 
   /// - Parameters:
-  ///   - title: what the terminal shows: `Password`.
-  ///   - isNew: typed twice on a terminal.
+  ///   - title: the prompt on the terminal: `Password`.
+  ///   - isNew: whether it must be typed twice on a terminal.
   func password(_ title: String, isNew: Bool = false) throws(PasswordFailure) -> Password {
     guard let file else { return try ask(title, isNew: isNew) }
     if file == "-" { return try line(of: STDIN_FILENO, "stdin") }
@@ -52,7 +52,7 @@ struct PasswordPrompt {
     }
     var silent = settings
     silent.c_lflag &= ~tcflag_t(ECHO)
-    // An interruption ends the waiting below, and the echo comes back.
+    // An interruption ends the wait below, and the echo is restored.
     Interruption.listen()
     tcsetattr(terminal, TCSAFLUSH, &silent)
     defer { tcsetattr(terminal, TCSAFLUSH, &settings) }
@@ -63,7 +63,7 @@ struct PasswordPrompt {
     return first
   }
 
-  /// Reads no further than the line's end.
+  /// Reads one line, and no byte behind it.
   private func line(
     of descriptor: Int32, _ name: String, after title: String? = nil
   ) throws(PasswordFailure) -> Password {

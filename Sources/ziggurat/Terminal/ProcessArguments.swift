@@ -2,12 +2,13 @@ import Foundation
 import Glibc
 import ZigguratCatalog
 
-/// The arguments of the process as `ps` and `/proc/PID/cmdline` show them to every user of the machine.
+/// The arguments of the process, which `ps` and `/proc/PID/cmdline` show to every user of the machine.
 enum ProcessArguments {
-  /// Overwrites passwords of URLs there. To be called once the arguments have been read, and before others are started.
+  /// Overwrites passwords of URLs there. Must be called after the arguments were read, and before other processes
+  /// start.
   ///
-  /// Who looks before the program runs sees them all the same: an option's environment variable, `PGPASSFILE` and
-  /// `PGPASSWORD` are not shown to others at any time.
+  /// A user who looks earlier still sees them. An option's environment variable, `PGPASSFILE` and `PGPASSWORD` are
+  /// never shown to others.
   static func hidePasswords() {
     guard let place = region() else { return }
     let memory = UnsafeMutableRawBufferPointer(
@@ -20,10 +21,11 @@ enum ProcessArguments {
     }
   }
 
-  /// The addresses of the arguments: fields 48 and 49 of `/proc/self/stat` (proc(5)); nil if the kernel does not say.
+  /// Returns the addresses of the arguments: fields 48 and 49 of `/proc/self/stat` (proc(5)); nil if the kernel omits
+  /// them.
   private static func region() -> Range<Int>? {
     guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
-      // The second field, a name in parentheses, may hold spaces.
+      // The second field, a name in parentheses, may contain spaces.
       let name = stat.lastIndex(of: ")")
     else { return nil }
     let fields = stat[stat.index(after: name)...].split(separator: " ")

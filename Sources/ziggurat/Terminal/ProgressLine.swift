@@ -3,13 +3,13 @@ import PyramidBuilding
 import Synchronization
 import ZigguratThreads
 
-/// One line at the foot of a terminal that says how far a build is; nothing where stderr is none.
+/// The progress of a build on one line at the bottom of a terminal; nothing if stderr is not a terminal.
 final class ProgressLine: Sendable {
   private struct State {
-    /// Sources that are done, and all of them.
+    /// The number of finished sources, and of all.
     var done = 0
     var total: Int
-    /// Of those and their pages.
+    /// The number of finished images, pages included.
     var images = 0
     var pixels = 0
     var isShown = false
@@ -19,16 +19,16 @@ final class ProgressLine: Sendable {
   private let state: Mutex<State>
   private let started = Date()
 
-  /// Nil where nobody would see it.
+  /// Creates the line; nil if stderr is not a terminal.
   init?(total: Int) {
     guard isatty(STDERR_FILENO) == 1 else { return nil }
     state = Mutex(State(total: total))
   }
 
-  /// Draws the line anew four times a second until `end`.
-  /// - Parameter current: the pictures in work.
+  /// Redraws the line four times a second until `end`.
+  /// - Parameter current: returns the progress of the current pictures.
   func start(current: @escaping @Sendable () -> [PictureProgress]) {
-    // Without a thread no line is drawn.
+    // If no thread can be started, no line is drawn.
     _ = StartedThread.detached {
       while true {
         usleep(250_000)
@@ -42,7 +42,7 @@ final class ProgressLine: Sendable {
     }
   }
 
-  /// So many sources are done, and one image more, with or without a line of its own.
+  /// Sets the number of finished sources, and counts one more image, with or without a line of its own.
   func count(sources: Int) {
     state.withLock { state in
       state.done = sources
@@ -50,7 +50,7 @@ final class ProgressLine: Sendable {
     }
   }
 
-  /// Writes an image's line above.
+  /// Writes an image's line above the progress line.
   func add(pixels: Int, line: String) {
     state.withLock { state in
       state.pixels += pixels
@@ -59,7 +59,7 @@ final class ProgressLine: Sendable {
     }
   }
 
-  /// Writes something else above the line.
+  /// Writes other output above the progress line.
   func above(_ write: () -> Void) {
     state.withLock { state in
       clear(&state)
@@ -81,7 +81,7 @@ final class ProgressLine: Sendable {
 
   private func draw(_ state: inout State, _ current: [PictureProgress]) {
     let seconds = max(Date().timeIntervalSince(started), 0.001)
-    // Images that are half done count half, or a single large one would show no time left.
+    // Half-finished images count half; otherwise a single large one would show no remaining time.
     let done = Double(state.done) + current.reduce(0) { $0 + $1.done }
     let pixels = Double(state.pixels) + current.reduce(0) { $0 + $1.pixels }
     var text = "[\(state.done)/\(state.total)]"

@@ -1,10 +1,9 @@
 import Glibc
 
-/// What signals tell a server: to end, or to begin anew what it can without ending.
+/// The signals that ask a server to end, or to renew what it can without ending.
 ///
-/// By custom SIGHUP means either. Where there is no terminal nobody hung up, and it asks to begin anew; from a
-/// terminal that is closed it ends the server, which would stay behind unseen. Where it is ignored, as under
-/// `nohup`, it stays so.
+/// By convention SIGHUP means either. Without a terminal, it requests the renewal. After a terminal was closed, it ends
+/// the server, which would otherwise continue unseen. If it is ignored, as under `nohup`, it stays ignored.
 struct ServerSignals {
   enum Message {
     case end
@@ -14,7 +13,7 @@ struct ServerSignals {
   private var signals = sigset_t()
   private let hasTerminal = isatty(STDIN_FILENO) == 1
 
-  /// Takes the signals from all threads that are made from now on.
+  /// Blocks the signals in all threads that start from now on.
   init() {
     sigemptyset(&signals)
     for signal in [SIGINT, SIGTERM] { sigaddset(&signals, signal) }
@@ -28,7 +27,7 @@ struct ServerSignals {
     return message(signal)
   }
 
-  /// The same; nil where none came within so many milliseconds, less than a second.
+  /// Waits for a signal; nil if none arrives within so many milliseconds, less than a second.
   func wait(milliseconds: Int) -> Message? {
     var signals = signals
     var time = timespec(tv_sec: 0, tv_nsec: milliseconds * 1_000_000)
@@ -40,7 +39,7 @@ struct ServerSignals {
     signal == SIGHUP && !hasTerminal ? .renew : .end
   }
 
-  /// Another signal ends the process while the first is still being obeyed.
+  /// Lets another signal end the process while the first one is still being handled.
   func release() {
     var signals = signals
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)

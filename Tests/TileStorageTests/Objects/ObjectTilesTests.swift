@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import Testing
 import TileGeometry
@@ -186,6 +187,43 @@ struct ObjectTilesTests {
         == Self.whole.generation)
     let missing = #expect(throws: StorageError.self) { _ = try Self.store().open("b", Self.memory) }
     #expect(missing?.kind == .notThere)
+  }
+
+  private static func listed(in store: PlacidStore) -> ListedImage {
+    let pin = ObjectPin(key: "a", etag: "\"1\"", byteCount: whole.bytes.count)
+    let archive = ListedArchive(
+      pin: pin, name: "a", pyramid: pyramid, format: .jpeg, generation: whole.generation, entries: { _ in nil })
+    return ListedImage(archive, from: store, ObjectMemory(limit: 1 << 20))
+  }
+
+  @Test func `an archive that is opened for a reader is not kept longer than the reader`() throws {
+    let store = Self.store()
+    let image = Self.listed(in: store)
+    do {
+      let archive = image.archive()
+      let tile = try #require(archive.pendingTile(Self.cold))
+      tile.wait()
+      #expect(image.openImage != nil)
+      // Another archive uses the open one.
+      #expect(image.archive().copy(Self.cold) == Self.tile(Self.cold))
+      #expect(store.reads.count == 2)
+    }
+    // The thread of the store may just be returning from the last answer.
+    for _ in 0..<10_000 where image.openImage != nil { usleep(1000) }
+    #expect(image.openImage == nil)
+  }
+
+  @Test func `a look at the tiles in memory reads nothing, whatever became of the archive`() throws {
+    let isReplaced = Atomic(false)
+    let store = Self.store { isReplaced.load(ordering: .relaxed) ? .failure(.otherVersion) : $1 }
+    let image = Self.listed(in: store)
+    #expect(image.archive().stampedTile(Self.cold) == nil && store.reads.isEmpty)
+    let archive = image.archive()
+    #expect(archive.copy(0) == Self.tile(0) && store.reads.count == 1)
+    isReplaced.store(true, ordering: .relaxed)
+    #expect(archive.copy(Self.cold) == nil && image.openImage == nil)
+    let count = store.reads.count
+    #expect(image.archive().stampedTile(Self.cold) == nil && store.reads.count == count)
   }
 
   @Test func `an end that is cut short opens nothing`() throws {

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import select
 import signal
 import subprocess
 import threading
@@ -11,7 +12,8 @@ import unittest
 from unittest import mock
 from urllib.parse import quote
 
-from harness import BINARY, Server, photo, run, seed
+from harness import BINARY, Answer, Server, heard, photo, run, seed
+from PIL import Image
 from planned import PlanTest, digests
 from small_store import SmallStore
 
@@ -285,6 +287,26 @@ class Reading(StoreTest):
                 thread.join()
         self.assertEqual({answer.status for answer in answers}, {200})
         self.assertEqual((len(answers), len({answer.body for answer in answers}), self.gets()), (1000, 1, 1))
+
+    def test_an_animation_that_waits_for_the_store_delays_no_other_request(self):
+        frames = [Image.new("RGB", (64, 48), color) for color in ("red", "green", "blue")]
+        frames[0].save(self.photos / "moving.gif", save_all=True, append_images=frames[1:], duration=100)
+        self.build(self.photos, "--tile-size", "128")
+        self.listed(self.server, ["moving", "wide", "x", "y", "z"])
+        self.store.delay = 3.0
+        self.store.taken()
+        animations = [self.server.connect() for _ in range(8)]
+        for connection in animations:
+            self.addCleanup(connection.close)
+            connection.sendall(b"GET /api/images/moving/animation HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        # New connections go to each event loop in turn.
+        for _ in range(8):
+            self.assertEqual(self.server.get("/healthz").status, 200)
+        self.assertEqual(select.select(animations, [], [], 0)[0], [])
+        self.store.delay = 0
+        for connection in animations:
+            answer = Answer(heard(connection, 30))
+            self.assertEqual((answer.status, answer.body), (200, (self.photos / "moving.gif").read_bytes()))
 
     def test_what_another_builder_adds_and_replaces_is_seen(self):
         before = self.server.get("/dzi/x_files/0/0_0.jpg")

@@ -1,4 +1,5 @@
-import ZigguratImaging
+import TileStorage
+import ZigguratFiles
 
 /// The run-length stream of a BMP file (Windows GDI, "Bitmap Compression"): BI_RLE8 and BI_RLE4. ImageMagick does not report
 /// one that is damaged.
@@ -18,7 +19,7 @@ enum BitmapRuns {
   /// The damage of a file with runs; nil if each pixel has a colour, or there are no runs.
   static func damage(_ start: [UInt8], _ file: SourceFile) -> SourceDamage? {
     func number(_ at: Int) -> Int {
-      Int(Int32(truncatingIfNeeded: start[at..<at + 4].reversed().reduce(0) { $0 << 8 | Int($1) }))
+      Int(Int32(truncatingIfNeeded: ByteOrder.little.number(start, at: at, 4)))
     }
     guard start.count >= 34, number(14) >= 40 else { return nil }
     let (width, height) = (number(18), number(22))
@@ -27,7 +28,7 @@ enum BitmapRuns {
     guard width > 0, height > 0, (number(30), start[28]) == (1, 8) || (number(30), start[28]) == (2, 4) else {
       return nil
     }
-    let found = findings(RunLengths.Cursor(file, at: number(10)), width, height, isNarrow: isNarrow)
+    let found = findings(SourceBytes(file, at: number(10)), width, height, isNarrow: isNarrow)
     if found.isTooLong { return RunLengths.contradiction("BMP") }
     guard found.missingPixels > 0 else { return nil }
     let missing = "\(found.missingPixels) of \(width * height) pixels have no colour"
@@ -38,7 +39,7 @@ enum BitmapRuns {
   }
 
   private static func findings(
-    _ start: RunLengths.Cursor, _ width: Int, _ height: Int, isNarrow: Bool
+    _ start: SourceBytes, _ width: Int, _ height: Int, isNarrow: Bool
   ) -> Findings {
     var cursor = start
     var found = Findings()

@@ -43,9 +43,8 @@ enum DeclaredEnd {
   /// The end chunk behind whole pixel data: libvips does not look for it in interlaced files.
   private static func png(_ file: SourceFile) -> SourceDamage? {
     guard let head = file.bytes(0, 29), head[28] == 1 else { return nil }
-    let reader = PlacedReader(descriptor: file.handle.descriptor, size: file.identity.size)
     var (place, hasData) = (8, false)
-    while let chunk = PNGChunkHead(reader, at: place) {
+    while let chunk = PNGChunkHead(file.reader, at: place) {
       let isWhole = place + 12 + chunk.length <= file.identity.size
       switch chunk.name {
       case PNGChunk.end: return isWhole ? nil : cutOff("PNG", "the end of its last chunk is missing")
@@ -62,12 +61,13 @@ enum DeclaredEnd {
   // MARK: Formats that ImageMagick reads
 
   private static func magick(_ file: SourceFile) -> SourceDamage? {
-    guard let start = file.bytes(0, min(file.identity.size, 64)), start.count > 30 else { return nil }
+    let start = file.bytes(atMost: 64)
+    guard start.count > 30 else { return nil }
     if start.starts(with: [0x0a, 5, 1]) { return RunLengths.pcx(file) }
     if start.starts(with: "BM".utf8) { return BitmapRuns.damage(start, file) }
     let (format, end): (String, Int?) =
       if start.starts(with: [0x01, 0xda]) {
-        ("SGI", sgi(start, file))
+        ("SGI", SGIHeader(start).flatMap { sgi($0, file) })
       } else if start.starts(with: "8BPS".utf8) {
         ("PSD", photoshop(start, file))
       } else if start.starts(with: [0, 0, 1, 0]) || start.starts(with: [0, 0, 2, 0]) {
@@ -87,29 +87,15 @@ enum DeclaredEnd {
     SourceDamage(.truncated, "the \(format) file is cut off: \(what)")
   }
 
-  private static func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
-
-  private static func little(_ bytes: ArraySlice<UInt8>) -> Int {
-    bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
-  }
+  private static func number(_ bytes: ArraySlice<UInt8>) -> Int { ByteOrder.big.number(bytes) }
 
   /// Bytes of a table that are read.
   private static let longestTable = 64 << 20
 
-  /// The SGI Image File Format, version 1.00.
-  private static func sgi(_ start: [UInt8], _ file: SourceFile) -> Int? {
-    let dimensions = number(start[4..<6])
-    let width = number(start[6..<8])
-    let height = dimensions > 1 ? number(start[8..<10]) : 1
-    let bands = dimensions > 2 ? number(start[10..<12]) : 1
-    if start[2] == 0 { return 512 + width * height * bands * Int(start[3]) }
-    // The places of the rows, and then their lengths.
-    let rows = height * bands
-    guard rows * 8 <= longestTable, let table = file.bytes(512, rows * 8) else { return 512 + rows * 8 }
-    return (0..<rows).map { row -> Int in
-      let (place, length) = (4 * row, 4 * (rows + row))
-      return number(table[place..<place + 4]) + number(table[length..<length + 4])
-    }.max()
+  private static func sgi(_ header: SGIHeader, _ file: SourceFile) -> Int? {
+    if !header.hasRuns { return 512 + header.width * header.rows * header.bytesPerSample }
+    guard let streams = header.streams(in: file) else { return header.tableEnd }
+    return streams.map(\.upperBound).max()
   }
 
   /// The Photoshop file format: four sections, and the picture of all layers.
@@ -143,11 +129,11 @@ enum DeclaredEnd {
 
   /// The directory of an icon or a cursor, of the sizes and places of its pictures.
   private static func icon(_ start: [UInt8], _ file: SourceFile) -> Int? {
-    let count = little(start[4..<6])
+    let count = ByteOrder.little.number(start, at: 4, 2)
     guard let entries = file.bytes(6, count * 16) else { return 6 + count * 16 }
-    return (0..<count).map { entry -> Int in
+    return (0..<count).map { entry in
       let size = 16 * entry + 8
-      return little(entries[size..<size + 4]) + little(entries[size + 4..<size + 8])
+      return ByteOrder.little.number(entries, at: size, 4) + ByteOrder.little.number(entries, at: size + 4, 4)
     }.max()
   }
 }

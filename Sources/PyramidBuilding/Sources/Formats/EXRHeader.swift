@@ -14,9 +14,8 @@ struct EXRHeader {
 
   /// `nil` if the file has no such header.
   init?(_ file: SourceFile) {
-    guard let bytes = file.bytes(0, min(file.identity.size, Self.longest)), bytes.count > 8,
-      bytes.starts(with: [0x76, 0x2f, 0x31, 0x01])
-    else { return nil }
+    let bytes = file.bytes(atMost: Self.longest)
+    guard bytes.count > 8, bytes.starts(with: [0x76, 0x2f, 0x31, 0x01]) else { return nil }
     // The version's bit 12.
     hasFurtherParts = bytes[5] & 0x10 != 0
     var at = 8
@@ -27,7 +26,7 @@ struct EXRHeader {
     }
     var (channels, chromaticities): ([String]?, [Double]?)
     while let name = text(), !name.isEmpty, text() != nil, at + 4 <= bytes.count {
-      let size = bytes[at..<at + 4].reversed().reduce(0) { $0 << 8 | Int($1) }
+      let size = ByteOrder.little.number(bytes, at: at, 4)
       at += 4
       guard size <= bytes.count - at else { return nil }
       let end = at + size
@@ -42,8 +41,7 @@ struct EXRHeader {
         channels = channels ?? names
       case "chromaticities" where size == 32 && chromaticities == nil:
         chromaticities = stride(from: at, to: end, by: 4).map { place in
-          Double(
-            Float(bitPattern: bytes[place..<place + 4].reversed().reduce(0) { $0 << 8 | UInt32($1) }))
+          Double(Float(bitPattern: UInt32(ByteOrder.little.number(bytes, at: place, 4))))
         }
       default: break
       }
@@ -52,11 +50,6 @@ struct EXRHeader {
     guard let channels else { return nil }
     self.channels = channels
     self.chromaticities = chromaticities
-  }
-
-  init?(path: String) {
-    guard let file = try? SourceFile(path: path) else { return nil }
-    self.init(file)
   }
 
   var hasAlpha: Bool { channels.contains("A") }
@@ -125,7 +118,8 @@ struct EXRHeader {
   /// Names, for reports, of what no tile shows.
   var unshown: [String] {
     let others = channels.filter { !Self.shown.contains($0) }
-    var names = others.isEmpty ? [] : ["\(others.count == 1 ? "channel" : "channels") \(Self.list(others))"]
+    var names =
+      others.isEmpty ? [] : ["\(others.count == 1 ? "channel" : "channels") \(others.listed(atMost: 8))"]
     if hasFurtherParts { names.append("further parts") }
     return names
   }
@@ -140,11 +134,7 @@ struct EXRHeader {
     let choice =
       colours.count == 3 ? zip(["R", "G", "B"], colours).map { "\($0)=\($1)" } : ["Y=\(colours[0])"]
     return
-      "is OpenEXR without channels R, G, B or Y (it has \(Self.list(channels))): name those that are to be "
+      "is OpenEXR without channels R, G, B or Y (it has \(channels.listed(atMost: 8))): name those that are to be "
       + "shown, for example with 'oiiotool FILE --ch \(choice.joined(separator: ",")) -o FILE2.exr'"
-  }
-
-  private static func list(_ names: [String]) -> String {
-    names.prefix(8).joined(separator: ", ") + (names.count > 8 ? " and \(names.count - 8) more" : "")
   }
 }

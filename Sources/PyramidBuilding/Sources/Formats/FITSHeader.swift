@@ -28,12 +28,6 @@ struct FITSHeader {
     blankValue = blank
   }
 
-  /// `nil` if the file is no FITS.
-  init?(path: String) {
-    guard let file = try? SourceFile(path: path) else { return nil }
-    self.init(file)
-  }
-
   /// Returns the place behind a unit's header, the size of its data in whole blocks, and the value of pixels without one.
   private static func unit(_ file: SourceFile, _ start: Int) -> (end: Int, dataSize: Int, blank: Double?)? {
     var values: [String: Int] = [:]

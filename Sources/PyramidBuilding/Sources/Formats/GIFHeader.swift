@@ -27,7 +27,7 @@ struct GIFHeader {
   /// - Parameter countsPixels: whether the codes of the first frame are counted, which takes as long as to decode it.
   init?(_ file: SourceFile, countsPixels: Bool = false) {
     guard let head = file.bytes(0, 13), head.starts(with: "GIF8".utf8) else { return nil }
-    var bytes = BufferedBytes(file, from: 13)
+    var bytes = SourceBytes(file, at: 13)
     func table(_ flags: UInt8) -> Int { flags & 0x80 != 0 ? 3 << (Int(flags & 7) + 1) : 0 }
     width = Int(head[6]) | Int(head[7]) << 8
     height = Int(head[8]) | Int(head[9]) << 8
@@ -78,7 +78,7 @@ struct GIFHeader {
     self.frames = frames
     self.hasTransparency = hasTransparency
     missingPixels = missing
-    end = hasEnd ? bytes.position : nil
+    end = hasEnd ? bytes.place : nil
     isCutOff = !hasEnd && bytes.hasEnded
     mayLackFrames = isCutOff && (isInside || frames > 1 || isAnimated)
   }
@@ -91,61 +91,11 @@ struct GIFHeader {
   }
 }
 
-/// Bytes of a file one after the other.
-private struct BufferedBytes {
-  private let file: SourceFile
-  private var place: Int
-  private var buffer: [UInt8] = []
-  private var at = 0
-  private(set) var hasEnded = false
-  /// The place of the next byte.
-  var position: Int { place - buffer.count + at }
-
-  init(_ file: SourceFile, from place: Int) { (self.file, self.place) = (file, place) }
-
-  /// The next byte; nil at the file's end.
-  mutating func next() -> UInt8? {
-    if at == buffer.count {
-      buffer = file.bytes(place, min(1 << 16, file.identity.size - place)) ?? []
-      place = place + buffer.count
-      at = 0
-      guard !buffer.isEmpty else {
-        hasEnded = true
-        return nil
-      }
-    }
-    defer { at += 1 }
-    return buffer[at]
-  }
-
-  /// The next bytes; nil if the file does not have as many.
-  mutating func next(_ count: Int) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    for _ in 0..<count {
-      guard let byte = next() else { return nil }
-      bytes.append(byte)
-    }
-    return bytes
-  }
-
-  /// Passes over bytes.
-  ///
-  /// - Returns: whether the file has as many.
-  private mutating func skip(_ count: Int) -> Bool {
-    var left = count
-    while left > 0 {
-      guard next() != nil else { return false }
-      let part = min(left - 1, buffer.count - at)
-      at = at + part
-      left = left - 1 - part
-    }
-    return true
-  }
-
+extension SourceBytes {
   /// Reads the blocks of a frame to the empty one, and counts the pixels that their codes stand for.
   ///
   /// - Returns: nil if the file ends before.
-  mutating func codedPixels(_ minimumSize: UInt8, atMost wanted: Int) -> Int? {
+  fileprivate mutating func codedPixels(_ minimumSize: UInt8, atMost wanted: Int) -> Int? {
     var codes = LZWCodes(minimumSize)
     while let length = next() {
       if length == 0 { return min(codes.pixels, wanted) }
@@ -165,7 +115,7 @@ private struct BufferedBytes {
   ///
   /// - Parameter kept: how many of their bytes are returned at most.
   /// - Returns: nil if the file ends before.
-  mutating func blocks(keeping kept: Int = 16) -> [UInt8]? {
+  fileprivate mutating func blocks(keeping kept: Int = 16) -> [UInt8]? {
     var bytes: [UInt8] = []
     while let length = next() {
       if length == 0 { return bytes }

@@ -1,3 +1,4 @@
+import ZigguratFiles
 import ZigguratImaging
 
 /// Pictures of which libvips 8.14 returns other pixels than their formats' specifications have.
@@ -62,29 +63,25 @@ extension Image {
 
   /// Whether rows have to be read in another order than the file has them.
   static func needsRandomAccess(path: String, _ loader: String?) -> Bool {
-    loader == "ppmload" && PNMHeader(path: path)?.isFloat == true
+    loader == "ppmload" && (try? SourceFile(path: path)).flatMap(PNMHeader.init)?.isFloat == true
   }
 
   /// The picture with the pixels that its format says it has.
   func corrected(of loader: String?, path: String) throws(ImagingError) -> Image {
-    switch loader {
-    case "ppmload": try PNMHeader(path: path).map(corrected) ?? self
-    case "jp2kload": try JPEG2000Header(path: path).map(described) ?? self
-    case "radload": try RadianceHeader(path: path).map(corrected) ?? self
-    case "openexrload": try EXRHeader(path: path).map(corrected) ?? self
-    case "magickload" where hasAlpha && Self.isBitmapWithoutAlpha(path: path):
+    if loader == "jp2kload" { return try JPEG2000Header(path: path).map(described) ?? self }
+    guard let file = try? SourceFile(path: path) else { return self }
+    return switch loader {
+    case "ppmload": try PNMHeader(file).map(corrected) ?? self
+    case "radload": try RadianceHeader(file).map(corrected) ?? self
+    case "openexrload": try EXRHeader(file).map(corrected) ?? self
+    case "magickload" where hasAlpha && Self.isBitmapWithoutAlpha(file):
       try bands(from: 0, count: bands - 1).said(toBe: interpretation)
     // Gray of 16 bits, and gray colours of a palette: libvips says gray of three equal bands, and takes the further ones
     // for alpha.
     case "magickload" where interpretation == "b-w" && bands > 2: try said(toBe: "srgb")
     case "magickload" where interpretation == "grey16" && bands > 2: try said(toBe: "rgb16")
-    case "fitsload": try FITSHeader(path: path).map(corrected) ?? self
-    case "gifload":
-      if let file = try? SourceFile(path: path), let header = GIFHeader(file), header.isPartial {
-        try filled(header)
-      } else {
-        self
-      }
+    case "fitsload": try FITSHeader(file).map(corrected) ?? self
+    case "gifload": try GIFHeader(file).map(filled) ?? self
     default: self
     }
   }
@@ -113,17 +110,14 @@ extension Image {
   }
 
   /// Whether the fourth byte of a BMP's pixels is no alpha: without a mask for it, or without masks at all.
-  private static func isBitmapWithoutAlpha(path: String) -> Bool {
-    guard let file = try? SourceFile(path: path), let start = file.bytes(0, 34),
-      start.starts(with: "BM".utf8), start[28] == 32, start[29] == 0
-    else { return false }
-    func little(_ bytes: some BidirectionalCollection<UInt8>) -> Int {
-      bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
+  private static func isBitmapWithoutAlpha(_ file: SourceFile) -> Bool {
+    guard let start = file.bytes(0, 34), start.starts(with: "BM".utf8), start[28] == 32, start[29] == 0 else {
+      return false
     }
-    switch little(start[30..<34]) {
+    switch ByteOrder.little.number(start, at: 30, 4) {
     case 0: return true
     // Masks of red, green and blue; from BITMAPV3INFOHEADER on that of alpha follows them.
-    case 3: return little(start[14..<18]) < 56 || file.bytes(66, 4).map(little) == 0
+    case 3: return ByteOrder.little.number(start, at: 14, 4) < 56 || file.bytes(66, 4) == [0, 0, 0, 0]
     default: return false
     }
   }
@@ -162,7 +156,8 @@ extension Image {
   /// The first frame of a GIF on a canvas of the first colour of its table, as Pillow has it; libvips leaves it black.
   private func filled(_ header: GIFHeader) throws(ImagingError) -> Image {
     let frame = header.frame
-    guard bands == 1 || bands == 3, width == header.width, height == header.height, frame.width > 0,
+    guard header.isPartial, bands == 1 || bands == 3, width == header.width, height == header.height,
+      frame.width > 0,
       frame.height > 0, frame.left + frame.width <= width, frame.top + frame.height <= height
     else { return self }
     let colour = header.firstColour.prefix(bands).map(Double.init)

@@ -17,9 +17,10 @@ struct PNMHeader {
 
   /// `nil` if the file is of another format.
   init?(_ file: SourceFile) {
-    guard let bytes = file.bytes(0, min(file.identity.size, Self.longest)), bytes.count > 2,
-      bytes[0] == UInt8(ascii: "P"), "123456Ff".utf8.contains(bytes[1])
-    else { return nil }
+    let bytes = file.bytes(atMost: Self.longest)
+    guard bytes.count > 2, bytes[0] == UInt8(ascii: "P"), "123456Ff".utf8.contains(bytes[1]) else {
+      return nil
+    }
     self.file = file
     kind = bytes[1]
     var at = 2
@@ -53,11 +54,6 @@ struct PNMHeader {
     self.greatest = greatest
     // One space stands in front of the samples.
     start = at + 1
-  }
-
-  init?(path: String) {
-    guard let file = try? SourceFile(path: path) else { return nil }
-    self.init(file)
   }
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || 0x09...0x0d ~= byte }
@@ -103,9 +99,9 @@ struct PNMHeader {
   /// Counts the samples of a plain file.
   private func samples(atMost most: Int) -> Int {
     var (place, count, isInside) = (start, 0, false)
-    while count < most, place < file.identity.size,
-      let part = file.bytes(place, min(1 << 18, file.identity.size - place))
-    {
+    while count < most {
+      let part = file.bytes(from: place, atMost: 1 << 18)
+      if part.isEmpty { break }
       for byte in part {
         if kind == UInt8(ascii: "1") {
           if byte == UInt8(ascii: "0") || byte == UInt8(ascii: "1") { count += 1 }

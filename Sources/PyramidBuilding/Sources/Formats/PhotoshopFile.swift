@@ -1,3 +1,4 @@
+import ZigguratFiles
 import ZigguratImaging
 
 /// The composite picture of a Photoshop file, PSD or PSB (Adobe Photoshop File Formats Specification).
@@ -29,7 +30,7 @@ struct PhotoshopFile {
     guard let start = file.bytes(0, 26), start.starts(with: "8BPS".utf8) else { return nil }
     func number(_ at: Int, _ size: Int) -> Int? {
       // The upper half of a length of 64 bits is 0 in every file that exists.
-      file.bytes(at, size).map { bytes in bytes.suffix(4).reduce(0) { $0 << 8 | Int($1) } }
+      file.bytes(at, size).map { ByteOrder.big.number($0.suffix(4)) }
     }
     guard let channels = number(12, 2), let height = number(14, 4), let width = number(18, 4),
       let depth = number(22, 2), let mode = number(24, 2), let colours = number(26, 4),
@@ -53,7 +54,7 @@ struct PhotoshopFile {
       rows.reserveCapacity(channels * height + 1)
       rows.append(at)
       for row in 0..<channels * height {
-        at += table[row * size..<(row + 1) * size].reduce(0) { $0 << 8 | Int($1) }
+        at += ByteOrder.big.number(table, at: row * size, size)
         rows.append(at)
       }
     }
@@ -95,7 +96,7 @@ struct PhotoshopFile {
       // A name of Pascal, padded to an even size.
       let nameSize = (Int(head[6]) + 2) / 2 * 2
       guard let length = file.bytes(at + 6 + nameSize, 4) else { return nil }
-      let count = length.reduce(0) { $0 << 8 | Int($1) }
+      let count = ByteOrder.big.number(length)
       let content = at + 10 + nameSize
       if Int(head[4]) << 8 | Int(head[5]) == wanted {
         return count <= longestProfile ? file.bytes(content, count) : nil
@@ -126,7 +127,7 @@ struct PhotoshopFile {
   }
 
   private func damage(_ predicate: String) -> ImagingError {
-    ImagingError("open", file.path, message: "the PSD file \(predicate)")
+    ImagingError(opening: file.path, "the PSD file \(predicate)")
   }
 
   /// Returns the bytes of PackBits; nil if there are not `count` of them.
@@ -160,8 +161,8 @@ extension PhotoshopFile {
     guard mode == 4, channels >= 4 else { return nil }
     guard [8, 16].contains(depth), [0, 1].contains(compression) else {
       throw ImagingError(
-        "open", file.path,
-        message: "is a PSD file in CMYK of \(depth) bits whose composite picture is not read (compression "
+        opening: file.path,
+        "is a PSD file in CMYK of \(depth) bits whose composite picture is not read (compression "
           + "\(compression)): save it with 8 or 16 bits, or as TIFF")
     }
     let bands = hasAlpha && channels > 4 ? 5 : 4

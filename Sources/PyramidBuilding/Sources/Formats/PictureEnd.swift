@@ -65,9 +65,7 @@ enum PictureEnd {
     switch loader {
     case "jpegload": jpeg(file)
     case "pngload":
-      withExtendedLifetime(file.handle) {
-        PNGTail(PlacedReader(descriptor: file.handle.descriptor, size: file.identity.size)).end
-      }
+      withExtendedLifetime(file.handle) { PNGTail(file.reader).end }
     case "webpload": webp(file)
     case "gifload": GIFHeader(file)?.end
     case "heifload", "jxlload", "jp2kload": boxes(file)
@@ -109,7 +107,8 @@ enum PictureEnd {
   private static func markerBehindScan(_ file: SourceFile, _ start: Int) -> Int? {
     var place = start
     while place < file.identity.size - 1 {
-      guard let bytes = file.bytes(place, min(1 << 20, file.identity.size - place)) else { return nil }
+      let bytes = file.bytes(from: place, atMost: 1 << 20)
+      if bytes.isEmpty { return nil }
       var at = 0
       while let next = bytes[at..<(bytes.count - 1)].firstIndex(of: 0xff) {
         let code = bytes[next + 1]
@@ -125,7 +124,7 @@ enum PictureEnd {
   /// Returns the length of the RIFF file, with its padding (RFC 9649, section 2.3).
   private static func webp(_ file: SourceFile) -> Int? {
     file.bytes(4, 4).map { size in
-      let length = size.reversed().reduce(0) { $0 << 8 | Int($1) }
+      let length = ByteOrder.little.number(size)
       return 8 + length + length % 2
     }
   }
@@ -138,10 +137,8 @@ enum PictureEnd {
       let kind = head[4...]
       let isBox = kind.allSatisfy { 0x20...0x7e ~= $0 || $0 == 0xa9 }
       if !isBox || at > 32 && kind.elementsEqual("ftyp".utf8) { return at == 0 ? nil : at }
-      var length = head.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-      if length == 1, let long = file.bytes(at + 8, 8) {
-        length = Int(clamping: long.reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
-      }
+      var length = ByteOrder.big.number(head.prefix(4))
+      if length == 1, let long = file.bytes(at + 8, 8) { length = ByteOrder.big.number(long) }
       if length == 0 { return file.identity.size }
       guard length >= 8, length <= file.identity.size - at else { return at == 0 ? nil : at }
       at += length

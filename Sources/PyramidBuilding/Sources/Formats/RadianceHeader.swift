@@ -14,10 +14,9 @@ struct RadianceHeader {
   private static let longest = 1 << 16
 
   /// `nil` if the file has no such header.
-  init?(path: String) {
-    guard let file = try? SourceFile(path: path),
-      let bytes = file.bytes(0, min(file.identity.size, Self.longest)), bytes.starts(with: "#?".utf8)
-    else { return nil }
+  init?(_ file: SourceFile) {
+    let bytes = file.bytes(atMost: Self.longest)
+    guard bytes.starts(with: "#?".utf8) else { return nil }
     // An empty line ends the header; the resolution follows it.
     let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)
     guard let empty = lines.firstIndex(where: \.isEmpty), empty + 1 < lines.count else { return nil }

@@ -1,39 +1,9 @@
 import TileStorage
+import ZigguratFiles
 
 /// Run-length streams of Targa, PCX and SGI: one that is damaged gives other pixels from there on, and more or fewer than
 /// the picture, or the row, has. ImageMagick does not report it.
 enum RunLengths {
-  /// Bytes that are read at once.
-  private static let chunk = 1 << 18
-  /// Bytes of a table of rows that are read.
-  private static let longestTable = 64 << 20
-
-  /// Reads bytes one after the other.
-  struct Cursor {
-    let file: SourceFile
-    private(set) var place: Int
-    private var bytes: ArraySlice<UInt8> = []
-
-    init(_ file: SourceFile, at place: Int) { (self.file, self.place) = (file, place) }
-
-    /// `nil` at the end of the file.
-    mutating func next() -> UInt8? {
-      if bytes.isEmpty {
-        bytes = (file.bytes(place, min(chunk, file.identity.size - place)) ?? [])[...]
-      }
-      guard let byte = bytes.popFirst() else { return nil }
-      place += 1
-      return byte
-    }
-
-    mutating func skip(_ count: Int) -> Bool {
-      guard place + count <= file.identity.size else { return false }
-      place += count
-      bytes = bytes.dropFirst(count)
-      return true
-    }
-  }
-
   /// The damage of a Targa file with runs; nil if its stream fills the picture exactly, or it has none (Truevision TGA File
   /// Format Specification, version 2.0).
   static func targa(_ start: [UInt8], _ file: SourceFile) -> SourceDamage? {
@@ -42,7 +12,7 @@ enum RunLengths {
     let mapSize = start[1] == 1 ? number(5) * ((Int(start[7]) + 7) / 8) : 0
     let all = number(12) * number(14)
     let pixelSize = (Int(start[16]) + 7) / 8
-    var cursor = Cursor(file, at: 18 + Int(start[0]) + mapSize)
+    var cursor = SourceBytes(file, at: 18 + Int(start[0]) + mapSize)
     var count = 0
     while count < all {
       guard let head = cursor.next() else { return missing("TGA", all - count, all) }
@@ -59,9 +29,7 @@ enum RunLengths {
     if size >= 26, let footer = file.bytes(size - 26, 26),
       footer[8...].starts(with: "TRUEVISION-XFILE".utf8)
     {
-      let areas = [0, 4].map { at in
-        footer[at..<at + 4].reversed().reduce(0) { $0 << 8 | Int($1) }
-      }
+      let areas = [0, 4].map { ByteOrder.little.number(footer, at: $0, 4) }
       end = ([size - 26] + areas.filter { $0 >= 18 }).min() ?? size
     }
     return isEmpty(from: cursor.place, to: end, file) ? nil : contradiction("TGA")
@@ -79,7 +47,7 @@ enum RunLengths {
     let size = file.identity.size
     let hasPalette = planes == 1 && start[3] == 8 && size > 128 + 769 && file.bytes(size - 769, 1) == [12]
     let end = hasPalette ? size - 769 : size
-    var cursor = Cursor(file, at: 128)
+    var cursor = SourceBytes(file, at: 128)
     var count = 0
     while count < all {
       guard cursor.place < end, let head = cursor.next() else { return missing("PCX", all - count, all) }
@@ -96,30 +64,26 @@ enum RunLengths {
 
   /// The same of an SGI file, which has a stream for each row of each channel (The SGI Image File Format, version 1.00).
   static func sgi(_ start: [UInt8], _ file: SourceFile) -> SourceDamage? {
-    guard start.count >= 12, start[2] == 1, 1...2 ~= start[3] else { return nil }
-    func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
-    let (dimensions, width) = (number(start[4..<6]), number(start[6..<8]))
-    let rows =
-      (dimensions > 1 ? number(start[8..<10]) : 1) * (dimensions > 2 ? number(start[10..<12]) : 1)
-    guard rows * 8 <= longestTable, let table = file.bytes(512, rows * 8) else { return nil }
-    let size = Int(start[3])
+    guard let header = SGIHeader(start), start[2] == 1, 1...2 ~= header.bytesPerSample,
+      let streams = header.streams(in: file)
+    else { return nil }
+    let (width, size) = (header.width, header.bytesPerSample)
     var wrong = 0
     // Rows may share a stream; a table that lets each have most of the file is no picture's.
     var bytesLeft = 4 * file.identity.size + (64 << 20)
-    for row in 0..<rows {
-      let (place, length) = (4 * row, 4 * (rows + row))
+    for stream in streams {
       // A pixel has two numbers at most.
-      let count = min(number(table[length..<length + 4]), (2 * width + 2) * size)
+      let count = min(stream.count, (2 * width + 2) * size)
       bytesLeft -= count
       guard bytesLeft > 0 else { break }
-      let bytes = file.bytes(number(table[place..<place + 4]), count)
+      let bytes = file.bytes(stream.lowerBound, count)
       if bytes.flatMap({ pixels(ofSGI: $0, bytesPerSample: size) }) != width { wrong += 1 }
     }
     return wrong == 0
       ? nil
       : SourceDamage(
         .error,
-        "the SGI file is damaged: the run lengths of \(wrong) of \(rows) rows do not give the number of their pixels"
+        "the SGI file is damaged: the run lengths of \(wrong) of \(header.rows) rows do not give the number of their pixels"
       )
   }
 
@@ -140,7 +104,7 @@ enum RunLengths {
 
   /// Whether there is nothing but padding; false if the range ends before it begins.
   private static func isEmpty(from start: Int, to end: Int, _ file: SourceFile) -> Bool {
-    var cursor = Cursor(file, at: start)
+    var cursor = SourceBytes(file, at: start)
     while cursor.place < end, let byte = cursor.next() {
       if byte != 0 { return false }
     }

@@ -1,5 +1,6 @@
 import TileStorage
 import ZigguratCWebP
+import ZigguratFiles
 import ZigguratImaging
 
 /// The part of a damaged WebP file that libwebp decodes row by row; libvips gives all of a file or nothing.
@@ -46,7 +47,7 @@ enum WebPPart {
   private static func profile(_ bytes: [UInt8]) -> [UInt8]? {
     var at = 12
     while at + 8 <= bytes.count {
-      let size = bytes[at + 4..<at + 8].reversed().reduce(0) { $0 << 8 | Int($1) }
+      let size = ByteOrder.little.number(bytes, at: at + 4, 4)
       guard at + 8 + size <= bytes.count else { return nil }
       if bytes[at..<at + 4].elementsEqual("ICCP".utf8) { return Array(bytes[at + 8..<at + 8 + size]) }
       at += 8 + size + size % 2

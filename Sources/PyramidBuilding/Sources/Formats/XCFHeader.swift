@@ -13,7 +13,7 @@ struct XCFHeader {
   init?(_ file: SourceFile) {
     guard let start = file.bytes(0, 26), start.starts(with: "gimp xcf ".utf8) else { return nil }
     func number(_ at: Int, _ size: Int = 4) -> Int? {
-      file.bytes(at, size).map { bytes in bytes.reduce(0) { ($0 & 0xff_ffff_ffff) << 8 | Int($1) } }
+      file.bytes(at, size).map { ByteOrder.big.number($0) & 0xffff_ffff_ffff }
     }
     // "file" is version 0; later ones are "v" and three digits.
     let version = Int(String(decoding: start[10..<13], as: UTF8.self)) ?? 0

@@ -91,16 +91,13 @@ final class JPEGFile {
       return SourceDamage(.truncated, "the JPEG file is cut off: \(lost) of \(height) rows are missing")
     }
     guard noticed.severity != JS_SOUND else { return nil }
-    return SourceDamage(.warning, "the JPEG file has flaws beside its pixels (\(Self.text(noticed)))")
+    return SourceDamage(
+      .warning, "the JPEG file has flaws beside its pixels (\(String(characters: noticed.text)))")
   }
 
   /// libjpeg's report of lost or wrong pixels; nil if there is none.
   static func flaw(_ noticed: js_damage) -> String? {
-    noticed.severity == JS_ERROR ? text(noticed) : nil
-  }
-
-  private static func text(_ noticed: js_damage) -> String {
-    withUnsafeBytes(of: noticed.text) { bytes in String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
+    noticed.severity == JS_ERROR ? String(characters: noticed.text) : nil
   }
 
   /// Makes a call that fills an error text, and throws that.
@@ -111,7 +108,7 @@ final class JPEGFile {
     var text = [CChar](repeating: 0, count: Int(JS_ERROR_SIZE))
     let code = text.withUnsafeMutableBufferPointer { call($0.baseAddress!) }
     if code != 0 {
-      let message = text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+      let message = String(buffer: text)
       throw BuildError(
         subject, isPart ? message : DecoderMessage.explained(message, format: "JPEG", path: subject))
     }

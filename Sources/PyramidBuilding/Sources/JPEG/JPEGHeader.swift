@@ -15,7 +15,7 @@ struct JPEGHeader {
   /// Quantisation of each component.
   let tables: [[Int]]
 
-  /// Nil where the markers up to the first scan make no sense.
+  /// `nil` if the markers up to the first scan make no sense.
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count > 4, bytes[0] == 0xff, bytes[1] == 0xd8 else { return nil }
     var tables: [Int: [Int]] = [:]
@@ -90,7 +90,7 @@ struct JPEGHeader {
     return nil
   }
 
-  /// Where the first scan's data begin; nil where that is not in `bytes`.
+  /// Returns the place at which the first scan's data begin; nil if it is not in `bytes`.
   static func length(_ bytes: [UInt8]) -> Int? {
     var at = 2
     while at + 4 <= bytes.count, bytes[at] == 0xff, bytes[at + 1] != 0xff {
@@ -145,15 +145,15 @@ extension JPEGHeader {
     /// Pixels.
     let width: Int
     let height: Int
-    /// Of 64 coefficients.
+    /// The number of blocks of 64 coefficients.
     let blocks: Int
 
     /// No component is coarser than the others.
     var isOfOnePixelEach: Bool { width == 8 && height == 8 }
   }
 
-  /// Nil where components are subsampled as no tile is made here: chroma that is finer than brightness, or by more
-  /// than half.
+  /// The MCU; nil if components are subsampled in a way that no tile here has: chroma is finer than brightness, or
+  /// coarser by more than half.
   var mcu: MCU? {
     let sampling = components.map { [$0.horizontal, $0.vertical] }
     switch sampling.count {

@@ -5,7 +5,7 @@ import ZigguratImaging
 /// A JPEG file read strip by strip through libjpeg: as RGB or gray rows, as its own 4:2:0 planes, or as
 /// its own DCT coefficients.
 final class JPEGSource: StripSource, StripDecoding {
-  /// How the file's data travel to the tiles.
+  /// The form in which the file's data become tiles.
   enum Path: Hashable {
     /// RGB or gray, exactly what `vips dzsave` sees.
     case rows
@@ -18,13 +18,11 @@ final class JPEGSource: StripSource, StripDecoding {
   let width: Int
   let height: Int
   let layout: PixelLayout
-  let hasAlpha = false
-  let steps: [String]
   private let file: JPEGFile
   private let path: Path
   private let tileSize: Int
   /// Rows on their way from the decoder to the tiles; small enough for a cache.
-  private let rows: RowBuffer
+  private let rows: PlaneBuffer
 
   /// - Parameter path: one that the file allows.
   init(_ file: JPEGFile, _ path: Path, tileSize: Int) throws(BuildError) {
@@ -38,14 +36,13 @@ final class JPEGSource: StripSource, StripDecoding {
     case .rows: layout = .interleaved(.rgb)
     case .planes, .coefficients: layout = .planar420
     }
-    steps = []
     let (mode, rowCount) =
       switch path {
       case .rows: (JS_ROWS, 8)
       case .planes: (JS_PLANES, 16)
       case .coefficients: (JS_COEFFICIENTS, 0)
       }
-    rows = RowBuffer(layout, width: file.width, rows: rowCount)
+    rows = PlaneBuffer(layout, width: file.width, height: rowCount)
     try check { js_start(reader, Int32(mode), $0) }
   }
 
@@ -77,11 +74,10 @@ final class JPEGSource: StripSource, StripDecoding {
       try check { js_read_coefficients(reader, strip.coefficients, blockStride, Int32(rows), $0) }
     case .rows:
       try move(to: strip) { (count) throws(BuildError) in
-        try check { js_read_rows(reader, rows.bases.0, rows.strides.0, count, $0) }
+        try check { js_read_rows(reader, rows.planes[0].base, rows.planes[0].stride, count, $0) }
       }
     case .planes:
-      let bases = [rows.bases.0, rows.bases.1, rows.bases.2].map { Optional($0) }
-      let strides = [rows.strides.0, rows.strides.1, rows.strides.2]
+      let (bases, strides) = (rows.planes.bases, rows.planes.strides)
       try move(to: strip) { (count) throws(BuildError) in
         try check { js_read_planes(reader, bases, strides, count, $0) }
       }
@@ -89,10 +85,10 @@ final class JPEGSource: StripSource, StripDecoding {
   }
 
   private func move(to strip: Strip, _ read: (Int32) throws(BuildError) -> Void) throws(BuildError) {
-    for y in stride(from: 0, to: strip.height, by: rows.count) {
-      let count = min(rows.count, strip.height - y)
+    for y in stride(from: 0, to: strip.height, by: rows.height) {
+      let count = min(rows.height, strip.height - y)
       try read(Int32(count))
-      rows.move(count, to: strip, y: y)
+      strip.put(rows.planes, rows: 0..<count, width: width, x: 0, y: y)
     }
   }
 
@@ -110,39 +106,27 @@ final class JPEGSource: StripSource, StripDecoding {
   /// Cuts tiles from coefficients: what the encoder of the source wrote, without another loss.
   private final class CoefficientTiles: ReadyTiles {
     private let source: JPEGSource
-    private let writer: OpaquePointer
+    private let writer: JPEGTileWriter
     /// To shrink from.
-    private let buffer: TileBuffer
+    private let buffer: PlaneBuffer
 
     init(_ source: JPEGSource, tileSize: Int) throws(BuildError) {
       self.source = source
-      var info = source.file.info
-      guard let writer = js_tile_writer_new(&info) else {
-        throw BuildError(source.file.subject, "no memory for a JPEG encoder", isTemporary: true)
-      }
-      self.writer = writer
-      buffer = TileBuffer(source.layout, tileSize: tileSize)
+      writer = try JPEGTileWriter(source.file.info, of: source.file.subject)
+      buffer = PlaneBuffer(source.layout, width: tileSize, height: tileSize)
     }
-
-    deinit { js_tile_writer_free(writer) }
 
     func tile(_ column: Int, of strip: Strip, width: Int) throws(BuildError) -> (
       bytes: UnsafeRawBufferPointer?, pixels: TilePixels
     ) {
       let (mcu, blocks) = (source.mcuSize, source.blocksPerMCU)
       let first = strip.coefficients! + column * (strip.tileSize / mcu) * blocks * 64
-      var bytes: UnsafePointer<UInt8>?
-      var size = 0
-      try source.check {
-        js_tile_write(writer, first, source.blockStride, Int32(width), Int32(strip.height), &bytes, &size, $0)
-      }
+      let bytes = try writer.write(first, stride: source.blockStride, width: width, height: strip.height)
       let tile = buffer.pixels(width: width, height: strip.height)
-      let bases = [tile.planes.0.base, tile.planes.1.base, tile.planes.2.base].map { Optional($0) }
-      let strides = [tile.planes.0.stride, tile.planes.1.stride, tile.planes.2.stride]
       js_inverse_dct(
         source.reader, first, source.blockStride, Int32((width + mcu - 1) / mcu),
-        Int32((strip.height + mcu - 1) / mcu), bases, strides)
-      return (UnsafeRawBufferPointer(start: bytes, count: size), tile)
+        Int32((strip.height + mcu - 1) / mcu), tile.planes.bases, tile.planes.strides)
+      return (bytes, tile)
     }
   }
 }

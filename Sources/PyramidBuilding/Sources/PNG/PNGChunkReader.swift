@@ -15,7 +15,7 @@ final class PNGChunkReader {
   /// Whether the file has ended before the chunk did.
   private(set) var hasEnded = false
   private let subject: String
-  private let descriptor: Int32
+  private let file: ReadableFile
   private let buffer: UnsafeMutablePointer<UInt8>
   private var position = 0
   private var end = 0
@@ -28,21 +28,19 @@ final class PNGChunkReader {
   /// Opens the file and reads its signature.
   init(path: String) throws(BuildError) {
     subject = path
-    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw BuildError(path, String(cString: strerror(errno))) }
+    guard let file = ReadableFile(path: path) else {
+      throw BuildError(path, String(cString: strerror(errno)))
+    }
+    self.file = file
+    fileSize = file.size
     buffer = .allocate(capacity: Self.bufferSize)
-    var status = stat()
-    fileSize = fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
     guard try word() == 0x8950_4e47, try word() == 0x0d0a_1a0a else { throw refused("has no PNG signature") }
   }
 
-  deinit {
-    close(descriptor)
-    buffer.deallocate()
-  }
+  deinit { buffer.deallocate() }
 
   /// Reads the file by places, as long as this object lives.
-  var placedReader: PlacedReader { PlacedReader(descriptor: descriptor, size: fileSize) }
+  var placedReader: PlacedReader { PlacedReader(descriptor: file.descriptor, size: fileSize) }
 
   func refused(_ reason: String) -> BuildError { BuildError(subject, reason) }
 
@@ -149,7 +147,7 @@ final class PNGChunkReader {
 
   private func fill() throws(BuildError) {
     var count = 0
-    repeat { count = read(descriptor, buffer, Self.bufferSize) } while count < 0 && errno == EINTR
+    repeat { count = read(file.descriptor, buffer, Self.bufferSize) } while count < 0 && errno == EINTR
     guard count >= 0 else { throw refused(String(cString: strerror(errno))) }
     guard count > 0 else {
       hasEnded = true
@@ -178,4 +176,11 @@ enum PNGChunk {
   static let text: UInt32 = 0x7445_5874  // tEXt
   static let compressedText: UInt32 = 0x7a54_5874  // zTXt
   static let internationalText: UInt32 = 0x6954_5874  // iTXt
+
+  /// A whole chunk.
+  static func bytes(_ name: UInt32, _ body: [UInt8]) -> [UInt8] {
+    let named = ByteOrder.big.bytes(Int(name), 4) + body
+    return ByteOrder.big.bytes(body.count, 4) + named
+      + ByteOrder.big.bytes(Int(named.withUnsafeBytes { checksum($0) }), 4)
+  }
 }

@@ -1,12 +1,12 @@
 import ZigguratImaging
 
-/// What a PNG file's chunks say of its colours (PNG, third edition, 11.3.2).
+/// The statements of a PNG file's chunks about its colours (PNG, third edition, 11.3.2).
 struct PNGColours {
   /// 100000 times the exponent of gAMA.
   var gamma: Int?
   /// 100000 times white, red, green and blue of cHRM, x and y each.
   var chromaticities: [Int]?
-  /// Of cICP.
+  /// The code points of cICP; nil if there are none.
   var codePoints: CodePoints?
   /// There is an sRGB chunk, which says more than gAMA and cHRM: those are for old readers.
   var isStandardRGB = false
@@ -28,7 +28,7 @@ struct PNGColours {
     numbers.count == 8 && zip(numbers, standardChromaticities).allSatisfy { abs($0 - $1) <= rounding }
   }
 
-  /// Nil where they are sRGB's, or make no sense.
+  /// The bytes of an ICC profile; nil if the colours are sRGB's, or make no sense.
   var profile: [UInt8]? {
     guard areOthers else { return nil }
     let numbers = chromaticities ?? Self.standardChromaticities
@@ -41,7 +41,7 @@ struct PNGColours {
       curve: gamma.map { .power(1e5 / Double($0)) } ?? .standardRGB)
   }
 
-  /// Nil where they are sRGB's.
+  /// The names and values of the chunks, for reports; nil if the colours are sRGB's.
   var words: String? {
     guard areOthers else { return nil }
     let parts = [

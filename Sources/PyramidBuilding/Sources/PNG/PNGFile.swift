@@ -1,3 +1,4 @@
+import ZigguratFiles
 import ZigguratImaging
 
 extension PixelBands {
@@ -21,7 +22,7 @@ extension PixelBands {
 final class PNGFile {
   let width: Int
   let height: Int
-  /// Those of a pixel; nil of a palette's, and of a kind that is unknown.
+  /// The bands of a pixel; nil for a palette, and for an unknown kind.
   let bands: PixelBands?
   /// Why pixels cannot be taken as they stand, which are 8 bits a channel, not interlaced, without palette
   /// or transparent colour; nil where they can.
@@ -46,7 +47,7 @@ final class PNGFile {
       throw chunks.refused("does not begin with a header")
     }
     let header = try chunks.rest(atMost: 13)
-    func number(_ bytes: some Collection<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
+    let number: (ArraySlice<UInt8>) -> Int = ByteOrder.big.number
     width = number(header[0..<4])
     height = number(header[4..<8])
     guard (1...0x7fff_ffff).contains(width), (1...0x7fff_ffff).contains(height) else {
@@ -72,7 +73,7 @@ final class PNGFile {
         isAnimated = try chunks.ancillary(atMost: 8).map { number($0.prefix(4)) > 1 } ?? false
       case PNGChunk.standardRGB: if try chunks.finish() { colours.isStandardRGB = true }
       case PNGChunk.profile: if try chunks.finish() { colours.hasProfile = true }
-      case PNGChunk.gamma: colours.gamma = try chunks.ancillary(atMost: 4).map(number)
+      case PNGChunk.gamma: colours.gamma = try chunks.ancillary(atMost: 4).map { number($0[...]) }
       case PNGChunk.chromaticities:
         guard let values = try chunks.ancillary(atMost: 32) else { break }
         colours.chromaticities = stride(from: 0, to: values.count, by: 4).map {

@@ -19,11 +19,9 @@ enum PNGLateEXIF {
     guard bytes.count >= 8,
       bytes.starts(with: [0x49, 0x49, 42, 0]) || bytes.starts(with: [0x4d, 0x4d, 0, 42])
     else { return nil }
+    let order: ByteOrder = bytes[0] == 0x49 ? .little : .big
     func number(_ at: Int, _ count: Int) -> Int? {
-      guard at >= 0, at <= bytes.count - count else { return nil }
-      let part = bytes[at..<at + count]
-      return bytes[0] == 0x49
-        ? part.reversed().reduce(0) { $0 << 8 | Int($1) } : part.reduce(0) { $0 << 8 | Int($1) }
+      at >= 0 && at <= bytes.count - count ? order.number(bytes, at: at, count) : nil
     }
     guard let directory = number(4, 4), let count = number(directory, 2) else { return nil }
     for entry in 0..<count {

@@ -1,6 +1,3 @@
-import TileStorage
-import ZigguratCDeflate
-
 /// A PNG file made of what can be read of a damaged one, in memory: what is lost of its pixel data is 0. libvips gives
 /// no row of data that do not inflate, and none at all of an interlaced file.
 enum PNGRepair {
@@ -22,10 +19,11 @@ enum PNGRepair {
       let body = try chunks.rest(atMost: longestChunk)
       let isSound = try chunks.finish()
       // An index into a palette that is damaged is nearer to its colour than none.
-      if isSound || name == PNGChunk.palette { append(name, body, to: &bytes) }
+      if isSound || name == PNGChunk.palette { bytes += PNGChunk.bytes(name, body) }
     }
-    append(PNGChunk.data, compressed(try pixelData(file, chunks, log)), to: &bytes)
-    append(PNGChunk.end, [], to: &bytes)
+    bytes += PNGChunk.bytes(
+      PNGChunk.data, try ThoroughDeflate.deflated(pixelData(file, chunks, log), level: 1))
+    bytes += PNGChunk.bytes(PNGChunk.end, [])
     log.add(chunks.log.worst)
     log.add(chunks.log.truncation)
     return bytes
@@ -66,22 +64,5 @@ enum PNGRepair {
     }
     log.add(damage)
     return data
-  }
-
-  private static func compressed(_ data: [UInt8]) -> [UInt8] {
-    guard let compressor = libdeflate_alloc_compressor(1) else { return [] }
-    defer { libdeflate_free_compressor(compressor) }
-    let most = libdeflate_zlib_compress_bound(compressor, data.count)
-    return [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
-      count = libdeflate_zlib_compress(compressor, data, data.count, buffer.baseAddress, most)
-    }
-  }
-
-  private static func append(_ name: UInt32, _ body: [UInt8], to bytes: inout [UInt8]) {
-    func big(_ number: UInt32) -> [UInt8] {
-      [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
-    }
-    let named = big(name) + body
-    bytes += big(UInt32(body.count)) + named + big(named.withUnsafeBytes { checksum($0) })
   }
 }

@@ -7,8 +7,6 @@ final class PNGSource: StripSource, StripDecoding {
   let width: Int
   let height: Int
   let layout: PixelLayout
-  let hasAlpha: Bool
-  let steps: [String] = []
   private let file: PNGFile
   private let bands: PixelBands
   private let inflater: PNGInflater
@@ -41,7 +39,6 @@ final class PNGSource: StripSource, StripDecoding {
     width = file.width
     height = file.height
     layout = .interleaved(bands)
-    hasAlpha = bands.hasAlpha
     let rowSize = file.width * bands.count
     rowsAtOnce = min(file.height, max(1, Self.inflatedSize / (rowSize + 1)))
     rowsLeft = file.height

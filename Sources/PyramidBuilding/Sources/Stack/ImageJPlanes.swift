@@ -1,4 +1,5 @@
 import TileStorage
+import ZigguratFiles
 
 /// The planes of a hyperstack that ImageJ or Fiji wrote into a TIFF file (ImageJ, `ij/io/TiffDecoder`): channels before
 /// slices before frames.
@@ -79,8 +80,7 @@ struct ImageJPlanes: StackPlanes {
     let tables = Array((isReversed ? "stul" : "luts").utf8)
     var (place, part) = (header, 1)
     for entry in stride(from: 4, to: header - 7, by: 8) {
-      let bytes = data[entry + 4..<entry + 8]
-      let count = (isReversed ? Array(bytes.reversed()) : Array(bytes)).reduce(0) { $0 << 8 | Int($1) }
+      let count = (isReversed ? ByteOrder.little : .big).number(data, at: entry + 4, 4)
       guard count <= counts.count - part else { return [] }
       let sizes = counts[part..<part + count]
       // What is beyond the data, or negative, is not added up.

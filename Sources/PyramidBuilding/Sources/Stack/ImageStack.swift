@@ -39,7 +39,7 @@ struct ImageStack {
     }
     guard options.bands == nil else {
       throw ImagingError(
-        "open", path, message: "has channels and no bands: choose them with --channels instead of --bands")
+        opening: path, "has channels and no bands: choose them with --channels instead of --bands")
     }
     try Self.check(options.depth, planes.sizeZ, "planes in depth", path)
     try Self.check(options.time, planes.sizeT, "time points", path)
@@ -64,8 +64,7 @@ struct ImageStack {
     }
     guard let (z, t, pages) = best else {
       guard options.depth != nil || options.time != nil || options.channels != nil else { return nil }
-      throw ImagingError(
-        "open", path, message: "its plane of \(names[0]) \(whereabouts(0, depths[0], times[0]))")
+      throw ImagingError(opening: path, "its plane of \(names[0]) \(whereabouts(0, depths[0], times[0]))")
     }
     let chosen = try Self.chosen(options.channels, names, planes.channels, pages, path) { channel in
       whereabouts(channel, z, t)
@@ -123,7 +122,7 @@ struct ImageStack {
     _ wanted: Int?, _ count: Int, _ what: String, _ path: String
   ) throws(ImagingError) {
     guard let wanted, wanted > count else { return }
-    throw ImagingError("open", path, message: "has no number \(wanted) of its \(what): it has \(count)")
+    throw ImagingError(opening: path, "has no number \(wanted) of its \(what): it has \(count)")
   }
 
   /// - Parameters:
@@ -147,20 +146,17 @@ struct ImageStack {
         names.firstIndex { $0.lowercased() == (name ?? each).lowercased() }
         ?? (name == nil ? Int(each) : nil).map { $0 - 1 }.flatMap { names.indices.contains($0) ? $0 : nil }
       guard let index else {
-        let shown = names.prefix(100).map(ChannelNames.quotedIfNeeded).joined(separator: ", ")
-        let words = shown + (names.count > 100 ? " and \(names.count - 100) more" : "")
-        throw ImagingError(
-          "open", path, message: "has no channel '\(name ?? each)'; its channels are \(words)")
+        let words = names.map(ChannelNames.quotedIfNeeded).listed(atMost: 100)
+        throw ImagingError(opening: path, "has no channel '\(name ?? each)'; its channels are \(words)")
       }
       guard pages[index] != nil else {
-        throw ImagingError("open", path, message: "its plane of \(names[index]) \(whereabouts(index))")
+        throw ImagingError(opening: path, "its plane of \(names[index]) \(whereabouts(index))")
       }
       if !chosen.contains(index) { chosen.append(index) }
     }
     if chosen.count > 1, let coloured = chosen.first(where: { channels[$0].samples > 1 }) {
       throw ImagingError(
-        "open", path,
-        message: "'\(names[coloured])' is red, green and blue, and is shown without other channels")
+        opening: path, "'\(names[coloured])' is red, green and blue, and is shown without other channels")
     }
     return chosen
   }
@@ -187,7 +183,7 @@ extension VipsSource {
     let count = stack.channels.count
     guard windows.count == count else {
       let words = "--window has windows for \(windows.count) channels"
-      throw ImagingError("open", path, message: "\(words), and \(count) \(count == 1 ? "is" : "are") shown")
+      throw ImagingError(opening: path, "\(words), and \(count) \(count == 1 ? "is" : "are") shown")
     }
     var sum: Image?
     for (channel, window) in zip(stack.channels, windows) {
@@ -199,20 +195,18 @@ extension VipsSource {
       }
       let page = try open()
       guard page.bands == 1 else {
-        throw ImagingError(
-          "open", path, message: "'\(channel.name)' has \(page.bands) bands, and no one colour")
+        throw ImagingError(opening: path, "'\(channel.name)' has \(page.bands) bands, and no one colour")
       }
       var image = try eightBits(page, options, isChannel: true, &own, open)
       if channel.isInverted { image = try image.inverted(first: 1, top: 255) }
       steps += own.map { "\(channel.name): \($0)" }
       let coloured = try image.coloured(channel.colour.map { Double($0) / 255 })
       if let below = sum, below.width != coloured.width || below.height != coloured.height {
-        throw ImagingError(
-          "open", path, message: "'\(channel.name)' is of another size than the channel before")
+        throw ImagingError(opening: path, "'\(channel.name)' is of another size than the channel before")
       }
       sum = try sum.map { (below) throws(ImagingError) in try below.added(coloured) } ?? coloured
     }
-    guard let sum else { throw ImagingError("open", path, message: "has no channel") }
+    guard let sum else { throw ImagingError(opening: path, "has no channel") }
     return (try sum.roundedToRGB(), steps)
   }
 }

@@ -1,5 +1,3 @@
-import TileStorage
-
 /// One image as the OME-XML in a TIFF's description has it: how many channels, planes of depth and moments it
 /// has, and in which page of the file each plane lies (OME model 2016-06, `Pixels`).
 struct OMEPixels: StackPlanes {
@@ -21,10 +19,6 @@ struct OMEPixels: StackPlanes {
   private static let mostPlanes = 1 << 20
   private static let mostChannels = 1 << 16
 
-  static func isOME(_ description: String) -> Bool {
-    description.contains("<OME") || description.contains("<ome:OME")
-  }
-
   /// `nil` if the text is no OME-XML, or none that is understood.
   ///
   /// - Parameters:
@@ -33,35 +27,30 @@ struct OMEPixels: StackPlanes {
   ///   - samples: bands of the image's pages, if the text does not say.
   ///   - name: the file's.
   init?(_ description: String, image: Int = 0, at start: Int = 0, samples: Int = 1, name: String = "") {
-    guard Self.isOME(description) else { return nil }
-    var elements = Elements(image: image)
-    do {
-      try XMLElements.read(
-        Array(description.utf8), begin: { elements.begin($0) }, text: { elements.text($0) },
-        end: { elements.end($0) })
-    } catch { return nil }
-    guard let pixels = elements.pixels, let order = pixels["DimensionOrder"].map(Array.init),
-      order.count == 5,
+    guard let text = OMEText(description), text.isWhole, text.images.indices.contains(image) else {
+      return nil
+    }
+    let found = text.images[image]
+    guard let order = found.pixels?["DimensionOrder"].map(Array.init), order.count == 5,
       order.prefix(2) == ["X", "Y"], Set(order.dropFirst(2)) == ["C", "Z", "T"],
-      let sizeC = pixels["SizeC"].flatMap({ Int($0) }), let sizeZ = pixels["SizeZ"].flatMap({ Int($0) }),
-      let sizeT = pixels["SizeT"].flatMap({ Int($0) }),
+      let sizeC = found.number("SizeC"), let sizeZ = found.number("SizeZ"), let sizeT = found.number("SizeT"),
       1...Self.mostChannels ~= sizeC, 1...Self.mostPlanes ~= sizeZ, 1...Self.mostPlanes ~= sizeT,
       sizeC * sizeZ <= Self.mostPlanes, sizeC * sizeZ * sizeT <= Self.mostPlanes,
-      let channels = Self.channels(elements.channels, sizeC, samples)
+      let channels = Self.channels(found.channels, sizeC, samples)
     else { return nil }
     self.channels = channels
     self.sizeZ = sizeZ
     self.sizeT = sizeT
-    self.images = elements.images
+    self.images = text.images.count
     self.image = image
     self.order = order
     self.start = image == 0 ? 0 : start
-    if elements.data.isEmpty {
+    if found.data.isEmpty {
       pages = nil
       others = [:]
     } else {
       (pages, others) = Self.pages(
-        elements.planes(inFileNamed: name), order, channels, sizeZ, sizeT, from: self.start)
+        found.data, text.identifier, inFileNamed: name, order, channels, sizeZ, sizeT, from: self.start)
     }
   }
 
@@ -69,11 +58,13 @@ struct OMEPixels: StackPlanes {
   ///
   /// - Returns: nil if the text does not describe all channels, or others.
   private static func channels(
-    _ described: [Elements.Channel], _ sizeC: Int, _ samplesOfPages: Int
+    _ described: [OMEText.Channel], _ sizeC: Int, _ samplesOfPages: Int
   ) -> [StackChannel]? {
     func channel(_ number: Int, samples: Int) -> StackChannel {
       guard described.indices.contains(number) else { return StackChannel(samples: samples) }
-      return StackChannel(name: described[number].name, colour: described[number].colour, samples: samples)
+      return StackChannel(
+        name: described[number].name.flatMap(line),
+        colour: described[number].colour.flatMap { Int($0) }.flatMap(colour), samples: samples)
     }
     let each = described.map { max(1, min($0.samples ?? 1, sizeC)) }
     if each.reduce(0, +) == sizeC, described.contains(where: { $0.samples != nil }) || samplesOfPages == 1 {
@@ -88,114 +79,23 @@ struct OMEPixels: StackPlanes {
     }
   }
 
-  /// The elements read so far; only one image's count.
-  private struct Elements {
-    let image: Int
-    var pixels: [String: String]?
-    var images = 0
-    var channels: [Channel] = []
-    var data: [Planes] = []
-    /// This file's identifier.
-    private var own: String?
-    /// The identifier of the file that the last planes lie in, while that is being read.
-    private var identifier: String?
-    private var isInside = false
-
-    /// A `Channel` as the text describes it.
-    struct Channel {
-      var name: String?
-      var colour: [Int]?
-      var samples: Int?
-    }
-
-    init(image: Int) { self.image = image }
-
-    mutating func begin(_ element: XMLElements.Element) -> Bool {
-      switch element.name {
-      case "OME": own = element["UUID"]
-      case "Image": images += 1
-      case "Pixels" where pixels == nil && images == image + 1:
-        isInside = true
-        pixels = Dictionary(element.values.map { ($0.name, $0.value) }) { first, _ in first }
-      case "Channel" where isInside && channels.count < OMEPixels.mostChannels:
-        channels.append(
-          Channel(
-            name: element["Name"].flatMap(OMEPixels.line),
-            // 0 is black that cannot be seen through: programs write it that know no colour.
-            colour: element.number("Color").flatMap { $0 == 0 ? nil : OMEPixels.colour($0) },
-            samples: element.number("SamplesPerPixel")))
-      case "TiffData" where isInside && data.count < OMEPixels.mostPlanes: data.append(Planes(element))
-      case "UUID" where isInside && !data.isEmpty:
-        data[data.count - 1].file = element["FileName"] ?? ""
-        identifier = ""
-      default: break
-      }
-      return true
-    }
-
-    mutating func text(_ bytes: UnsafeRawBufferPointer) {
-      if let known = identifier, known.utf8.count < 100 {
-        identifier = known + String(decoding: bytes, as: UTF8.self)
-      }
-    }
-
-    mutating func end(_ name: String) {
-      if name == "Pixels" { isInside = false }
-      if name == "UUID", let identifier, !data.isEmpty {
-        let text = identifier.filter { !$0.isWhitespace }
-        if let own, !text.isEmpty { data[data.count - 1].isElsewhere = text != own }
-        self.identifier = nil
-      }
-    }
-
-    /// The planes, each with whether another file holds it. Where identifiers do not say it, names do; if one name alone
-    /// stands in the text, the file may have been renamed.
-    func planes(inFileNamed name: String) -> [Planes] {
-      let names = Set(data.map(\.file))
-      return data.map { planes in
-        var planes = planes
-        planes.isElsewhere =
-          planes.isElsewhere ?? (names.count > 1 && planes.file.map { $0 != name } ?? false)
-        return planes
-      }
-    }
-  }
-
-  /// Places of some planes: an element `TiffData`.
-  private struct Planes {
-    let c: Int
-    let z: Int
-    let t: Int
-    let page: Int?
-    let count: Int?
-    /// The name of the file that holds them; nil means this file.
-    var file: String?
-    /// Whether that is another file; nil if its identifier does not say it.
-    var isElsewhere: Bool?
-
-    init(_ element: XMLElements.Element) {
-      c = element.number("FirstC") ?? 0
-      z = element.number("FirstZ") ?? 0
-      t = element.number("FirstT") ?? 0
-      page = element.number("IFD")
-      count = element.number("PlaneCount")
-    }
-  }
-
   private static func line(_ text: String) -> String? {
     let line = String(text.prefix(100).filter { !$0.isNewline })
     return line.isEmpty ? nil : line
   }
 
-  /// The colour in the signed number that OME writes: red, green, blue and opacity, a byte each.
-  private static func colour(_ number: Int) -> [Int] {
+  /// The colour in the signed number that OME writes: red, green, blue and opacity, a byte each. 0 is black that cannot be
+  /// seen through: programs write it that know no colour.
+  private static func colour(_ number: Int) -> [Int]? {
+    if number == 0 { return nil }
     let bits = UInt32(truncatingIfNeeded: number)
     return [Int(bits >> 24), Int(bits >> 16 & 255), Int(bits >> 8 & 255)]
   }
 
   /// By the planes' numbers in the order of the dimensions.
   private static func pages(
-    _ data: [Planes], _ order: [Character], _ channels: [StackChannel], _ sizeZ: Int, _ sizeT: Int,
+    _ data: [OMEText.Planes], _ identifier: String?, inFileNamed name: String, _ order: [Character],
+    _ channels: [StackChannel], _ sizeZ: Int, _ sizeT: Int,
     from start: Int
   ) -> ([Int: Int], [Int: String]) {
     let sizes = [channels.count, sizeZ, sizeT]
@@ -203,16 +103,26 @@ struct OMEPixels: StackPlanes {
     // `FirstC` counts channels, as Bio-Formats reads it, or what `SizeC` counts.
     let ofSample = channels.enumerated().flatMap { Array(repeating: $0, count: $1.samples) }
     var (pages, others, room): ([Int: Int], [Int: String], Int) = ([:], [:], count)
+    let names = Set(data.map(\.file))
     for each in data {
+      // Where identifiers do not say which file holds planes, names do; if one name alone stands in the text, the file may
+      // have been renamed.
+      let known = each.identifier.flatMap { $0.isEmpty ? nil : $0 }
+      let isElsewhere =
+        if let identifier, let known {
+          known != identifier
+        } else {
+          names.count > 1 && each.file.map { $0 != name } ?? false
+        }
       let channel = each.c < channels.count || !ofSample.indices.contains(each.c) ? each.c : ofSample[each.c]
       let place = [channel, each.z, each.t]
       guard zip(place, sizes).allSatisfy({ 0..<$1 ~= $0 }) else { continue }
       let first = index(place, order, sizes)
-      let page = each.page
+      let page = each.directory
       let planes = each.count ?? (page == nil ? count : 1)
       guard (page ?? start) >= 0, (page ?? start) < mostPlanes else { continue }
       for offset in 0..<max(0, min(planes, count - first, room)) {
-        if each.isElsewhere == true {
+        if isElsewhere {
           others[first + offset] = each.file ?? ""
         } else {
           pages[first + offset] = (page ?? start) + offset
@@ -247,8 +157,4 @@ struct OMEPixels: StackPlanes {
     let index = Self.index([channel, z, t], order, [channels.count, sizeZ, sizeT])
     return others[index].flatMap { $0.isEmpty ? nil : $0 }
   }
-}
-
-extension XMLElements.Element {
-  fileprivate func number(_ attribute: String) -> Int? { self[attribute].flatMap { Int($0) } }
 }

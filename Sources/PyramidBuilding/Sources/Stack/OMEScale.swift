@@ -1,7 +1,6 @@
 import TileGeometry
-import TileStorage
 
-/// How large a pixel is, as the OME-XML in a TIFF's description says (OME model 2016-06, `Pixels`).
+/// The size of a pixel by the OME-XML in a TIFF's description (OME model 2016-06, `Pixels`).
 enum OMEScale {
   /// Microns that a unit of length has (OME model 2016-06, `UnitsLength`), but pixels and reference frames, which are no
   /// lengths.
@@ -13,41 +12,27 @@ enum OMEScale {
     "ua": 149_597_870_700e6, "ly": 9_460_730_472_580_800e6, "pc": 3.0856775814913673e22, "pt": 25_400.0 / 72,
   ]
 
-  /// Microns per pixel; nil where the description is no OME-XML or does not say.
-  ///
-  /// Text of strangers, of which no more is read than one element `Pixels` with its attributes.
-  ///
-  /// - Parameter image: whose pixels, counted from 0.
+  /// Returns the microns per pixel of an image, counted from 0; nil if the description is no OME-XML or does not say them.
   static func microns(_ description: String, image: Int = 0) -> Point? {
-    guard OMEPixels.isOME(description) else { return nil }
-    var microns: Point?
-    var left = image
+    OMEText(description).flatMap { microns($0, image: image) }
+  }
+
+  private static func microns(_ text: OMEText, image: Int) -> Point? {
     // What comes behind the element need not be well-formed.
-    try? XMLElements.read(
-      Array(description.utf8),
-      begin: { element in
-        guard element.name == "Pixels" else { return true }
-        left -= 1
-        guard left < 0 else { return true }
-        microns = length("PhysicalSizeX", element).map {
-          Point(x: $0, y: length("PhysicalSizeY", element) ?? $0)
-        }
-        return false
-      })
-    return microns
+    let all = text.images + (text.damagedImage.map { [$0] } ?? [])
+    guard all.indices.contains(image), let pixels = all[image].pixels else { return nil }
+    return length("PhysicalSizeX", pixels).map { Point(x: $0, y: length("PhysicalSizeY", pixels) ?? $0) }
   }
 
   /// Returns the microns per pixel of the image that a directory, counted from 0, is a plane of.
   static func microns(_ description: String, ofDirectory directory: Int) -> Point? {
-    guard let images = OMEImages(description) else { return nil }
-    // A text that gives no image its directories tells of the first one's pixels alone.
-    guard let image = images.image(ofDirectory: directory) ?? (images.all.count < 2 ? 0 : nil) else {
-      return nil
-    }
-    return microns(description, image: image)
+    guard let text = OMEText(description) else { return nil }
+    // A text that gives no image its directories describes the first one's pixels alone.
+    let image = text.image(ofDirectory: directory) ?? (text.images.count < 2 ? 0 : nil)
+    return image.flatMap { microns(text, image: $0) }
   }
 
-  private static func length(_ name: String, _ pixels: XMLElements.Element) -> Double? {
+  private static func length(_ name: String, _ pixels: [String: String]) -> Double? {
     guard let number = pixels[name].flatMap({ Double($0) }), number > 0, number.isFinite else { return nil }
     // Where no unit is named it is the micron.
     guard let unit = pixels[name + "Unit"] else { return number }

@@ -4,28 +4,15 @@ import ZigguratImaging
 /// The components of a tile in planes of their own on their way to RGB: those of a JPEG that is not 4:2:0. For one
 /// thread at a time.
 final class ComponentPlanes {
-  let planes: (Plane, Plane, Plane)
-  private let memory: UnsafeMutablePointer<UInt8>
-  private let converter: tjhandle?
+  let planes: Planes
+  private let buffers: [PlaneBuffer]
+  private let converter: JPEGDecompressor?
 
   /// - Parameter isYCbCr: otherwise red, green and blue.
-  init(_ mcu: JPEGHeader.MCU, isYCbCr: Bool, tileSize: Int) throws(BuildError) {
-    let (stride, size) = (tileSize + 64, (tileSize + 64) * tileSize)
-    memory = .allocate(capacity: 3 * size)
-    planes = (
-      Plane(base: memory, stride: stride), Plane(base: memory + size, stride: stride),
-      Plane(base: memory + 2 * size, stride: stride)
-    )
-    converter = isYCbCr ? tjInitDecompress() : nil
-    // `deinit` frees the memory: it runs if an initializer throws when all properties are set.
-    if isYCbCr, converter == nil {
-      throw BuildError("tile", "no memory for a JPEG decoder", isTemporary: true)
-    }
-  }
-
-  deinit {
-    memory.deallocate()
-    if let converter { tjDestroy(converter) }
+  init(isYCbCr: Bool, tileSize: Int) throws(BuildError) {
+    converter = isYCbCr ? try JPEGDecompressor("tile") : nil
+    buffers = (0..<3).map { _ in PlaneBuffer(.interleaved(.gray), width: tileSize, height: tileSize) }
+    planes = Planes(buffers[0].planes[0], buffers[1].planes[0], buffers[2].planes[0])
   }
 
   func join(into tile: TilePixels, _ mcu: JPEGHeader.MCU) throws(BuildError) {
@@ -37,20 +24,18 @@ final class ComponentPlanes {
       case (8, 16): TJSAMP_440
       default: TJSAMP_420
       }
-    var bases: [UnsafePointer<UInt8>?] = [
-      UnsafePointer(planes.0.base), UnsafePointer(planes.1.base), UnsafePointer(planes.2.base),
-    ]
-    let strides = [Int32(planes.0.stride), Int32(planes.1.stride), Int32(planes.2.stride)]
+    var bases = planes.readableBases
+    let strides = planes.strides.map(Int32.init)
     let code = tjDecodeYUVPlanes(
-      converter, &bases, strides, Int32(sampling.rawValue), tile[0].base, Int32(tile.width),
+      converter.handle, &bases, strides, Int32(sampling.rawValue), tile[0].base, Int32(tile.width),
       Int32(tile[0].stride), Int32(tile.height), Int32(TJPF_RGB.rawValue), 0)
-    guard code == 0 else { throw BuildError("tile", String(cString: tjGetErrorStr2(converter))) }
+    guard code == 0 else { throw BuildError("tile", converter.message) }
   }
 
   private func interleave(into pixels: Plane, _ width: Int, _ height: Int) {
     for y in 0..<height {
-      let at = y * planes.0.stride
-      let (red, green, blue) = (planes.0.base + at, planes.1.base + at, planes.2.base + at)
+      let at = y * planes[0].stride
+      let (red, green, blue) = (planes[0].base + at, planes[1].base + at, planes[2].base + at)
       let row = pixels.base + y * pixels.stride
       for x in 0..<width {
         row[3 &* x] = red[x]

@@ -5,7 +5,7 @@ import ZigguratImaging
 extension Image {
   private static let notesField = "ziggurat-tiff-notes"
 
-  /// What was decided of a TIFF's samples, a clause each.
+  /// The decisions about a TIFF's samples, a clause each.
   var sampleNotes: [String] {
     string(Self.notesField).map { $0.split(separator: "\n").map(String.init) } ?? []
   }
@@ -27,7 +27,7 @@ extension Image {
   ) throws(ImagingError) -> Image? {
     guard let tags = TIFFTags.read(path: path, page: page ?? 0) else { return nil }
     if let refusal = tags.refusal(keepsBands: keepsBands) {
-      throw ImagingError("open", path, message: refusal)
+      throw ImagingError(opening: path, refusal)
     }
     let isOwn = !tags.isReadByLibvips || log != nil
     let loaded: Image
@@ -41,9 +41,7 @@ extension Image {
       loaded = try Image(tiff: path, access: access, page: page)
     }
     var image = loaded
-    var notes: [String] = []
-    if let note = tags.missingNote { notes.append(note) }
-    if tags.isYCbCrUnderRGB { notes.append("its JPEG data are YCbCr, though its tag says RGB") }
+    var notes = [tags.missingNote, tags.colourNote].compactMap(\.self)
     if !keepsBands, let choice = tags.choice, image.bands == tags.pictureBands {
       image = try image.taking(choice, isOwn: isOwn)
       notes += choice.notes
@@ -86,7 +84,7 @@ extension Image {
       pixels = try TIFFUnitPixels(
         path: path, page: page, tags: tags, keepsAll: access == .random, damagedAsIn: log)
     } catch {
-      throw ImagingError("open", path, message: error.reason)
+      throw ImagingError(opening: path, error.reason)
     }
     let image = try Image(pixels.header, fields: fields, subject: path, from: pixels)
     image.setInt(rowsField, pixels.rowsHeld)
@@ -97,7 +95,7 @@ extension Image {
   private static func mask(path: String, access: Access, directory: Int) throws(ImagingError) -> Image {
     guard let tags = TIFFTags.read(path: path, page: directory), tags.samples == 1,
       tags.format == SAMPLEFORMAT_UINT, tags.bits <= 8
-    else { throw ImagingError("open", path, message: "its mask (directory \(directory + 1)) cannot be read") }
+    else { throw ImagingError(opening: path, "its mask (directory \(directory + 1)) cannot be read") }
     return try pixels(path: path, access: access, page: directory, tags, fields: nil)
   }
 

@@ -2,7 +2,7 @@ import ZigguratImaging
 
 /// A slide that OpenSlide knows and that is a TIFF whose own tiles are its picture.
 struct SlideTIFF {
-  /// Nil where OpenSlide has to read it.
+  /// The file; nil if OpenSlide has to read it.
   let file: TIFFFile?
   /// Why, as a clause.
   let obstacle: String?
@@ -10,7 +10,7 @@ struct SlideTIFF {
   /// Scanners whose picture of full resolution is the first of the TIFF as it stands, each tile in its place.
   private static let vendors: Set = ["aperio"]
 
-  /// Nil for what is no such slide.
+  /// `nil` if the file is no such slide.
   init?(_ picture: SourcePicture, _ image: Image, _ options: BuildOptions) {
     guard picture.associated == nil, Image.loader(ofPath: picture.path) == "openslideload",
       options.bands == nil,
@@ -29,9 +29,9 @@ struct SlideTIFF {
       return "its first picture"
     }
     let ability = try TIFFAbility(&file)
-    if file.isYCbCrUnderRGB || ability == nil { return "its JPEG data's other colours" }
+    if file.tags.isYCbCrUnderRGB || ability == nil { return "its JPEG data's other colours" }
     // What the scanner left out OpenSlide paints as it saw fit.
-    if !file.isJPEG { return file.missingCount > 0 ? "tiles that are missing" : nil }
+    if !file.isJPEG { return file.tags.missingCount > 0 ? "tiles that are missing" : nil }
     let survey = try TIFFTileSurvey(file)
     return survey.isDamaged ? survey.obstacle : nil
   }

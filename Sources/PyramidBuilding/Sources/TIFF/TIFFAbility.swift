@@ -11,7 +11,7 @@ struct TIFFAbility {
   /// Quantisation of luminance and chrominance; empty where the file is not JPEG.
   let tables: [[Int]]
 
-  /// Nil where the JPEG decoder would take the colours for others.
+  /// `nil` if the JPEG decoder would mistake the colours for others.
   ///
   /// - Parameter file: gets the chroma sampling that all units must have.
   init?(_ file: inout TIFFFile) throws(BuildError) {

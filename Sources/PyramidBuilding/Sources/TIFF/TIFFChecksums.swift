@@ -1,5 +1,4 @@
 import Glibc
-import ZigguratCISAL
 import ZigguratCTIFF
 
 /// The checksums of a TIFF's deflated tiles and strips, which neither libtiff nor libvips reads (RFC 1950, section 2.2): pixels
@@ -8,7 +7,7 @@ final class TIFFChecksums {
   private let handle: TIFFHandle
   private let tags: TIFFTags
   private let page: Int
-  private let state: UnsafeMutablePointer<inflate_state>
+  private let stream = ZlibInflater()
   private let input: UnsafeMutablePointer<UInt8>
   private let output: UnsafeMutablePointer<UInt8>
 
@@ -27,13 +26,11 @@ final class TIFFChecksums {
     self.handle = handle
     self.tags = tags
     self.page = page
-    state = .allocate(capacity: 1)
     input = .allocate(capacity: Self.partSize)
     output = .allocate(capacity: Self.partSize)
   }
 
   deinit {
-    state.deallocate()
     input.deallocate()
     output.deallocate()
   }
@@ -46,7 +43,7 @@ final class TIFFChecksums {
     for unit in 0..<tags.unitCount where !handle.isMissing(unit) {
       let name = tags.name(ofUnit: unit)
       if handle.isCutOff(unit) {
-        log.add(lost: unit, ofPage: page, .truncated, "the TIFF file is cut off: it lacks \(name)")
+        log.add(lost: unit, ofPage: page, handle.loss(of: unit, named: name, ""))
       } else if !isDamaged, !isSound(unit) {
         isDamaged = true
         log.add(.error, TIFFInflater.reason(name))
@@ -55,28 +52,22 @@ final class TIFFChecksums {
   }
 
   private func isSound(_ unit: Int) -> Bool {
-    isal_inflate_init(state)
-    state.pointee.crc_flag = UInt32(ISAL_ZLIB)
-    state.pointee.avail_in = 0
+    stream.begin()
     let (stored, size) = (handle.storedSize(unit), handle.size(ofUnit: unit))
     var (place, done): (UInt64, UInt64) = (0, 0)
-    while state.pointee.block_state != ISAL_BLOCK_FINISH {
-      if state.pointee.avail_in == 0 {
+    while !stream.isFinished {
+      if stream.needsInput {
         let count = handle.readPart(
           unit, from: place, to: input, count: Int(min(stored - place, UInt64(Self.partSize))))
-        state.pointee.next_in = input
-        state.pointee.avail_in = UInt32(count)
+        stream.give(UnsafeMutableBufferPointer(start: input, count: count))
         place += UInt64(count)
       }
-      let hasInput = state.pointee.avail_in > 0
-      state.pointee.next_out = output
-      state.pointee.avail_out = UInt32(Self.partSize)
-      guard isal_inflate(state) == ISAL_DECOMP_OK else { return false }
-      let count = Self.partSize - Int(state.pointee.avail_out)
+      let (step, count) = stream.step(to: output, count: Self.partSize)
       done += UInt64(count)
+      if step == .damaged || step == .mismatched { return false }
       // Some writers fill up the last strip; libtiff reads no further than it needs.
       if done > size { return isShortStrip(unit) }
-      if !hasInput, count == 0, state.pointee.block_state != ISAL_BLOCK_FINISH { return false }
+      if step == .starved { return false }
     }
     return true
   }

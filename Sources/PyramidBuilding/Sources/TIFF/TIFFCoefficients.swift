@@ -10,8 +10,8 @@ final class TIFFCoefficients {
   private let reader: OpaquePointer
   /// Has the first tile's tables for `invert`, whatever a damaged tile leaves in `reader`.
   private let inverter: OpaquePointer
-  private let writer: OpaquePointer
-  /// Of the first tile, as all are.
+  private let writer: JPEGTileWriter
+  /// The header of the first tile, which all others share.
   private let info: js_info
   /// Rows of coefficients that nobody wants.
   private let aside: UnsafeMutablePointer<Int16>
@@ -28,7 +28,7 @@ final class TIFFCoefficients {
     }
     // The file may have been written over since its header was looked at.
     guard Int(js_blocks_per_mcu(reader)) == mcu.blocks, Int(info.h.0) * 8 == mcu.width,
-      Int(info.v.0) * 8 == mcu.height, let writer = js_tile_writer_new(&info)
+      Int(info.v.0) * 8 == mcu.height, let writer = try? JPEGTileWriter(info, of: file.path)
     else {
       js_close(reader)
       js_close(inverter)
@@ -61,7 +61,6 @@ final class TIFFCoefficients {
   deinit {
     js_close(reader)
     js_close(inverter)
-    js_tile_writer_free(writer)
     aside.deallocate()
   }
 
@@ -116,7 +115,7 @@ final class TIFFCoefficients {
     } catch { throw BuildError(file.path, "\(units.name(unit)): \(error.reason)") }
   }
 
-  /// What else the survey found may have been written over since.
+  /// Whether a header is still like the first tile's: the file may have been written over since the survey.
   private func isLikeFirst(_ found: js_info) -> Bool {
     Int(found.width) == file.unitWidth && Int(found.height) == file.unitHeight
       && found.components == info.components && found.has_several_scans == 0 && found.is_arithmetic == 0
@@ -132,31 +131,23 @@ final class TIFFCoefficients {
   func encode(
     _ blocks: UnsafePointer<Int16>, stride: Int, width: Int, height: Int
   ) -> UnsafeRawBufferPointer? {
-    var bytes: UnsafePointer<UInt8>?
-    var size = 0
-    do throws(BuildError) {
-      try JPEGFile.check(file.path, isPart: true) {
-        js_tile_write(writer, blocks, stride, Int32(width), Int32(height), &bytes, &size, $0)
-      }
-    } catch { return nil }
-    return UnsafeRawBufferPointer(start: bytes, count: size)
+    try? writer.write(blocks, stride: stride, width: width, height: height)
   }
 
   /// Inverse DCT into planes that have room for whole MCUs.
   func invert(
     _ blocks: UnsafeMutablePointer<Int16>, stride: Int, width: Int, height: Int,
-    into planes: (Plane, Plane, Plane)
+    into planes: Planes
   ) {
-    let bases: [UnsafeMutablePointer<UInt8>?] = [planes.0.base, planes.1.base, planes.2.base]
-    let strides = [planes.0.stride, planes.1.stride, planes.2.stride]
     js_inverse_dct(
       inverter, blocks, stride, Int32((width + mcu.width - 1) / mcu.width),
-      Int32((height + mcu.height - 1) / mcu.height), bases, strides)
+      Int32((height + mcu.height - 1) / mcu.height), planes.bases, planes.strides)
   }
 }
 
 extension TIFFFile {
-  /// What its JPEG data hold, in the numbers of `js_info`: the TIFF's own field counts, as for OpenSlide and libtiff.
+  /// The colours of its JPEG data, in the numbers of `js_info`: the TIFF's own field counts, as for OpenSlide and
+  /// libtiff.
   fileprivate var jpegColour: Int32 { bands == 1 ? 1 : isYCbCr ? 2 : 3 }
 }
 
@@ -192,19 +183,19 @@ final class TIFFCoefficientDecoder: StripDecoding {
 final class TIFFCoefficientTiles: ReadyTiles {
   private let source: TIFFSource
   private let coefficients: TIFFCoefficients
-  private let buffer: TileBuffer
+  private let buffer: PlaneBuffer
   private let planes: ComponentPlanes?
-  /// Of one tile; nil where they are the strip's.
+  /// The coefficients of one tile; nil if they are the strip's.
   private let own: UnsafeMutablePointer<Int16>?
   private let ownStride: Int
 
   init(_ source: TIFFSource, _ mcu: JPEGHeader.MCU, tileSize: Int, isAligned: Bool) throws(BuildError) {
     self.source = source
     coefficients = try TIFFCoefficients(source.file, mcu)
-    buffer = TileBuffer(source.layout, tileSize: tileSize)
+    buffer = PlaneBuffer(source.layout, width: tileSize, height: tileSize)
     planes =
       source.layout == .interleaved(.rgb)
-      ? try ComponentPlanes(mcu, isYCbCr: source.file.isYCbCr, tileSize: tileSize) : nil
+      ? try ComponentPlanes(isYCbCr: source.file.isYCbCr, tileSize: tileSize) : nil
     ownStride = tileSize / mcu.width * mcu.blocks
     own = isAligned ? .allocate(capacity: ownStride * 64 * (tileSize / mcu.height)) : nil
   }
@@ -260,7 +251,7 @@ final class TIFFUnitCutter {
   private let blocks: UnsafeMutablePointer<Int16>
   private let stride, rows: Int
 
-  /// Nil where the file's first tile cannot be cut.
+  /// `nil` if the file's first tile cannot be cut.
   init?(_ file: TIFFFile) {
     guard let reader = try? TIFFUnitReader(file), let data = try? reader.jpeg(0),
       let header = JPEGHeader(UnsafeRawBufferPointer(data)), header.isSequential, header.isInterleaved,
@@ -275,7 +266,7 @@ final class TIFFUnitCutter {
 
   deinit { blocks.deallocate() }
 
-  /// Nil where the tile is not like the first, or damaged.
+  /// Returns the upper left of a tile; nil if the tile is not like the first, or is damaged.
   func encode(_ unit: Int, width: Int, height: Int) -> UnsafeRawBufferPointer? {
     guard (try? coefficients.read(unit, rows: 0..<rows, into: blocks, stride: stride)) != nil else {
       return nil

@@ -85,7 +85,7 @@ struct TIFFDirectories: Sendable {
   private(set) var isCutShort = false
 
   let reader: PlacedReader
-  let isLittle: Bool
+  let order: ByteOrder
   let isBig: Bool
   private var seen: Set<Int> = []
   /// Entries and bytes of their values that may yet be read, in the whole file: directories may list each other, lie one
@@ -106,18 +106,13 @@ struct TIFFDirectories: Sendable {
   ///
   /// - Parameter most: how many directories are read.
   init?(_ file: SourceFile, most: Int = mostDirectories) {
-    reader = PlacedReader(descriptor: file.handle.descriptor, size: file.identity.size)
-    guard let head = reader.bytes(0, 8), head[0] == head[1], head[0] == 0x49 || head[0] == 0x4d else {
-      return nil
-    }
-    isLittle = head[0] == 0x49
-    let version = Self.number(head[2..<4], isLittle)
+    reader = file.reader
+    guard let head = reader.bytes(0, 8), let order = TIFFEntry.order(head) else { return nil }
+    self.order = order
+    let version = order.number(head, at: 2, 2)
     guard version == 42 || version == 43 else { return nil }
     isBig = version == 43
-    guard
-      var next = isBig
-        ? reader.bytes(8, 8).map({ Self.number($0[...], isLittle) }) : Self.number(head[4..<8], isLittle)
-    else { return nil }
+    guard var next = (isBig ? reader.bytes(8, 8) : Array(head[4..<8])).map(order.number) else { return nil }
     while next != 0, all.count < most, let found = read(at: next, depth: 0) {
       all.append(found.directory)
       next = found.next
@@ -125,30 +120,9 @@ struct TIFFDirectories: Sendable {
     if next != 0, all.count == most { isCutShort = true }
   }
 
-  static func number(_ bytes: some BidirectionalCollection<UInt8>, _ isLittle: Bool) -> Int {
-    let number =
-      isLittle
-      ? bytes.reversed().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-      : bytes.reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-    return Int(exactly: number) ?? .max
-  }
-
-  struct Entry {
-    let tag, type, count: Int
-    /// Its bytes, or where they lie.
-    let inline: ArraySlice<UInt8>
-  }
-
-  /// Bytes of a value, by its type.
-  static let sizes = [
-    1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8,
-    // UTF-8 (EXIF 3.0).
-    129: 1,
-  ]
-
   /// `nil` if there is no directory, or it was read before.
   private mutating func read(at offset: Int, depth: Int) -> (directory: Directory, next: Int)? {
-    let (countSize, entrySize, linkSize) = isBig ? (8, 20, 8) : (2, 12, 4)
+    let (countSize, linkSize, entrySize) = (isBig ? 8 : 2, isBig ? 8 : 4, TIFFEntry.byteCount(isBig: isBig))
     guard seen.insert(offset).inserted else { return nil }
     let place =
       depth > 0 ? "a directory that page \(all.count + 1) lists" : "the directory of page \(all.count + 1)"
@@ -156,7 +130,7 @@ struct TIFFDirectories: Sendable {
       noteMissing(place, depth, offset, countSize)
       return nil
     }
-    let count = Self.number(head[...], isLittle)
+    let count = order.number(head)
     guard 1...Self.mostEntries ~= count else {
       noteMissing(place, depth, offset, countSize)
       return nil
@@ -183,12 +157,7 @@ struct TIFFDirectories: Sendable {
     var strip: (start: Int?, count: Int?) = (nil, nil)
     var interchange: (start: Int?, count: Int?) = (nil, nil)
     var (x, y): (Double?, Double?)
-    for start in stride(from: 0, to: bytes.count, by: entrySize) {
-      let entry = Entry(
-        tag: Self.number(bytes[start..<start + 2], isLittle),
-        type: Self.number(bytes[start + 2..<start + 4], isLittle),
-        count: Self.number(bytes[start + 4..<start + (isBig ? 12 : 8)], isLittle),
-        inline: bytes[start + (isBig ? 12 : 8)..<start + entrySize])
+    for entry in TIFFEntry.all(in: bytes, order, isBig: isBig) {
       guard tags.insert(entry.tag).inserted || Self.textTags.contains(entry.tag) else { continue }
       if depth == 0 { check(entry) }
       if Self.packetTags.contains(entry.tag) { directory.hasPacket = true }
@@ -249,7 +218,7 @@ struct TIFFDirectories: Sendable {
       }
     }
     let link = reader.bytes(directory.linkOffset, linkSize)
-    return (directory, link.map { Self.number($0[...], isLittle) } ?? 0)
+    return (directory, link.map(order.number) ?? 0)
   }
 
   /// Records that a directory of at least so many bytes does not exist or makes no sense.
@@ -265,13 +234,13 @@ struct TIFFDirectories: Sendable {
   }
 
   /// Records a value behind the end of the file that the picture or its metadata need.
-  private mutating func check(_ entry: Entry) {
+  private mutating func check(_ entry: TIFFEntry) {
     guard 254...532 ~= entry.tag || Self.furtherTags.contains(entry.tag), entry.count > 0,
-      let size = Self.sizes[entry.type]
+      let size = TIFFEntry.sizes[entry.type]
     else { return }
     let (whole, isVast) = entry.count.multipliedReportingOverflow(by: size)
     guard isVast || whole > entry.inline.count else { return }
-    let offset = Self.number(entry.inline, isLittle)
+    let offset = order.number(entry.inline)
     guard damage == nil, isVast || offset > reader.size - whole else { return }
     damage = SourceDamage(
       .truncated,
@@ -283,28 +252,28 @@ struct TIFFDirectories: Sendable {
   private static let furtherTags: Set = [700, 33432, 33723, 34377, 34675, 50838, 50839]
 
   /// `nil` if the file does not have the value, or more has been read of it than of any usual file.
-  private mutating func bytes(_ entry: Entry, most: Int) -> [UInt8]? {
-    guard let size = Self.sizes[entry.type] else { return nil }
+  private mutating func bytes(_ entry: TIFFEntry, most: Int) -> [UInt8]? {
+    guard let size = TIFFEntry.sizes[entry.type] else { return nil }
     let (length, overflow) = min(entry.count, most).multipliedReportingOverflow(by: size)
     guard !overflow, entry.count > 0 else { return nil }
     let (whole, isVast) = entry.count.multipliedReportingOverflow(by: size)
     if !isVast, whole <= entry.inline.count { return Array(entry.inline.prefix(length)) }
     guard length <= bytesLeft else { return nil }
     bytesLeft -= length
-    return reader.bytes(Self.number(entry.inline, isLittle), length)
+    return reader.bytes(order.number(entry.inline), length)
   }
 
-  private mutating func numbers(_ entry: Entry, most: Int = 1) -> [Int] {
-    guard [1, 3, 4, 13, 16, 18].contains(entry.type), let size = Self.sizes[entry.type],
+  private mutating func numbers(_ entry: TIFFEntry, most: Int = 1) -> [Int] {
+    guard [1, 3, 4, 13, 16, 18].contains(entry.type), let size = TIFFEntry.sizes[entry.type],
       let bytes = bytes(entry, most: most)
     else { return [] }
-    return stride(from: 0, to: bytes.count, by: size).map { Self.number(bytes[$0..<$0 + size], isLittle) }
+    return stride(from: 0, to: bytes.count, by: size).map { order.number(bytes, at: $0, size) }
   }
 
   /// A rational or floating-point number; nil for any other, and for one divided by 0.
-  private mutating func real(_ entry: Entry) -> Double? {
+  private mutating func real(_ entry: TIFFEntry) -> Double? {
     guard let bytes = bytes(entry, most: 1) else { return nil }
-    func whole(_ range: Range<Int>) -> Int { Self.number(bytes[range], isLittle) }
+    func whole(_ range: Range<Int>) -> Int { order.number(bytes[range]) }
     switch entry.type {
     case 5 where whole(4..<8) != 0: return Double(whole(0..<4)) / Double(whole(4..<8))
     case 10 where whole(4..<8) != 0:
@@ -314,7 +283,7 @@ struct TIFFDirectories: Sendable {
     case 3, 4: return Double(whole(0..<bytes.count))
     case 11: return Double(Float(bitPattern: UInt32(truncatingIfNeeded: whole(0..<4))))
     case 12:
-      let bits = (isLittle ? bytes.reversed() : bytes).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+      let bits = (order == .little ? bytes.reversed() : bytes).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
       return Double(bitPattern: bits)
     default: return nil
     }
@@ -326,7 +295,7 @@ struct TIFFDirectories: Sendable {
   /// Returns the strings of a field.
   ///
   /// - Parameter isUnread: set if a part of them could not be read.
-  private mutating func texts(_ entry: Entry, _ isUnread: inout Bool) -> [String] {
+  private mutating func texts(_ entry: TIFFEntry, _ isUnread: inout Bool) -> [String] {
     guard entry.count > 0 else { return [] }
     let most = min(textLeft, Self.longestText)
     guard [1, 2, 6, 7, 129].contains(entry.type), let bytes = bytes(entry, most: most) else {
@@ -409,9 +378,8 @@ extension TIFFDirectories {
   func changes(forOnly number: Int) -> [(offset: Int, bytes: [UInt8])]? {
     guard let directory = directory(number) else { return nil }
     let (size, place) = isBig ? (8, 8) : (4, 4)
-    let offset = withUnsafeBytes(of: UInt64(directory.offset).littleEndian) { Array($0.prefix(size)) }
     return [
-      (place, isLittle ? offset : offset.reversed()),
+      (place, order.bytes(directory.offset, size)),
       (directory.linkOffset, [UInt8](repeating: 0, count: size)),
     ]
   }

@@ -1,23 +1,23 @@
 import ZigguratFiles
 import ZigguratMetadata
 
-/// What the directories of a TIFF file say (TIFF 6.0, section 2), or those of EXIF, without the words in them, and
-/// without where it lies.
+/// The contents of a TIFF file's directories (TIFF 6.0, section 2), or of EXIF, without metadata and without their
+/// places.
 struct TIFFFacts {
   private(set) var told: [UInt8] = []
   /// The pictures' data.
   private(set) var data: [Range<Int>] = []
   private let bytes: (Int, Int) -> [UInt8]?
-  private let isLittle: Bool
+  private let order: ByteOrder
   private var directories = 0
   /// Fields that may yet come, and bytes of their values: they are held in the memory of who builds, not of a cell,
   /// several times over. Of a million tiles places and lengths have 8 MB.
   private var (fieldsLeft, bytesLeft) = (1 << 18, 16 << 20)
 
-  /// Of a TIFF file.
+  /// Reads the directories of a TIFF file.
   init?(_ reader: PlacedReader) { self.init(isFile: true) { reader.bytes($0, $1) } }
 
-  /// Of what follows `Exif\0\0`.
+  /// Reads the directories of EXIF, behind `Exif\0\0`.
   init?(exif body: [UInt8]) {
     self.init(isFile: false) { offset, count in
       guard offset >= 0, count >= 0, count <= body.count, offset <= body.count - count else { return nil }
@@ -27,19 +27,19 @@ struct TIFFFacts {
 
   private init?(isFile: Bool, _ bytes: @escaping (Int, Int) -> [UInt8]?) {
     self.bytes = bytes
-    guard let head = bytes(0, 8), head[0] == head[1], head[0] == 0x49 || head[0] == 0x4d else { return nil }
-    isLittle = head[0] == 0x49
-    guard number(Array(head[2..<4])) == 42 else { return nil }
+    guard let head = bytes(0, 8), let order = TIFFEntry.order(head), order.number(head, at: 2, 2) == 42 else {
+      return nil
+    }
+    self.order = order
     told.append(head[0])
-    var next = number(Array(head[4..<8]))
+    var next = order.number(head, at: 4, 4)
     // Of EXIF the second directory is a thumbnail's.
     repeat {
       guard let following = read(next, .picture) else { return nil }
       next = following
     } while next != 0 && isFile
     // Which picture has which data, in the order in which it lies.
-    let order = data.indices.sorted { data[$0].lowerBound < data[$1].lowerBound }
-    for index in order { tell(index) }
+    for index in data.indices.sorted(by: { data[$0].lowerBound < data[$1].lowerBound }) { tell(index) }
   }
 
   private enum Kind: Int {
@@ -47,21 +47,12 @@ struct TIFFFacts {
     case exif, interoperability
   }
 
-  private func number(_ bytes: [UInt8]) -> Int {
-    (isLittle ? bytes.reversed() : bytes).reduce(0) { $0 << 8 | Int($1) }
-  }
-
   private mutating func tell(_ number: Int) {
-    withUnsafeBytes(of: UInt64(number).littleEndian) { told += $0 }
+    told += ByteOrder.little.bytes(number, 8)
   }
-
-  /// Bytes of a value, by its type.
-  private static let sizes = [
-    1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4,
-  ]
 
   private struct Field {
-    let tag, type, count: Int
+    let entry: TIFFEntry
     let value: [UInt8]
   }
 
@@ -69,31 +60,30 @@ struct TIFFFacts {
   private mutating func read(_ offset: Int, _ kind: Kind, depth: Int = 0) -> Int? {
     directories += 1
     guard directories < 10_000, depth < 4, let head = bytes(offset, 2) else { return nil }
-    let count = number(head)
+    let count = order.number(head)
     fieldsLeft -= count
     guard fieldsLeft >= 0, let entries = bytes(offset + 2, 12 * count + 4) else { return nil }
     var fields: [Field] = []
-    for entry in 0..<count {
-      let bytes = Array(entries[12 * entry..<12 * entry + 12])
-      let (tag, type) = (number(Array(bytes[0..<2])), number(Array(bytes[2..<4])))
-      let values = number(Array(bytes[4..<8]))
-      guard let size = Self.sizes[type], values <= PixelContent.mostParts * 8 else { return nil }
-      if isWords(tag, kind) { continue }
-      let length = size * values
+    for entry in TIFFEntry.all(in: entries, order, isBig: false) {
+      guard entry.type <= 13, let size = TIFFEntry.sizes[entry.type],
+        entry.count <= PixelContent.mostParts * 8
+      else { return nil }
+      if isWords(entry.tag, kind) { continue }
+      let length = size * entry.count
       bytesLeft -= length
       guard bytesLeft >= 0 else { return nil }
       let value =
-        length <= 4 ? Array(bytes[8..<8 + length]) : self.bytes(number(Array(bytes[8..<12])), length)
+        length <= 4 ? Array(entry.inline.prefix(length)) : bytes(order.number(entry.inline), length)
       guard let value else { return nil }
       // Of what a program wrote there builders may read a scale, of a scanner's XMP even the format.
-      if tag == 270, !MachineText.isSuspected(Self.text(value)) { continue }
-      if tag == 700, Self.text(value).contains("rdf:RDF") { continue }
-      fields.append(Field(tag: tag, type: type, count: values, value: value))
+      if entry.tag == 270, !MachineText.isSuspected(Self.text(value)) { continue }
+      if entry.tag == 700, Self.text(value).contains("rdf:RDF") { continue }
+      fields.append(Field(entry: entry, value: value))
     }
     tell(kind.rawValue)
     guard addData(fields) else { return nil }
     for field in fields {
-      switch (field.tag, kind) {
+      switch (field.entry.tag, kind) {
       case (273, .picture), (324, .picture): continue
       case (0x8769, .picture): guard follow(field, .exif, depth) else { return nil }
       case (0xa005, .exif): guard follow(field, .interoperability, depth) else { return nil }
@@ -101,11 +91,11 @@ struct TIFFFacts {
       // Data that lies elsewhere: JPEG of TIFF's first manner, and strips that are free.
       case (513, .picture), (288, .picture): return nil
       default:
-        for number in [field.tag, field.type, field.count] { tell(number) }
+        for number in [field.entry.tag, field.entry.type, field.entry.count] { tell(number) }
         told += field.value
       }
     }
-    return number(Array(entries.suffix(4)))
+    return order.number(entries.suffix(4))
   }
 
   private static func text(_ value: [UInt8]) -> String {
@@ -114,21 +104,22 @@ struct TIFFFacts {
 
   private mutating func follow(_ field: Field, _ kind: Kind, _ depth: Int) -> Bool {
     guard let offsets = numbers(field) else { return false }
-    tell(field.tag)
+    tell(field.entry.tag)
     for offset in offsets { guard read(offset, kind, depth: depth + 1) != nil else { return false } }
     return true
   }
 
   private func numbers(_ field: Field) -> [Int]? {
-    guard [3, 4, 13].contains(field.type) else { return nil }
-    let size = Self.sizes[field.type]!
-    return (0..<field.count).map { number(Array(field.value[$0 * size..<($0 + 1) * size])) }
+    guard [3, 4, 13].contains(field.entry.type), let size = TIFFEntry.sizes[field.entry.type] else {
+      return nil
+    }
+    return (0..<field.entry.count).map { order.number(field.value, at: $0 * size, size) }
   }
 
   private mutating func addData(_ fields: [Field]) -> Bool {
     for (places, lengths) in [(273, 279), (324, 325)] {
-      guard let place = fields.first(where: { $0.tag == places }) else { continue }
-      guard let length = fields.first(where: { $0.tag == lengths }), let starts = numbers(place),
+      guard let place = fields.first(where: { $0.entry.tag == places }) else { continue }
+      guard let length = fields.first(where: { $0.entry.tag == lengths }), let starts = numbers(place),
         let counts = numbers(length), starts.count == counts.count,
         data.count + starts.count <= PixelContent.mostParts
       else { return false }
@@ -137,7 +128,7 @@ struct TIFFFacts {
     return true
   }
 
-  /// What people and their programs say of a picture, and what says nothing of its pixels: who, when, where, with what.
+  /// Whether a tag has metadata: a statement about people, times, places and devices that says nothing of pixels.
   private func isWords(_ tag: Int, _ kind: Kind) -> Bool {
     switch kind {
     case .picture:

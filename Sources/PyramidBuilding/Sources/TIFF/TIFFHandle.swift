@@ -76,22 +76,38 @@ final class TIFFHandle {
     return messages.decoding.flatMap { DecoderWarnings.tiff(message: $0, of: part) }
   }
 
-  /// A field of 16 bits, or what the standard says where it is missing.
-  func short(_ tag: Int32) -> Int {
-    var value: UInt16 = 0
-    return withUnsafeMutablePointer(to: &value) { out in
-      withVaList([out]) { TIFFVGetFieldDefaulted(pointer, UInt32(tag), $0) }
-    } == 1 ? Int(value) : 0
+  /// Reads a field to the places where libtiff writes it.
+  ///
+  /// - Parameter isDefaulted: whether the standard's value is read if the file does not have the field.
+  /// - Returns: whether there is a value.
+  private func read(_ tag: Int32, isDefaulted: Bool = false, to places: any CVarArg...) -> Bool {
+    withVaList(places) {
+      isDefaulted
+        ? TIFFVGetFieldDefaulted(pointer, UInt32(tag), $0) : TIFFVGetField(pointer, UInt32(tag), $0)
+    } == 1
   }
 
-  /// A field of 16 bits that the file has; `nil` if it has not.
-  func stated(_ tag: Int32) -> Int? {
-    var value: UInt16 = 0
-    let isThere = withUnsafeMutablePointer(to: &value) { out in
-      withVaList([out]) { TIFFVGetField(pointer, UInt32(tag), $0) }
-    }
-    return isThere == 1 ? Int(value) : nil
+  /// Returns a field of one value; `nil` if there is none.
+  private func value<Value>(_ tag: Int32, isDefaulted: Bool = false, _ initial: Value) -> Value? {
+    var value = initial
+    return withUnsafeMutablePointer(to: &value) { read(tag, isDefaulted: isDefaulted, to: $0) } ? value : nil
   }
+
+  /// Returns a field of several values, which libtiff counts in numbers like `zero`; empty if there is none.
+  private func values<Count: BinaryInteger, Value>(_ tag: Int32, _ zero: Count, _: Value.Type) -> [Value] {
+    var (count, base): (Count, UnsafePointer<Value>?) = (zero, nil)
+    let isThere = withUnsafeMutablePointer(to: &count) { count in
+      withUnsafeMutablePointer(to: &base) { read(tag, to: count, $0) }
+    }
+    guard isThere, let base else { return [] }
+    return Array(UnsafeBufferPointer(start: base, count: Int(count)))
+  }
+
+  /// Returns a field of 16 bits, or what the standard says if the file does not have it.
+  func short(_ tag: Int32) -> Int { Int(value(tag, isDefaulted: true, 0 as UInt16) ?? 0) }
+
+  /// Returns a field of 16 bits; `nil` if the file does not have it.
+  func stated(_ tag: Int32) -> Int? { value(tag, 0 as UInt16).map(Int.init) }
 
   /// The photometric tag. If the file lacks it, the value that libtiff's RGBA interface assumes for so many samples
   /// (libtiff 4.5, `TIFFRGBAImageBegin`); `nil` if that is none. Without the tag libtiff takes samples beyond the first
@@ -108,79 +124,51 @@ final class TIFFHandle {
     }
   }
 
-  /// A field of 32 bits, or nil.
-  func long(_ tag: Int32) -> Int? {
-    var value: UInt32 = 0
-    let isThere = withUnsafeMutablePointer(to: &value) { out in
-      withVaList([out]) { TIFFVGetField(pointer, UInt32(tag), $0) }
-    }
-    return isThere == 1 ? Int(value) : nil
-  }
+  /// Returns a field of 32 bits; `nil` if the file does not have it.
+  func long(_ tag: Int32) -> Int? { value(tag, 0 as UInt32).map(Int.init) }
 
-  /// A field of a 32-bit float, or nil.
-  func float(_ tag: Int32) -> Double? {
-    var value: Float = 0
-    let isThere = withUnsafeMutablePointer(to: &value) { out in
-      withVaList([out]) { TIFFVGetField(pointer, UInt32(tag), $0) }
-    }
-    return isThere == 1 ? Double(value) : nil
-  }
+  /// Returns a field of a 32-bit float; `nil` if the file does not have it.
+  func float(_ tag: Int32) -> Double? { value(tag, 0 as Float).map(Double.init) }
 
-  /// A field of two 16-bit numbers, or what the standard says where it is missing.
+  /// Returns a field of two 16-bit numbers, or what the standard says if the file does not have it.
   func shorts(_ tag: Int32) -> [Int] {
-    var (first, second): (UInt16, UInt16) = (0, 0)
-    let isThere = withUnsafeMutablePointer(to: &first) { first in
-      withUnsafeMutablePointer(to: &second) { second in
-        withVaList([first, second]) { TIFFVGetFieldDefaulted(pointer, UInt32(tag), $0) }
-      }
+    var values: [UInt16] = [0, 0]
+    let isThere = values.withUnsafeMutableBufferPointer { values in
+      read(tag, isDefaulted: true, to: values.baseAddress!, values.baseAddress! + 1)
     }
-    return isThere == 1 ? [Int(first), Int(second)] : []
+    return isThere ? values.map(Int.init) : []
   }
 
-  /// A field of so many 32-bit floats, or nil.
+  /// Returns a field of `count` 32-bit floats, or what the standard says; `nil` if it says nothing.
   func floats(_ tag: Int32, count: Int) -> [Float]? {
-    var base: UnsafePointer<Float>?
-    let isThere = withUnsafeMutablePointer(to: &base) { out in
-      withVaList([out]) { TIFFVGetFieldDefaulted(pointer, UInt32(tag), $0) }
-    }
-    guard isThere == 1, let base else { return nil }
+    guard let base = value(tag, isDefaulted: true, nil as UnsafePointer<Float>?) ?? nil else { return nil }
     return Array(UnsafeBufferPointer(start: base, count: count))
   }
 
-  /// What each sample beyond those of the colours is (TIFF 6.0, ExtraSamples).
-  var extraSamples: [Int] {
-    var count: UInt16 = 0
-    var base: UnsafeMutablePointer<UInt16>?
-    let isThere = withUnsafeMutablePointer(to: &count) { count in
-      withUnsafeMutablePointer(to: &base) { base in
-        withVaList([count, base]) { TIFFVGetField(pointer, UInt32(TIFFTAG_EXTRASAMPLES), $0) }
-      }
-    }
-    guard isThere == 1, let base else { return [] }
-    return UnsafeBufferPointer(start: base, count: Int(count)).map(Int.init)
-  }
+  /// The kind of each sample beyond those of the colours (TIFF 6.0, ExtraSamples).
+  var extraSamples: [Int] { values(TIFFTAG_EXTRASAMPLES, 0 as UInt16, UInt16.self).map(Int.init) }
 
-  /// Red, green and blue of each index, 16 bits each; nil if there is no palette.
-  func palette(bits: Int) -> [[UInt16]]? {
+  /// Returns the reds, greens and blues of the palette; `nil` if there is no palette.
+  func palette(bits: Int) -> [[UInt8]]? {
     var planes: [UnsafeMutablePointer<UInt16>?] = [nil, nil, nil]
     let isThere = planes.withUnsafeMutableBufferPointer { planes in
       let base = planes.baseAddress!
-      return withVaList([base, base + 1, base + 2]) {
-        TIFFVGetField(pointer, UInt32(TIFFTAG_COLORMAP), $0)
-      }
+      return read(TIFFTAG_COLORMAP, to: base, base + 1, base + 2)
     }
-    guard isThere == 1 else { return nil }
-    return planes.compactMap { $0 }.map { Array(UnsafeBufferPointer(start: $0, count: 1 << bits)) }
+    guard isThere, !planes.contains(nil) else { return nil }
+    let colours = planes.map { Array(UnsafeBufferPointer(start: $0, count: 1 << bits)) }
+    // Some writers fill in 8 bits of the 16.
+    let shift = colours.joined().contains { $0 > 255 } ? 8 : 0
+    return colours.map { $0.map { UInt8(truncatingIfNeeded: $0 >> shift) } }
   }
 
-  /// The image's text; nil if there is none.
+  /// Returns a text of the image; `nil` if there is none.
   func text(_ tag: Int32) -> String? {
-    var base: UnsafePointer<CChar>?
-    let isThere = withUnsafeMutablePointer(to: &base) { out in
-      withVaList([out]) { TIFFVGetField(pointer, UInt32(tag), $0) }
-    }
-    return isThere == 1 ? base.map { String(cString: $0) } : nil
+    (value(tag, nil as UnsafePointer<CChar>?) ?? nil).map { String(cString: $0) }
   }
+
+  /// Returns a field of bytes; empty if the file does not have it.
+  func bytes(_ tag: Int32) -> [UInt8] { values(tag, 0 as UInt32, UInt8.self) }
 
   /// Replaces a field of one or two 16-bit numbers in memory.
   func set(_ tag: Int32, _ values: Int32...) {
@@ -227,6 +215,29 @@ final class TIFFHandle {
       : TIFFReadRawStrip(pointer, UInt32(unit), base, tmsize_t(count))) == count
   }
 
+  /// Decodes a tile or strip.
+  ///
+  /// - Returns: the number of bytes; −1 if it is damaged.
+  func readDecoded(_ unit: Int, to base: UnsafeMutableRawPointer?, count: Int) -> Int {
+    Int(
+      isTiled
+        ? TIFFReadEncodedTile(pointer, UInt32(unit), base, tmsize_t(count))
+        : TIFFReadEncodedStrip(pointer, UInt32(unit), base, tmsize_t(count)))
+  }
+
+  /// Throws if an uncompressed tile or strip is shorter than its pixels: libtiff would read whatever follows it.
+  func checkStoredSize(_ unit: Int, named name: String, _ size: UInt64) throws(BuildError) {
+    guard storedSize(unit) < size else { return }
+    throw BuildError(subject, "\(name) has \(storedSize(unit)) bytes instead of \(size)")
+  }
+
+  /// Returns the damage of a file that lacks a tile or strip, or has one that cannot be decoded for a reason.
+  func loss(of unit: Int, named name: String, _ reason: String) -> SourceDamage {
+    isCutOff(unit)
+      ? SourceDamage(.truncated, "the TIFF file is cut off: it lacks \(name)")
+      : SourceDamage(.error, "the TIFF file is damaged: \(reason)")
+  }
+
   /// The first bytes of a tile or strip as they are stored; nil if it is missing or cannot be read.
   func start(ofUnit unit: Int, count: Int) -> [UInt8]? {
     let size = Int(min(storedSize(unit), UInt64(count)))
@@ -242,19 +253,6 @@ final class TIFFHandle {
       let start = start(ofUnit: unit, count: 10), start.count == 10
     else { return false }
     return start[2...3] == [0xff, 0xe0] && start[6...9].elementsEqual("JFIF".utf8)
-  }
-
-  /// A field of bytes; empty where it is missing.
-  func bytes(_ tag: Int32) -> [UInt8] {
-    var count: UInt32 = 0
-    var base: UnsafeMutableRawPointer?
-    let isThere = withUnsafeMutablePointer(to: &count) { count in
-      withUnsafeMutablePointer(to: &base) { base in
-        withVaList([count, base]) { TIFFVGetField(pointer, UInt32(tag), $0) }
-      }
-    }
-    guard isThere == 1, let base else { return [] }
-    return Array(UnsafeRawBufferPointer(start: base, count: Int(count)))
   }
 
   /// The messages that libtiff gives for one handle.
@@ -287,9 +285,8 @@ final class TIFFHandle {
     private static func text(_ format: UnsafePointer<CChar>, _ arguments: CVaListPointer) -> String {
       var text = [CChar](repeating: 0, count: 256)
       vsnprintf(&text, text.count, format, arguments)
-      let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
       // File names and tag values of a hostile file may hold anything.
-      return String(decoding: bytes.map { $0 < 0x20 ? 0x20 : $0 }, as: UTF8.self)
+      return String(buffer: text.prefix { $0 != 0 }.map { 0..<0x20 ~= $0 ? 0x20 : $0 })
     }
   }
 }

@@ -32,15 +32,15 @@ extension TIFFDirectories {
       own += values(self.entries(at: all[0].offset), Self.packetTags, &room)
     }
     guard !own.isEmpty || !exif.isEmpty else { return nil }
-    let head = Array((isLittle ? "II" : "MM").utf8) + digits(42, 2)
+    let head = Array((order == .little ? "II" : "MM").utf8) + order.bytes(42, 2)
     var directories: [UInt8] = []
     if !exif.isEmpty {
-      own.append(Value(tag: Self.exifDirectory, type: 4, count: 1, bytes: digits(8, 4)))
+      own.append(Value(tag: Self.exifDirectory, type: 4, count: 1, bytes: order.bytes(8, 4)))
       append(exif, to: &directories)
     }
     let first = 8 + directories.count
     append(own.sorted { $0.tag < $1.tag }, to: &directories)
-    return head + digits(first, 4) + directories
+    return head + order.bytes(first, 4) + directories
   }
 
   /// Whether the EXIF of a picture says that its colours are Adobe RGB (1998).
@@ -50,7 +50,9 @@ extension TIFFDirectories {
     guard all.indices.contains(page) else { return false }
     let exif = entries(at: pointer(Self.exifDirectory, in: entries(at: all[page].offset)))
     var room = 1 << 10
-    if let space = values(exif, [40961], &room).first, space.type == 3, number(space.bytes.prefix(2)) == 2 {
+    if let space = values(exif, [40961], &room).first, space.type == 3,
+      order.number(space.bytes.prefix(2)) == 2
+    {
       return true
     }
     let index = values(entries(at: pointer(Self.interoperability, in: exif)), [1], &room).first
@@ -62,46 +64,35 @@ extension TIFFDirectories {
     let bytes: [UInt8]
   }
 
-  private func number(_ bytes: some BidirectionalCollection<UInt8>) -> Int { Self.number(bytes, isLittle) }
-
-  private func digits(_ number: Int, _ count: Int) -> [UInt8] {
-    let bytes = withUnsafeBytes(of: UInt64(number).littleEndian) { Array($0.prefix(count)) }
-    return isLittle ? bytes : bytes.reversed()
-  }
-
   /// Returns the entries of a directory; none if there is no directory.
-  private func entries(at offset: Int?) -> [Entry] {
-    let (countSize, entrySize, countEnd) = isBig ? (8, 20, 12) : (2, 12, 8)
-    guard let offset, offset > 0, let head = reader.bytes(offset, countSize) else { return [] }
-    let count = number(head)
-    guard count <= Self.mostEntries, let bytes = reader.bytes(offset + countSize, count * entrySize) else {
-      return []
-    }
-    return stride(from: 0, to: bytes.count, by: entrySize).map { start in
-      Entry(
-        tag: number(bytes[start..<start + 2]), type: number(bytes[start + 2..<start + 4]),
-        count: number(bytes[start + 4..<start + countEnd]),
-        inline: bytes[start + countEnd..<start + entrySize])
-    }
+  private func entries(at offset: Int?) -> [TIFFEntry] {
+    let countSize = isBig ? 8 : 2
+    guard let offset, offset > 0, let count = reader.bytes(offset, countSize).map(order.number),
+      count <= Self.mostEntries,
+      let bytes = reader.bytes(offset + countSize, count * TIFFEntry.byteCount(isBig: isBig))
+    else { return [] }
+    return TIFFEntry.all(in: bytes, order, isBig: isBig)
   }
 
   /// Returns the place of the directory that a tag leads to; `nil` if there is no such tag.
-  private func pointer(_ tag: Int, in entries: [Entry]) -> Int? {
+  private func pointer(_ tag: Int, in entries: [TIFFEntry]) -> Int? {
     var room = 8
-    return values(entries, [tag], &room).first.map { number($0.bytes) }
+    return values(entries, [tag], &room).first.map { order.number($0.bytes) }
   }
 
   /// Returns the values of these tags, the first of each, in the order of the tags.
   ///
   /// - Parameter room: bytes that may yet be read.
-  private func values(_ entries: [Entry], _ tags: Set<Int>, _ room: inout Int) -> [Value] {
+  private func values(_ entries: [TIFFEntry], _ tags: Set<Int>, _ room: inout Int) -> [Value] {
     var found: [Int: Value] = [:]
     for entry in entries where tags.contains(entry.tag) && found[entry.tag] == nil {
-      guard let size = Self.sizes[entry.type], entry.count > 0, entry.count <= room / size else { continue }
+      guard let size = TIFFEntry.sizes[entry.type], entry.count > 0, entry.count <= room / size else {
+        continue
+      }
       let length = entry.count * size
       let bytes =
         length <= entry.inline.count
-        ? Array(entry.inline.prefix(length)) : reader.bytes(number(entry.inline), length)
+        ? Array(entry.inline.prefix(length)) : reader.bytes(order.number(entry.inline), length)
       guard let bytes else { continue }
       room -= length
       found[entry.tag] = Value(tag: entry.tag, type: entry.type, count: entry.count, bytes: bytes)
@@ -115,19 +106,19 @@ extension TIFFDirectories {
     let values = values.filter { $0.type <= 13 }
     var next = 8 + bytes.count + 2 + 12 * values.count + 4
     var further: [UInt8] = []
-    bytes += digits(values.count, 2)
+    bytes += order.bytes(values.count, 2)
     for value in values {
-      bytes += digits(value.tag, 2) + digits(value.type, 2) + digits(value.count, 4)
+      bytes += order.bytes(value.tag, 2) + order.bytes(value.type, 2) + order.bytes(value.count, 4)
       if value.bytes.count <= 4 {
         bytes += value.bytes + [UInt8](repeating: 0, count: 4 - value.bytes.count)
       } else {
-        bytes += digits(next, 4)
+        bytes += order.bytes(next, 4)
         // Values begin at even places (TIFF 6.0, section 2).
         let padded = value.bytes + [UInt8](repeating: 0, count: value.bytes.count % 2)
         further += padded
         next += padded.count
       }
     }
-    bytes += digits(0, 4) + further
+    bytes += order.bytes(0, 4) + further
   }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import ZigguratCTIFF
 import ZigguratImaging
 
@@ -27,15 +26,8 @@ final class TIFFPageView: ByteSupply {
   }
 
   func read(into bytes: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
-    var done = 0
-    while done < bytes.count {
-      let part = pread(
-        file.handle.descriptor, bytes.baseAddress! + done, bytes.count - done, offset + done)
-      if part < 0, errno == EINTR { continue }
-      if part < 0 { return -1 }
-      if part == 0 { break }
-      done += part
-    }
+    let done = file.handle.read(into: bytes, at: offset)
+    guard done >= 0 else { return -1 }
     let range = offset..<offset + done
     for change in changes {
       let part = range.clamped(to: change.offset..<change.offset + change.bytes.count)

@@ -4,7 +4,7 @@ import ZigguratImaging
 
 /// A TIFF file of which tiles or strips are decoded side by side.
 final class TIFFSource: StripSource {
-  /// How the file's data travel to the tiles.
+  /// The form in which the file's data become tiles.
   enum Path: Hashable {
     /// Gray or RGB, exactly what `vips dzsave` sees.
     case rows
@@ -19,7 +19,6 @@ final class TIFFSource: StripSource {
   let file: TIFFFile
   let layout: PixelLayout
   let path: Path
-  let hasAlpha = false
   var steps: [String] { file.notes }
   /// A tile of output is one tile of the file, or some that fill it.
   private let isAligned: Bool
@@ -48,7 +47,7 @@ final class TIFFSource: StripSource {
 
   func finish() throws(BuildError) -> SourceDamage? {
     let damage = file.log.worst
-    if let damage, file.log.lostParts() >= file.columns * file.rows - file.missingCount {
+    if let damage, file.log.lostParts() >= file.columns * file.rows - file.tags.missingCount {
       throw BuildError(file.path, damage.reason)
     }
     return damage
@@ -65,7 +64,7 @@ final class TIFFSource: StripSource {
   /// A unit, and as much again compressed, for each of a few threads.
   var memory: Int { 8 * file.unitWidth * file.unitHeight * file.bands + (4 << 20) }
 
-  /// Of which coefficients are cut.
+  /// The MCU of which coefficients are cut; nil if none are.
   private var mcu: JPEGHeader.MCU? {
     if case .coefficients(let mcu) = path { mcu } else { nil }
   }
@@ -109,8 +108,9 @@ final class TIFFSource: StripSource {
 private final class TIFFStripDecoder: StripDecoding {
   private let source: TIFFSource
   private let reader: TIFFUnitReader
-  /// Where units go that do not lie wholly in one row of tiles or reach far over the edge.
-  private lazy var aside = UnitPlanes(source)
+  /// Memory for units that do not lie wholly in one row of tiles, or reach far over the edge.
+  private lazy var aside = PlaneBuffer(
+    source.layout, width: source.file.unitWidth + 2, height: source.file.unitHeight + 2)
 
   init(_ source: TIFFSource) throws(BuildError) {
     self.source = source
@@ -126,22 +126,12 @@ private final class TIFFStripDecoder: StripDecoding {
     let file = source.file
     let x = unit % file.columns * file.unitWidth
     let top = unit / file.columns * file.unitHeight - strip.row * strip.tileSize
-    try decode(unit, to: aside.planes)
+    try reader.decode(unit, source.layout, to: aside.planes)
     let first = max(0, -top)
-    let count = min(file.height(ofUnit: unit), strip.height - top) - first
-    for plane in 0..<source.layout.planeCount {
-      let step = source.layout.subsampling(ofPlane: plane)
-      let columns = (min(file.unitWidth, file.width - x) + step - 1) / step
-      for y in 0..<(count + step - 1) / step {
-        strip.put(
-          aside[plane].base + (first / step + y) * aside[plane].stride, count: columns, plane: plane,
-          x: x / step, y: (max(top, 0)) / step + y)
-      }
-    }
-  }
-
-  private func decode(_ unit: Int, to planes: (Plane, Plane, Plane)) throws(BuildError) {
-    try reader.decode(unit, source.layout, to: planes)
+    let count = min(file.tags.rows(ofUnit: unit), strip.height - top) - first
+    strip.put(
+      aside.planes, rows: first..<first + count, width: min(file.unitWidth, file.width - x), x: x,
+      y: max(top, 0))
   }
 }
 
@@ -149,14 +139,14 @@ private final class TIFFStripDecoder: StripDecoding {
 private final class TIFFTiles: ReadyTiles {
   private let source: TIFFSource
   private let reader: TIFFUnitReader
-  private let buffer: TileBuffer
+  private let buffer: PlaneBuffer
   /// For the edges of what is copied; nil where the file's first tile is not to be cut.
   private lazy var cutter = TIFFUnitCutter(source.file)
 
   init(_ source: TIFFSource, tileSize: Int) throws(BuildError) {
     self.source = source
     reader = try TIFFUnitReader(source.file)
-    buffer = TileBuffer(source.layout, tileSize: tileSize)
+    buffer = PlaneBuffer(source.layout, width: tileSize, height: tileSize)
   }
 
   func tile(_ column: Int, of strip: Strip, width: Int) throws(BuildError) -> (
@@ -170,7 +160,7 @@ private final class TIFFTiles: ReadyTiles {
     for y in 0..<(strip.height + file.unitHeight - 1) / file.unitHeight {
       for x in 0..<(width + file.unitWidth - 1) / file.unitWidth {
         let unit = (top + y) * file.columns + left + x
-        let planes = tile.planes(fromColumn: x * file.unitWidth, row: y * file.unitHeight)
+        let planes = tile.planes.from(column: x * file.unitWidth, row: y * file.unitHeight, tile.layout)
         try reader.decode(unit, source.layout, to: planes)
       }
     }
@@ -190,7 +180,7 @@ private final class TIFFTiles: ReadyTiles {
       (soundness, bytes) =
         source.layout == .planar420
         ? try reader.decodePlanes(unit, to: tile.planes)
-        : try reader.decodeJPEG(unit, to: tile.planes.0.base, stride: tile.planes.0.stride)
+        : try reader.decodeJPEG(unit, to: tile[0].base, stride: tile[0].stride)
     } catch {
       try reader.lose(unit, source.layout, tile.planes, error)
       return (nil, tile)
@@ -200,45 +190,5 @@ private final class TIFFTiles: ReadyTiles {
     if tile.width == strip.tileSize, tile.height == strip.tileSize { return (bytes, tile) }
     // An edge tile of a TIFF is as large as the others: cut, where it is one that can be.
     return (cutter?.encode(unit, width: tile.width, height: tile.height), tile)
-  }
-}
-
-/// Memory for the pixels of one unit, with room for an odd last column and row to be repeated.
-private final class UnitPlanes {
-  let planes: (Plane, Plane, Plane)
-  private let layout: PixelLayout
-
-  init(_ source: TIFFSource) {
-    layout = source.layout
-    let (file, layout) = (source.file, source.layout)
-    func plane(_ index: Int) -> Plane {
-      let step = layout.subsampling(ofPlane: index)
-      let stride = ((file.unitWidth + step - 1) / step + 2) * layout.bandsPerPlane
-      return Plane(
-        base: .allocate(capacity: stride * ((file.unitHeight + step - 1) / step + 2)), stride: stride)
-    }
-    let first = plane(0)
-    planes = layout == .planar420 ? (first, plane(1), plane(2)) : (first, first, first)
-  }
-
-  deinit {
-    for index in 0..<layout.planeCount { self[index].base.deallocate() }
-  }
-
-  subscript(plane: Int) -> Plane {
-    TilePixels(layout, width: 0, height: 0, planes: planes)[plane]
-  }
-}
-
-extension TilePixels {
-  /// Its planes from column `x` and row `y` on, both even where chroma has half resolution.
-  fileprivate func planes(fromColumn x: Int, row y: Int) -> (Plane, Plane, Plane) {
-    func moved(_ index: Int) -> Plane {
-      let step = layout.subsampling(ofPlane: index)
-      var plane = self[index]
-      plane.base += y / step * plane.stride + x / step * layout.bandsPerPlane
-      return plane
-    }
-    return (moved(0), moved(1), moved(2))
   }
 }

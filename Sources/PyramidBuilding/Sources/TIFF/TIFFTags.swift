@@ -17,7 +17,7 @@ struct TIFFTags {
   let isYCbCrUnderRGB: Bool
   /// Whether JPEG tiles at the image's edge have no pixels beyond it, against TIFF Technical Note 2.
   let hasCroppedTiles: Bool
-  /// What each sample beyond the colours' is, one for each.
+  /// The kind of each sample beyond the colours'.
   let extra: [Int]
   /// The inks of separated colours; 1 is cyan, magenta, yellow and black.
   let inkSet: Int
@@ -107,6 +107,20 @@ struct TIFFTags {
   var columns: Int { (width + unitWidth - 1) / unitWidth }
   var rows: Int { (height + unitHeight - 1) / unitHeight }
 
+  /// Rows that a tile or strip has, of those that are stored.
+  func rows(ofUnit unit: Int) -> Int {
+    isTiled ? unitHeight : min(unitHeight, height - unit % (columns * rows) / columns * unitHeight)
+  }
+
+  /// Returns the size of the part of a tile or strip that lies within the image.
+  func visible(_ unit: Int) -> (width: Int, height: Int) {
+    let inPlane = unit % (columns * rows)
+    return (
+      min(unitWidth, width - inPlane % columns * unitWidth),
+      min(unitHeight, height - inPlane / columns * unitHeight)
+    )
+  }
+
   /// Samples of a plane's pixel.
   var samplesInPlane: Int { isSeparate ? 1 : samples }
 
@@ -137,10 +151,10 @@ struct TIFFTags {
 
   /// The samples that make up the picture.
   struct Choice {
-    /// Those of the colours, then alpha's, counted from 0.
+    /// The samples of the colours, then alpha's, counted from 0.
     var samples: [Int]
     var alpha: Alpha?
-    /// What was decided, a clause each.
+    /// The decisions, a clause each.
     var notes: [String] = []
   }
 
@@ -192,11 +206,16 @@ struct TIFFTags {
     return Choice(samples: chosen, alpha: alpha?.kind, notes: notes)
   }
 
-  /// What the file does not hold, as a clause; nil if it holds everything.
+  /// The tiles or strips that the file does not hold, as a clause; nil if it holds all.
   var missingNote: String? {
     guard missingCount > 0 else { return nil }
     return
       "\(missingCount) of \(unitCount) \(isTiled ? "tiles" : "strips") are not stored: their samples are 0"
+  }
+
+  /// The decision about colours that contradict their tag, as a clause; `nil` if there was none.
+  var colourNote: String? {
+    isYCbCrUnderRGB ? "its JPEG data are YCbCr, though its tag says RGB" : nil
   }
 
   /// Why no picture can be made of the image, with the tag that says so; nil if one can.

@@ -1,6 +1,6 @@
 /// Whether all JPEG tiles of a TIFF file are of one kind, so that their coefficients are those of one large picture.
 struct TIFFTileSurvey {
-  /// Of all tiles; nil where there is an obstacle.
+  /// The MCU of all tiles; nil if there is an obstacle.
   let mcu: JPEGHeader.MCU?
   /// Why tiles cannot be cut from the coefficients, as a clause; nil where they can.
   let obstacle: String?

@@ -17,15 +17,13 @@ final class TIFFUnitDecoder {
   static let largestUnit = 1 << 28
 
   /// The decoder of JPEG data of which libtiff wants other sizes, and the bytes put in front of them.
-  private var jpeg: (decoder: tjhandle, start: [UInt8])?
+  private var jpeg: (decoder: JPEGDecompressor, start: [UInt8])?
 
   init(path: String, tags: TIFFTags, handle: TIFFHandle) {
     self.path = path
     self.tags = tags
     self.handle = handle
   }
-
-  deinit { if let jpeg { tjDestroy(jpeg.decoder) } }
 
   /// Bits that a sample takes in a row.
   var storedBits: Int {
@@ -39,7 +37,7 @@ final class TIFFUnitDecoder {
   func decode(_ unit: Int) throws(BuildError) -> Int {
     let whole =
       tags.isCodedApart
-      ? UInt64(tags.unitWidth * tags.samplesInPlane * storedBits / 8) * UInt64(rows(ofUnit: unit))
+      ? UInt64(tags.unitWidth * tags.samplesInPlane * storedBits / 8) * UInt64(tags.rows(ofUnit: unit))
       : handle.size(ofUnit: unit)
     guard whole <= UInt64(Self.largestUnit) else { throw BuildError(path, "\(name(unit)) is too large") }
     let size = Int(whole)
@@ -56,17 +54,12 @@ final class TIFFUnitDecoder {
       try decodeJPEG(unit, size)
       return size
     }
-    if tags.compression == COMPRESSION_NONE, handle.storedSize(unit) < whole {
-      throw BuildError(path, "\(name(unit)) has \(handle.storedSize(unit)) bytes instead of \(size)")
-    }
-    let count = samples.withUnsafeMutableBytes {
-      tags.isTiled
-        ? TIFFReadEncodedTile(handle.pointer, UInt32(unit), $0.baseAddress, tmsize_t(size))
-        : TIFFReadEncodedStrip(handle.pointer, UInt32(unit), $0.baseAddress, tmsize_t(size))
-    }
+    if tags.compression == COMPRESSION_NONE { try handle.checkStoredSize(unit, named: name(unit), whole) }
+    let count = samples.withUnsafeMutableBytes { handle.readDecoded(unit, to: $0.baseAddress, count: size) }
     guard count == size else {
       let refusal = handle.refused("\(name(unit)) is damaged")
-      guard tags.mayHaveFullLastStrip, rows(ofUnit: unit) < tags.unitHeight, try decodeFullWebP(unit, size)
+      guard tags.mayHaveFullLastStrip, tags.rows(ofUnit: unit) < tags.unitHeight,
+        try decodeFullWebP(unit, size)
       else { throw refusal }
       return size
     }
@@ -91,23 +84,7 @@ final class TIFFUnitDecoder {
     return true
   }
 
-  /// Rows that a unit has, of those that are stored.
-  func rows(ofUnit unit: Int) -> Int {
-    let inPlane = unit % (tags.columns * tags.rows)
-    return tags.isTiled
-      ? tags.unitHeight : min(tags.unitHeight, tags.height - inPlane / tags.columns * tags.unitHeight)
-  }
-
-  /// The part of a unit that lies within the image.
-  func visible(_ unit: Int) -> (width: Int, height: Int) {
-    let inPlane = unit % (tags.columns * tags.rows)
-    return (
-      min(tags.unitWidth, tags.width - inPlane % tags.columns * tags.unitWidth),
-      min(tags.unitHeight, tags.height - inPlane / tags.columns * tags.unitHeight)
-    )
-  }
-
-  func name(_ unit: Int) -> String { tags.name(ofUnit: unit) }
+  private func name(_ unit: Int) -> String { tags.name(ofUnit: unit) }
 
   /// Reads a unit's bytes to `stored`.
   ///
@@ -126,27 +103,26 @@ final class TIFFUnitDecoder {
   /// Throws unless the data have all pixels that are the image's, and no more than a unit has. Some writers fill up the
   /// last strip.
   private func check(_ width: Int, _ height: Int, of unit: Int) throws(BuildError) {
-    let visible = visible(unit)
+    let visible = tags.visible(unit)
     guard width >= visible.width, height >= visible.height, width <= tags.unitWidth,
       height <= tags.unitHeight
     else {
       throw BuildError(
         path,
-        "\(name(unit)) is \(width) × \(height) pixels instead of \(tags.unitWidth) × \(rows(ofUnit: unit))")
+        "\(name(unit)) is \(width) × \(height) pixels instead of \(tags.unitWidth) × \(tags.rows(ofUnit: unit))"
+      )
     }
   }
 
   /// - Parameter size: bytes of `samples` that the unit has.
   private func decodeJPEG(_ unit: Int, _ size: Int) throws(BuildError) {
+    let isYCbCr = tags.photometric == PHOTOMETRIC_YCBCR || tags.isYCbCrUnderRGB
+    let colours: JPEGStart.Colours = tags.samplesInPlane == 4 ? .cmyk : isYCbCr ? .ycbcr : .stored
     if jpeg == nil {
-      guard let decoder = tjInitDecompress() else {
-        throw BuildError(path, "no memory for a JPEG decoder", isTemporary: true)
-      }
-      let isYCbCr = tags.photometric == PHOTOMETRIC_YCBCR || tags.isYCbCrUnderRGB
-      let colours: JPEGStart.Colours = tags.samplesInPlane == 4 ? .cmyk : isYCbCr ? .ycbcr : .stored
-      jpeg = (decoder, JPEGStart.bytes(tables: handle.bytes(TIFFTAG_JPEGTABLES), colours))
+      let start = JPEGStart.bytes(tables: handle.bytes(TIFFTAG_JPEGTABLES), colours)
+      jpeg = (try JPEGDecompressor(path), start)
     }
-    guard let jpeg else { return }
+    guard let (decoder, start) = jpeg else { return }
     let formats = [1: TJPF_GRAY, 3: TJPF_RGB, 4: TJPF_CMYK]
     guard let format = formats[tags.samplesInPlane] else {
       throw BuildError(
@@ -154,25 +130,22 @@ final class TIFFUnitDecoder {
     }
     let count = try read(unit)
     // Its own SOI goes.
-    let data = jpeg.start + stored[min(2, count)..<count]
-    var (width, height, sampling, space) = (Int32(), Int32(), Int32(), Int32())
-    guard tjDecompressHeader3(jpeg.decoder, data, UInt(data.count), &width, &height, &sampling, &space) == 0
-    else {
-      throw BuildError(path, "\(name(unit)) is damaged: \(String(cString: tjGetErrorStr2(jpeg.decoder)))")
+    let data = start + stored[min(2, count)..<count]
+    guard let header = data.withUnsafeBytes({ decoder.header(of: $0) }) else {
+      throw BuildError(path, "\(name(unit)) is damaged: \(decoder.message)")
     }
-    try check(Int(width), Int(height), of: unit)
+    try check(header.width, header.height, of: unit)
     let stride = tags.unitWidth * tags.samplesInPlane
-    guard stride * Int(height) <= size else {
+    guard stride * header.height <= size else {
       throw BuildError(path, "\(name(unit)) has more samples than \(size) bytes hold")
     }
     let code = samples.withUnsafeMutableBytes {
       tjDecompress2(
-        jpeg.decoder, data, UInt(data.count), $0.assumingMemoryBound(to: UInt8.self).baseAddress, width,
-        Int32(stride), height, Int32(format.rawValue), TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS)
+        decoder.handle, data, UInt(data.count), $0.assumingMemoryBound(to: UInt8.self).baseAddress,
+        Int32(header.width), Int32(stride), Int32(header.height), Int32(format.rawValue),
+        TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS)
     }
-    guard code == 0 else {
-      throw BuildError(path, "\(name(unit)) is damaged: \(String(cString: tjGetErrorStr2(jpeg.decoder)))")
-    }
+    guard code == 0 else { throw BuildError(path, "\(name(unit)) is damaged: \(decoder.message)") }
   }
 
   private func decodeCoded(_ unit: Int, _ size: Int) throws(BuildError) {

@@ -10,7 +10,7 @@ final class TIFFUnitPixels: PixelSupply {
     /// As they are stored, by `TIFFSampleCoding`.
     case samples
     /// 8-bit RGB by the palette, and whatever follows the index, 0…255.
-    case palette([[UInt16]])
+    case palette([[UInt8]])
     /// Floats of CIELAB, and whatever follows it, 0…255.
     case lab(LabCoding)
     /// 8-bit RGB of Y'CbCr.
@@ -69,33 +69,21 @@ final class TIFFUnitPixels: PixelSupply {
       throw Self.refusal(path, tags)
     }
     self.coding = coding
-    header = try Self.header(path, tags, conversion, coding)
-    let size: Int
-    switch header.sampleType {
-    case .byte, .signed8: size = 1
-    case .unsigned16, .signed16: size = 2
-    case .unsigned32, .signed32: size = 4
-    case .float, .other: size = header.isDouble ? 8 : 4
-    }
-    bytesPerPixel = size * header.bands
-    guard tags.unitHeight <= TIFFUnitDecoder.largestUnit / (tags.unitWidth * max(bytesPerPixel, 3)) else {
+    header = Self.header(tags, conversion, coding)
+    bytesPerPixel = header.bytesPerSample * header.bands
+    // OpenJPEG's samples have 4 bytes.
+    let decodedSize = max(bytesPerPixel, 3, tags.isCodedApart ? tags.samplesInPlane * 4 : 0)
+    guard tags.unitHeight <= TIFFUnitDecoder.largestUnit / (tags.unitWidth * decodedSize) else {
       throw BuildError(
         path, "its strips or tiles of \(tags.unitWidth) × \(tags.unitHeight) are too large to be decoded")
     }
-    // OpenJPEG's samples have 4 bytes.
-    let isLarge =
-      tags.isCodedApart
-      && tags.unitHeight > TIFFUnitDecoder.largestUnit / (tags.unitWidth * tags.samplesInPlane * 4)
     let perPlane = tags.columns.multipliedReportingOverflow(by: tags.rows)
-    guard !isLarge, !perPlane.overflow,
+    guard !perPlane.overflow,
       tags.compression == COMPRESSION_OJPEG
         || tags.unitCount / (tags.isSeparate ? tags.samples : 1) == perPlane.partialValue
     else {
       throw BuildError(
-        path,
-        isLarge
-          ? "its strips or tiles of \(tags.unitWidth) × \(tags.unitHeight) are too large to be decoded"
-          : "it names \(tags.unitCount) strips or tiles, which are not those of its size")
+        path, "it names \(tags.unitCount) strips or tiles, which are not those of its size")
     }
     // Neighbouring rows of pixels are asked for together.
     let isSmall = 2 * tags.unitHeight <= Self.largestRows / (tags.width * bytesPerPixel)
@@ -140,11 +128,10 @@ final class TIFFUnitPixels: PixelSupply {
     let isWhole = tags.format == SAMPLEFORMAT_UINT
     switch tags.photometric {
     case PHOTOMETRIC_PALETTE:
-      guard isWhole, tags.bits <= 16, let palette = handle.palette(bits: tags.bits), palette.count == 3
-      else { throw refusal(path, tags) }
-      // Some writers give 8 bits of 16.
-      let isNarrow = palette.allSatisfy { $0.allSatisfy { $0 < 256 } }
-      return .palette(isNarrow ? palette.map { $0.map { $0 << 8 } } : palette)
+      guard isWhole, tags.bits <= 16, let palette = handle.palette(bits: tags.bits) else {
+        throw refusal(path, tags)
+      }
+      return .palette(palette)
     case PHOTOMETRIC_CIELAB, PHOTOMETRIC_ICCLAB, PHOTOMETRIC_ITULAB:
       guard let coding = LabCoding(tags) else { throw refusal(path, tags) }
       return .lab(coding)
@@ -170,8 +157,8 @@ final class TIFFUnitPixels: PixelSupply {
   }
 
   private static func header(
-    _ path: String, _ tags: TIFFTags, _ conversion: Conversion, _ coding: TIFFSampleCoding
-  ) throws(BuildError) -> GeneratedHeader {
+    _ tags: TIFFTags, _ conversion: Conversion, _ coding: TIFFSampleCoding
+  ) -> GeneratedHeader {
     func header(_ bands: Int, _ type: SampleType, _ interpretation: String) -> GeneratedHeader {
       GeneratedHeader(
         width: tags.width, height: tags.height, bands: bands, sampleType: type, interpretation: interpretation
@@ -209,7 +196,7 @@ final class TIFFUnitPixels: PixelSupply {
             try prepare(unit, &state)
             let (left, top) = (column * tags.unitWidth, row * tags.unitHeight)
             let (from, end) = (max(x, left), min(right, left + tags.unitWidth))
-            let inside = state.decoder.visible(unit)
+            let inside = tags.visible(unit)
             state.units[unit]?.withUnsafeBytes { pixels in
               for line in max(y, top)..<min(bottom, top + inside.height) {
                 let start = ((line - top) * inside.width + from - left) * bytesPerPixel
@@ -229,7 +216,7 @@ final class TIFFUnitPixels: PixelSupply {
   private func prepare(_ unit: Int, _ state: inout State) throws(BuildError) {
     if state.units[unit] != nil { return }
     if state.order.count >= keptUnits { state.units[state.order.removeFirst()] = nil }
-    let inside = state.decoder.visible(unit)
+    let inside = tags.visible(unit)
     var pixels = [UInt8](repeating: 0, count: inside.width * inside.height * bytesPerPixel)
     switch conversion {
     case .libtiff:
@@ -277,7 +264,7 @@ final class TIFFUnitPixels: PixelSupply {
   ///
   /// - Throws: the damage, if nobody takes it: the file is then read once more as a damaged one.
   private func report(_ decoder: TIFFUnitDecoder, _ unit: Int) throws(BuildError) {
-    guard let damage = decoder.handle.takeDamage(of: decoder.name(unit)) else { return }
+    guard let damage = decoder.handle.takeDamage(of: tags.name(ofUnit: unit)) else { return }
     guard let log else { throw BuildError(path, damage.reason) }
     log.add(damage)
   }
@@ -285,12 +272,8 @@ final class TIFFUnitPixels: PixelSupply {
   /// Notes that a tile or strip of a damaged file is lost.
   private func lose(_ unit: Int, _ error: BuildError, _ decoder: TIFFUnitDecoder) throws(BuildError) {
     guard let log, !error.isTemporary else { throw error }
-    if decoder.handle.isCutOff(unit) {
-      log.add(
-        lost: unit, ofPage: page, .truncated, "the TIFF file is cut off: it lacks \(decoder.name(unit))")
-    } else {
-      log.add(lost: unit, ofPage: page, .error, "the TIFF file is damaged: \(error.reason)")
-    }
+    log.add(
+      lost: unit, ofPage: page, decoder.handle.loss(of: unit, named: tags.name(ofUnit: unit), error.reason))
     guard log.lostParts(ofPage: page) < tags.unitCount - tags.missingCount else {
       throw BuildError(path, log.worst?.reason ?? error.reason)
     }
@@ -335,7 +318,7 @@ final class TIFFUnitPixels: PixelSupply {
             continue
           }
           for band in 0..<3 {
-            out.storeBytes(of: UInt8(palette[band][value] >> 8), toByteOffset: at + band, as: UInt8.self)
+            out.storeBytes(of: palette[band][value], toByteOffset: at + band, as: UInt8.self)
           }
         }
       }
@@ -357,15 +340,13 @@ final class TIFFUnitPixels: PixelSupply {
     let handle = decoder.handle
     // Without a place of its own, as JPEG of the first manner may have none, a unit is not missing.
     if tags.compression != COMPRESSION_OJPEG, handle.isMissing(unit) { return }
-    if tags.compression == COMPRESSION_NONE, handle.storedSize(unit) < handle.size(ofUnit: unit) {
-      throw BuildError(
-        path,
-        "\(decoder.name(unit)) has \(handle.storedSize(unit)) bytes instead of \(handle.size(ofUnit: unit))")
+    if tags.compression == COMPRESSION_NONE {
+      try handle.checkStoredSize(unit, named: tags.name(ofUnit: unit), handle.size(ofUnit: unit))
     }
     var image = TIFFRGBAImage()
     var message = [CChar](repeating: 0, count: 1024)
     func refused(_ action: String) -> BuildError {
-      let words = String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      let words = String(buffer: message)
       return words.isEmpty ? handle.refused(action) : BuildError(path, "\(action): \(words)")
     }
     guard TIFFRGBAImageOK(handle.pointer, &message) == 1,
@@ -377,13 +358,13 @@ final class TIFFUnitPixels: PixelSupply {
     }
     defer { TIFFRGBAImageEnd(&image) }
     let (x, y) = (unit % tags.columns * tags.unitWidth, unit / tags.columns * tags.unitHeight)
-    let (width, height) = decoder.visible(unit)
+    let (width, height) = tags.visible(unit)
     image.req_orientation = UInt16(ORIENTATION_TOPLEFT)
     image.col_offset = Int32(x)
     image.row_offset = Int32(y)
     var raster = [UInt32](repeating: 0, count: width * height)
     guard TIFFRGBAImageGet(&image, &raster, UInt32(width), UInt32(height)) == 1 else {
-      throw refused("\(decoder.name(unit)) is damaged")
+      throw refused("\(tags.name(ofUnit: unit)) is damaged")
     }
     for line in 0..<height {
       for column in 0..<width {

@@ -6,9 +6,10 @@ import ZigguratImaging
 final class TIFFUnitReader {
   let file: TIFFFile
   private let handle: TIFFHandle
-  private let decoder: tjhandle?
+  private let decoder: JPEGDecompressor?
   private let inflater: TIFFInflater?
-  private var bytes: UnsafeMutableRawBufferPointer
+  private let kept = KeptBytes()
+  private var bytes: UnsafeMutableRawBufferPointer { kept.memory }
   private let identifier: [UInt8]
 
   /// No more than a unit of the largest size takes uncompressed, and some.
@@ -17,19 +18,10 @@ final class TIFFUnitReader {
   init(_ file: TIFFFile) throws(BuildError) {
     self.file = file
     handle = try TIFFHandle(path: file.path)
-    decoder = file.isJPEG ? tjInitDecompress() : nil
-    guard !file.isJPEG || decoder != nil else {
-      throw BuildError(file.path, "no memory for a JPEG decoder", isTemporary: true)
-    }
+    decoder = file.isJPEG ? try JPEGDecompressor(file.path) : nil
     inflater = file.isDeflated ? TIFFInflater(isPredicted: file.isPredicted, bands: file.bands) : nil
-    bytes = .allocate(byteCount: 1 << 16, alignment: 16)
     identifier = JPEGStart.bytes(
       tables: file.jpegTables, file.bands == 1 || file.isYCbCr ? .ycbcr : .stored)
-  }
-
-  deinit {
-    bytes.deallocate()
-    if let decoder { tjDestroy(decoder) }
   }
 
   /// Whether pixels were all there; damage inside a JPEG is mended as libjpeg can.
@@ -45,17 +37,10 @@ final class TIFFUnitReader {
     }
     // What is damaged is left to libtiff, whose judgement and words count.
     if inflate(unit, to: base, stride: stride) { return }
-    let size = file.unitWidth * file.height(ofUnit: unit) * file.bands
-    // libtiff reads what is uncompressed past its end, from whatever follows.
-    if file.isStored, handle.storedSize(unit) < UInt64(size) {
-      throw BuildError(
-        file.path, "\(name(unit)) has \(handle.storedSize(unit)) bytes instead of \(size)")
-    }
-    reserve(size)
-    let count =
-      file.isTiled
-      ? TIFFReadEncodedTile(handle.pointer, UInt32(unit), bytes.baseAddress, tmsize_t(size))
-      : TIFFReadEncodedStrip(handle.pointer, UInt32(unit), bytes.baseAddress, tmsize_t(size))
+    let size = file.unitWidth * file.tags.rows(ofUnit: unit) * file.bands
+    if file.isStored { try handle.checkStoredSize(unit, named: name(unit), UInt64(size)) }
+    kept.reserve(size)
+    let count = handle.readDecoded(unit, to: bytes.baseAddress, count: size)
     guard count == size else { throw handle.refused("\(name(unit)) is damaged") }
     // libtiff reads no further than it needs, and not the checksum.
     if isInflatedInVain(unit) {
@@ -63,7 +48,7 @@ final class TIFFUnitReader {
     }
     let rowSize = file.unitWidth * file.bands
     let source = bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)
-    for y in 0..<file.height(ofUnit: unit) {
+    for y in 0..<file.tags.rows(ofUnit: unit) {
       (base + y * stride).update(from: source + y * rowSize, count: rowSize)
     }
   }
@@ -76,7 +61,7 @@ final class TIFFUnitReader {
     let soundness = try check(
       unit,
       tjDecompress2(
-        decoder, data.baseAddress, UInt(data.count), base, Int32(width), Int32(stride), Int32(height),
+        decoder?.handle, data.baseAddress, UInt(data.count), base, Int32(width), Int32(stride), Int32(height),
         Int32((file.bands == 1 ? TJPF_GRAY : TJPF_RGB).rawValue),
         TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS))
     return (soundness, UnsafeRawBufferPointer(data))
@@ -86,9 +71,9 @@ final class TIFFUnitReader {
   private func inflate(_ unit: Int, to base: UnsafeMutablePointer<UInt8>, stride: Int) -> Bool {
     let stored = handle.storedSize(unit)
     guard let inflater, (1...UInt64(Self.largestRead)).contains(stored) else { return false }
-    let (rows, rowSize) = (file.height(ofUnit: unit), file.unitWidth * file.bands)
+    let (rows, rowSize) = (file.tags.rows(ofUnit: unit), file.unitWidth * file.bands)
     let room = rows * rowSize + TIFFInflater.slack
-    reserve(room + Int(stored))
+    kept.reserve(room + Int(stored))
     let data = UnsafeMutableRawBufferPointer(rebasing: bytes[room..<(room + Int(stored))])
     guard handle.readStored(unit, to: data.baseAddress!, count: data.count) else { return false }
     return inflater.inflate(
@@ -102,7 +87,7 @@ final class TIFFUnitReader {
     guard (1...UInt64(Self.largestRead)).contains(handle.storedSize(unit)) else { return false }
     switch inflater?.flaw {
     case .damage: return true
-    case .length: return file.isTiled || file.height(ofUnit: unit) == file.unitHeight
+    case .length: return file.isTiled || file.tags.rows(ofUnit: unit) == file.unitHeight
     case nil: return false
     }
   }
@@ -115,31 +100,31 @@ final class TIFFUnitReader {
 
   /// Pixels of a unit in planes of their own, or interleaved in the first; 0 if the file does not hold it.
   func decode(
-    _ unit: Int, _ layout: PixelLayout, to planes: (Plane, Plane, Plane)
+    _ unit: Int, _ layout: PixelLayout, to planes: Planes
   ) throws(BuildError) {
     if isMissing(unit) { return clear(unit, layout, planes) }
     do throws(BuildError) {
       if layout == .planar420 {
         try decodePlanes(unit, to: planes)
       } else {
-        try decode(unit, to: planes.0.base, stride: planes.0.stride)
+        try decode(unit, to: planes[0].base, stride: planes[0].stride)
       }
     } catch { try lose(unit, layout, planes, error) }
   }
 
   /// Makes a unit that cannot be decoded black, but for the rows that a file without compression has of it.
   func lose(
-    _ unit: Int, _ layout: PixelLayout, _ planes: (Plane, Plane, Plane), _ error: BuildError
+    _ unit: Int, _ layout: PixelLayout, _ planes: Planes, _ error: BuildError
   ) throws(BuildError) {
     clear(unit, layout, planes)
     guard file.isStored, layout != .planar420, handle.isCutOff(unit) else { return try lose(unit, error) }
-    let (rows, rowSize) = (file.height(ofUnit: unit), file.unitWidth * file.bands)
-    reserve(rows * rowSize)
+    let (rows, rowSize) = (file.tags.rows(ofUnit: unit), file.unitWidth * file.bands)
+    kept.reserve(rows * rowSize)
     let whole = handle.readPart(unit, to: bytes.baseAddress!, count: rows * rowSize) / rowSize
     guard whole > 0 else { return try lose(unit, error) }
     let source = bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)
     for y in 0..<whole {
-      (planes.0.base + y * planes.0.stride).update(from: source + y * rowSize, count: rowSize)
+      (planes[0].base + y * planes[0].stride).update(from: source + y * rowSize, count: rowSize)
     }
     file.log.add(
       .truncated, "the TIFF file is cut off: \(rows - whole) of \(rows) rows of \(name(unit)) are missing")
@@ -148,22 +133,17 @@ final class TIFFUnitReader {
   /// Notes that a unit cannot be decoded.
   func lose(_ unit: Int, _ error: BuildError) throws(BuildError) {
     if error.isTemporary { throw error }
-    if handle.isCutOff(unit) {
-      file.log.add(lost: unit, .truncated, "the TIFF file is cut off: it lacks \(name(unit))")
-    } else {
-      file.log.add(lost: unit, .error, "the TIFF file is damaged: \(error.reason)")
-    }
+    file.log.add(lost: unit, handle.loss(of: unit, named: name(unit), error.reason))
   }
 
   /// Makes a unit black.
-  private func clear(_ unit: Int, _ layout: PixelLayout, _ planes: (Plane, Plane, Plane)) {
-    let all = [planes.0, planes.1, planes.2]
+  private func clear(_ unit: Int, _ layout: PixelLayout, _ planes: Planes) {
     for index in 0..<layout.planeCount {
       let step = layout.subsampling(ofPlane: index)
       let count = (file.unitWidth + step - 1) / step * layout.bandsPerPlane
-      for y in 0..<(file.height(ofUnit: unit) + step - 1) / step {
+      for y in 0..<(file.tags.rows(ofUnit: unit) + step - 1) / step {
         // No difference of blue and red is the middle of their range.
-        (all[index].base + y * all[index].stride).update(repeating: index == 0 ? 0 : 128, count: count)
+        (planes[index].base + y * planes[index].stride).update(repeating: index == 0 ? 0 : 128, count: count)
       }
     }
   }
@@ -171,18 +151,17 @@ final class TIFFUnitReader {
   /// Y, Cb, Cr of a unit as its JPEG has them. One that is not 4:2:0 is refused: its planes are larger.
   @discardableResult
   func decodePlanes(
-    _ unit: Int, to planes: (Plane, Plane, Plane)
+    _ unit: Int, to planes: Planes
   ) throws(BuildError) -> (Soundness, UnsafeRawBufferPointer) {
     let (data, width, height, sampling) = try sizedJPEG(unit)
     guard sampling == TJSAMP_420.rawValue else {
       throw handle.refused("\(name(unit)) has another chroma sampling than 4:2:0")
     }
-    var bases: [UnsafeMutablePointer<UInt8>?] = [planes.0.base, planes.1.base, planes.2.base]
-    var strides = [Int32(planes.0.stride), Int32(planes.1.stride), Int32(planes.2.stride)]
+    var (bases, strides) = (planes.bases, planes.strides.map(Int32.init))
     let soundness = try check(
       unit,
       tjDecompressToYUVPlanes(
-        decoder, data.baseAddress, UInt(data.count), &bases, Int32(width), &strides,
+        decoder?.handle, data.baseAddress, UInt(data.count), &bases, Int32(width), &strides,
         Int32(height), TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS))
     return (soundness, UnsafeRawBufferPointer(data))
   }
@@ -196,7 +175,7 @@ final class TIFFUnitReader {
     }
     // Read so that its own SOI comes where the last two bytes of the tables then go.
     let start = identifier.count - 2
-    reserve(start + Int(size))
+    kept.reserve(start + Int(size))
     let base = bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)
     guard handle.readStored(unit, to: base + start, count: Int(size)) else {
       throw handle.refused("\(name(unit)) cannot be read")
@@ -222,15 +201,15 @@ final class TIFFUnitReader {
   ) {
     let data = try jpeg(unit)
     let found = try header(of: data, unit)
-    let inside = file.visible(unit)
+    let inside = file.tags.visible(unit)
     guard inside.width...file.unitWidth ~= found.width,
       inside.height...file.unitHeight ~= found.height
     else {
       throw handle.refused(
         "\(name(unit)) is \(found.width) × \(found.height) pixels instead of \(file.unitWidth) × "
-          + "\(file.height(ofUnit: unit))")
+          + "\(file.tags.rows(ofUnit: unit))")
     }
-    guard found.colours == colours else {
+    guard UInt32(found.colours) == colours else {
       throw handle.refused("\(name(unit)) has other colours than the TIFF says")
     }
     guard file.sampling == nil || found.sampling == file.sampling else {
@@ -244,8 +223,8 @@ final class TIFFUnitReader {
     try header(of: try jpeg(unit), unit).sampling
   }
 
-  /// What the TIFF's own field says of the colours inside JPEG. libjpeg goes by the JPEG's markers, and
-  /// some scanners write RGB under the numbers of YCbCr's components.
+  /// The colours inside JPEG by the TIFF's own field. libjpeg goes by the JPEG's markers, and some scanners write RGB
+  /// under the numbers of YCbCr's components.
   private var colours: UInt32 {
     (file.bands == 1 ? TJCS_GRAY : file.isYCbCr ? TJCS_YCbCr : TJCS_RGB).rawValue
   }
@@ -253,25 +232,24 @@ final class TIFFUnitReader {
   /// Whether the JPEG decoder would take a unit for the colours that the TIFF says it has.
   func hasStatedColours(_ unit: Int) throws(BuildError) -> Bool {
     let data = try jpeg(unit)
-    return try header(of: data, unit).colours == colours
+    return try UInt32(header(of: data, unit).colours) == colours
   }
 
   private func header(
     of data: UnsafeMutableBufferPointer<UInt8>, _ unit: Int
-  ) throws(BuildError) -> (width: Int, height: Int, sampling: Int32, colours: UInt32) {
-    var (width, height, sampling, colours) = (Int32(), Int32(), Int32(), Int32())
-    let code = tjDecompressHeader3(
-      decoder, data.baseAddress, UInt(data.count), &width, &height, &sampling, &colours)
-    guard code == 0, sampling >= 0, colours >= 0 else { throw refused(unit) }
-    return (Int(width), Int(height), sampling, UInt32(colours))
+  ) throws(BuildError) -> (width: Int, height: Int, sampling: Int32, colours: Int32) {
+    guard let header = decoder?.header(of: UnsafeRawBufferPointer(data)), header.sampling >= 0,
+      header.colours >= 0
+    else { throw refused(unit) }
+    return header
   }
 
   /// A unit that ends early is refused; other damage leaves a picture, and is noted.
   @discardableResult
   private func check(_ unit: Int, _ code: Int32) throws(BuildError) -> Soundness {
     if code == 0 { return .sound }
-    let warning = String(cString: tjGetErrorStr2(decoder))
-    guard tjGetErrorCode(decoder) == TJERR_WARNING.rawValue, !warning.contains("Premature end") else {
+    let warning = decoder?.message ?? ""
+    guard tjGetErrorCode(decoder?.handle) == TJERR_WARNING.rawValue, !warning.contains("Premature end") else {
       throw refused(unit)
     }
     // Bytes behind the last pixel; see `jpeg_errors.c`.
@@ -283,17 +261,9 @@ final class TIFFUnitReader {
   }
 
   private func refused(_ unit: Int) -> BuildError {
-    BuildError(file.path, "\(name(unit)): \(String(cString: tjGetErrorStr2(decoder)))")
+    BuildError(file.path, "\(name(unit)): \(decoder?.message ?? "")")
   }
 
   /// The name of a tile or strip in messages, counted from 1.
-  func name(_ unit: Int) -> String {
-    "\(file.isTiled ? "tile" : "strip") \(unit + 1) of \(file.columns * file.rows)"
-  }
-
-  private func reserve(_ count: Int) {
-    guard bytes.count < count else { return }
-    bytes.deallocate()
-    bytes = .allocate(byteCount: count + count / 4, alignment: 16)
-  }
+  func name(_ unit: Int) -> String { file.tags.name(ofUnit: unit) }
 }

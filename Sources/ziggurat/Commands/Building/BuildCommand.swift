@@ -9,7 +9,7 @@ enum BuildCommand: Command {
   static let name = "build"
   static let usage = "SOURCE… --library DIR"
   static let summary = "Tile images, folders (searched to any depth) or globs into a library."
-  /// Options that decide which images a source has, and their ids.
+  /// Options that determine which images a source has, and their ids.
   static let sourceOptions = [
     Option(
       "book", isCommon: true,
@@ -96,7 +96,7 @@ enum BuildCommand: Command {
     let ledger = arguments.string("digest-cache")
     let imageTimeout = try arguments.quantity("image-timeout", in: 1...2_592_000) ?? 600
     if let code = ProgramCells.start(options, takesUncommon: true, builds: true) { return code }
-    // Only now: every cell begins with what the process knows.
+    // Only now, because every sandboxed process starts with a copy of this process's memory.
     let pdfPassword = try SecretFile.pdfPassword(arguments)
     var store: any ArchiveStore = FolderStore(library: library)
     if isPrivate {
@@ -110,7 +110,7 @@ enum BuildCommand: Command {
       if let bucket = try ObjectLibrary.named(library, report: Output.error) {
         store = bucket.store()
         isElsewhere = true
-        // A dry run prepares nothing, and tells what is there.
+        // A dry run prepares nothing, and reports the present state.
         _ = try bucket.refresh()
       }
     } catch {
@@ -165,7 +165,7 @@ enum BuildCommand: Command {
       "prefix", expected: "a name, or several with slashes between, none of which ends in .szi, .dzi or .zip"
     ) { text in
       let id = ImageID(text.hasSuffix("/") ? String(text.dropLast()) : text)
-      // `~` alone is no image of a private space, but each image below it would be.
+      // `~` alone is not an image of a private space, but each image below it would be.
       return id.flatMap { $0.isHidden || $0.page(1).isHidden || $0.page(1).archiveFolder != nil ? nil : $0 }
     }
   }
@@ -176,7 +176,7 @@ enum BuildCommand: Command {
     } ?? false
   }
 
-  /// The images that `verify --repair` asks for.
+  /// Returns the images that `verify --repair` requests.
   private static func mending(_ arguments: Arguments) throws(UsageError) -> Mending? {
     guard let file = arguments.string("only") else { return nil }
     let data =

@@ -5,7 +5,7 @@ import ZigguratFiles
 struct BuildMetrics {
   let text: String
 
-  /// - Parameter seconds: how long the build took.
+  /// - Parameter seconds: the duration of the build.
   init(_ tally: BuildTally, _ code: ExitCode, seconds: Double) {
     var text = ""
     func add(_ name: String, _ help: String, _ samples: [(labels: String, value: String)]) {
@@ -26,12 +26,12 @@ struct BuildMetrics {
     self.text = text
   }
 
-  /// Throws if `write(to:)` would replace a file that is no such text.
+  /// Throws if `write(to:)` would replace another kind of file.
   static func requireReplaceable(_ path: String) throws(StorageError) {
     try ReplacedFile.require(path, beginsWith: "# HELP ziggurat_last_build_", "a metrics file of a build")
   }
 
-  /// Replaces the file at once. All users may read it, as the collector is another one.
+  /// Replaces the file atomically. All users may read it, because the collector runs as another user.
   func write(to path: String) throws(StorageError) {
     let file = try PartialFile(destination: path)
     try file.write(Array(text.utf8))

@@ -5,7 +5,7 @@ import ZigguratCatalog
 import ZigguratFiles
 import ZigguratText
 
-/// Claims of the images that a run has built so far: if the run is killed, they still have their owner.
+/// Claims of the images that a run has built so far. If the run is killed, they still have their owner.
 struct EarlyClaims {
   private let origins: LibraryOrigins?
   private let places: [SourceRoot: SourcePlace]
@@ -36,14 +36,14 @@ struct EarlyClaims {
 }
 
 extension BuildRound {
-  /// Whether images are claimed while the run goes on.
+  /// Whether images are claimed during the run.
   var claimsEarly: Bool { hasCatalog && part == nil && !builder.isDryRun }
 
   func places(of scan: SourceScan) -> [SourceRoot: SourcePlace] {
     Dictionary(scan.roots.map { ($0.root, $0.place) }, uniquingKeysWith: { $1 })
   }
 
-  /// The owners of the images that the sources have in the library.
+  /// Returns the owners of the images that the sources have in the library.
   mutating func ownership(
     of sources: [SourceScan.Source], among scan: SourceScan
   ) throws(StorageError) -> ImageOwnership? {
@@ -60,7 +60,7 @@ extension BuildRound {
       digest: { builder.contentDigest(of: $0) })
   }
 
-  /// The failures of earlier builds; nil if they are not remembered.
+  /// Returns the failures of earlier builds; nil if they are not recorded.
   mutating func knownFailures() -> KnownFailures? {
     guard hasCatalog, part == nil, builder.mending == nil, !builder.isDryRun || Catalog.exists(in: library),
       let catalog = (try? origins() as? LibraryOrigins)?.catalog
@@ -69,7 +69,7 @@ extension BuildRound {
       (try? catalog.failures()) ?? [], builder: KnownFailures.builder(builder, memoryLimit: memoryLimit))
   }
 
-  /// Remembers failures for later builds.
+  /// Records failures for later builds.
   mutating func keep(_ failures: KnownFailures?) {
     guard let failures, !builder.isDryRun, let catalog = (try? origins() as? LibraryOrigins)?.catalog else {
       return
@@ -80,9 +80,9 @@ extension BuildRound {
     }
   }
 
-  /// Remembers from where the images came that are in the library now.
+  /// Records the sources of the images that are now in the library.
   mutating func claim(_ images: [ImageID: SourceRoot], of scan: SourceScan) {
-    // Of a part `index` does it, by the reports, where a catalog has one writer.
+    // For a shard, `reindex` does it from the journals, because a catalog has one writer.
     guard !builder.isDryRun, part == nil || isElsewhere, !images.isEmpty else { return }
     do throws(StorageError) {
       let origins = try origins()
@@ -96,7 +96,7 @@ extension BuildRound {
     }
   }
 
-  /// Remembers which sources own the books that this run built.
+  /// Records which sources own the books that this run built.
   mutating func claimBooks() {
     guard !builder.isDryRun, part == nil, let books = builder.ownership?.takeClaimedBooks(), !books.isEmpty,
       let origins = (try? origins()) as? LibraryOrigins
@@ -106,7 +106,7 @@ extension BuildRound {
     }
   }
 
-  /// Moves to the trash what belonged to images of others that this run replaced.
+  /// Moves the rest of other sources' images that this run replaced to the trash.
   mutating func trashRest(_ tally: inout BuildTally) {
     guard !builder.isDryRun, let others = builder.ownership?.takeReplaced() else { return }
     for (id, record) in others {
@@ -117,7 +117,7 @@ extension BuildRound {
   }
 
   mutating func prune(_ scan: SourceScan, _ met: MetImages, _ tally: inout BuildTally, _ isFirst: Bool) {
-    // A folder that could not be read hides its images, whose archives must not go for that.
+    // A folder that could not be read hides its images, whose archives must not be removed for that reason.
     if prunes == .nothing || !scan.failures.isEmpty {
       reportEmptySources(scan, &tally)
       reportEmptyFolders(scan, met, &tally)
@@ -129,7 +129,7 @@ extension BuildRound {
       return
     }
     do throws(StorageError) {
-      // A dry run makes no library.
+      // A dry run creates no library.
       if builder.isDryRun || part != nil, hasCatalog, !Catalog.exists(in: library) { return }
       pruned.removeAll { ContinuousClock.now - $0.instant > .seconds(24 * 3600) }
       var pruning = try LibraryPruning(
@@ -137,7 +137,7 @@ extension BuildRound {
         sparing: changes.unsettledSizes, gone: pruned.reduce(0) { $0 + $1.count },
         isCareful: prunes == .careful)
       if prunes == .careful, let refusal = pruning.refusal {
-        // Once, not at every look.
+        // Once, not in every scan.
         guard refusal != reportedRefusal else { return }
         reportedRefusal = refusal
         tally.addSpared(pruning.ids, BuildError(library, Self.words(refusal, pruning.ids.count)))
@@ -165,8 +165,8 @@ extension BuildRound {
     try builder.store.purgeTrash(until: Int(time(nil)) - keepsDeleted)
   }
 
-  /// Reports folders without images of which the library has images: a nightly build must not call it success that a disk
-  /// is not mounted.
+  /// Reports folders without images from which the library has images. A nightly build must not succeed if a disk is
+  /// not mounted.
   private mutating func reportEmptySources(_ scan: SourceScan, _ tally: inout BuildTally) {
     let empty = scan.roots.filter { $0.isEmpty && !$0.isMissing }
     guard builder.mending == nil, !hasCatalog || Catalog.exists(in: library) else { return }
@@ -181,8 +181,8 @@ extension BuildRound {
     reportedEmpty.formIntersection(empty.map(\.root))
   }
 
-  /// Reports empty folders below sources of which the library has images: each may be the mount point of a disk that is not
-  /// mounted.
+  /// Reports empty folders below sources from which the library has images. Each may be the mount point of a disk that
+  /// is not mounted.
   private mutating func reportEmptyFolders(
     _ scan: SourceScan, _ met: MetImages, _ tally: inout BuildTally
   ) {
@@ -207,7 +207,7 @@ extension BuildRound {
     "\(Output.count(count, "image")) \(count == 1 ? "was" : "were")"
   }
 
-  /// Reports how the images of sources that do not exist are pruned.
+  /// Reports how the images of missing sources can be pruned.
   /// - Returns: whether there are any.
   private mutating func reportMissing(_ scan: SourceScan) -> Bool {
     let missing = scan.roots.filter(\.isMissing)
@@ -221,7 +221,7 @@ extension BuildRound {
     return true
   }
 
-  /// Removes pages of books under the numbers that they had before they were called by their files' names.
+  /// Removes pages of books under their former numbers, which they had before their ids followed the files' names.
   mutating func removeReplaced(_ scan: SourceScan, _ met: MetImages, _ tally: inout BuildTally) {
     let replaced = ReplacedPages(of: scan, keeping: met, in: builder.store)
     guard !builder.isDryRun else { return tally.addPruned(replaced.ids, isDryRun: true) }
@@ -233,11 +233,11 @@ extension BuildRound {
     } catch { tally.add(failure(error)) }
   }
 
-  /// Takes over what describes books beside their pages.
+  /// Copies the descriptions of books beside their pages into the library.
   mutating func describeBooks(_ scan: SourceScan, _ tally: inout BuildTally) {
     guard !builder.isDryRun, builder.mending == nil else { return }
     if !hasCatalog {
-      // Once, not at every look.
+      // Once, not in every scan.
       if reportedBooks.isEmpty, !scan.books.isEmpty {
         reportedBooks = ["a store without descriptions"]
         let place = isPrivate ? "a private space" : "an object store"
@@ -254,8 +254,8 @@ extension BuildRound {
     reportedBooks = Set((failures + doubts).map(\.description))
   }
 
-  /// What new sources may be that were called otherwise. Of a folder that cannot be read, or is not mounted, nothing is
-  /// gone.
+  /// Returns the missing images that new sources may be under another name. If a folder cannot be read, or is not
+  /// mounted, no image counts as missing.
   mutating func gone(_ scan: SourceScan) -> GoneImages? {
     guard hasCatalog, part == nil, builder.mending == nil, scan.failures.isEmpty, !Interruption.isAsked,
       !scan.roots.contains(where: \.isEmpty), !builder.isDryRun || Catalog.exists(in: library),
@@ -301,7 +301,7 @@ extension BuildRound {
     }
     if part == nil, let reason = catalog.memoryReason {
       let isFile = access(path, F_OK) == 0 && access(path, W_OK) != 0
-      // A file that can be read has told where images came from.
+      // If the file can be read, it contains the sources of images.
       if prunes != .nothing, !catalog.hasOrigins {
         Output.note(
           "\(path) cannot be written: it is not known what came from these sources, "

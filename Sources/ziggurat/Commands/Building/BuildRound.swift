@@ -6,47 +6,47 @@ import ZigguratCatalog
 import ZigguratFiles
 import ZigguratImageLibrary
 
-/// One look at the sources and the build of what it finds; with `watch`, one after the other.
+/// One scan of the sources and the build of its results; with `watch`, a sequence of them.
 struct BuildRound {
-  /// Nothing more is begun in this round.
+  /// Whether the disk is full, so that no more images are started in this round.
   static let isDiskFull = Atomic<Bool>(false)
 
   var builder: LibraryBuilder
   let library: String
-  /// Into a private space, of which the catalog knows nothing.
+  /// Whether the library is a private space, which is not in the catalog.
   let isPrivate: Bool
-  /// Into an object store, which has a directory instead of a catalog.
+  /// Whether the library is in an object store, which has a directory instead of a catalog.
   var isElsewhere = false
-  /// Whether `library` is a folder whose images anybody may list.
+  /// Whether `library` is a folder whose images may be listed by anybody.
   var hasCatalog: Bool { !isPrivate && !isElsewhere }
   let operands: [String]
   let asBooks: Bool
-  /// Links that lead out of a source folder are followed.
+  /// Whether links that lead out of a source folder are followed.
   var followsLinks = false
   let prunes: PruneMode
-  /// Seconds.
+  /// Seconds for which the trash keeps pruned archives; nil for ever.
   var keepsDeleted: Int?
   /// The file for Prometheus that describes the last build.
   var metricsFile: String?
-  /// Ends with the server that shows what is built.
+  /// Whether the build ends with the server that shows its results.
   var isOfServer = false
-  /// With what ids begin.
+  /// The prefix of ids.
   var prefix: ImageID?
   /// Whether images of other sources are replaced.
   var takesOwnership = false
   /// Whether failures of earlier builds are only counted.
   var ignoresKnownFailures = false
-  /// What is built instead of what the operands name.
+  /// The plan that is built instead of the operands.
   var planned: PlannedBuild.Opened?
-  /// Which part of a plan, where it is a part: others build theirs into the same library, of which no part writes
-  /// the listing.
+  /// The shard of the plan, if only one is built. Other processes build the others into the same library, and no shard
+  /// writes the catalog.
   var part: WorkShard? { planned?.part }
   var libraryOrigins: LibraryOrigins?
   var hasReportedOrigins = false
   var reportedRefusal: LibraryPruning.Refusal?
-  /// Sources without images that were reported; a source that has images again leaves the set.
+  /// Sources without images that were reported; a source that has images again is removed from the set.
   var reportedEmpty: Set<SourceRoot> = []
-  /// Empty folders below sources that were looked up; a folder that has files again leaves the set.
+  /// Empty folders below sources that were looked up; a folder that has files again is removed from the set.
   var reportedEmptyFolders: Set<String> = []
   var reportedSpared: LibraryPruning.Spared?
   let memoryLimit: Int
@@ -56,12 +56,12 @@ struct BuildRound {
   private(set) var changes = SourceChanges()
   private var met = MetImages()
   private var folders: [String] = []
-  /// Once, not at every look.
+  /// Failures that were reported, once and not in every scan.
   private var reportedFailures: Set<String> = []
   var reportedBooks: Set<String> = []
-  /// What images were called that went from there in this round.
+  /// The ids of images that were moved or removed in this round.
   var vacated: Set<ImageID> = []
-  /// Images that were pruned lately, and when: what goes bit by bit is judged as if it went at once.
+  /// Recently pruned images with the time: gradual removals are judged as if they happened at once.
   var pruned: [(instant: ContinuousClock.Instant, count: Int)] = []
 
   init(
@@ -81,7 +81,7 @@ struct BuildRound {
     self.asJSON = asJSON
   }
 
-  /// - Parameter isFirst: whether files that are passed over are reported, if they are to be.
+  /// - Parameter isFirst: whether ignored files are reported, if they are to be.
   private func scanned(isFirst: Bool) -> SourceScan {
     if let planned { return planned.plan.scan }
     let isReported = isFirst && verbosity > .failures && (verbosity == .everything || builder.isDryRun)
@@ -100,7 +100,7 @@ struct BuildRound {
       })
   }
 
-  /// Keeps other builds of the library waiting until this round ends; waits for theirs.
+  /// Makes other builds of the library wait until this round ends; waits for theirs.
   private func lock() -> BuildLock? {
     guard hasCatalog, !builder.isDryRun else { return nil }
     return BuildLock(
@@ -112,7 +112,7 @@ struct BuildRound {
       }, isCancelled: { Interruption.isAsked })
   }
 
-  /// Builds everything that the operands name.
+  /// Builds all images of the operands.
   mutating func run() -> ExitCode {
     let lock = lock()
     defer { withExtendedLifetime(lock) {} }
@@ -121,9 +121,9 @@ struct BuildRound {
     return build(sources ?? (part.map(scan.part) ?? scan).sources, of: scan, isFirst: true)
   }
 
-  /// Builds what is added or changed, until the user asks to stop.
+  /// Builds added and changed images until the user asks to stop.
   mutating func watch() -> ExitCode {
-    // What was to be built whatever it was is built; from here on a change is the reason.
+    // `--force` has had its effect in the first round; from now on only changes are built.
     builder.force = false
     takesOwnership = false
     let events = FolderEvents(alsoAttributes: true)
@@ -136,16 +136,16 @@ struct BuildRound {
     if verbosity >= .changes, !isOfServer {
       Output.note("watching \(Output.count(folders.count, "folder")); Ctrl-C ends it")
     }
-    // What was added during the first build had no one listening: the first look is at once.
+    // No watch existed for changes during the first build, so that the first scan is immediate.
     var isDue = true
     var idle = 0
     while !Interruption.isAsked {
       let something = events.wait(milliseconds: isDue ? 0 : 1000)
       idle += 1
-      // Where no event comes, as on network drives, a look a minute.
+      // Without events, as on network drives, one scan a minute.
       guard something || isDue || changes.isUnsettled || idle >= 60 else { continue }
       idle = 0
-      // A burst of events is one look, and two looks are a second apart.
+      // A burst of events leads to one scan, and two scans are at least a second apart.
       if something {
         usleep(1_000_000)
         _ = events.take()
@@ -155,7 +155,7 @@ struct BuildRound {
       defer { withExtendedLifetime(lock) {} }
       let scan = scanned(isFirst: false)
       for folder in scan.folders { _ = events.listen(to: folder) }
-      // What came into a new folder before it was listened to.
+      // Changes in a new folder before its watch existed.
       isDue = !known.isSuperset(of: scan.folders)
       if build(changes.settled(of: scan.sources), of: scan, isFirst: false) == .interrupted { break }
     }
@@ -193,7 +193,7 @@ struct BuildRound {
     var tally = BuildTally(
       verbosity, asJSON: asJSON, total: sources.count, builder.options,
       isDryRun: builder.isDryRun, ignoresKnownFailures: ignoresKnownFailures)
-    // The first part of a plan reports them.
+    // The first shard of a plan reports them.
     let failures = (part?.index ?? 0) == 0 ? scan.failures : []
     for failure in failures where isFirst || !reportedFailures.contains(failure.description) {
       tally.add(failure)
@@ -202,7 +202,7 @@ struct BuildRound {
     let wholes = Dictionary(sources.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
     var again: Set<SourceScan.Source> = []
     var early: Set<SourceScan.Source> = []
-    // The run keeps what it calls, which self may not be.
+    // The closure is kept by the run, so that it must not capture self.
     let (changes, watches) = (self.changes, self.watches)
     var met = self.met
     let growing = GrowingSources()
@@ -217,7 +217,7 @@ struct BuildRound {
     var vacated: Set<ImageID> = []
     var lacksInodes = false
     met.forget(sources)
-    // On a full disk it makes room for the catalog. If it fails, pruning reports that.
+    // On a full disk, this makes room for the catalog. If it fails, pruning reports that.
     if scan.failures.isEmpty { try? purgeTrash() }
     builder.gone = gone(scan)
     do throws(StorageError) { builder.ownership = try ownership(of: sources, among: scan) } catch {
@@ -273,7 +273,7 @@ struct BuildRound {
       return (.interrupted, tally)
     }
     if Self.isDiskFull.load(ordering: .relaxed), !Interruption.isAsked {
-      // The first was reported by its own name.
+      // The first one was reported by its own name.
       if again.count > 1 {
         let reason = lacksInodes ? "the file system has no inodes left" : "the disk is full"
         Output.error("\(reason): \(Output.count(again.count, "source")) left for another time")
@@ -303,7 +303,7 @@ struct BuildRound {
   }
 }
 
-/// The sources that were met while they might have been being written.
+/// The sources that were found while they might still have been written.
 private final class GrowingSources: Sendable {
   private let sources = Mutex<Set<SourceScan.Source>>([])
 

@@ -4,42 +4,43 @@ import TileStorage
 import ZigguratFiles
 import ZigguratText
 
-/// Tells how a build goes, image by image, and sums it up.
+/// A report of a build, image by image, and its summary.
 struct BuildTally {
   let verbosity: Verbosity
   let asJSON: Bool
   private var total: Int
-  /// Sources of which an image was met; a source of many pages is one of them.
+  /// Sources with at least one finished image; a source of many pages counts once.
   private var done: Set<SourceScan.Source> = []
   private var built = 0
-  /// Nothing is done: what is counted would be.
+  /// Whether nothing is built, so that the counts are of images that would be.
   private let isDryRun: Bool
   private var unchanged = 0
   private var outdated = 0
   private var metadataUpdated = 0
   private var moved = 0
   private var pruned = 0
-  /// Images whose sources are damaged, and those of them with lost or wrong pixels that make the command fail.
+  /// The number of images with damaged sources, and of those with lost or wrong pixels, which make the command fail.
   private var damaged = 0
   private var damagedPixels = 0
   private var failures: [BuildError] = []
   /// The number of images that were refused because a source owns them whose disk may not be mounted, by its path.
   private var absent: [String: Int] = [:]
-  /// Refused images of such a source that have a line of their own. All others are in one line at the end.
+  /// The number of refused images of such a source that have a line of their own. All others are in one line at the
+  /// end.
   private static let examples = 3
-  /// Failures of earlier builds that are only counted.
+  /// The number of failures of earlier builds that are only counted.
   private var known = 0
   private let ignoresKnownFailures: Bool
-  /// Of them, what was asked for and is no image.
+  /// The number of failures without an image id: operands that are not images.
   private var refused = 0
   /// The options of the build.
   private let options: BuildOptions
-  /// Images whose tiles were encoded again although `--fidelity lossless` was asked for.
+  /// The number of images whose tiles were re-encoded although `--fidelity lossless` was requested.
   private var lossy = 0
-  /// Nothing was built or failed; what is pruned has a line of its own.
+  /// Whether nothing was built or failed; pruned images have lines of their own.
   var isEmpty: Bool { done.isEmpty && failures.isEmpty }
 
-  /// The line at the foot of a terminal, where there is one.
+  /// The progress line at the bottom of a terminal; nil without a terminal.
   let progress: ProgressLine?
 
   init(
@@ -55,7 +56,7 @@ struct BuildTally {
     progress = verbosity >= .changes ? ProgressLine(total: total) : nil
   }
 
-  /// - Parameter id: the image's, where it got as far as having one.
+  /// - Parameter id: the image's id, if it is known.
   mutating func add(_ failure: BuildError, id: ImageID? = nil) {
     if failure.knownSince != nil, ignoresKnownFailures {
       known += 1
@@ -83,19 +84,19 @@ struct BuildTally {
     failure.absentOwner.map { absent[$0, default: 0] <= Self.examples } ?? true
   }
 
-  /// An image that is not told of yet.
+  /// Removes one image, which is not reported yet, from the total.
   mutating func postpone() { total -= 1 }
 
   /// - Parameters:
-  ///   - source: the image's: a source by itself or a page of `whole`.
-  ///   - whole: what the run was given.
+  ///   - source: the source of the image: a single image or a page of `whole`.
+  ///   - whole: the source that the run was given.
   mutating func add(
     _ source: SourceScan.Source, _ outcome: LibraryBuilder.Outcome, of whole: SourceScan.Source
   ) {
     done.insert(whole)
     progress?.count(sources: done.count)
     if let failure = outcome.failure {
-      // An interrupted image is told of once, at the end.
+      // An interrupted image is reported once, at the end.
       if !Interruption.isAsked { add(failure, id: source.id) }
       return
     }
@@ -191,7 +192,7 @@ struct BuildTally {
     return object
   }
 
-  /// Images that would have been pruned, and why none of them was.
+  /// Reports images that would have been pruned, and why none of them was.
   mutating func addSpared(_ ids: [ImageID], _ failure: BuildError) {
     for id in ids {
       if asJSON { Output.json(["id": .text(id.text), "status": "would prune"]) }
@@ -209,7 +210,7 @@ struct BuildTally {
     }
   }
 
-  /// - Parameter scan: what was asked for; nil after the first look of several.
+  /// - Parameter scan: the scan of the operands; nil after the first scan of several.
   func finish(_ scan: SourceScan?) {
     progress?.end()
     for (owner, count) in absent.sorted(by: { $0.key < $1.key }) where count > Self.examples {
@@ -219,7 +220,7 @@ struct BuildTally {
       )
     }
     guard verbosity > .failures else { return }
-    // Where a failure stands far above, among the lines of the images that went well.
+    // The failures may be far above, among the lines of successful images.
     let repeated = failures.filter(isExample)
     if verbosity >= .changes, !repeated.isEmpty, done.count + refused > 1 {
       Output.note("failed:")
@@ -241,7 +242,7 @@ struct BuildTally {
         parts.append("\(Output.count(scan.passedOver, "file")) skipped (--verbose says why)")
       }
       parts += Self.passedOver(linksOf: scan)
-      // Those that could not be read are told already.
+      // Unreadable folders are reported already.
       for empty in scan.roots where empty.isEmpty && scan.failures.isEmpty {
         parts.append("no image in \(Output.oneLine(empty.text))")
       }
@@ -258,7 +259,7 @@ struct BuildTally {
     ]
   }
 
-  /// Reports links that were passed over by name, and returns their number for the summary.
+  /// Reports ignored links by name, and returns their number for the summary.
   static func passedOver(linksOf scan: SourceScan) -> [String] {
     guard scan.linkCount > 0 else { return [] }
     for link in scan.links {
@@ -274,7 +275,7 @@ struct BuildTally {
     return failures.isEmpty && damagedPixels == 0 ? .success : .someFailed
   }
 
-  /// - Parameter line: made where somebody sees it.
+  /// - Parameter line: evaluated only if it is shown.
   private func note(_ line: @autoclosure () -> String, pixels: Int = 0) {
     guard verbosity >= .changes else { return }
     let line = "[\(done.count)/\(total)] " + Output.oneLine(line())

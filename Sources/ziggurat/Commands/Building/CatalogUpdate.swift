@@ -3,10 +3,10 @@ import ZigguratFiles
 import ZigguratImageLibrary
 import ZigguratTileServing
 
-/// What a build does for the library's listing.
+/// The updates of the library's catalog after a build.
 enum CatalogUpdate {
-  /// Updates the rows of images that a repair has rebuilt. Rows of missing archives stay: their sources may be on a disk
-  /// that is not mounted.
+  /// Updates the rows of images that a repair has rebuilt. Rows of missing archives stay: their sources may be on a
+  /// disk that is not mounted.
   static func run(_ library: String, of ids: [ImageID]) {
     do throws(StorageError) {
       try FolderRepository(root: library).renew(
@@ -16,7 +16,8 @@ enum CatalogUpdate {
     }
   }
 
-  /// A catalog that cannot be kept up is told of and fails nothing: the next to open it makes up for it.
+  /// Updates the whole catalog. An error is reported but is not a failure: the next program that opens the catalog
+  /// updates it.
   static func run(_ library: String) {
     do throws(StorageError) {
       try FolderRepository(root: library).updateCatalog(isCancelled: { Interruption.isAsked })

@@ -29,7 +29,7 @@ enum PlanCommand: Command {
       Output.error(error.description)
       return error.isTemporary ? .temporary : .someFailed
     }
-    // Whoever builds a part of it stands in another folder.
+    // Builders of a shard run in another working directory.
     let sources = arguments.operands.map {
       ObjectLibrary.isMeant(by: $0) ? $0 : SourceScan.path(ofArgument: $0)
     }

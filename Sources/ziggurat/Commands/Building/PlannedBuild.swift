@@ -23,14 +23,14 @@ struct PlannedBuild {
   private let part: WorkShard?
   private let reports: String?
 
-  /// What a build needs of it.
+  /// The data that a build needs.
   struct Opened {
     let plan: SourcePlan
     let part: WorkShard?
     let journal: ShardReport?
   }
 
-  /// Nil where no plan is asked for.
+  /// Reads the options; nil without `--plan`.
   init?(_ arguments: Arguments, isDryRun: Bool) throws(UsageError) {
     guard let path = arguments.string("plan") else { return nil }
     self.path = path
@@ -43,7 +43,7 @@ struct PlannedBuild {
     for option in ["prefix", "only"] where arguments.string(option) != nil {
       throw .conflict("--plan", arguments.spelled(option))
     }
-    // A dry run has no end that anybody waits for.
+    // A dry run needs no journal.
     reports = isDryRun ? nil : arguments.string("journal-dir")
     part = try arguments.value(
       "shard", expected: "I/N, with N from 1 to \(WorkShard.most) and I from 0 to N − 1", { WorkShard($0) })
@@ -57,7 +57,7 @@ struct PlannedBuild {
     return Opened(plan: plan, part: part, journal: journal)
   }
 
-  /// Writes down from which roots of a plan the images came that parts of it have built.
+  /// Records the source roots of the images that shards of a plan have built.
   static func claim(
     _ path: String, _ reports: String, in library: String, _ catalog: Catalog
   ) throws(StorageError) {
@@ -71,7 +71,7 @@ struct PlannedBuild {
 }
 
 extension BuildRound {
-  /// What the next build is told by this one.
+  /// Saves the state for the next build.
   func save(_ tally: inout BuildTally) {
     if let failure = planned?.journal?.failure {
       tally.add(BuildError(failure.action, failure.reason, isTemporary: true))

@@ -6,36 +6,36 @@ import ZigguratCatalog
 import ZigguratFiles
 import ZigguratHTTPMessages
 
-/// Damaged archives of a library built anew from their sources: by builds of this very program with the options that
-/// each had, which the cells of one process cannot change.
+/// The repair of damaged archives of a library by rebuilding them from their sources. It runs builds of this very
+/// program with the options of each archive, because the sandboxed processes of one process have fixed options.
 struct Repair {
   let library: String
   let jobs: Int
   let asJSON: Bool
-  /// Options that no record has: which links are followed, and the password of encrypted PDFs.
+  /// Options that no record contains: which links are followed, and the password of encrypted PDFs.
   var buildOptions: [String] = []
-  /// Paths of archives that the catalog lists and that are not there.
+  /// Paths of archives that the catalog lists and that do not exist.
   var missing: Set<String> = []
 
   struct Outcome {
-    /// Archives that are whole now.
+    /// The number of archives that are whole now.
     var repaired = 0
-    /// Those that are as they were.
+    /// The number of archives that are unchanged.
     var left = 0
-    /// Missing archives without a source: the catalog lists them no more.
+    /// Missing archives without a source, which are removed from the catalog.
     var removed: [ImageID] = []
-    /// A retry may mend one of them.
+    /// Whether a retry may repair one of them.
     var isTemporary = false
   }
 
-  /// What one build can do.
+  /// The images that one build can repair.
   private struct Group: Hashable {
     let place: SourcePlace
     let options: [String]
   }
 
-  /// Tells what became of each.
-  /// - Parameter paths: of archives in the library.
+  /// Repairs archives and reports the result of each.
+  /// - Parameter paths: paths of archives in the library.
   func run(_ paths: [String]) throws(StorageError) -> Outcome {
     var outcome = Outcome()
     let archives = Dictionary(
@@ -77,14 +77,14 @@ struct Repair {
       ["build", "--library", library, "--only", "-", "--json", "--quiet", "--jobs", String(jobs)]
         + buildOptions
         + (group.place.isBook ? ["--book"] : []) + prefix + group.options + ["--", group.place.path],
-      // Ids that differ in how their accents are composed are one text: the other is left, and told.
+      // Ids that differ only in the composition of accents are one text: the other is not repaired, which is reported.
       input: Dictionary(images.map { ($0.key.text, $0.value) }, uniquingKeysWith: { first, _ in first }))
     if build.exit == .temporary { outcome.isTemporary = true }
     for id in images.keys.sorted() {
       let path = archives[id]!
       switch build.reports[id]?.status {
       case "built":
-        // Not by what was meant, but by what can be read.
+        // The file itself decides, not the build's report.
         let faults = ArchiveVerifier.faults(ofArchive: path)
         if let fault = faults.first(where: { !$0.isOfSource }) {
           tell(path, "still damaged after it was rebuilt: \(fault.what)", &outcome)
@@ -116,7 +116,7 @@ struct Repair {
     }
   }
 
-  /// Reports an image that the build of its source's place did not report.
+  /// Reports an image that the build of its source's location did not report.
   private func tellAbsence(
     of id: ImageID, _ path: String, _ place: SourcePlace, _ outcome: inout Outcome
   ) {
@@ -155,7 +155,7 @@ struct Repair {
     Output.error("\(path): left as it is: \(reason)")
   }
 
-  /// A line of a build about an image.
+  /// A line of a build's output about an image.
   private struct Report: Decodable {
     let id: ImageID?
     let status: String
@@ -199,7 +199,7 @@ struct Repair {
     return (reports, isOver ? ExitCode(number: process.terminationStatus) : nil, process.terminationStatus)
   }
 
-  /// The options of a build whose record has them in this line; nil where it is none of ours.
+  /// Returns the options of a build from this line of its record; nil if the line is not from this program.
   static func arguments(_ summary: String) -> [String]? {
     let names = [
       "tile": "tile-size", "format": "format", "fidelity": "fidelity", "raw": "raw", "quality": "quality",
@@ -212,12 +212,12 @@ struct Repair {
     guard let version = words.first, Int(version) != nil else { return nil }
     for word in words.dropFirst() {
       let parts = word.split(separator: "=", maxSplits: 1)
-      // Options of earlier versions, whose values follow others now.
+      // Options of earlier versions, whose values now follow from others.
       if ["size", "subsampling"].contains(parts.first) { continue }
       if let argument = ["linear": "--downsample=linear", "associated": "--associated"][word] {
         arguments.append(argument)
       } else if parts.count == 2, let name = names[String(parts[0])] {
-        // Names of channels have spaces, which separate options here.
+        // Channel names contain spaces, which separate options here.
         let value =
           switch name {
           case "channels": parts[1].removingPercentEncoding ?? String(parts[1])

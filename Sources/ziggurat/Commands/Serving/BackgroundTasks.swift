@@ -52,7 +52,7 @@ struct BackgroundTasks {
         Thread.sleep(forTimeInterval: 1)
         seconds += 1
         tileServer.keepSessions()
-        // A space may have been made since.
+        // A space may have been created since.
         _ = spaces?.isOffered
         if seconds % 10 == 0 { tileServer.events.beat() }
         if seconds % 30 == 0 { HeapMemory.giveBack() }

@@ -6,10 +6,10 @@ import ZigguratImageLibrary
 import ZigguratObjectStore
 import ZigguratTileServing
 
-/// Purges images that were removed from the library from the caches in front of the server.
+/// A purger of removed images from the caches in front of the server.
 ///
-/// Every server of a library does so when it notices a removal. The last one purges when no server answers with the
-/// image any more.
+/// Every server of a library purges when it notices a removal. The last server does so when no server returns the image
+/// any more.
 final class CachePurger: Sendable {
   private let queues: [PurgeQueue]
   private let seed: SurrogateKey.Seed
@@ -34,7 +34,7 @@ final class CachePurger: Sendable {
   /// Purges images that were removed since the last call. Call it whenever the library may have changed.
   func look(at library: any ImageRepository) {
     if queues.isEmpty { return }
-    // If the database is unreachable, the next look reads the same changes.
+    // If the database is unreachable, the next call reads the same changes.
     mark.withLock { try? library.removals(since: &$0, purge) }
   }
 

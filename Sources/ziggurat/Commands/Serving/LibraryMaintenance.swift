@@ -28,14 +28,14 @@ final class LibraryMaintenance: Sendable {
   private let unmounted = Mutex<[String]>([])
   /// The reported folders that cannot be read.
   private let unreadableFolders = Mutex<[String]>([])
-  /// The number of archives that could not be read at the last look; nil before the first.
+  /// The number of archives that could not be read in the last scan; nil before the first.
   private let unreadable = Mutex<Int?>(nil)
   /// Whether it was reported that private spaces cannot be read.
   private let isSpaceRefused = Mutex(false)
   /// The reported shortage of disk space, and the time of the report.
   private let shortage = Mutex<(found: DiskShortage?, at: ContinuousClock.Instant?)>((nil, nil))
   private let spaces: (any SpaceOpener)?
-  /// Whether the names of images are not reported, as of a private space.
+  /// Whether the names of images are not reported, as in a private space.
   private let isSilent: Bool
 
   /// - Parameter spaces: the private spaces that visitors may open; nil if they may not.
@@ -147,7 +147,7 @@ final class LibraryMaintenance: Sendable {
     for folder in before where !now.contains(folder) { Output.note("\(folder) can be read again") }
   }
 
-  /// Reports how many archives cannot be read: all at the start, and afterwards those whose permissions are the reason.
+  /// Reports how many archives cannot be read: all at the start, and afterwards those with insufficient permissions.
   /// Others are reported when they are opened.
   private func reportUnreadableArchives() {
     let found = library.unreadableArchives
@@ -179,7 +179,7 @@ final class LibraryMaintenance: Sendable {
     }
   }
 
-  /// Reports a full disk, and when it has room again: a line a minute at most, unless it gets worse.
+  /// Reports a full disk, and free space on it again: at most one line a minute, unless the shortage gets worse.
   private func reportShortage() {
     let now = tileServer.diskShortage
     let isNew = shortage.withLock { shortage in

@@ -50,7 +50,7 @@ struct RunningServer {
   ) throws(UsageError) -> EdgeKey? {
     guard configuration.caches.isShared else { return nil }
     if let key = process.purgeKey { return key }
-    // Nothing is written into a folder that is not a library of ours.
+    // Nothing is written into a folder that is not a library of this program.
     if library.isForeign || library.folder == nil { throw ServerConfiguration.requiresKeyFile() }
     return try SecretFile.edgeKey(library: configuration.library.location)
   }

@@ -4,8 +4,7 @@ import TileStorage
 import ZigguratFiles
 import ZigguratThreads
 
-/// The build of a folder of images by the server that shows them: once before it listens, then of images that are
-/// added, changed and removed.
+/// The build of a folder of images by the server that shows them: once before it listens, then after each change.
 final class ServerBuild: Sendable {
   private let library: String
   /// The folder without symbolic links, so that each name of it has the same archives.
@@ -14,7 +13,7 @@ final class ServerBuild: Sendable {
   private let first = Flag()
   private let last = Flag()
 
-  /// Nil without `--build`.
+  /// Creates the build; nil without `--build`.
   init?(_ settings: ServerConfiguration.LibrarySettings) {
     guard let pictures = settings.pictures else { return nil }
     let real = realpath(pictures, nil)
@@ -24,7 +23,7 @@ final class ServerBuild: Sendable {
     isInCache = settings.isInCache
   }
 
-  /// Builds the archives once, with reports on stderr as of `ziggurat build`, and starts to follow the folder.
+  /// Builds the archives once, with reports on stderr like `ziggurat build`, and starts to watch the folder.
   ///
   /// - Throws: an error of the folder of archives; a ``ReportedFailure`` if a signal interrupts the first build.
   func run(_ signals: ServerSignals) throws {

@@ -56,14 +56,14 @@ extension ServerConfiguration {
           .requires("--catalog", "a library in an object store; others have a catalog of their own"))
       }
     }
-    // Garbage collection does not know what was deleted here, and may remove its archives after two days.
+    // Garbage collection does not know deletions of this server, and may remove their archives after two days.
     if library.isBucket, changes.keepsDeleted > 48 * 3600 {
       errors.append(
         arguments.invalid(
           "keep-deleted",
           expected: "at most 48 hours for an object store, where 'reindex --gc' removes archives"))
     }
-    // Servers of one bucket share no folder in which all of them can write.
+    // Servers of one bucket have no common folder in which all of them can write.
     if caches.isShared, caches.keyFile == nil, library.isBucket || isArchive {
       errors.append(Self.requiresKeyFile(arguments.spelled("shared-cache")))
     }

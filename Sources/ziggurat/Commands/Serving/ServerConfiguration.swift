@@ -46,7 +46,7 @@ struct ServerConfiguration: Codable, Equatable, Sendable {
     var paths: [String] = []
     /// The listener for `/metrics`.
     var metrics: Endpoint?
-    /// The public URL; nil if there is none or if it varies.
+    /// The public URL; nil if it is unknown or varies.
     var baseURL: String?
     /// Whether trusted proxies state the public URL in each request.
     var readsForwardedBase = false
@@ -159,7 +159,7 @@ extension ServerConfiguration {
     return takesUploads ? "--upload-types accepts no type" : "--upload-dir is not given"
   }
 
-  /// A warning about options that are valid and risky; nil if there are none.
+  /// A warning about options that are valid and risky; nil if no option is.
   var advice: String? {
     guard caches.isShared, !network.hasBaseURL else { return nil }
     return
@@ -167,7 +167,7 @@ extension ServerConfiguration {
       + "serves them to others"
   }
 
-  /// The addresses to listen on besides inherited sockets.
+  /// Returns the addresses to listen on besides inherited sockets.
   func hosts(besides sockets: [HandedSocket.Place]) -> [String] {
     // The host and port of a systemd unit are for starts without sockets.
     sockets.isEmpty && !network.listensOnPathsOnly ? network.hosts : []

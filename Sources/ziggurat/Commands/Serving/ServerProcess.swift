@@ -16,7 +16,7 @@ struct ServerProcess {
   let lockRequests: LockRequests
   /// The access rules, with the token.
   let access: Access
-  /// A token that was made now, to be shown once; nil if there is none or if it is from a file.
+  /// A token that was made now, to be shown once; nil if no token is needed, or if it is from a file.
   let newToken: String?
   /// The key of `--purge-key-file`.
   let purgeKey: EdgeKey?
@@ -42,7 +42,7 @@ struct ServerProcess {
     HeapMemory.keepLittle()
     let place = configuration.library.location
     let settings = configuration.spaces
-    // A space may be made at any time.
+    // A space may be created at any time.
     if settings.isServedAlone || settings.offer != .no { SpaceUnlocker.forbidTemporaryFiles() }
     space =
       settings.isServedAlone

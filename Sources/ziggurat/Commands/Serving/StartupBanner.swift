@@ -35,7 +35,7 @@ struct StartupBanner {
     let paths = configuration.network.paths + process.sockets.compactMap(\.place.path)
     let addresses = endpoints.map { $0.url + query } + paths.map { "unix:\($0)" }
     Output.result(addresses.map { "listening on \($0)\n" }.joined())
-    // No browser opens the address that stands for all addresses.
+    // No browser can open the wildcard address.
     let isWildcard = endpoints.first.map { ["0.0.0.0", "::"].contains($0.host) } ?? false
     if let token = process.newToken {
       let address = (isWildcard ? outside : nil) ?? endpoints.first?.url ?? base ?? "/"

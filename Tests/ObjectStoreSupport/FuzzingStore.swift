@@ -1,9 +1,8 @@
 import Glibc
 import Synchronization
 import ZigguratHTTPMessages
+import ZigguratObjectStore
 import ZigguratTestSupport
-
-@testable import ZigguratObjectStore
 
 /// An object store in memory that answers as S3 does, or breaks the rules that its generator draws.
 final class FuzzingStore: Sendable {
@@ -15,20 +14,22 @@ final class FuzzingStore: Sendable {
   struct State {
     var objects: [[UInt8]: Object] = [:]
     var random: SplitMix
-    /// Of the requests, those that are not answered well: 0...1.
+    /// The share of requests that get a false response, 0...1.
     var mischief = 0.0
-    /// What is done at each request instead.
+    /// The kind of false response to each request; nil for random kinds.
     var always: Mischief?
     /// Kinds of mischief that were done.
     var done: [Mischief: Int] = [:]
     var number = 0
+    /// Keys of one page of a list.
+    var pageSizes = 1...6
   }
 
   enum Mischief: CaseIterable {
     case status, redirect, page, cut, shortLength, longLength, flipped, otherTag, noTag, oddTag, drip,
       silence, closed
     case garbage, endlessHeaders, encoded, shortChunks, listLies, listNoise
-    /// Of a directory that is written anew: not kept, or not as it was sent.
+    /// A rewritten directory that is lost, or stored with an error.
     case lost, spoiled
   }
 
@@ -131,7 +132,7 @@ final class FuzzingStore: Sendable {
     let (prefix, after) = (values["prefix"] ?? [], values["start-after"] ?? [])
     let every = state.objects.keys.filter { $0.starts(with: prefix) && after.lexicographicallyPrecedes($0) }
       .sorted { $0.lexicographicallyPrecedes($1) }
-    let count = Int.random(in: 1...6, using: &state.random)
+    let count = Int.random(in: state.pageSizes, using: &state.random)
     var items = every.prefix(count).map { key -> String in
       let object = state.objects[key]!
       return item(PercentEncoding.encode(bytes: key), object.etag, "\(object.body.count)")

@@ -4,7 +4,7 @@ import ZigguratThreads
 
 /// An object store on loopback that answers ranged GETs as it is told to, honestly or not.
 final class HostileServer: Sendable {
-  /// What is done to the honest answer.
+  /// The change of the honest response.
   enum Answer: CaseIterable, Sendable {
     case honest
     /// Fewer bytes than announced, then the end of the connection.
