@@ -191,7 +191,10 @@ let package = Package(
     tests("CatalogTests", ["Files", "Catalog", "CSQLite", "TileStorage", "TileGeometry", "TestSupport"]),
     tests(
       "ImageLibraryTests",
-      ["ImageLibrary", "Catalog", "Files", "Threads", "TileStorage", "TileGeometry", "TestSupport"]),
+      [
+        "ImageLibrary", "Catalog", "CSQLite", "Files", "Metadata", "Threads", "TileStorage", "TileGeometry",
+        "TestSupport",
+      ]),
     tests(
       "IntakeTests",
       [
@@ -228,7 +231,10 @@ let package = Package(
     tests("HTTPMessagesTests", ["HTTPMessages", "TestSupport"]),
     tests(
       "HTTPServerTests",
-      ["Files", "HTTPServer", "ImageLibrary", "TileServing", "TileStorage", "TileGeometry", "TestSupport"]),
+      [
+        "Files", "HTTPServer", "ImageLibrary", "Threads", "TileServing", "TileStorage", "TileGeometry",
+        "TestSupport", "Uploading",
+      ]),
     tests("TextTests", ["Text", "TestSupport"]),
     tests(
       "TileServingTests",

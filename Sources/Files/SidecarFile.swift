@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 
 /// The XMP file beside an archive: `photo.xmp`, or `photo.szi.xmp` in darktable and digiKam.
@@ -108,14 +107,20 @@ package struct SidecarFile: Hashable, Sendable {
     let action = "open \(path)"
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw StorageError(action, errno: errno) }
-    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    defer { close(descriptor) }
     guard enclosure?.holds(descriptor) ?? true else {
       throw StorageError(action, "a link leads out of the folder")
     }
-    do {
-      // The result is nil if the file is empty.
-      return Array(try file.read(upToCount: most) ?? Data())
-    } catch { throw StorageError(action, "it cannot be read") }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: min(most, 1 << 16))
+    while bytes.count < most {
+      let count = read(descriptor, &buffer, min(buffer.count, most - bytes.count))
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw StorageError(action, errno: errno) }
+      if count == 0 { break }
+      bytes += buffer[..<count]
+    }
+    return bytes
   }
 
   /// Writes a whole file, which is durable when its folder is.
@@ -123,6 +128,27 @@ package struct SidecarFile: Hashable, Sendable {
     let file = try PartialFile(destination: path)
     try file.write(bytes)
     try file.publish()
+  }
+
+  /// Replaces the file, durably but for its folder. The file keeps its permissions, and its group and owner if this process
+  /// may give them. If the path is a link, its target is replaced.
+  /// - Throws: also if a link leads out of the enclosure.
+  package func replace(by bytes: [UInt8], within enclosure: Enclosure) throws(StorageError) {
+    var status = stat()
+    guard let resolved = realpath(path, nil) else { throw StorageError("write \(path)", errno: errno) }
+    defer { free(resolved) }
+    let target = String(cString: resolved)
+    guard enclosure.holds(path: target) else {
+      throw StorageError("write \(path)", "a link leads out of the folder")
+    }
+    guard stat(target, &status) == 0 else { throw StorageError("write \(path)", errno: errno) }
+    let file = try PartialFile(destination: target)
+    try file.write(bytes)
+    if fchown(file.descriptor, status.st_uid, status.st_gid) != 0 {
+      fchown(file.descriptor, uid_t.max, status.st_gid)
+    }
+    try file.publish(mode: status.st_mode & 0o777)
+    if target != path { try FolderTree.synchronize(parentFolder(target)) }
   }
 
   /// Removes the file; does nothing if it does not exist.

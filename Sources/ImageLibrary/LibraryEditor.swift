@@ -4,7 +4,7 @@ import TileStorage
 package import ZigguratFiles
 package import ZigguratMetadata
 
-/// Writes sidecars, so that of two who edit one image at once the later is told.
+/// Edits and deletes images, one at a time: the later of two who change one image at once learns of it.
 package final class LibraryEditor: Sendable {
   package enum Outcome {
     case done
@@ -18,7 +18,20 @@ package final class LibraryEditor: Sendable {
   }
 
   private let library: any ImageRepository
-  private let turn = Mutex<Void>(())
+  /// Changes that are made one at a time.
+  private final class Turn: Sendable {
+    private let lock = Mutex<Void>(())
+
+    func run<Result>(_ change: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+      let result: Swift.Result<Result, StorageError> = lock.withLock { _ in
+        do throws(StorageError) { return .success(try change()) } catch { return .failure(error) }
+      }
+      return try result.get()
+    }
+  }
+
+  private let turn = Turn()
+  private let turnInSpaces = Turn()
 
   package init(_ library: any ImageRepository) { self.library = library }
 
@@ -27,40 +40,40 @@ package final class LibraryEditor: Sendable {
   package func edit(
     _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(WordsUnavailable) -> Bool
   ) throws(StorageError) -> Outcome {
-    let result: Result<Outcome, StorageError> = turn.withLock { _ in
-      do throws(StorageError) { return .success(try library.edit(id, edit, if: isCurrent)) } catch {
-        return .failure(error)
-      }
-    }
-    return try result.get()
+    try turn.run { () throws(StorageError) in try library.edit(id, edit, if: isCurrent) }
   }
 
-  /// Deletes images; nobody edits one meanwhile here.
+  /// Edits an image of a private space, as `edit` does in the library.
+  /// - Parameter id: within the space.
+  package func edit(
+    _ id: ImageID, of space: SpaceLibrary, _ edit: MetadataEdit,
+    if isCurrent: () throws(WordsUnavailable) -> Bool
+  ) throws(StorageError) -> Outcome {
+    try turnInSpaces.run { () throws(StorageError) in try space.edit(id, edit, if: isCurrent) }
+  }
+
+  /// Deletes images, also of a private space; nobody edits one meanwhile here.
   /// - Parameter isCurrent: whether they are as whoever deletes them saw them.
   /// - Returns: nil where they are not.
   package func delete(
     _ ids: [ImageID], from trash: Trash, if isCurrent: () throws(WordsUnavailable) -> Bool
   ) throws(StorageError) -> (deletion: Trash.Listed?, refused: [ImageID])? {
     trash.prepareToDelete(ids)
-    let result: Result<(deletion: Trash.Listed?, refused: [ImageID])?, StorageError> = turn.withLock { _ in
-      do throws(StorageError) {
-        // More than once where what was asked about is another one by then.
-        for _ in 0..<4 {
-          // What another server has written counts.
-          let pinned = try trash.pinned(to: ids)
-          do throws(WordsUnavailable) {
-            guard try isCurrent() else { return .success(nil) }
-          } catch {
-            throw StorageError(
-              "delete an image", "its metadata cannot be read at present", kind: .unreachable)
-          }
-          let result = try (pinned ?? trash).delete(ids)
-          if pinned == nil || result.deletion != nil { return .success(result) }
+    return try (trash.repository == .space ? turnInSpaces : turn).run { () throws(StorageError) in
+      // More than once where what was asked about is another one by then.
+      for _ in 0..<4 {
+        // What another server has written counts.
+        let pinned = try trash.pinned(to: ids)
+        do throws(WordsUnavailable) {
+          guard try isCurrent() else { return nil }
+        } catch {
+          throw StorageError("delete an image", "its metadata cannot be read at present", kind: .unreachable)
         }
-        return .success(nil)
-      } catch { return .failure(error) }
+        let result = try (pinned ?? trash).delete(ids)
+        if pinned == nil || result.deletion != nil { return result }
+      }
+      return nil
     }
-    return try result.get()
   }
 
   /// A sidecar with the edit in it, of an image of the library as of a space.

@@ -31,8 +31,8 @@ package protocol OpenSpace: LibrarySource, DeletionPlace {
   /// Nothing can be read or written any more.
   func wipeKeys()
 
-  /// For the bytes of one upload on their way into the space.
-  func makeVault() throws(StorageError) -> any UploadVault
+  /// Returns a vault for the bytes of one upload on their way into the space. Touches no disk.
+  func makeVault() -> any UploadVault
 
   /// Replaces an image's XMP sidecar by what `body` makes of it, which is empty where there is none; nil leaves
   /// it. Nobody else changes the space meanwhile.

@@ -30,8 +30,10 @@ package struct Trash: Sendable {
     self.keeps = keeps
   }
 
-  /// The same trash for one deletion, which fails if the images change meanwhile; nil if it needs no such care.
+  /// The same trash for one deletion, which fails if the images change meanwhile; nil if it needs no such care. Takes in
+  /// what others have written.
   func pinned(to ids: [ImageID]) throws(StorageError) -> Trash? {
+    space?.refresh()
     guard let pinned = try place.pinned(to: ids) else { return nil }
     var trash = self
     trash.place = pinned

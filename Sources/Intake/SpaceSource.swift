@@ -19,9 +19,7 @@ package struct SpaceSource: OpenSpace {
 
   package func wipeKeys() { space.wipeKeys() }
 
-  package func makeVault() throws(StorageError) -> any UploadVault {
-    SpaceVault(owner: identity, spool: try SealedSpool(folder: uploads))
-  }
+  package func makeVault() -> any UploadVault { SpaceVault(owner: identity, folder: uploads) }
 
   package var isReachable: Bool { space.isReachable }
 
@@ -137,9 +135,30 @@ package final class LibrarySpaces: SpaceOpener {
 }
 
 /// One upload on its way into a space.
-struct SpaceVault: UploadVault {
+final class SpaceVault: UploadVault {
   let owner: String
-  let spool: SealedSpool
+  /// The folder on whose disk the bytes are.
+  private let folder: String
+  private let opened = Mutex<SealedSpool?>(nil)
+
+  init(owner: String, folder: String) {
+    self.owner = owner
+    self.folder = folder
+  }
+
+  func open() throws(StorageError) {
+    let spool = try SealedSpool(folder: folder)
+    opened.withLock { $0 = spool }
+  }
+
+  var spool: SealedSpool {
+    get throws(StorageError) {
+      guard let spool = opened.withLock({ $0 }) else {
+        throw StorageError("seal an upload", "it has not begun")
+      }
+      return spool
+    }
+  }
 
   func write(_ bytes: UnsafeRawBufferPointer, at position: Int) throws(StorageError) {
     try spool.write(bytes, at: position)
@@ -147,5 +166,5 @@ struct SpaceVault: UploadVault {
 
   func start(_ count: Int) throws(StorageError) -> [UInt8] { try spool.start(count) }
 
-  func discard() { spool.discard() }
+  func discard() { opened.withLock { $0 }?.discard() }
 }

@@ -11,7 +11,7 @@ extension UploadTiling {
   /// The quality of JPEG tiles that are encoded a second time, and of other lossy formats: no loss is visible.
   private static let quality = 90
 
-  func make(_ copy: PictureCopy, for upload: Upload) {
+  func tileCopy(_ copy: PictureCopy, for upload: Upload) {
     let path = uploads.file(of: upload)
     do {
       // Nobody may have asked for it here.
@@ -30,7 +30,7 @@ extension UploadTiling {
       builder.hasOwnOptions = true
       builder.allowance = BuildAllowance(pixels: PictureCopy.mostPixels)
       let image = try withFreeID(
-        upload.state.image, { try freeID(for: upload) },
+        upload.state.image, { try reserveFreeID(for: upload) },
         { [builder] image in
           try uploads.choose(image, for: upload)
           try build(upload, SourceScan.Source(path: path, id: image), builder)

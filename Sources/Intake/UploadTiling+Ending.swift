@@ -23,7 +23,7 @@ extension UploadTiling {
     // What the picture does not show is nowhere else.
     if uploads.limits.keepsSources || record?.showsWholeSource != true {
       try Enclosure(root).make(parentFolder(image.archive(in: root)))
-      try original.keep(mayMove: true)
+      try original.keep(mayCopy: true)
     } else {
       original.withdraw()
     }
@@ -36,7 +36,7 @@ extension UploadTiling {
     try uploads.choose(image, for: upload)
     let original = try original(of: upload, image, digest)
     try Enclosure(root).make(parentFolder(image.archive(in: root)))
-    try original.keep(mayMove: false)
+    try original.keep(mayCopy: false)
     do {
       try build(upload, SourceScan.Source(path: uploads.file(of: upload), id: image), builder)
     } catch {
@@ -52,21 +52,25 @@ extension UploadTiling {
       uploads.file(of: upload), digest: digest, sentAs: upload.name, ofArchive: image.archive(in: root))
   }
 
-  /// Ends what the server ended in the midst of too often, without a look into its file: the last time it may have been
-  /// made, and only not been told of.
+  /// Ends an upload without a look into its file: the server ended too often while it was tiled, or the client cancelled it.
+  /// If its picture exists, it is done: the server may have ended, or the client cancelled, too late.
   func giveUp(_ upload: Upload) {
     let path = uploads.file(of: upload)
     do {
-      if upload.copy == nil, let image = upload.state.image {
+      if upload.copy == nil, upload.vault == nil, let image = upload.state.image {
         let digest = try SourceInspection.digest(path: path)
         if try isThere(image, digest) { return try finish(upload, as: image, digest) }
         // The picture did not come to be.
         try original(of: upload, image, digest).withdraw()
       }
       if stopping.isSet { return uploads.postpone(upload, seconds: 0) }
-      uploads.end(
-        upload, .failed, fault: .server,
-        reason: "the server ended twice while it made the picture; it is not tried again")
+      if upload.state.isCancelled {
+        uploads.end(upload, .failed, fault: .cancelled, reason: "cancelled")
+      } else {
+        uploads.end(
+          upload, .failed, fault: .server,
+          reason: "the server ended twice while it made the picture; it is not tried again")
+      }
     } catch {
       fail(upload, error, path: path)
     }

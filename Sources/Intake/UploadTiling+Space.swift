@@ -8,7 +8,7 @@ import ZigguratUploading
 /// it nothing but sealed bytes reaches a disk.
 extension UploadTiling {
   /// - Parameter vault: of the upload.
-  func seal(_ upload: Upload, from vault: SpaceVault) {
+  func tileIntoSpace(_ upload: Upload, from vault: SpaceVault) {
     var path = ""
     do {
       guard let library = space(vault.owner), let space = (library.space as? SpaceSource)?.space else {

@@ -85,10 +85,7 @@ package final class UploadTiling: @unchecked Sendable {
         stopping.wait(upTo: 1)
         continue
       }
-      if let upload = uploads.takeNext() {
-        tile(upload)
-        continue
-      }
+      // Before the next upload: a long queue does not keep expired uploads on the disk.
       let now = time(nil)
       // The clock may be set back.
       if abs(now - lastLook) >= Self.expirySeconds {
@@ -98,6 +95,10 @@ package final class UploadTiling: @unchecked Sendable {
       if abs(now - lastRemoval) >= Self.removalSeconds {
         lastRemoval = now
         removePurgedOriginals()
+      }
+      if let upload = uploads.takeNext() {
+        tile(upload)
+        continue
       }
       // A catalog that could not be reached is asked again, and a postponed upload is due, at their time.
       let pause = failed.withLock { $0.isEmpty } ? uploads.secondsToNext ?? Self.expirySeconds : 1
@@ -124,9 +125,9 @@ package final class UploadTiling: @unchecked Sendable {
     prepare()
     // Of another one, whose making came to no end.
     store.withdraw()
-    if uploads.isGivenUp(upload) { return giveUp(upload) }
-    if let vault = upload.vault as? SpaceVault { return seal(upload, from: vault) }
-    if let copy = upload.copy { return make(copy, for: upload) }
+    if upload.state.isCancelled || uploads.isGivenUp(upload) { return giveUp(upload) }
+    if let vault = upload.vault as? SpaceVault { return tileIntoSpace(upload, from: vault) }
+    if let copy = upload.copy { return tileCopy(copy, for: upload) }
     let path = uploads.file(of: upload)
     do {
       let digest = try SourceInspection.digest(path: path)
@@ -139,7 +140,7 @@ package final class UploadTiling: @unchecked Sendable {
       try check(path, of: upload)
       let builder = builder { [stopping] in stopping.isSet || upload.state.isCancelled }
       let image = try withFreeID(
-        upload.state.image, { try freeID(for: upload) },
+        upload.state.image, { try reserveFreeID(for: upload) },
         { image in try build(upload, as: image, digest, builder) })
       try finish(upload, as: image, digest)
     } catch {
@@ -218,9 +219,9 @@ package final class UploadTiling: @unchecked Sendable {
     }
   }
 
-  /// The file's name without its ending, in the folder that was asked for; with a number where the library has
-  /// another picture of that name.
-  func freeID(for upload: Upload) throws(StorageError) -> ImageID {
+  /// Reserves a free id for an upload, and returns it: the file's name without its ending, in the folder that was asked for;
+  /// with a number if the library has another picture of that name.
+  func reserveFreeID(for upload: Upload) throws(StorageError) -> ImageID {
     try freeID(for: upload) { (id) throws(StorageError) in
       try !library.reserve(id, for: upload.id)
     }
@@ -233,10 +234,7 @@ package final class UploadTiling: @unchecked Sendable {
     let stem = folder + UploadName.stem(upload.name)
     var (text, number) = (stem, 1)
     // What another one was begun as when the server ended has no archive yet, and comes again.
-    let others = uploads.all.filter {
-      $0.id != upload.id && !$0.hasEnded && $0.vault?.owner == upload.vault?.owner
-    }
-    let begun = Set(others.compactMap(\.state.image))
+    let begun = Set(uploads.imagesBegun(besides: upload))
     while let id = ImageID(text) {
       if !begun.contains(id), try !isTaken(id) { return id }
       number += 1

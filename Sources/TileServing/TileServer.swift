@@ -33,8 +33,10 @@ package final class TileServer: Sendable {
   /// Tiles of folders in responses that are not sent: half of what the system lets be mapped, and of that enough for
   /// one client to have the largest response.
   let mappedTiles = HeldMemory(limit: max(2 * ViewportAnswer.tileLimit, MappedFile.places / 2))
-  /// Runs requests that change something.
+  /// Runs requests that change something, except uploads.
   package let writes = WorkQueue(threads: 4, capacity: 256)
+  /// Runs the writes of uploads, which do not wait for a change that waits for a lock or a database.
+  package let uploadWrites = WorkQueue(threads: 4, capacity: 256)
   /// The counters of responses.
   package let metrics = Metrics()
   /// The gate of a library that is open only to clients with its key.
@@ -75,7 +77,7 @@ package final class TileServer: Sendable {
     originals = OriginalAccess(isOpen: access.offersOriginals, uploads: uploads)
     disk = DiskSpace(access, metrics, uploads)
     let audit = AuditTrail(log: access.audit, attempts: LoginAttempts(metrics, clock: access.clock))
-    changes = ChangeAccess(isWritable: access.isWritable, audit: audit, disk: disk)
+    changes = ChangeAccess(audit: audit, disk: disk)
     editor = LibraryEditor(library)
     trash = TrashAccess(library: Trash(library, keeps: access.keepsDeleted), keeps: access.keepsDeleted)
     passwords = PasswordAccess(spaces: access.spaces, queue: BlockingQueue(capacity: 8))
@@ -303,7 +305,7 @@ package final class TileServer: Sendable {
       if call.request.method == "POST" {
         return CopyHandler(call: call, images: images, changes: changes, uploads: uploads).plan(image.id)
       }
-      return edits(call).plan()
+      return edits(call).plan(image.whole)
     case .trash: return edits(call).deletionsPlan()
     case .restore(let deletion): return trash(call).restorePlan(call.path.text(deletion))
     case .session, .images, .uploads, .upload, .events, .pairing, .version, .nothing: return notAllowed
@@ -393,6 +395,7 @@ package final class TileServer: Sendable {
   /// spaces.
   package func stop() {
     writes.stop()
+    uploadWrites.stop()
     passwords.queue.stop()
     for queue in [images.catalogQueue, images.metadataQueue, images.originalQueue] { queue.stop() }
     pictures.queue.stop()

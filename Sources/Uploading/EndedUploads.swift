@@ -50,17 +50,14 @@ final class EndedUploads: Sendable {
   /// The most characters of a reason.
   private static let longestReason = 500
 
-  private struct State {
-    var lines: [String: Line] = [:]
-    /// In the file, those that no longer count among them.
-    var count = 0
-  }
-
   private let path: String
   /// Seconds.
   private let memory: Int
   private let most: Int
-  private let state = Mutex(State())
+  private let lines = Mutex<[String: Line]>([:])
+  /// The number of lines in the file, outdated ones included. Held while the file is written, which no event loop waits for;
+  /// `lines` is locked for moments only.
+  private let file = Mutex(0)
 
   /// - Parameters:
   ///   - memory: seconds that an upload is remembered after its end.
@@ -70,28 +67,31 @@ final class EndedUploads: Sendable {
     self.memory = memory
     self.most = most
     let data = FileManager.default.contents(atPath: path) ?? Data()
-    let lines = data.split(separator: 0x0a)
-    state.withLock { state in
-      for text in lines {
+    let texts = data.split(separator: 0x0a)
+    let count = lines.withLock { lines in
+      for text in texts {
         // The last one may have been cut off by a loss of power.
         guard let line = try? JSONDecoder().decode(Line.self, from: text), Uploads.isID(line.id) else {
           continue
         }
-        state.lines[line.id] = line.stage == nil ? nil : line.bounded
+        lines[line.id] = line.stage == nil ? nil : line.bounded
       }
-      state.count = lines.count
-      tidy(&state, always: data.last != 0x0a || state.count != state.lines.count)
+      return lines.count
+    }
+    file.withLock { written in
+      written = texts.count
+      tidy(&written, always: data.last != 0x0a || written != count)
     }
   }
 
   /// The ids of those that failed.
-  var failed: [String] { state.withLock { $0.lines.values.filter { $0.stage == .failed }.map(\.id) } }
+  var failed: [String] { lines.withLock { $0.values.filter { $0.stage == .failed }.map(\.id) } }
 
-  func contains(_ id: String) -> Bool { state.withLock { $0.lines[id] != nil } }
+  func contains(_ id: String) -> Bool { lines.withLock { $0[id] != nil } }
 
   /// As it was when it ended.
   func upload(_ id: String) -> Upload? {
-    state.withLock { $0.lines[id] }.map { line in
+    lines.withLock { $0[id] }.map { line in
       var state = Upload.State()
       state.stage = line.stage ?? .failed
       state.image = line.image
@@ -128,47 +128,53 @@ final class EndedUploads: Sendable {
 
   /// Forgets, and has the file forget, those that became an image.
   func forget(image: ImageID) {
-    state.withLock { state in
-      let before = state.lines.count
-      state.lines = state.lines.filter { $0.value.image != image }
-      if state.lines.count != before { tidy(&state, always: true) }
+    file.withLock { written in
+      let isChanged = lines.withLock { lines in
+        let before = lines.count
+        lines = lines.filter { $0.value.image != image }
+        return lines.count != before
+      }
+      if isChanged { tidy(&written, always: true) }
     }
   }
 
   /// Forgets those whose time is over. To be called now and then.
-  func purge() { state.withLock { tidy(&$0, always: false) } }
+  func purge() { file.withLock { tidy(&$0, always: false) } }
 
   /// Appends a line. If that fails, as on a full disk, the server remembers it until it ends.
   private func append(_ line: Line) {
-    state.withLock { state in
-      state.lines[line.id] = line.stage == nil ? nil : line
+    file.withLock { written in
+      lines.withLock { $0[line.id] = line.stage == nil ? nil : line }
       let descriptor = open(path, O_CREAT | O_APPEND | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
       guard descriptor >= 0 else { return }
       let bytes = Self.text(line)
       let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
       fdatasync(descriptor)
       close(descriptor)
-      state.count += 1
-      tidy(&state, always: count != bytes.count)
+      written += 1
+      tidy(&written, always: count != bytes.count)
     }
   }
 
   /// Writes the file anew where it holds much that no longer counts, so that it stays small.
-  private func tidy(_ state: inout State, always: Bool) {
+  /// - Parameter written: the number of lines in the file.
+  private func tidy(_ written: inout Int, always: Bool) {
     let oldest = Uploads.now() - memory
-    let before = state.lines.count
-    state.lines = state.lines.filter { $0.value.time > oldest }
-    if state.lines.count > most {
-      // A tenth at once, so that not every further one sorts them.
-      let sorted = state.lines.values.sorted { $0.time < $1.time }
-      for line in sorted.prefix(sorted.count - most * 9 / 10) { state.lines[line.id] = nil }
+    let (kept, isFewer) = lines.withLock { lines in
+      let before = lines.count
+      lines = lines.filter { $0.value.time > oldest }
+      if lines.count > most {
+        // A tenth at once, so that not every further one sorts them.
+        let sorted = lines.values.sorted { $0.time < $1.time }
+        for line in sorted.prefix(sorted.count - most * 9 / 10) { lines[line.id] = nil }
+      }
+      return (lines, lines.count != before)
     }
-    let isStale = state.lines.count != before || state.count > 2 * state.lines.count + 100
-    guard always || isStale else { return }
-    let bytes = state.lines.values.sorted { $0.time < $1.time }.flatMap(Self.text)
+    guard always || isFewer || written > 2 * kept.count + 100 else { return }
+    let bytes = kept.values.sorted { $0.time < $1.time }.flatMap(Self.text)
     do {
       try UploadFolder.replace(path, bytes)
-      state.count = state.lines.count
+      written = kept.count
     } catch {}
   }
 

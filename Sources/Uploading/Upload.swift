@@ -48,6 +48,8 @@ package final class Upload: Sendable {
     package var reason: String?
     package var fault: Fault?
     package var isCancelled = false
+    /// Whether the end is decided, and the files are being removed.
+    var isEnding = false
     /// Seconds since 1970.
     var lastChange = 0
     /// The one writer that still counts.
@@ -58,6 +60,8 @@ package final class Upload: Sendable {
     var delays = 0
     /// The number of attempts to tile it whose end is unknown.
     var attempts = 0
+
+    var hasEnded: Bool { [.done, .failed].contains(stage) }
   }
 
   /// 32 hexadecimal digits of the system's generator: whoever knows it was told.
@@ -96,13 +100,13 @@ package final class Upload: Sendable {
   package var state: State { current.withLock { $0 } }
 
   /// Whether it became an image, or never will.
-  package var hasEnded: Bool { [.done, .failed].contains(state.stage) }
+  package var hasEnded: Bool { state.hasEnded }
 
   func change<Result: Sendable>(_ body: (inout sending State) -> sending Result) -> Result {
     current.withLock { body(&$0) }
   }
 
-  /// The record on the disk beside the bytes.
+  /// The record of an upload on the disk, beside its bytes.
   struct Record: Codable {
     let name: String
     let folder: String
@@ -113,12 +117,19 @@ package final class Upload: Sendable {
     var attempts: Int?
     var copy: PictureCopy?
     var metadata: String?
-  }
+    /// Whether the client cancelled the upload while it was being tiled; nil means false.
+    var cancelled: Bool?
 
-  func record(image: ImageID? = nil, attempts: Int? = nil) -> Record {
-    Record(
-      name: name, folder: folder, length: length, image: image, attempts: attempts, copy: copy,
-      metadata: metadata)
+    init(_ upload: Upload, _ state: State) {
+      name = upload.name
+      folder = upload.folder
+      length = upload.length
+      image = state.image
+      attempts = state.attempts
+      copy = upload.copy
+      metadata = upload.metadata
+      cancelled = state.isCancelled ? true : nil
+    }
   }
 
   /// The description for clients.

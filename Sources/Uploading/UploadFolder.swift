@@ -11,6 +11,8 @@ package final class UploadFolder: Sendable {
   package static func path(library: String) -> String { "\(library)/\(name)" }
 
   private static let recordName = ".record"
+  /// Bytes; the headers of a request are shorter.
+  private static let longestRecord = 1 << 20
 
   let path: String
   /// Two servers would take each other's uploads for leftovers.
@@ -43,18 +45,13 @@ package final class UploadFolder: Sendable {
 
   func file(of upload: Upload) -> String { "\(path)/\(upload.id)/\(upload.name)" }
 
-  /// Bytes that uploads may still take.
-  func free(reserve: Int) -> Int {
-    freeBytes(at: path).map { $0 - reserve } ?? .max
-  }
-
   /// There whole or not at all, also after a loss of power.
   func create(_ upload: Upload) throws(StorageError) {
     try ensure()
     let partial = "\(path)/.\(upload.id)"
     guard mkdir(partial, 0o700) == 0 else { throw StorageError("make an upload", errno: errno) }
     do throws(StorageError) {
-      try write(upload.record(), to: partial)
+      try write(Upload.Record(upload, upload.state), to: partial)
       let descriptor = open("\(partial)/\(upload.name)", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw StorageError("make an upload", errno: errno) }
       close(descriptor)
@@ -69,10 +66,10 @@ package final class UploadFolder: Sendable {
     }
   }
 
-  /// Keeps, also over a loss of power, which picture it becomes and how often that was tried.
-  func record(_ upload: Upload, image: ImageID?, attempts: Int) throws(StorageError) {
+  /// Writes the record of an upload in that state, durably.
+  func record(_ upload: Upload, _ state: Upload.State) throws(StorageError) {
     let folder = "\(path)/\(upload.id)"
-    try write(upload.record(image: image, attempts: attempts), to: folder)
+    try write(Upload.Record(upload, state), to: folder)
     try FolderTree.synchronize(folder)
   }
 
@@ -99,10 +96,12 @@ package final class UploadFolder: Sendable {
     rmdir(folder)
   }
 
-  /// Returns the whole and partial uploads that an earlier server left. Uploads that it was creating or removing when it
-  /// ended are removed.
-  func load() -> [Upload] {
-    guard let directory = opendir(path) else { return [] }
+  /// Returns the whole and partial uploads that an earlier server left. Removes those that it was creating or removing
+  /// when it ended.
+  /// - Returns: also the folders that are left as they are, with the reason: their records or bytes cannot be read now, or
+  ///   another release of the program wrote them.
+  func load() -> (uploads: [Upload], unread: [StorageError]) {
+    guard let directory = opendir(path) else { return ([], []) }
     defer { closedir(directory) }
     var names: [String] = []
     while let entry = readdir(directory) {
@@ -110,26 +109,49 @@ package final class UploadFolder: Sendable {
         names.append(name)
       }
     }
-    return names.sorted().compactMap { name in
-      if let upload = load(name) { return upload }
-      remove("\(path)/\(name)")
-      return nil
+    var (uploads, unread): ([Upload], [StorageError]) = ([], [])
+    for name in names.sorted() {
+      let folder = "\(path)/\(name)"
+      guard Uploads.isID(name) else {
+        if name.hasPrefix("."), Uploads.isID(String(name.dropFirst())) { remove(folder) }
+        continue
+      }
+      do throws(StorageError) {
+        if let upload = try load(name) { uploads.append(upload) } else { remove(folder) }
+      } catch { unread.append(error) }
     }
+    return (uploads, unread)
   }
 
-  private func load(_ id: String) -> Upload? {
+  /// Returns nil if the folder lacks the record or the bytes: `create` gives both at once, and `remove` was interrupted.
+  private func load(_ id: String) throws(StorageError) -> Upload? {
     let folder = "\(path)/\(id)"
+    let action = "take up the upload in \(folder)"
+    let data: [UInt8]
+    do throws(StorageError) {
+      data = try MappedFile.contents(
+        path: "\(folder)/\(Self.recordName)", atMost: Self.longestRecord, within: nil)
+    } catch {
+      if error.kind == .notThere { return nil }
+      throw error.during(action)
+    }
+    guard let record = try? JSONDecoder().decode(Upload.Record.self, from: Data(data)),
+      UploadName.file(record.name) == record.name, UploadName.folder(record.folder) == record.folder
+    else { throw StorageError(action, "its record is of another version, or damaged") }
     var status = stat()
-    guard Uploads.isID(id), let data = FileManager.default.contents(atPath: "\(folder)/\(Self.recordName)"),
-      let record = try? JSONDecoder().decode(Upload.Record.self, from: data),
-      UploadName.file(record.name) == record.name, UploadName.folder(record.folder) == record.folder,
-      lstat("\(folder)/\(record.name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      record.copy != nil || Int(status.st_size) <= record.length
-    else { return nil }
+    guard lstat("\(folder)/\(record.name)", &status) == 0 else {
+      if errno == ENOENT { return nil }
+      throw StorageError(action, errno: errno)
+    }
+    guard status.st_mode & S_IFMT == S_IFREG, record.copy != nil || Int(status.st_size) <= record.length
+    else {
+      throw StorageError(action, "its bytes are not those of its record")
+    }
     let descriptor = open("\(folder)/\(record.name)", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw StorageError(action, errno: errno) }
+    defer { close(descriptor) }
     // What is acknowledged from now on has to last.
-    fdatasync(descriptor)
-    close(descriptor)
+    guard fdatasync(descriptor) == 0 else { throw StorageError(action, errno: errno) }
     var state = Upload.State()
     state.offset = Int(status.st_size)
     state.received = Int(status.st_size)
@@ -139,6 +161,7 @@ package final class UploadFolder: Sendable {
     state.image = record.image
     state.lastChange = status.st_mtim.tv_sec
     state.attempts = record.attempts ?? 0
+    state.isCancelled = record.cancelled ?? false
     return Upload(
       id: id, name: record.name, folder: record.folder, length: record.length, state: state,
       copy: record.copy, metadata: record.metadata)

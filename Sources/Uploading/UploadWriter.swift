@@ -17,6 +17,8 @@ package final class UploadWriter: @unchecked Sendable {
   private var position: Int
   private var descriptor: Int32 = -1
   private var failure: UploadError?
+  /// Whether the file was refused as a microscope slide.
+  private var isSlide = false
 
   /// - Parameter offset: where the client goes on; 409 where that is not where the upload stands.
   package init(_ upload: Upload, of uploads: Uploads, offset: Int) throws(UploadError) {
@@ -24,8 +26,8 @@ package final class UploadWriter: @unchecked Sendable {
     self.uploads = uploads
     position = offset
     let failure: UploadError? = upload.change { state in
-      guard state.stage == .receiving else {
-        return state.stage == .failed
+      guard state.stage == .receiving, !state.isEnding else {
+        return state.stage == .failed || state.isEnding
           ? UploadError(.ended, "the upload has ended")
           : UploadError(.conflict, "the upload is whole already")
       }
@@ -40,16 +42,24 @@ package final class UploadWriter: @unchecked Sendable {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
+  /// The next step after bytes were received.
+  package enum Step {
+    case receiveMore
+    /// The buffer is full: `drain` must be called before the next `receive`.
+    case drain
+    /// The upload has failed, and takes no more bytes.
+    case stop
+  }
+
   /// Takes bytes into memory.
-  /// - Returns: whether `drain` must come first now; nil where no more is wanted.
-  package func receive(_ bytes: UnsafeRawBufferPointer) -> Bool? {
-    guard failure == nil else { return nil }
+  package func receive(_ bytes: UnsafeRawBufferPointer) -> Step {
+    guard failure == nil else { return .stop }
     guard bytes.count <= upload.length - position - buffer.count else {
       failure = UploadError(.tooLarge, "the upload has more bytes than Upload-Length")
-      return nil
+      return .stop
     }
     buffer.append(contentsOf: bytes)
-    return buffer.count >= Self.bufferSize
+    return buffer.count >= Self.bufferSize ? .drain : .receiveMore
   }
 
   /// Writes what has come.
@@ -63,15 +73,16 @@ package final class UploadWriter: @unchecked Sendable {
     guard upload.state.writer == ObjectIdentifier(self) else {
       return UploadError(.conflict, "another request goes on with this upload")
     }
-    if position == 0, buffer.count >= ImageFormat.signatureBytes,
-      let error = Self.check(buffer, upload, uploads)
-    {
+    if position == 0, buffer.count >= ImageFormat.signatureBytes, let error = check(buffer) {
       return error
     }
     let failure = if let vault = upload.vault { seal(vault) } else { put() }
     if let failure { return failure }
     position += buffer.count
-    upload.change { $0.received = position }
+    upload.change { state in
+      state.received = position
+      state.lastChange = Uploads.now()
+    }
     uploads.tell(upload)
     return nil
   }
@@ -87,8 +98,9 @@ package final class UploadWriter: @unchecked Sendable {
   }
 
   private func put() -> UploadError? {
-    if descriptor < 0 { descriptor = open(uploads.file(of: upload), O_WRONLY | O_CLOEXEC | O_NOFOLLOW) }
-    guard descriptor >= 0 else { return UploadError(.ended, "the upload has ended") }
+    do throws(StorageError) { try openFile() } catch {
+      return error.kind == .notThere ? UploadError(.ended, "the upload has ended") : Uploads.error(error)
+    }
     let code = buffer.withUnsafeBytes { bytes -> Int32 in
       var rest = bytes[...]
       while !rest.isEmpty {
@@ -104,10 +116,16 @@ package final class UploadWriter: @unchecked Sendable {
     return code == 0 ? nil : Uploads.error(StorageError("write an upload", errno: code))
   }
 
+  private func openFile() throws(StorageError) {
+    if descriptor < 0 { descriptor = open(uploads.file(of: upload), O_RDWR | O_CLOEXEC | O_NOFOLLOW) }
+    guard descriptor >= 0 else { throw StorageError("open an upload", errno: errno) }
+  }
+
   /// Returns the reason to refuse a file; nil if it is accepted.
-  private static func check(_ start: [UInt8], _ upload: Upload, _ uploads: Uploads) -> UploadError? {
+  private func check(_ start: [UInt8]) -> UploadError? {
     guard let kind = ImageFormat(start: start) else {
       if let slide = SlideFormat(start, named: upload.name) {
+        isSlide = true
         return UploadError(.notAccepted, slide.uploadRefusal)
       }
       return UploadError(.notAccepted, "the content of the file is not an image of an accepted type")
@@ -128,9 +146,9 @@ package final class UploadWriter: @unchecked Sendable {
     }
     uploads.tell(upload)
     if case .failure(let error) = result, error.kind == .notAccepted {
-      uploads.end(
-        upload, .failed, fault: SlideFormat(start(), named: upload.name) == nil ? .kind : .slide,
-        reason: error.reason)
+      uploads.end(upload, .failed, fault: isSlide ? .slide : .kind, reason: error.reason) { state in
+        state.writer == ObjectIdentifier(self)
+      }
     }
     let offset = try result.get()
     if let failure { throw failure }
@@ -145,23 +163,32 @@ package final class UploadWriter: @unchecked Sendable {
       return .failure(Uploads.error(StorageError("write an upload", errno: errno)))
     }
     // Too small to be told while it came.
-    if position == upload.length, let error = Self.check(start(), upload, uploads) { return .failure(error) }
-    upload.change { state in
+    if position == upload.length {
+      do throws(StorageError) {
+        if let error = check(try start()) { return .failure(error) }
+      } catch { return .failure(Uploads.error(error)) }
+    }
+    let isSettled = upload.change { state in
+      // It may have been cancelled meanwhile.
+      guard state.writer == ObjectIdentifier(self) else { return false }
       state.offset = position
       state.received = position
       state.lastChange = Uploads.now()
       if position == upload.length { state.stage = .waiting }
       state.writer = nil
+      return true
     }
-    return .success(position)
+    return isSettled ? .success(position) : .failure(UploadError(.ended, "the upload has ended"))
   }
 
-  private func start() -> [UInt8] {
-    if let vault = upload.vault { return (try? vault.start(ImageFormat.signatureBytes)) ?? [] }
-    let descriptor = open(uploads.file(of: upload), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    defer { close(descriptor) }
+  /// Returns the first bytes of the file.
+  private func start() throws(StorageError) -> [UInt8] {
+    if let vault = upload.vault { return try vault.start(ImageFormat.signatureBytes) }
+    try openFile()
     var bytes = [UInt8](repeating: 0, count: ImageFormat.signatureBytes)
-    let count = read(descriptor, &bytes, bytes.count)
-    return Array(bytes.prefix(max(0, count)))
+    var count = pread(descriptor, &bytes, bytes.count, 0)
+    while count < 0, errno == EINTR { count = pread(descriptor, &bytes, bytes.count, 0) }
+    guard count >= 0 else { throw StorageError("read an upload", errno: errno) }
+    return Array(bytes.prefix(count))
   }
 }

@@ -10,11 +10,15 @@ package final class Uploads: Sendable {
   private let table: Mutex<[String: Upload]>
   private let observation = Observation<Upload>()
   private let failures = Atomic<Int>(0)
+  /// Bytes that were free at the last look; the largest number if that is unknown.
+  private let lastFree = Atomic<Int>(.max)
   /// Ended uploads that are listed among the others.
   private static let listed = 500
   private let ended: EndedUploads
   /// The maximum number of attempts to tile an upload during which the program ended.
   private static let attempts = 2
+  /// Uploads of an earlier server that could not be taken up: their folders are left as they are.
+  package let unread: [StorageError]
 
   /// Whether a library has taken uploads.
   package static func areThere(in library: String) -> Bool {
@@ -27,7 +31,9 @@ package final class Uploads: Sendable {
     folder = try UploadFolder(library: library)
     ended = EndedUploads(folder: folder.path, memory: UploadLimits.memory)
     var open: [String: Upload] = [:]
-    for upload in folder.load() {
+    let found = folder.load()
+    unread = found.unread
+    for upload in found.uploads {
       // Killed while it removed the files of one that had ended.
       if ended.contains(upload.id) { folder.remove(upload) } else { open[upload.id] = upload }
     }
@@ -62,7 +68,11 @@ package final class Uploads: Sendable {
   }
 
   /// Bytes free where uploads are received; nil if that is unknown.
-  package var freeBytes: Int? { ZigguratFiles.freeBytes(at: folder.path) }
+  package var freeBytes: Int? {
+    let free = ZigguratFiles.freeBytes(at: folder.path)
+    lastFree.store(free ?? .max, ordering: .relaxed)
+    return free
+  }
 
   /// By id.
   package var all: [Upload] { table.withLock { $0.values.sorted { $0.id < $1.id } } }
@@ -111,12 +121,16 @@ package final class Uploads: Sendable {
   /// Makes the upload's files; on a failure its place is free again.
   package func create(_ upload: Upload) throws(UploadError) {
     do throws(UploadError) {
-      guard folder.free(reserve: limits.reserve) >= upload.length else { throw .diskFull }
-      if upload.vault == nil {
+      guard hasRoom(upload.length) else { throw .diskFull }
+      if let vault = upload.vault {
+        do throws(StorageError) { try vault.open() } catch {
+          throw UploadError(.diskFull, "the upload cannot be kept")
+        }
+      } else {
         do throws(StorageError) { try folder.create(upload) } catch { throw Self.error(error) }
       }
     } catch {
-      table.withLock { $0[upload.id] = nil }
+      withdraw(upload)
       throw error
     }
     // Of a copy nobody sends a file. It may have been cancelled meanwhile.
@@ -124,35 +138,58 @@ package final class Uploads: Sendable {
     tell(upload)
   }
 
-  /// Whether the disk has room for so many bytes more.
-  package func hasRoom(_ bytes: Int) -> Bool { folder.free(reserve: limits.reserve) >= bytes }
+  /// Gives the place of a reserved upload back, whose files were never created.
+  package func withdraw(_ upload: Upload) { table.withLock { $0[upload.id] = nil } }
 
-  /// Ends an upload and removes its files; one that is being tiled ends a little later. One that has ended is
-  /// forgotten; its picture stays.
+  /// Whether the disk has room for so many bytes more.
+  package func hasRoom(_ bytes: Int) -> Bool { (freeBytes ?? .max) - limits.reserve >= bytes }
+
+  /// Whether the disk had room for so many bytes more at the last look. Does not block.
+  package func hadRoom(_ bytes: Int) -> Bool {
+    lastFree.load(ordering: .relaxed) - limits.reserve >= bytes
+  }
+
+  /// Ends an upload and removes its files. An upload that is being tiled ends a little later, also if the program ends
+  /// before that, unless its record cannot be written. An upload that has ended is forgotten; its picture stays.
   package func cancel(_ upload: Upload) {
-    let stage = upload.change { state in
+    let hasEnded = upload.change { state in
       state.isCancelled = true
       state.writer = nil
-      return state.stage
+      return state.hasEnded
     }
-    switch stage {
-    case .tiling: break
-    case .done, .failed:
+    if hasEnded {
       table.withLock { $0[upload.id] = nil }
       ended.forget(upload.id)
-    case .receiving, .waiting: end(upload, .failed, fault: .cancelled, reason: "cancelled")
+    } else if !end(upload, .failed, fault: .cancelled, reason: "cancelled", if: { $0.stage != .tiling }) {
+      // Its record is gone if it has ended meanwhile.
+      try? record(upload) { _ in }
     }
   }
 
-  /// The upload's fate is known: its files go.
+  /// Ends an upload: remembers how, and removes its files. An upload ends once.
   package func end(
     _ upload: Upload, _ stage: Upload.Stage, image: ImageID? = nil, isDuplicate: Bool = false,
     fault: Upload.Fault? = nil, reason: String? = nil
   ) {
-    var end = upload.state
+    end(upload, stage, image: image, isDuplicate: isDuplicate, fault: fault, reason: reason) { _ in true }
+  }
+
+  /// - Parameter isDue: whether the upload may end, by its state at the moment.
+  /// - Returns: false if it is not due, or if it has ended before.
+  @discardableResult
+  func end(
+    _ upload: Upload, _ stage: Upload.Stage, image: ImageID? = nil, isDuplicate: Bool = false,
+    fault: Upload.Fault? = nil, reason: String? = nil, if isDue: (Upload.State) -> Bool
+  ) -> Bool {
+    let claimed: Upload.State? = upload.change { state in
+      guard !state.isEnding, !state.hasEnded, isDue(state) else { return nil }
+      state.isEnding = true
+      state.writer = nil
+      return state
+    }
+    guard var end = claimed else { return false }
     end.stage = stage
     end.isDuplicate = isDuplicate
-    end.writer = nil
     end.fault = fault
     end.reason = reason
     end.image = image
@@ -172,6 +209,7 @@ package final class Uploads: Sendable {
       let oldest = over.sorted { $0.state.lastChange < $1.state.lastChange }
       for upload in oldest.prefix(over.count - Self.listed) { table[upload.id] = nil }
     }
+    return true
   }
 
   /// Forgets which uploads became an image of the library, since it is nobody else's business any more.
@@ -200,10 +238,10 @@ package final class Uploads: Sendable {
     let now = Self.now()
     for upload in all {
       let state = upload.state
-      if state.stage == .receiving, now - state.lastChange > UploadLimits.expiry {
-        end(upload, .failed, fault: .late, reason: "not finished in time")
+      end(upload, .failed, fault: .late, reason: "not finished in time") { state in
+        state.stage == .receiving && now - state.lastChange > UploadLimits.expiry
       }
-      if [.done, .failed].contains(state.stage), now - state.lastChange > UploadLimits.memory {
+      if state.hasEnded, now - state.lastChange > UploadLimits.memory {
         table.withLock { $0[upload.id] = nil }
       }
     }
@@ -218,9 +256,11 @@ package final class Uploads: Sendable {
   /// it is read.
   package func takeNext() -> Upload? {
     let now = Self.now()
-    let waiting = all.filter { $0.state.stage == .waiting && $0.state.notBefore <= now }
+    let waiting = all.map { ($0, $0.state) }.filter {
+      $1.stage == .waiting && !$1.isEnding && $1.notBefore <= now
+    }
     // The oldest first.
-    for upload in waiting.sorted(by: { $0.state.lastChange < $1.state.lastChange }) {
+    for (upload, _) in waiting.sorted(by: { $0.1.lastChange < $1.1.lastChange }) {
       do throws(StorageError) { try count(upload, by: 1) } catch {
         // It may have been cancelled meanwhile.
         upload.change { state in
@@ -233,7 +273,7 @@ package final class Uploads: Sendable {
         continue
       }
       let isTaken = upload.change { state in
-        guard state.stage == .waiting else { return false }
+        guard state.stage == .waiting, !state.isEnding else { return false }
         state.stage = .tiling
         state.progress = 0
         state.fault = nil
@@ -257,9 +297,15 @@ package final class Uploads: Sendable {
   /// The bytes of an upload that is whole.
   package func file(of upload: Upload) -> String { folder.file(of: upload) }
 
+  /// The images that other unfinished uploads to the same place have begun, which have no archives yet.
+  package func imagesBegun(besides upload: Upload) -> [ImageID] {
+    all.filter { $0.id != upload.id && !$0.hasEnded && $0.vault?.owner == upload.vault?.owner }
+      .compactMap(\.state.image)
+  }
+
   /// Keeps, before anything is built, which picture the upload becomes.
   package func choose(_ image: ImageID, for upload: Upload) throws(StorageError) {
-    try record(upload, image: image, attempts: upload.state.attempts)
+    try record(upload) { $0.image = image }
   }
 
   /// The program ends in the midst of what is being tiled, by its own will: that is no fault of the picture's.
@@ -268,18 +314,26 @@ package final class Uploads: Sendable {
   }
 
   private func count(_ upload: Upload, by step: Int) throws(StorageError) {
-    let state = upload.state
-    try record(upload, image: state.image, attempts: max(0, state.attempts + step))
+    try record(upload) { $0.attempts = max(0, $0.attempts + step) }
   }
 
-  private func record(_ upload: Upload, image: ImageID?, attempts: Int) throws(StorageError) {
-    // Of what is private nothing lasts beyond the program.
-    if upload.vault == nil {
-      try upload.disk.withLock { (_) throws(StorageError) in
-        try folder.record(upload, image: image, attempts: attempts)
+  /// Writes the record of an upload, durably. Several threads change records.
+  /// - Parameter change: changes the image or the attempts, which the upload has once they are written.
+  private func record(_ upload: Upload, _ change: (inout Upload.State) -> Void) throws(StorageError) {
+    let result: Result<Void, StorageError> = upload.disk.withLock { _ in
+      var new = upload.state
+      change(&new)
+      do throws(StorageError) {
+        // Of what is private nothing lasts beyond the program.
+        if upload.vault == nil { try folder.record(upload, new) }
+      } catch { return .failure(error) }
+      upload.change { [new] state in
+        state.image = new.image
+        state.attempts = new.attempts
       }
+      return .success(())
     }
-    upload.change { ($0.image, $0.attempts) = (image, attempts) }
+    try result.get()
   }
 
   /// Reports the progress of tiling if it is at least 0.01 more than what was reported. Each page of a file has its own.
@@ -301,8 +355,7 @@ package final class Uploads: Sendable {
     _ upload: Upload, seconds: Int, fault: Upload.Fault? = nil, reason: String? = nil
   ) {
     // Whoever gets here is alive. What cannot be written counts as one attempt too many.
-    let attempts = isGivenUp(upload) ? Self.attempts : 0
-    try? record(upload, image: upload.state.image, attempts: attempts)
+    try? record(upload) { $0.attempts = $0.attempts > Self.attempts ? Self.attempts : 0 }
     upload.change { state in
       state.stage = .waiting
       state.notBefore = Self.now() + seconds

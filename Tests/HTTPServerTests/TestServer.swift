@@ -5,6 +5,7 @@ import TileStorage
 import ZigguratFiles
 import ZigguratImageLibrary
 import ZigguratTestSupport
+import ZigguratUploading
 
 @testable import ZigguratHTTPServer
 @testable import ZigguratTileServing
@@ -43,11 +44,14 @@ final class TestServer {
 
   private let folder: TemporaryFolder
   let tileServer: TileServer
+  /// Uploads, of a server that accepts them.
+  let uploads: Uploads?
   let server: HTTPServer
   private let logFile: String
 
   init(
-    proxies: TrustedProxies = .none, _ change: (inout HTTPServer.Limits) -> Void = { _ in }
+    proxies: TrustedProxies = .none, takesUploads: Bool = false,
+    _ change: (inout HTTPServer.Limits) -> Void = { _ in }
   ) throws {
     // libmicrohttpd leaves the signal to the program.
     signal(SIGPIPE, SIG_IGN)
@@ -55,8 +59,11 @@ final class TestServer {
     var access = Access()
     access.token = AccessToken(Self.token)
     access.proxies = proxies
+    access.isWritable = takesUploads
+    uploads = takesUploads ? try Uploads(library: folder.path) : nil
     tileServer = try TileServer(
-      library: ListRepository(Source(path: folder.path), name: "test"), publicFolder: nil, access: access)
+      library: ListRepository(Source(path: folder.path), name: "test"), publicFolder: nil, access: access,
+      uploads: uploads)
     // Longer than any test, unless a test is about them.
     var limits = HTTPServer.Limits()
     limits.idleTimeout = 300

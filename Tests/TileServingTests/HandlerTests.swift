@@ -3,6 +3,7 @@ import Testing
 import TileGeometry
 import TileStorage
 import ZigguratCatalog
+import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
 import ZigguratRepositorySupport
@@ -33,7 +34,7 @@ import ZigguratUploading
       library: library, catalogQueue: BlockingQueue(capacity: 4), metadataQueue: BlockingQueue(capacity: 4),
       originalQueue: BlockingQueue(capacity: 4), surrogateSeed: nil, cacheWords: CacheWords(maxAge: 0))
     let audit = AuditTrail(log: nil, attempts: LoginAttempts(metrics, clock: { 0 }))
-    changes = ChangeAccess(isWritable: true, audit: audit, disk: DiskSpace(Access(), metrics, nil))
+    changes = ChangeAccess(audit: audit, disk: DiskSpace(Access(), metrics, nil))
     trash = TrashAccess(library: Trash(library, keeps: 60), keeps: 60)
   }
 
@@ -170,7 +171,7 @@ import ZigguratUploading
       let copies = CopyHandler(call: call, images: images, changes: changes, uploads: nil)
       let restores = TrashHandler(call: call, images: images, changes: changes, trash: trash)
       for plan in [
-        edits.plan(), edits.deletionsPlan(), moves.plan(12..<15), copies.plan(12..<15),
+        edits.plan(12..<15), edits.deletionsPlan(), moves.plan(12..<15), copies.plan(12..<15),
         restores.restorePlan("x"),
       ] {
         switch plan {
@@ -244,5 +245,66 @@ import ZigguratUploading
       }
       server.stop()
     }
+  }
+
+  /// What remains of a plan whose body is collected.
+  private static func answer(_ plan: BodyPlan, _ request: Request) async throws -> Response {
+    guard case .collect(_, let answer) = plan else {
+      throw StorageError("collect a body", "the plan is another one")
+    }
+    return await answer(request).response()
+  }
+
+  @Test func `a change is refused if the session has ended while its body arrived`() async throws {
+    var access = Access()
+    access.isWritable = true
+    let principals = Principals(sessions, access, OwnScheme())
+    let id = sessions.begin(instead: SessionTests.request(nil)) { $0.hasToken = true }
+    let headers = ["Cookie": "ziggurat-session=\(id)", "Sec-Fetch-Site": "same-origin"]
+    let request = Request(method: "DELETE", rawPath: Array("/api/images/two".utf8)) { headers[$0] }
+    let call = Call(
+      request, try PlainPath(request.rawPath, query: []), visitor: principals.visitor(request),
+      at: ServerAddress(""), principals)
+    let edits = EditHandler(
+      call: call, images: images, originals: originals, changes: changes,
+      editor: LibraryEditor(images.library),
+      trash: trash)
+    let plan = edits.plan(12..<15)
+    #expect(try await Self.answer(plan, request).status == 404)
+    sessions.end(request)
+    #expect(try await Self.answer(plan, request).status == 401)
+  }
+
+  /// An image in a storage that cannot be reached.
+  private struct AwaySource: LibrarySource {
+    func version() -> Int { 1 }
+    func images() -> [SourceImage] {
+      let identity = FileIdentity(inode: 1, size: 1, modifiedNanoseconds: 0)
+      return [
+        SourceImage(id: "one", path: "one", identity: identity) { () throws(StorageError) in
+          throw StorageError("open an archive", "there is no network", kind: .unreachable)
+        }
+      ]
+    }
+  }
+
+  @Test(arguments: [("one", 503), ("two", 412)])
+  func `an image that is unavailable is not reported as changed`(id: String, status: Int) async throws {
+    let library = try ListRepository(AwaySource(), name: "away")
+    let images = ImageAccess(
+      library: library, catalogQueue: BlockingQueue(capacity: 4), metadataQueue: BlockingQueue(capacity: 4),
+      originalQueue: BlockingQueue(capacity: 4), surrogateSeed: nil, cacheWords: CacheWords(maxAge: 0))
+    var access = Access()
+    access.isWritable = true
+    access.token = AccessToken("0123456789abcdef")
+    let headers = ["If-Match": "\"version\"", "Authorization": "Bearer 0123456789abcdef"]
+    let request = Request(method: "DELETE", rawPath: Array("/api/images/\(id)".utf8)) { headers[$0] }
+    let call = Call(
+      request, try PlainPath(request.rawPath, query: []), visitor: Visitor(mayWrite: true),
+      at: ServerAddress(""), Principals(sessions, access, OwnScheme()))
+    let edits = EditHandler(
+      call: call, images: images, originals: originals, changes: changes, editor: LibraryEditor(library),
+      trash: TrashAccess(library: Trash(library, keeps: 60), keeps: 60))
+    #expect(try await Self.answer(edits.plan(12..<15), request).status == status)
   }
 }

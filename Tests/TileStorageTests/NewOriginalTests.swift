@@ -19,11 +19,11 @@ struct NewOriginalTests {
     let file = try MappedFile(path: other)
     let digest = try #require(withExtendedLifetime(file) { ContentDigest.text(of: file.descriptor) })
     let original = try NewOriginal(other, digest: digest, sentAs: "a.tif", ofArchive: folder("a.szi"))
-    try original.keep(mayMove: false)
+    try original.keep(mayCopy: false)
     #expect(folder.files(below: "").isEmpty)
     try folder.write("a.tif", [1, 2, 3])
     for _ in 0..<2 {
-      try original.keep(mayMove: true)
+      try original.keep(mayCopy: true)
       #expect(folder.files(below: "").sorted() == ["a.\(digest).tif", "a.tif"])
       #expect(FileManager.default.contents(atPath: folder("a.\(digest).tif")) == Data(bytes))
       #expect(FileManager.default.contents(atPath: folder("a.tif")) == Data([1, 2, 3]))

@@ -88,4 +88,13 @@ import ZigguratTestSupport
     #expect(file.bytes(within: library) == nil && file.bytes(within: nil) == [1])
     #expect(throws: StorageError.self) { try file.contents(within: library) }
   }
+
+  @Test func `a read that fails reports the system's error`() throws {
+    // No address 0 is mapped.
+    let link = folder("photo.xmp")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/proc/self/mem")
+    let file = try #require(SidecarFile(path: link))
+    let error = #expect(throws: StorageError.self) { try file.contents(within: nil) }
+    #expect(error?.code == EIO && error?.isTemporary == true)
+  }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import ZigguratTestSupport
 
@@ -104,5 +105,28 @@ import ZigguratTestSupport
     let ended = EndedUploads(folder: folder.path, memory: 100)
     ended.remember(Self.upload(1), Self.end(.done, at: Uploads.now()))
     #expect(EndedUploads(folder: folder.path, memory: 100).contains(Self.upload(1).id))
+  }
+
+  @Test func `who asks for an ended upload does not wait for the disk`() throws {
+    let ended = EndedUploads(folder: folder.path, memory: 3600)
+    ended.remember(Self.upload(1), Self.end(.done, at: Uploads.now()))
+    // Opening a pipe waits until somebody reads it.
+    let path = folder(".ended")
+    #expect(unlink(path) == 0 && mkfifo(path, 0o600) == 0)
+    let (isWritten, isAsked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    Thread.detachNewThread {
+      ended.remember(Self.upload(2), Self.end(.done, at: Uploads.now()))
+      isWritten.signal()
+    }
+    #expect(isWritten.wait(timeout: .now() + 0.3) == .timedOut)
+    Thread.detachNewThread {
+      _ = ended.upload(Self.upload(1).id)
+      isAsked.signal()
+    }
+    #expect(isAsked.wait(timeout: .now() + 30) == .success)
+    let reader = open(path, O_RDONLY | O_NONBLOCK)
+    defer { close(reader) }
+    isWritten.wait()
+    #expect(ended.contains(Self.upload(2).id))
   }
 }

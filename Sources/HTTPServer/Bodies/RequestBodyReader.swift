@@ -51,12 +51,16 @@ final class RequestBodyReader: @unchecked Sendable {
   }
 
   deinit {
-    guard case .receiver(let receiver) = sink else { return }
     switch stage.withLock({ $0 }) {
     case .answering, .answered: return
-    case .receiving, .draining, .discarding:
-      if !queue.submit(always: true, { receiver.abandon() }) { receiver.abandon() }
+    case .receiving, .draining, .discarding: abandon()
     }
+  }
+
+  /// Has the receiver give up on a worker, or here if the queue has stopped.
+  private func abandon() {
+    guard case .receiver(let receiver) = sink else { return }
+    if !queue.submit(always: true, { receiver.abandon() }) { receiver.abandon() }
   }
 
   /// The next step of the connection's handler.
@@ -144,7 +148,7 @@ final class RequestBodyReader: @unchecked Sendable {
   }
 
   private func refuse() {
-    if case .receiver(let receiver) = sink { receiver.abandon() }
+    abandon()
     stage.withLock { $0 = .answered(.response(.tooBusy)) }
   }
 }

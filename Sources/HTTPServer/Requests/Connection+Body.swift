@@ -14,7 +14,9 @@ extension Connection {
     {
       return refuseBody(of: routed, .tooLarge(limit))
     }
-    guard let body = RequestBodyReader(plan, routed, self, server.tileServer.writes) else { return .NO }
+    let isStream = if case .stream = plan { true } else { false }
+    let queue = isStream ? server.tileServer.uploadWrites : server.tileServer.writes
+    guard let body = RequestBodyReader(plan, routed, self, queue) else { return .NO }
     request.stage = .body(body)
     expectRequest()
     return .YES

@@ -15,17 +15,26 @@ extension FolderRepository {
     try renew([(id, path)], isWritten: false)
     guard let entry = current.entry(id) else { return .notThere }
     var old: [UInt8] = []
-    if entry.sidecar != nil {
-      guard let bytes = entry.readSidecar() else { return .unreadableSidecar }
-      old = bytes
+    let enclosure = try Enclosure(root)
+    if let sidecar = entry.sidecar {
+      do throws(StorageError) {
+        old = try sidecar.contents(atMost: SidecarFile.longest + 1, within: enclosure)
+      } catch {
+        // It may be gone by now, or cannot be opened at the moment.
+        return error.kind == .unreadable ? .unreadableSidecar : .unavailable
+      }
+      guard old.count <= SidecarFile.longest else { return .unreadableSidecar }
     }
     let (outcome, new) = LibraryEditor.edited(old, edit, isPrivate: false, if: isCurrent)
     guard let new else { return outcome }
-    let place =
-      if let sidecar = entry.sidecar { sidecar.path } else { try SidecarFile.place(ofArchive: path) }
-    try SidecarFile.publish(new, to: place)
+    if let sidecar = entry.sidecar {
+      try sidecar.replace(by: new, within: enclosure)
+    } else {
+      try SidecarFile.publish(new, to: SidecarFile.place(ofArchive: path))
+    }
     try folder.synchronize()
-    try renew([(id, path)])
+    // The change is written, even if the catalog follows later.
+    try? renew([(id, path)])
     return outcome
   }
 }

@@ -11,6 +11,15 @@ extension FolderRepository: DeletionPlace {
     bin.readOriginals(ofArchives: ids.compactMap { table.entry($0)?.path })
   }
 
+  /// Takes in what others have written.
+  package func pinned(to ids: [ImageID]) throws(StorageError) -> (any DeletionPlace)? {
+    let table = current
+    let known = ids.compactMap { id in table.entry(id).map { (id, $0.path) } }
+    // An error is the catalog's, or of a disk that is not mounted: `delete` refuses images of such a disk.
+    try? renew(known, isWritten: false)
+    return nil
+  }
+
   /// Durable. Refuses also images whose tiles are loose files. Where none could be moved it throws.
   package func delete(
     _ ids: [ImageID], at time: Int
@@ -21,8 +30,10 @@ extension FolderRepository: DeletionPlace {
       let found = entries.compactMap(\.1).filter { !$0.path.hasSuffix(".dzi") }
       let refused = entries.filter { _, entry in entry.map { $0.path.hasSuffix(".dzi") } ?? true }.map(\.0)
       guard !found.isEmpty else { return (nil, refused) }
+      if found.contains(where: { table.isUnmounted($0.path) }) { throw .libraryIsAway }
       let (deletion, failures) = bin.take(found.map(\.path), at: time)
-      try renew(found.map { ($0.id, $0.path) })
+      // The files are moved, even if the catalog follows later.
+      try? renew(found.map { ($0.id, $0.path) })
       if deletion == nil, let error = failures.errors.first { throw error }
       return (deletion, refused + failures.ids.sorted())
     }
@@ -32,13 +43,22 @@ extension FolderRepository: DeletionPlace {
 
   package func restore(_ name: String, since oldest: Int) throws(StorageError) -> Deletion.Restoration? {
     try alone { () throws(StorageError) in
+      try requireMounted(name, since: oldest)
       guard let (restored, conflicts) = try bin.restore(name, since: oldest) else { return nil }
       // With a page, the description of its book.
       hasNewsOfBooks.withLock { $0 = true }
-      // Also those whose words came back and whose place another has.
-      try renew((restored + conflicts).map { ($0.id, $0.path) })
+      // The files are back, even if the catalog follows later. Images in conflict were left alone.
+      try? renew(restored.map { ($0.id, $0.path) })
       return Deletion.Restoration(restored: restored.map(\.id), conflicts: conflicts.map(\.id))
     }
+  }
+
+  /// Throws if images of a deletion belong on disks that are not mounted: they would lie in the folders below the disks.
+  private func requireMounted(_ name: String, since oldest: Int) throws(StorageError) {
+    let table = current
+    guard !table.unmounted.isEmpty else { return }
+    let images = bin.deletions(since: oldest).first { $0.name == name }?.images ?? []
+    if images.contains(where: { table.isUnmounted($0.archive(in: root)) }) { throw .libraryIsAway }
   }
 
   /// Also what a killed program was removing.

@@ -127,7 +127,11 @@ package final class FolderRepository: TableRepository {
     for (_, path) in written where current.isUnmounted(path) { throw .libraryIsAway }
     let changed = images.reading.withLock { _ in take(written) }
     // The thread that takes in what the kernel reports may not have come to the catalog yet.
-    try updateCatalog(of: isWritten ? written.map(\.id) : changed)
+    do throws(StorageError) { try updateCatalog(of: isWritten ? written.map(\.id) : changed) } catch {
+      // The table has the change, so that nothing but a whole update would find the difference.
+      images.delays.withLock { $0.fallen += 1 }
+      throw error
+    }
   }
 
   /// To be called while no other thread reads folders.

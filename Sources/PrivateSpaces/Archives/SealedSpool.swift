@@ -61,7 +61,7 @@ package final class SealedSpool: Sendable {
       guard lseek(descriptor, off_t(piece.offset), SEEK_SET) >= 0 else {
         throw StorageError("seal an upload", errno: errno)
       }
-      try Self.writeAll(sealed, to: descriptor)
+      try Self.write(sealed, to: descriptor)
       state.pieces.append(piece)
     }
   }
@@ -83,7 +83,7 @@ package final class SealedSpool: Sendable {
     var number = 0
     while var piece = try open(number) {
       defer { sodium_memzero(&piece, piece.count) }
-      try Self.writeAll(piece, to: file.descriptor)
+      try Self.write(piece, to: file.descriptor)
       number += 1
     }
     return file
@@ -126,15 +126,9 @@ package final class SealedSpool: Sendable {
     }
   }
 
-  private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(StorageError) {
-    var written = 0
-    while written < bytes.count {
-      let count = bytes.withUnsafeBytes {
-        Glibc.write(descriptor, $0.baseAddress! + written, $0.count - written)
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw StorageError("seal an upload", errno: errno) }
-      written += count
+  private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(StorageError) {
+    try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
+      try writeAll(UnsafeRawBufferPointer(bytes), to: descriptor, path: "an upload")
     }
   }
 }

@@ -6,8 +6,6 @@ import ZigguratImageLibrary
 
 /// The dependencies of handlers that change the library.
 struct ChangeAccess: Sendable {
-  /// Whether images can be changed over HTTP.
-  let isWritable: Bool
   let audit: AuditTrail
   let disk: DiskSpace
 }
@@ -18,9 +16,21 @@ protocol ChangeHandler: LibraryHandler {
 }
 
 extension ChangeHandler {
-  /// - Parameter id: of the image to change, as in the path; nil if the body has ids.
-  func plan(of id: String? = nil, _ answer: @escaping @Sendable (Request) -> Reply) -> BodyPlan {
-    guard changes.isWritable else { return .refuse(.methodNotAllowed(besides: [], isProblem: true)) }
+  /// - Parameters:
+  ///   - id: of the image to change, as in the path; nil if the body has ids.
+  ///   - answer: makes the reply when the body is there; called with the handler for the visitor as then known.
+  func plan(of id: String? = nil, _ answer: @escaping @Sendable (Self, Request) -> Reply) -> BodyPlan {
+    if let refusal = refusal(toChange: id) { return .refuse(refusal) }
+    // A thousand ids of some length.
+    return .collect(limit: InputLimit.request.bytes) { request in
+      let handler = identifiedAgain()
+      // The session may have ended, or its space been locked, while the body arrived.
+      if let refusal = handler.refusal(toChange: id) { return .response(refusal) }
+      return answer(handler, request).map(\.madePrivate)
+    }
+  }
+
+  private func refusal(toChange id: String?) -> Response? {
     let place: Visitor.Place =
       switch id.map({ ImageReference.parts(of: $0).repository }) {
       // An image of a space that is not open here is not found; the handler says so.
@@ -28,9 +38,7 @@ extension ChangeHandler {
       case .library: .library
       case nil: visitor.mayWrite ? .library : .space
       }
-    if let refusal = visitor.refusal(toChange: place, request) { return .refuse(refusal.madePrivate) }
-    // A thousand ids of some length.
-    return .collect(limit: InputLimit.request.bytes) { answer($0).map(\.madePrivate) }
+    return visitor.refusal(toChange: place, request)?.madePrivate
   }
 
   /// The unlocked space of the visitor, if the visitor may change it.
@@ -39,16 +47,13 @@ extension ChangeHandler {
   func note(_ event: AuditEvent) { changes.audit.note(event, request, visitor) }
 
   func failure(_ error: any Error) -> Response {
+    let unwritable = Response.problem(500, "Unwritable", "the change could not be written")
+    guard let error = error as? StorageError else { return unwritable.because(String(describing: error)) }
     // Nothing is lost, and the reason names the way out.
-    if let error = error as? StorageError, error.code == EEXIST {
-      return .problem(409, "Conflict", error.reason)
-    }
-    if let error = error as? StorageError, error == .libraryIsAway { return .unlisted(error) }
-    guard (error as? StorageError)?.isTemporary == true else {
-      let response: Response = .problem(500, "Unwritable", "the change could not be written")
-      return response.because(String(describing: error))
-    }
-    if let error = error as? StorageError, error.isOfFullDisk {
+    if error.code == EEXIST { return .problem(409, "Conflict", error.reason) }
+    if error == .libraryIsAway { return .unlisted(error) }
+    guard error.isTemporary else { return unwritable.because(String(describing: error)) }
+    if error.isOfFullDisk {
       changes.disk.noteRefusal()
       return .problem(507, "Insufficient storage", "the server's disk is full; nothing was changed")
     }

@@ -117,7 +117,7 @@ struct CopyHandler: ChangeHandler {
 
   func plan(_ image: Range<Int>) -> BodyPlan {
     let text = path.text(image)
-    return plan(of: text) { .response(self.copy(text, $0.body)) }
+    return plan(of: text) { .response($0.copy(text, $1.body)) }
   }
 
   private func copy(_ text: String, _ body: [UInt8]) -> Response {

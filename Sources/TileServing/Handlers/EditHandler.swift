@@ -16,20 +16,21 @@ struct EditHandler: ChangeHandler, DescribingHandler {
   let trash: TrashAccess
 
   /// PATCH or DELETE of one image.
-  func plan() -> BodyPlan {
-    guard case .api(.image(let image)) = path.route else { preconditionFailure("the route is an image's") }
-    let text = path.text(image.whole)
+  /// - Parameter image: the place of the id in the path.
+  func plan(_ image: Range<Int>) -> BodyPlan {
+    let text = path.text(image)
     let reference = ImageReference(text)
-    if request.method == "PATCH" { return plan(of: text) { .response(self.edit(reference, $0)) } }
-    return plan(of: text) { request in
+    if request.method == "PATCH" { return plan(of: text) { .response($0.edit(reference, $1)) } }
+    return plan(of: text) { handler, request in
       .response(
-        self.delete(
-          [text], isOne: true, if: { () throws(WordsUnavailable) in try self.isCurrent(reference, request) }))
+        handler.delete(
+          [text], isOne: true,
+          if: { () throws(WordsUnavailable) in try handler.isCurrent(reference, request) }))
     }
   }
 
   /// POST of a list of ids to delete.
-  func deletionsPlan() -> BodyPlan { plan { request in .response(self.deleteMany(request.body)) } }
+  func deletionsPlan() -> BodyPlan { plan { .response($0.deleteMany($1.body)) } }
 
   /// Whether an image is still the version that the client read, if it states one (`If-Match`, RFC 9110, section 13.1.1).
   private func isCurrent(
@@ -38,8 +39,8 @@ struct EditHandler: ChangeHandler, DescribingHandler {
     guard let wanted = request.header("If-Match") else { return true }
     let now = description(of: reference)
     guard let tag = now["ETag"] else {
-      // The image is there, but without its words.
-      if now.status == 200 { throw WordsUnavailable() }
+      // The image is there without its metadata, or it is unknown whether it is there.
+      if [200, 503].contains(now.status) { throw WordsUnavailable() }
       return false
     }
     return EntityTag(text: tag).isMatched(byIfMatch: wanted)
@@ -57,7 +58,9 @@ struct EditHandler: ChangeHandler, DescribingHandler {
       switch reference.repository {
       case .library: outcome = try editor.edit(reference.id, edit, if: isCurrent)
       case .space:
-        if let space = writableSpace { outcome = try space.edit(reference.id, edit, if: isCurrent) }
+        if let space = writableSpace {
+          outcome = try editor.edit(reference.id, of: space, edit, if: isCurrent)
+        }
       }
       switch outcome {
       case .done:
@@ -71,7 +74,7 @@ struct EditHandler: ChangeHandler, DescribingHandler {
       case .changedMeanwhile:
         return Self.changedMeanwhile
       case .unavailable:
-        return .problem(503, "Busy", "the image's XMP sidecar cannot be read now; try again")
+        return .problem(503, "Busy", "the image's metadata cannot be read now; try again")
       case .unreadableSidecar:
         return .problem(409, "Conflict", "the image's XMP sidecar cannot be read, and is not overwritten")
       }
@@ -132,5 +135,4 @@ struct EditHandler: ChangeHandler, DescribingHandler {
         : .unknownImage
     } catch { return failure(error) }
   }
-
 }

@@ -32,8 +32,9 @@ final class Call: Sendable {
   }
 
   /// The same for who the visitor is now: the session may have ended during a wait.
-  fileprivate var identifiedAnew: Call {
-    let visitor = principals.visitor(request, isUse: false)
+  /// - Parameter isUse: a session thereby counts as used.
+  fileprivate func identifiedAgain(isUse: Bool) -> Call {
+    let visitor = principals.visitor(request, isUse: isUse)
     return Call(request, path, visitor: visitor, at: address, principals, waits: waits)
   }
 }
@@ -89,7 +90,7 @@ extension Handler {
       await pending.landed()
       let fetch = ResponseTiming("fetch", .now - start)
       guard !Task.isCancelled else { return handler.unavailable }
-      var response = await rest(handler.identifiedAnew).response()
+      var response = await rest(handler.identifiedAgain()).response()
       response.timings.append(fetch)
       return response
     }
@@ -102,16 +103,18 @@ extension Handler {
     var handler = self
     handler.call = call.detached()
     return queue.reply(for: request.client) { [handler] in
-      rest(handler.identifiedAnew)
+      rest(handler.identifiedAgain())
     }
   }
 
   /// Whether the request has waited for something that was on its way.
   var hasWaited: Bool { call.waits > 0 }
 
-  private var identifiedAnew: Self {
+  /// The same for the visitor as now known: the session may have ended since the request began.
+  /// - Parameter isUse: a session thereby counts as used.
+  func identifiedAgain(isUse: Bool = false) -> Self {
     var handler = self
-    handler.call = call.identifiedAnew
+    handler.call = call.identifiedAgain(isUse: isUse)
     return handler
   }
 }

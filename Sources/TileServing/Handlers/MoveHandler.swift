@@ -68,7 +68,7 @@ struct MoveHandler: ChangeHandler {
 
   func plan(_ image: Range<Int>) -> BodyPlan {
     let text = path.text(image)
-    return plan(of: text) { self.move(text, $0) }
+    return plan(of: text) { $0.move(text, $1) }
   }
 
   private func move(_ text: String, _ request: Request) -> Reply {

@@ -43,7 +43,9 @@ struct TrashHandler: ChangeHandler {
 
   /// POST of a restoration.
   /// - Parameter deletion: its name.
-  func restorePlan(_ deletion: String) -> BodyPlan { plan { _ in .response(self.restore(deletion)) } }
+  func restorePlan(_ deletion: String) -> BodyPlan {
+    plan { handler, _ in .response(handler.restore(deletion)) }
+  }
 
   private func restore(_ name: String) -> Response {
     struct Answer: Encodable {

@@ -166,6 +166,7 @@ struct UploadHandler: Handler {
     return .stream(
       UploadReceiver(
         try UploadWriter(upload, of: uploads, offset: 0), of: uploads, base: base,
+        isAllowed: { identifiedAgain(isUse: true).visitor.sees(upload) },
         created: { note(.upload(upload)) }))
   }
 
@@ -184,9 +185,7 @@ struct UploadHandler: Handler {
     guard visitor.mayWriteToSpace, let space = visitor.space else {
       throw UploadError(.forbidden, "no private space is open here")
     }
-    do throws(StorageError) {
-      return (own, try space.space.makeVault())
-    } catch { throw UploadError(.diskFull, "the upload cannot be kept") }
+    return (own, space.space.makeVault())
   }
 
   private func go(on id: String, _ uploads: Uploads) throws(UploadError) -> BodyPlan {
@@ -195,15 +194,17 @@ struct UploadHandler: Handler {
     guard let offset = number("Upload-Offset") else {
       throw UploadError(.malformed, "Upload-Offset is missing or not a number")
     }
-    if let length = number("Content-Length") {
+    let length = number("Content-Length")
+    if let length {
       guard length <= upload.length - min(offset, upload.length) else {
         throw UploadError(.tooLarge, "the body has more bytes than Upload-Length leaves")
       }
-      guard uploads.hasRoom(length) else { throw .diskFull }
+      guard uploads.hadRoom(length) else { throw .diskFull }
     }
     return .stream(
       UploadReceiver(
-        try UploadWriter(upload, of: uploads, offset: offset), of: uploads, base: base))
+        try UploadWriter(upload, of: uploads, offset: offset), of: uploads, base: base, needed: length,
+        isAllowed: { identifiedAgain(isUse: true).visitor.sees(upload) }))
   }
 
   private func checkType() throws(UploadError) {

@@ -11,42 +11,71 @@ final class UploadReceiver: BodyReceiver, @unchecked Sendable {
   private var isNew: Bool
   private var creates: Bool { created != nil }
   private let created: (@Sendable () -> Void)?
+  private var isCreated = false
+  /// The bytes that the body still needs on the disk; nil if that is unknown, or was looked at.
+  private var needed: Int?
+  private let isAllowed: @Sendable () -> Bool
   private var failure: UploadError?
 
-  /// - Parameter created: called when the upload is created; `nil` if the request continues an upload.
+  /// - Parameters:
+  ///   - needed: the bytes of the body; nil if they are unknown.
+  ///   - isAllowed: whether the visitor may still send: the session may end while the body arrives.
+  ///   - created: called when the upload is created; nil if the request continues an upload.
   init(
-    _ writer: UploadWriter, of uploads: Uploads, base: String, created: (@Sendable () -> Void)? = nil
+    _ writer: UploadWriter, of uploads: Uploads, base: String, needed: Int? = nil,
+    isAllowed: @escaping @Sendable () -> Bool, created: (@Sendable () -> Void)? = nil
   ) {
     self.writer = writer
     self.uploads = uploads
     self.base = base
+    self.needed = needed
+    self.isAllowed = isAllowed
     isNew = created != nil
     self.created = created
   }
 
   func receive(_ bytes: UnsafeRawBufferPointer) -> BodyStep {
-    guard failure == nil, let isFull = writer.receive(bytes) else { return .stop }
-    return isFull ? .drain : .more
+    guard failure == nil else { return .stop }
+    return switch writer.receive(bytes) {
+    case .receiveMore: .more
+    case .drain: .drain
+    case .stop: .stop
+    }
   }
 
   func drain() {
-    create()
+    prepare()
     if failure == nil { writer.drain() }
   }
 
-  private func create() {
+  /// Creates the files of a new upload, and checks what the event loop cannot check, or what may have changed.
+  private func prepare() {
+    guard failure == nil else { return }
+    guard isAllowed() else {
+      failure = UploadError(.forbidden, "the session has ended")
+      return
+    }
+    if let needed {
+      self.needed = nil
+      if !uploads.hasRoom(needed) { failure = .diskFull }
+    }
     guard isNew else { return }
     isNew = false
     do throws(UploadError) {
       try uploads.create(writer.upload)
+      isCreated = true
       created?()
     } catch { failure = error }
   }
 
   func answer(_ request: Request) -> Response {
-    create()
-    if let failure { return .tus(failure) }
+    prepare()
     let upload = writer.upload
+    if let failure {
+      // The client learns no address of an upload that it has just created.
+      if creates { abandon() }
+      return .tus(failure, of: creates ? nil : upload)
+    }
     do throws(UploadError) {
       let offset = try writer.finish()
       var headers = [
@@ -60,9 +89,12 @@ final class UploadReceiver: BodyReceiver, @unchecked Sendable {
   }
 
   func abandon() {
+    guard creates else {
+      _ = try? writer.finish()
+      return
+    }
     // An upload that was created by a request without a response is unknown to its client.
-    if creates { return uploads.cancel(writer.upload) }
-    _ = try? writer.finish()
+    if isCreated { uploads.cancel(writer.upload) } else { uploads.withdraw(writer.upload) }
   }
 }
 

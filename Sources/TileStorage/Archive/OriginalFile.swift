@@ -119,9 +119,9 @@ package struct NewOriginal {
 
   /// Gives the file a second name beside the archive, unless its content is there. Never replaces a file.
   ///
-  /// - Parameter mayMove: whether the file is moved or copied if it cannot have a second name there, for example on
-  ///   another mount or on a file system without links. Otherwise nothing is done then.
-  package func keep(mayMove: Bool) throws(StorageError) {
+  /// - Parameter mayCopy: whether the file is copied if it cannot have a second name there, as on another mount or a file
+  ///   system without links; otherwise nothing is done then. It is never moved: the upload needs it until its end.
+  package func keep(mayCopy: Bool) throws(StorageError) {
     for path in paths {
       if link(file, path) == 0 { return }
       let code = errno
@@ -132,13 +132,11 @@ package struct NewOriginal {
       guard [EXDEV, EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(code) else {
         throw StorageError("keep \(path)", errno: code)
       }
-      guard mayMove else { return }
+      guard mayCopy else { return }
       if access(path, F_OK) == 0 {
         if KnownDigests.digest(ofFileAt: path) == digest { return }
         continue
       }
-      if rename(file, path) == 0 { return }
-      guard errno == EXDEV else { throw StorageError("keep \(path)", errno: errno) }
       return try PartialFile.copy(file, to: path, replacing: false)
     }
     throw StorageError("keep \(file)", "other files have its names", code: EEXIST)

@@ -207,6 +207,39 @@ class Attempts(unittest.TestCase):
         with serve(library) as server:
             self.assertEqual(Client(server).end(path)["status"], "done")
 
+    def test_what_was_cancelled_while_it_was_tiled_becomes_no_picture_after_a_kill(self):
+        library = folder("library")
+        server, path = self.begin(library)
+        while "image" not in self.record(library, path):
+            pass
+        self.assertEqual(Client(server).ask("DELETE", path).status, 204)
+        server.stop(9)
+        with serve(library) as server:
+            client = Client(server)
+            told = client.end(path)
+            self.assertEqual((told["status"], told["errorCode"], told["message"]), ("failed", "cancelled", "cancelled"))
+            self.assertEqual((client.images(), archives(library), rest_of(library)), (set(), [], []))
+            # Its name is free.
+            _, other = client.send(photo(folder("p") / "quay.jpg", 300, 200).read_bytes(), filename="quay.jpg")
+            self.assertEqual(client.end(other)["image"], "quay")
+
+    def test_a_long_queue_keeps_no_expired_upload(self):
+        library = folder("library")
+        data = photo(folder("p") / "quay.jpg", 5000, 4000).read_bytes()
+        server = serve(library)
+        client = Client(server)
+        partial = client.create(len(data), filename="late.jpg")["location"]
+        self.assertEqual(client.patch(partial, 0, data[:1000]).status, 204)
+        paths = [client.send(data + bytes([number]), filename=f"{number}.jpg")[1] for number in range(6)]
+        server.stop(9)
+        file = library / ".ziggurat-uploads" / partial.split("/")[-1] / "late.jpg"
+        os.utime(file, (time.time() - 2 * 86400,) * 2)
+        with serve(library) as server:
+            client = Client(server)
+            self.assertEqual(client.end("/api/uploads/" + partial.split("/")[-1])["errorCode"], "late")
+            self.assertFalse(file.exists())
+            self.assertIn("waiting", {client.state(path)["status"] for path in paths})
+
 
 class Memory(unittest.TestCase):
     def ended(self, client: Client) -> dict[str, dict]:

@@ -28,6 +28,7 @@ struct RunningServer {
     uploads = try configuration.uploadLimits.map {
       try Uploads(library: configuration.uploadRoot, limits: $0)
     }
+    for error in uploads?.unread ?? [] { Output.error("\(error); its folder is left as it is") }
     var access = process.access
     access.surrogateSeed = cacheKey?.seed
     tileServer = try TileServer(

@@ -1,0 +1,56 @@
+import Dispatch
+import Testing
+import ZigguratThreads
+
+@testable import ZigguratHTTPServer
+
+/// Requests with bodies while the threads that handle them are busy.
+@Suite struct BusyWorkerTests {
+  /// A queue whose threads are busy, and in which nothing has room, until `end` is called.
+  private final class Jam: Sendable {
+    private let flag = Flag()
+
+    /// - Parameter isFull: whether also the places of the queue are taken.
+    init(_ queue: WorkQueue, isFull: Bool) {
+      let started = DispatchSemaphore(value: 0)
+      for _ in 0..<4 {
+        let isTaken = queue.submit(always: true) { [flag] in
+          started.signal()
+          flag.wait(upTo: 60)
+        }
+        #expect(isTaken)
+      }
+      for _ in 0..<4 { started.wait() }
+      guard isFull else { return }
+      while queue.submit({}) {}
+    }
+
+    func end() { flag.set() }
+  }
+
+  private static let creation =
+    "POST /api/uploads HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    + "Authorization: Bearer \(TestServer.token)\r\nTus-Resumable: 1.0.0\r\nUpload-Length: 5\r\n"
+
+  @Test func `an upload does not wait for changes that wait`() throws {
+    let server = try TestServer(takesUploads: true)
+    let jam = Jam(server.tileServer.writes, isFull: false)
+    defer { jam.end() }
+    let client = try Client(server)
+    client.send(Self.creation + "Content-Length: 0\r\n\r\n")
+    #expect(try client.statuses() == [201])
+  }
+
+  @Test func `a request for which no worker has room is cleared up by a worker`() throws {
+    let server = try TestServer(takesUploads: true)
+    let jam = Jam(server.tileServer.uploadWrites, isFull: true)
+    let client = try Client(server)
+    client.send(
+      Self.creation + "Content-Type: application/offset+octet-stream\r\nContent-Length: 5\r\n\r\nbytes")
+    #expect(try client.statuses() == [503])
+    // Only a worker removes it, and all of them are busy.
+    #expect(server.uploads?.all.count == 1)
+    jam.end()
+    #expect(TestServer.waits { server.uploads?.all.isEmpty == true })
+  }
+}
