@@ -10,7 +10,10 @@ package struct LibraryOrigins: OriginStore {
   private let library: String
   package let catalog: Catalog
 
-  package init(library: String, catalog: Catalog) { (self.library, self.catalog) = (library, catalog) }
+  package init(library: String, catalog: Catalog) {
+    self.library = library
+    self.catalog = catalog
+  }
 
   package func claim(_ images: [ImageID: SourceRoot]) throws(StorageError) {
     let known = try catalog.knownOrigins(of: images.count > 500 ? nil : Array(images.keys))

@@ -70,7 +70,10 @@ package struct CatalogEntry: Hashable, Sendable {
     /// The common title of all its pages; nil if they differ.
     package var title: String?
 
-    package init(pages: Int, title: String?) { (self.pages, self.title) = (pages, title) }
+    package init(pages: Int, title: String?) {
+      self.pages = pages
+      self.title = title
+    }
   }
 
   /// The id in a collection: the book of a page, or the image itself.

@@ -20,7 +20,10 @@ package struct ListOrder: Hashable, Sendable {
 
   package static let standard = ListOrder(key: .name, isDescending: false)
 
-  package init(key: Key, isDescending: Bool) { (self.key, self.isDescending) = (key, isDescending) }
+  package init(key: Key, isDescending: Bool) {
+    self.key = key
+    self.isDescending = isDescending
+  }
 
   /// `date`, or `-date` for the last one first.
   package init?(_ text: String) {

@@ -11,7 +11,10 @@ package final class Cell: Sendable {
   /// The status channel to the server: closing it ends the process, and it reports how the process ended.
   private let status: CellStatus
 
-  init(channel: CellChannel, status: CellStatus) { (self.channel, self.status) = (channel, status) }
+  init(channel: CellChannel, status: CellStatus) {
+    self.channel = channel
+    self.status = status
+  }
 
   /// The timeout of a wait for a process.
   package struct Patience {

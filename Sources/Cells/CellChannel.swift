@@ -21,7 +21,10 @@ final class CellChannel: Sendable {
 
   /// - Parameter isInCell: whether this is the sandboxed process's end. On sockets, its filter allows only read, write
   ///   and recvmsg.
-  init(_ descriptor: Int32, isInCell: Bool) { (self.descriptor, self.isInCell) = (descriptor, isInCell) }
+  init(_ descriptor: Int32, isInCell: Bool) {
+    self.descriptor = descriptor
+    self.isInCell = isInCell
+  }
 
   deinit { close(descriptor) }
 

@@ -43,7 +43,10 @@ package final class CellServer: Sendable {
   package let lack: String?
   private let state = Mutex(Counts())
 
-  private init(socket: Int32, lack: String?) { (self.socket, self.lack) = (socket, lack) }
+  private init(socket: Int32, lack: String?) {
+    self.socket = socket
+    self.lack = lack
+  }
 
   /// Forks the server. Must be called once, while the process has one thread, before it has any secret.
   ///

@@ -8,7 +8,10 @@ package struct PlacedReader: Sendable {
   /// - Parameters:
   ///   - descriptor: the descriptor of the file, open for reading as long as the reader is used.
   ///   - size: the size of the file in bytes.
-  package init(descriptor: Int32, size: Int) { (self.descriptor, self.size) = (descriptor, size) }
+  package init(descriptor: Int32, size: Int) {
+    self.descriptor = descriptor
+    self.size = size
+  }
 
   /// Returns a part of the file; nil if the file does not have it.
   package func bytes(_ offset: Int, _ count: Int) -> [UInt8]? { try? read(offset, count, to: "read") }

@@ -6,7 +6,10 @@ package enum DecoderMessage {
     /// A predicate about the file.
     let predicate: String
 
-    init(_ predicate: String, _ marks: String...) { (self.predicate, self.marks) = (predicate, marks) }
+    init(_ predicate: String, _ marks: String...) {
+      self.predicate = predicate
+      self.marks = marks
+    }
   }
 
   /// In this order: a message may have the marks of several.

@@ -13,7 +13,10 @@ package struct SpaceSource: OpenSpace {
   /// The folder of uploads that are being received.
   private let uploads: String
 
-  package init(space: PrivateSpace, uploads: String = "") { (self.space, self.uploads) = (space, uploads) }
+  package init(space: PrivateSpace, uploads: String = "") {
+    self.space = space
+    self.uploads = uploads
+  }
 
   package var identity: String { space.identity }
 

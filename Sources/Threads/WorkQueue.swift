@@ -13,7 +13,10 @@ package final class WorkQueue: @unchecked Sendable {
   /// - Parameters:
   ///   - threads: the maximum number of jobs that run at a time.
   ///   - capacity: the maximum number of waiting jobs.
-  package init(threads: Int, capacity: Int) { (self.threads, self.capacity) = (threads, capacity) }
+  package init(threads: Int, capacity: Int) {
+    self.threads = threads
+    self.capacity = capacity
+  }
 
   /// Submits `job`; false if the queue is full or stopping, and then the job is not run.
   /// - Parameter always: whether the job is accepted by a full queue: it cleans up after a client that is gone.

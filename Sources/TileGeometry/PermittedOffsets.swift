@@ -9,7 +9,10 @@ public struct PermittedOffsets: Hashable, Sendable {
   public let y: ClosedRange<Double>
 
   /// Creates permitted offsets from a range for each axis.
-  public init(x: ClosedRange<Double>, y: ClosedRange<Double>) { (self.x, self.y) = (x, y) }
+  public init(x: ClosedRange<Double>, y: ClosedRange<Double>) {
+    self.x = x
+    self.y = y
+  }
 
   /// Whether an offset is permitted on both axes.
   public func contains(_ offset: Point) -> Bool { x.contains(offset.x) && y.contains(offset.y) }

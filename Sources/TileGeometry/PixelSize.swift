@@ -15,7 +15,10 @@ public struct PixelSize: Hashable, Sendable {
   }
 
   /// Creates a size from sides that are known to be at least 1.
-  init(unchecked width: Int, _ height: Int) { (self.width, self.height) = (width, height) }
+  init(unchecked width: Int, _ height: Int) {
+    self.width = width
+    self.height = height
+  }
 }
 
 /// A rectangle of whole pixels in image space or level space; the property that contains it states which.

@@ -6,7 +6,10 @@ public struct Point: Hashable, Sendable {
   public var y: Double
 
   /// Creates a point from its coordinates. The values are stored unchecked.
-  public init(x: Double, y: Double) { (self.x, self.y) = (x, y) }
+  public init(x: Double, y: Double) {
+    self.x = x
+    self.y = y
+  }
 
   /// Whether both coordinates are finite.
   var isFinite: Bool { x.isFinite && y.isFinite }

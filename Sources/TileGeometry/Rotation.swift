@@ -26,12 +26,15 @@ public struct Rotation: Hashable, Sendable {
     let quarter = Int(angle / 90 + 0.5)
     let radians = (angle - Double(quarter) * 90) * (Double.pi / 180)
     let (sine, cosine) = Self.series(radians)
-    switch quarter % 4 {
-    case 0: (self.cosine, self.sine) = (cosine, sine)
-    case 1: (self.cosine, self.sine) = (-sine, cosine)
-    case 2: (self.cosine, self.sine) = (-cosine, -sine)
-    default: (self.cosine, self.sine) = (sine, -cosine)
-    }
+    let rotated =
+      switch quarter % 4 {
+      case 0: (cosine: cosine, sine: sine)
+      case 1: (cosine: -sine, sine: cosine)
+      case 2: (cosine: -cosine, sine: -sine)
+      default: (cosine: sine, sine: -cosine)
+      }
+    self.cosine = rotated.cosine
+    self.sine = rotated.sine
   }
 
   /// The rotation by 0° without mirroring.

@@ -26,7 +26,10 @@ package struct TileDocument: Sendable {
     self.init(bytes, [Form(name: mediaType, mediaType: mediaType, link: nil)])
   }
 
-  init(_ bytes: [UInt8], _ forms: [Form]) { (self.bytes, self.forms) = (bytes, forms) }
+  init(_ bytes: [UInt8], _ forms: [Form]) {
+    self.bytes = bytes
+    self.forms = forms
+  }
 }
 
 /// The input of a document: an image, its id, and its URLs.

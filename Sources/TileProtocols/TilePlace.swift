@@ -16,7 +16,10 @@ package struct TileRefusal: Error, Hashable, Sendable {
   package let status: Int
   package let reason: String
 
-  package init(_ reason: String, status: Int = 400) { (self.status, self.reason) = (status, reason) }
+  package init(_ reason: String, status: Int = 400) {
+    self.status = status
+    self.reason = reason
+  }
 
   static let noSuchTile = TileRefusal("the pyramid has no such tile", status: 404)
 }

@@ -88,7 +88,10 @@ final class HostileServer: Sendable {
     script: (@Sendable (_ number: Int, Request) -> Scripted)? = nil,
     raw: (@Sendable (Request) -> Raw)? = nil
   ) {
-    (self.objects, self.answer, self.script, self.raw) = (objects, answer, script, raw)
+    self.objects = objects
+    self.answer = answer
+    self.script = script
+    self.raw = raw
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)

@@ -12,7 +12,10 @@ struct Picture: Equatable {
   var pixels: [UInt8]
 
   init(width: Int, height: Int, bands: Int, pixels: [UInt8]) {
-    (self.width, self.height, self.bands, self.pixels) = (width, height, bands, pixels)
+    self.width = width
+    self.height = height
+    self.bands = bands
+    self.pixels = pixels
   }
 
   /// Noise over a slope: neighbours differ, and so do far places. The last of 2 or 4 bands is alpha, with

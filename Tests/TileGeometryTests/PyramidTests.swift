@@ -11,7 +11,8 @@ struct PyramidTests {
     let overlap: Int
 
     init(width: Int, height: Int, tileSize: Int, overlap: Int) {
-      (self.tileSize, self.overlap) = (tileSize, overlap)
+      self.tileSize = tileSize
+      self.overlap = overlap
       levels = [(width, height)]
       while levels[0] != (1, 1) {
         levels.insert((Self.pairs(levels[0].width), Self.pairs(levels[0].height)), at: 0)

@@ -15,7 +15,10 @@ struct RenderRequestTests {
     let most: Int
     let given = Mutex<[[Int]]>([])
 
-    init(_ archive: TileArchive, most: Int = .max) { (self.archive, self.most) = (archive, most) }
+    init(_ archive: TileArchive, most: Int = .max) {
+      self.archive = archive
+      self.most = most
+    }
 
     func tiles(_ numbers: [Int]) -> [GatheredTile] {
       let now = Array(numbers.prefix(most))

@@ -114,7 +114,8 @@ extension ViewportCase {
 
 extension ViewportCase.Query {
   init(_ width: Double, _ height: Double, _ change: (inout Self) -> Void = { _ in }) {
-    (self.width, self.height) = (width, height)
+    self.width = width
+    self.height = height
     change(&self)
   }
 

@@ -7,7 +7,10 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   package let high: UInt64
   package let low: UInt64
 
-  init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
+  init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
 
   private init(_ address: in_addr) {
     self.init(high: 0, low: 0xffff << 32 | UInt64(UInt32(bigEndian: address.s_addr)))

@@ -31,7 +31,10 @@ final class OpenPDF: Sendable {
   private let password: String?
   private let handles = Mutex(Handles())
 
-  private init(_ path: String, _ password: String?) { (self.path, self.password) = (path, password) }
+  private init(_ path: String, _ password: String?) {
+    self.path = path
+    self.password = password
+  }
 
   /// Returns the file at a path; nil if it is no PDF by its content.
   static func of(_ path: String) -> OpenPDF? {

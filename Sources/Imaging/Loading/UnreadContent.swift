@@ -17,7 +17,10 @@ struct UnreadContent {
   /// The volumes of brain scanners, of which libvips reads Analyze with the byte order of Sun's machines.
   static let analyze = "an Analyze or NIfTI volume, of which only big-endian Analyze is read: \(conversion)"
 
-  private init(_ name: String, _ advice: String) { (self.name, self.advice) = (name, advice) }
+  private init(_ name: String, _ advice: String) {
+    self.name = name
+    self.advice = advice
+  }
 
   /// `nil` if the first bytes are of no such format.
   init?(_ start: FileStart) {

@@ -86,7 +86,10 @@ struct DirectorySegment {
     private var isEnded = false
     private var hasBegun = false
 
-    init(pin: ObjectPin, text: SegmentText) { (self.pin, self.text) = (pin, text) }
+    init(pin: ObjectPin, text: SegmentText) {
+      self.pin = pin
+      self.text = text
+    }
 
     private var damaged: StorageError {
       StorageError("read the library's directory", "\(pin.key) is not what a builder wrote")

@@ -8,7 +8,10 @@ final class SegmentText: Sendable {
   let count: Int
 
   /// - Parameter file: of so many bytes.
-  init(_ file: NamelessFile, count: Int) { (self.file, self.count) = (file, count) }
+  init(_ file: NamelessFile, count: Int) {
+    self.file = file
+    self.count = count
+  }
 
   private init() { (file, count) = (nil, 0) }
 

@@ -23,7 +23,10 @@ package struct ObjectAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// - Parameter prefix: any, with a slash at its end where it is a folder.
-  init(bucket: BucketName, prefix: String) { (self.bucket, self.prefix) = (bucket, prefix) }
+  init(bucket: BucketName, prefix: String) {
+    self.bucket = bucket
+    self.prefix = prefix
+  }
 
   /// - Parameter folder: plain, with a slash at its end.
   func below(_ folder: String) -> ObjectAddress { ObjectAddress(bucket: bucket, prefix: prefix + folder) }

@@ -25,7 +25,10 @@ struct ObjectEndpoint: Hashable, Sendable {
     self.host = String(host)
   }
 
-  private init(isSecure: Bool, host: String) { (self.isSecure, self.host) = (isSecure, host) }
+  private init(isSecure: Bool, host: String) {
+    self.isSecure = isSecure
+    self.host = host
+  }
 
   /// Amazon's own of a region.
   static func amazon(_ region: RegionName) -> ObjectEndpoint {

@@ -23,7 +23,10 @@ final class RangeTransfer {
   /// The digest of nothing, which is what a GET sends.
   static let emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-  init(_ call: RangeCall, _ handle: EasyHandle) { (self.call, self.handle) = (call, handle) }
+  init(_ call: RangeCall, _ handle: EasyHandle) {
+    self.call = call
+    self.handle = handle
+  }
 
   deinit { free(memory?.baseAddress) }
 

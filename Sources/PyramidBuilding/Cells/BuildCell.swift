@@ -163,7 +163,10 @@ private final class GivenArchive: ArchiveWriter {
   private let descriptor: Int32
   private var isOpen = true
 
-  init(_ writer: SZIWriter, _ descriptor: Int32) { (self.writer, self.descriptor) = (writer, descriptor) }
+  init(_ writer: SZIWriter, _ descriptor: Int32) {
+    self.writer = writer
+    self.descriptor = descriptor
+  }
 
   func append(tile index: Int, _ bytes: UnsafeRawBufferPointer, crc: UInt32) throws(StorageError) {
     try writer.append(tile: index, bytes, crc: crc)

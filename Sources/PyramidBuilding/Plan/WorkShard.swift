@@ -9,7 +9,10 @@ package struct WorkShard: Hashable, Sendable, CustomStringConvertible {
   package static let whole = WorkShard(index: 0, count: 1)
   package static let most = 1_000_000
 
-  private init(index: Int, count: Int) { (self.index, self.count) = (index, count) }
+  private init(index: Int, count: Int) {
+    self.index = index
+    self.count = count
+  }
 
   /// - Parameter text: `I/N`, I from 0 to N − 1.
   package init?(_ text: String) {

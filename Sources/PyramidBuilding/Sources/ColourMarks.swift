@@ -13,7 +13,10 @@ struct ColourMarks {
 
   private init() {}
 
-  private init(_ profile: [UInt8]?, _ words: String) { (self.profile, self.words) = (profile, words) }
+  private init(_ profile: [UInt8]?, _ words: String) {
+    self.profile = profile
+    self.words = words
+  }
 
   private init(_ points: CodePoints, _ name: String) {
     if !points.isStandardRGB { self.init(points.profile, "\(name) (\(points.words))") } else { self.init() }

@@ -25,7 +25,10 @@ struct ListedImage: Encodable {
   private let image: ImageDescription
   private let fields: Fields
 
-  init(_ image: ImageDescription, _ fields: Fields) { (self.image, self.fields) = (image, fields) }
+  init(_ image: ImageDescription, _ fields: Fields) {
+    self.image = image
+    self.fields = fields
+  }
 
   /// About 200 bytes: enough to lay out the image and to request its tiles.
   private struct Usual: Encodable {

@@ -34,7 +34,10 @@ struct WaitingRenders: Sendable {
   /// The number of renders that were not started.
   private(set) var count = 0
 
-  init(capacity: Int, timeout: Double) { (self.capacity, self.timeout) = (capacity, timeout) }
+  init(capacity: Int, timeout: Double) {
+    self.capacity = capacity
+    self.timeout = timeout
+  }
 
   var isEmpty: Bool { renders.isEmpty }
 

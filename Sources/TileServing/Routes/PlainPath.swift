@@ -18,7 +18,10 @@ struct PlainPath {
     let status: Int
     let text: String
 
-    init(_ status: Int, _ text: String) { (self.status, self.text) = (status, text) }
+    init(_ status: Int, _ text: String) {
+      self.status = status
+      self.text = text
+    }
   }
 
   /// - Parameters:

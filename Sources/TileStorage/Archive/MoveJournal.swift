@@ -12,7 +12,10 @@ package final class MoveJournal {
     package let old: ImageID
     package let new: ImageID
 
-    package init(_ old: ImageID, to new: ImageID) { (self.old, self.new) = (old, new) }
+    package init(_ old: ImageID, to new: ImageID) {
+      self.old = old
+      self.new = new
+    }
   }
 
   /// A move with the inode number of its archive, which no move changes.

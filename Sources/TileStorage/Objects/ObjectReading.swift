@@ -49,5 +49,8 @@ package struct ObjectEnd: Sendable {
   package let pin: ObjectPin
   package let bytes: ObjectBytes
 
-  package init(pin: ObjectPin, bytes: ObjectBytes) { (self.pin, self.bytes) = (pin, bytes) }
+  package init(pin: ObjectPin, bytes: ObjectBytes) {
+    self.pin = pin
+    self.bytes = bytes
+  }
 }

@@ -23,7 +23,10 @@ package struct Animation: Codable, Hashable, Sendable {
   package let format: Format
 
   /// Creates the record of an animation.
-  package init(frames: Int, format: Format) { (self.frames, self.format) = (frames, format) }
+  package init(frames: Int, format: Format) {
+    self.frames = frames
+    self.format = format
+  }
 
   /// The name of its entry, relative to the archive's root folder.
   package var entryName: String { "vendor/ziggurat/animation.\(format.rawValue)" }

@@ -22,5 +22,8 @@ public struct SourceDamage: Codable, Hashable, Sendable {
   public let reason: String
 
   /// Creates damage of a degree.
-  package init(_ kind: Kind, _ reason: String) { (self.kind, self.reason) = (kind, reason) }
+  package init(_ kind: Kind, _ reason: String) {
+    self.kind = kind
+    self.reason = reason
+  }
 }

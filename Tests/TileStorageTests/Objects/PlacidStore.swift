@@ -16,7 +16,8 @@ final class PlacidStore: ObjectReading {
   private static let thread = WorkQueue(threads: 1, capacity: .max)
 
   init(_ objects: [String: [UInt8]], _ change: @escaping Change = { $1 }) {
-    (self.objects, self.change) = (objects, change)
+    self.objects = objects
+    self.change = change
   }
 
   /// The ranges that were read, in their order.

@@ -123,7 +123,10 @@ final class FilledFile: ByteSupply {
   private let file: SourceFile
   let byteCount: Int
 
-  init(_ file: SourceFile, byteCount: Int) { (self.file, self.byteCount) = (file, byteCount) }
+  init(_ file: SourceFile, byteCount: Int) {
+    self.file = file
+    self.byteCount = byteCount
+  }
 
   func read(into bytes: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
     let count = max(0, min(bytes.count, byteCount - offset))

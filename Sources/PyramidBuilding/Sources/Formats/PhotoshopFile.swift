@@ -180,7 +180,10 @@ private final class PhotoshopPixels: PixelSupply {
   private let picture: PhotoshopFile
   private let bands: Int
 
-  init(_ picture: PhotoshopFile, bands: Int) { (self.picture, self.bands) = (picture, bands) }
+  init(_ picture: PhotoshopFile, bands: Int) {
+    self.picture = picture
+    self.bands = bands
+  }
 
   func fill(
     _ base: UnsafeMutableRawPointer, stride: Int, x: Int, y: Int, width: Int, height: Int

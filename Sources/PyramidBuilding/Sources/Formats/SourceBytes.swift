@@ -11,7 +11,10 @@ struct SourceBytes {
   /// The place of the next byte in the buffer.
   private var at = 0
 
-  init(_ file: SourceFile, at place: Int) { (self.file, self.place) = (file, place) }
+  init(_ file: SourceFile, at place: Int) {
+    self.file = file
+    self.place = place
+  }
 
   /// Returns the next byte; `nil` at the file's end.
   mutating func next() -> UInt8? {
