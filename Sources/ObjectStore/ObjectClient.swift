@@ -38,7 +38,7 @@ package final class ObjectClient: ObjectReading {
         state.patience.breaker.note(hasAnswered: fault?.isSilence != true, at: now)
         let pause = fault == nil ? .zero : patience.pause.backoff(after: call.attempt)
         if fault?.mayPass == true, call.attempt < patience.tries, now + pause < call.deadline,
-          state.patience.breaker.refusal(at: now) == nil, state.patience.retries.spend()
+          state.patience.breaker.admits(at: now), state.patience.retries.spend()
         {
           again = pause
         } else {
@@ -109,18 +109,19 @@ package final class ObjectClient: ObjectReading {
   ) {
     guard ObjectAddress.isReadable(question.key) else { return done(.failure(.unaskable)) }
     let now = ContinuousClock.now
-    let refusal = shared.state.withLock { state -> Duration? in
-      guard state.waiting < state.patience.waiting else { return .seconds(1) }
-      if let rest = state.patience.breaker.refusal(at: now) { return rest }
+    let isAdmitted = shared.state.withLock { state in
+      guard state.waiting < state.patience.waiting, state.patience.breaker.admits(at: now) else {
+        return false
+      }
       state.patience.retries.earn()
       state.waiting += 1
-      return nil
+      return true
     }
-    if let refusal { return done(.failure(.unavailable(refusal))) }
+    guard isAdmitted else { return done(.failure(.unavailable)) }
     let call = RangeCall(question, by: min(deadline, now + shared.patience.whole), done)
     if !thread.submit(call, at: now) {
       shared.state.withLock { $0.waiting -= 1 }
-      done(.failure(.unavailable(.seconds(1))))
+      done(.failure(.unavailable))
     }
   }
 }
@@ -139,7 +140,8 @@ extension ObjectFault {
     }
   }
 
-  /// Whether the store has not answered at all, or not to the end.
+  /// Whether the store counts as failing for the circuit breaker: it did not answer, not to the end, or with the status
+  /// of an overload.
   var isSilence: Bool {
     switch self {
     case .cut, .unavailable, .insecure: true

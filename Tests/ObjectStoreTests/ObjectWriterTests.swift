@@ -54,7 +54,7 @@ struct ObjectWriterTests {
     arguments: [
       (Scripted(status: "400 Bad Request"), ObjectFault.refused(400), 1),
       (Scripted(status: "403 Forbidden"), .refused(403), 1),
-      (Scripted(status: "500 Internal Server Error"), .unavailable(.seconds(1)), 3),
+      (Scripted(status: "500 Internal Server Error"), .unavailable, 3),
       (Scripted(status: "200 OK"), .damaged, 1),
     ])
   func refusals(_ answer: HostileServer.Scripted, _ fault: ObjectFault, _ requests: Int) throws {

@@ -40,13 +40,13 @@ struct PatienceTests {
 
   @Test func `while open one call a second is let through, and one answer closes it`() {
     var breaker = breaker((0..<20).map { _ in (at: 0, false) })
-    func refusal(_ seconds: Double) -> Duration? { breaker.refusal(at: start + .seconds(seconds)) }
-    #expect(refusal(0.25) == .seconds(0.75))
-    #expect(refusal(1) == nil && refusal(1.5) == .seconds(0.5))
+    func admits(_ seconds: Double) -> Bool { breaker.admits(at: start + .seconds(seconds)) }
+    #expect(!admits(0.25) && !admits(0.99))
+    #expect(admits(1) && !admits(1.5))
     breaker.note(hasAnswered: false, at: start + .seconds(1.5))
-    #expect(breaker.isOpen && refusal(2) == nil)
+    #expect(breaker.isOpen && admits(2))
     breaker.note(hasAnswered: true, at: start + .seconds(2.25))
-    #expect(!breaker.isOpen && refusal(2.25) == nil && refusal(2.25) == nil)
+    #expect(!breaker.isOpen && admits(2.25) && admits(2.25))
     for _ in 0..<19 { breaker.note(hasAnswered: false, at: start + .seconds(2.5)) }
     #expect(!breaker.isOpen, "what was before counts no more")
   }

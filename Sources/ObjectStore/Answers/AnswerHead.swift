@@ -7,7 +7,7 @@ struct AnswerHead: Sendable {
   private var fields: [String: String] = [:]
   /// Stores send many more, which become no text.
   private static let known = [
-    "content-encoding", "content-length", "content-range", "etag", "last-modified", "retry-after",
+    "content-encoding", "content-length", "content-range", "etag", "last-modified",
   ]
   /// One of them came twice, with different values.
   private var isAmbiguous = false
@@ -61,8 +61,7 @@ struct AnswerHead: Sendable {
     case 404: .missing
     // The range lies outside, or the condition does not hold: the object is another one.
     case 412, 416: .otherVersion
-    case 408, 429, 500, 502, 503, 504:
-      .unavailable(.seconds(min(max(self["retry-after"].flatMap { Int($0) } ?? 1, 1), 60)))
+    case 408, 429, 500, 502, 503, 504: .unavailable
     default: .refused(status)
     }
   }

@@ -13,12 +13,12 @@ extension ObjectReading {
     _ pin: ObjectPin, _ each: (UnsafeRawBufferPointer) -> Void = { _ in }
   ) throws(ObjectFault) -> NamelessFile {
     // A full disk is no fault of the store's, and nobody's bytes are had for all that.
-    guard let file = try? NamelessFile() else { throw .unavailable(.seconds(1)) }
+    guard let file = try? NamelessFile() else { throw .unavailable }
     let isWritten = try readWhole(pin, PatientTries(count: 1)) { bytes in
       each(bytes)
       return (try? file.write(bytes)) != nil
     }
-    guard isWritten else { throw .unavailable(.seconds(1)) }
+    guard isWritten else { throw .unavailable }
     return file
   }
 

@@ -82,12 +82,12 @@ package struct Breaker: Sendable {
 
   package var isOpen: Bool { nextProbe != nil }
 
-  /// Returns the time until the next probe; nil if a request may be sent.
-  package mutating func refusal(at now: ContinuousClock.Instant) -> Duration? {
-    guard let next = nextProbe else { return nil }
-    guard now >= next else { return next - now }
+  /// Whether a request may be sent. While the breaker is open, one is from time to time, as a probe.
+  package mutating func admits(at now: ContinuousClock.Instant) -> Bool {
+    guard let next = nextProbe else { return true }
+    guard now >= next else { return false }
     nextProbe = now + rest
-    return nil
+    return true
   }
 
   /// A call ended, with an answer of whatever kind or without one.

@@ -120,7 +120,7 @@ final class RangeTransfer {
       guard let memory else { return .failure(.cut) }
       self.memory = nil
       return .success(ObjectEnd(pin: pin, bytes: ObjectBytes(owning: memory)))
-    case .success?: return .failure(code == CURLE_OPERATION_TIMEDOUT ? .unavailable(.seconds(1)) : .cut)
+    case .success?: return .failure(code == CURLE_OPERATION_TIMEDOUT ? .unavailable : .cut)
     case nil: return .failure(Self.fault(code, handle))
     }
   }
@@ -133,7 +133,7 @@ final class RangeTransfer {
     case CURLE_OK, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_WRITE_ERROR,
       CURLE_BAD_CONTENT_ENCODING:
       .damaged
-    default: .unavailable(.seconds(1))
+    default: .unavailable
     }
   }
 }

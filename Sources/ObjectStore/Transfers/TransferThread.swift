@@ -78,7 +78,7 @@ final class TransferThread: Sendable {
           continue
         }
         guard let transfer = begin(call, at: now, &idle, &signed) else {
-          ended(call, .failure(.unavailable(.seconds(1))))
+          ended(call, .failure(.unavailable))
           continue
         }
         running[transfer.handle.raw] = transfer
@@ -119,9 +119,9 @@ final class TransferThread: Sendable {
     }
     for (raw, transfer) in running {
       curl_multi_remove_handle(multi, raw)
-      ended(transfer.call, .failure(.unavailable(.seconds(1))))
+      ended(transfer.call, .failure(.unavailable))
     }
-    for (call, _) in later { ended(call, .failure(.unavailable(.seconds(1)))) }
+    for (call, _) in later { ended(call, .failure(.unavailable)) }
   }
 
   /// Starts an attempt; nil if the call's deadline has passed, or if there is no memory.

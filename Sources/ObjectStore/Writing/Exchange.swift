@@ -30,7 +30,7 @@ final class Exchange {
     _ method: Method, _ settings: ObjectSettings, _ bucket: BucketName, key: String, query: String = "",
     body: UploadBody? = nil, digest: [UInt8]? = nil, limits: RequestLimits
   ) throws(ObjectFault) -> Exchange {
-    guard let handle = EasyHandle() else { throw .unavailable(.seconds(1)) }
+    guard let handle = EasyHandle() else { throw .unavailable }
     body?.rewind()
     let payload = digest.map(SHA256.hexadecimal) ?? RangeTransfer.emptyDigest
     let url = settings.url(bucket, key) + (query.isEmpty ? "" : "?\(query)")

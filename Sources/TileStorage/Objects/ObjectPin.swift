@@ -26,8 +26,8 @@ package enum ObjectFault: Error, Hashable, Sendable {
   case damaged
   /// The store refused with this status: credentials, rights, or an unsupported request.
   case refused(Int)
-  /// The store cannot be reached, or does not respond in time. The associated value is the time before a retry.
-  case unavailable(Duration)
+  /// The store cannot be reached, or does not respond in time.
+  case unavailable
   /// TLS does not protect the connection: the certificate cannot be verified, or there are no trusted certificates.
   /// The text is the reason.
   case insecure(String)

@@ -116,7 +116,7 @@ struct ObjectTilesTests {
 
   @Test(
     "a tile that is not available at present is told once, and asked for again later",
-    arguments: [ObjectFault.cut, .damaged, .refused(403), .unavailable(.seconds(1))])
+    arguments: [ObjectFault.cut, .damaged, .refused(403), .unavailable])
   func passingFaults(_ fault: ObjectFault) throws {
     let store = Self.store { number, answer in number == 1 ? .failure(fault) : answer }
     let image = try store.open("a", ObjectMemory(limit: 1 << 20))
