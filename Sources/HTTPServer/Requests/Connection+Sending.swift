@@ -18,7 +18,9 @@ extension Connection {
 
   /// Sends a stored tile: its bytes straight from the mapping.
   func send(_ tile: TileReply, _ head: TileHead) -> MHD_Result {
-    guard let response = Self.body(of: tile, head.part) else { return .NO }
+    // Only the length of a body that is not sent is needed.
+    let isSent = request.isGet && head.status != 304
+    guard let response = Self.body(of: tile, head.part, fromFile: isSent) else { return .NO }
     defer { MHD_destroy_response(response) }
     server.tileServer.addHeaders(
       head, tile, request.target.query, { header($0) }, publicBase: { publicBase },
@@ -81,9 +83,9 @@ extension Connection {
 
   /// From the mapping, or from the file by sendfile(2) where that is cheaper: copying 70 KB into the socket
   /// costs more processor time than the three system calls around sendfile, copying 10 KB does not.
-  private static func body(of tile: TileReply, _ part: Range<Int>) -> OpaquePointer? {
+  private static func body(of tile: TileReply, _ part: Range<Int>, fromFile: Bool) -> OpaquePointer? {
     let bytes = UnsafeRawBufferPointer(rebasing: tile.bytes[part])
-    if bytes.count > 32768 {
+    if fromFile, bytes.count > 32768 {
       let (copy, offset) = tile.archive._withUnsafeGuaranteedRef { archive in
         // A tile that lies elsewhere has no place in a file.
         guard let file = archive.file else { return (Int32(-1), 0) }

@@ -4,7 +4,8 @@ import TileStorage
 import ZigguratFiles
 
 extension TileArchive {
-  private static let stampLimit = 10_000
+  /// Tiles whose files are looked at for one stamp. An event loop does it.
+  private static let stampLimit = 512
 
   /// Returns a stamp that distinguishes the pixels of a rectangle from earlier ones under the same generation; 0 if
   /// tiles do not change.
