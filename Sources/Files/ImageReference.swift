@@ -64,15 +64,7 @@ extension ImageReference: CustomStringConvertible {
 }
 
 /// Encodes as a string.
-extension ImageReference: Codable {
-  package init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    guard let reference = ImageReference(try container.decode(String.self)) else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "no reference to an image")
-    }
-    self = reference
-  }
-
+extension ImageReference: Encodable {
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(text)

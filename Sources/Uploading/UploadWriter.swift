@@ -34,10 +34,10 @@ package final class UploadWriter: @unchecked Sendable {
       guard offset == state.offset else {
         return UploadError(.conflict, "the upload stands at byte \(state.offset), not \(offset)")
       }
+      state.writer = ObjectIdentifier(self)
       return nil
     }
     if let failure { throw failure }
-    upload.change { $0.writer = ObjectIdentifier(self) }
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }

@@ -200,8 +200,8 @@ package final class Uploads: Sendable {
     if upload.vault == nil { ended.remember(upload, end) }
     upload.disk.withLock { _ in
       if let vault = upload.vault { vault.discard() } else { folder.remove(upload) }
+      upload.change { [end] in $0 = end }
     }
-    upload.change { [end] in $0 = end }
     tell(upload)
     table.withLock { table in
       let over = table.values.filter(\.hasEnded)
@@ -290,7 +290,8 @@ package final class Uploads: Sendable {
 
   /// Seconds until an upload that waits may be tiled; nil if none waits.
   package var secondsToNext: Int? {
-    let times = table.withLock { $0.values.map(\.state) }.filter { $0.stage == .waiting }.map(\.notBefore)
+    let times = table.withLock { $0.values.map(\.state) }.filter { $0.stage == .waiting && !$0.isEnding }
+      .map(\.notBefore)
     return times.min().map { max(0, $0 - Self.now()) }
   }
 
@@ -328,6 +329,7 @@ package final class Uploads: Sendable {
         if upload.vault == nil { try folder.record(upload, new) }
       } catch { return .failure(error) }
       upload.change { [new] state in
+        guard !state.hasEnded else { return }
         state.image = new.image
         state.attempts = new.attempts
       }

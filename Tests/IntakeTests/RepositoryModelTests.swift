@@ -81,7 +81,7 @@ import ZigguratThreads
           model.images[id] == nil ? .notThere : isCurrent ? .done : .changedMeanwhile
         #expect(outcome == expected, comment)
         if isCurrent { model.images[id]?.title = title }
-      } catch { #expect(isReadOnly && error == .libraryIsReadOnly, comment) }
+      } catch { #expect(isReadOnly && error == .libraryIsReadOnly, "\(comment): \(error)") }
     case 7:
       let chosen = Set((0...random.below(3)).map { _ in random.pick(ids) })
       let (deletion, refused) = try server.trash.delete(chosen.sorted())

@@ -1,3 +1,4 @@
+import Glibc
 import TileStorage
 import ZigguratFiles
 import ZigguratImageLibrary
@@ -61,7 +62,15 @@ struct Server: Sendable {
     _ id: ImageID, title: String, if isCurrent: () throws(WordsUnavailable) -> Bool = { true }
   ) throws(StorageError) -> LibraryEditor.Outcome {
     // The titles of tests need no escapes.
-    try edit(id, try! MetadataEdit(json: Array("{\"title\": \"\(title)\"}".utf8)), isCurrent)
+    let change = try! MetadataEdit(json: Array("{\"title\": \"\(title)\"}".utf8))
+    // A client repeats an edit that is answered 503. On a busy machine the timeouts of the database are reached.
+    for _ in 0..<20 {
+      do throws(StorageError) { return try edit(id, change, isCurrent) } catch {
+        guard error.isTemporary else { throw error }
+        usleep(100_000)
+      }
+    }
+    return try edit(id, change, isCurrent)
   }
 
   /// Returns all pages of the list.

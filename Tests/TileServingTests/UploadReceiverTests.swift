@@ -68,6 +68,21 @@ import ZigguratUploading
     #expect(upload.state.stage == (isNew ? .failed : .receiving) && upload.state.offset == 0)
   }
 
+  @Test(arguments: [true, false])
+  func `bytes in memory are written after a broken connection only if the session is still open`(
+    isOpen: Bool
+  ) throws {
+    let session = Session()
+    let upload = try uploads.reserve(name: "a.jpg", folder: "", length: 5)
+    try uploads.create(upload)
+    let receiver = try receiver(upload, isNew: false) { session.isOpen.load(ordering: .relaxed) }
+    _ = ([0xff, 0xd8, 0xff, 0xe0, 0] as [UInt8]).withUnsafeBytes(receiver.receive)
+    session.isOpen.store(isOpen, ordering: .relaxed)
+    receiver.abandon()
+    #expect(upload.state.offset == (isOpen ? 5 : 0))
+    #expect((upload.state.stage == .receiving) == !isOpen)
+  }
+
   private final class Session: Sendable { let isOpen = Atomic<Bool>(true) }
 
   @Test func `a body for which the disk has no room is refused`() throws {

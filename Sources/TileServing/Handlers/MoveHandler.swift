@@ -118,9 +118,10 @@ struct MoveHandler: ChangeHandler {
     let isBuilt = (try? library.archive(id)?.buildRecord).map { $0.isUploaded != true } ?? false
     try space.space.take(id, from: library.root)
     uploads?.forget(image: id)
-    try library.renew([(id, path)])
     space.refresh()
     note(.move(to: "space"))
+    // The image has moved. A catalog that is behind follows later.
+    try? library.renew([(id, path)])
     return Self.moved(ImageReference(id, in: .space), warning: isBuilt ? Self.publishedAgain : nil)
   }
 
@@ -132,7 +133,8 @@ struct MoveHandler: ChangeHandler {
     try space.space.give(id, to: library.root)
     space.refresh()
     note(.move(to: "library"))
-    try library.renew([(id, id.archive(in: library.root))])
+    // As above.
+    try? library.renew([(id, id.archive(in: library.root))])
     return Self.moved(ImageReference(id, in: .library))
   }
 

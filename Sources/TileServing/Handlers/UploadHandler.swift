@@ -121,7 +121,7 @@ struct UploadHandler: Handler {
     let method = method
     if method == "HEAD", id != nil {
       return .collect(limit: 0) { _ in
-        var response = one(id)
+        var response = identifiedAgain().one(id)
         response.body = .bytes([])
         return .response(response)
       }
@@ -138,7 +138,9 @@ struct UploadHandler: Handler {
       default:
         guard let upload = visible(id, uploads) else { return .refuse(Self.unknown) }
         return .collect(limit: 0) { _ in
-          if !upload.hasEnded { note(.cancel(upload)) }
+          let handler = identifiedAgain()
+          guard handler.visitor.sees(upload) else { return .response(Self.unknown) }
+          if !upload.hasEnded { handler.note(.cancel(upload)) }
           uploads.cancel(upload)
           return .response(.tus(204, []))
         }

@@ -90,7 +90,8 @@ final class UploadReceiver: BodyReceiver, @unchecked Sendable {
 
   func abandon() {
     guard creates else {
-      _ = try? writer.finish()
+      // The bytes in memory are not written if they were refused, or come from a session that has ended.
+      if failure == nil, isAllowed() { _ = try? writer.finish() }
       return
     }
     // An upload that was created by a request without a response is unknown to its client.
