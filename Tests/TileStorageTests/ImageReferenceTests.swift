@@ -24,9 +24,6 @@ import ZigguratTestSupport
   @Test(arguments: ["", "~/", "~//a", "~/..", "~/.", "~/a/../b", "~/\0", "~/a\0", "..", "a//b", "\0", "/a"])
   func `a text without an id names no image`(text: String) {
     #expect(ImageReference(text) == nil)
-    #expect(throws: DecodingError.self) {
-      try JSONDecoder().decode([ImageReference].self, from: JSONEncoder().encode([text]))
-    }
   }
 
   @Test func `what is behind the mark need not be an id`() {
@@ -66,6 +63,5 @@ import ZigguratTestSupport
     let references: [ImageReference] = ["a/b", "~/a/b"]
     let json = try encoder.encode(references)
     #expect(String(decoding: json, as: UTF8.self) == "[\"a/b\",\"~/a/b\"]")
-    #expect(try JSONDecoder().decode([ImageReference].self, from: json) == references)
   }
 }
