@@ -1,16 +1,16 @@
 import Glibc
 
-/// What a library or a private space calls an image, or a book whose pages are images: the path of its archive below
-/// the library's folder, without its ending.
+/// The name of an image, or of a book whose pages are images, in a library or a private space: the path of its archive
+/// below the library's folder, without its ending.
 ///
-/// Its parts, between slashes, could each be a file's name: none is empty, `.` or `..`, and none holds NUL. So no path
-/// that is made of an id leaves the library, whoever wrote the text. Two ids are the same where their bytes are, as two
-/// files' names are: `String` takes an é for an e with an accent behind it, which is another file. They stand in
+/// Each part between slashes is a valid file name: not empty, `.` or `..`, and without NUL. A path that is made of an id
+/// therefore stays in the library, even if the text is untrusted. Two ids are equal if their bytes are, as with file
+/// names: `String` compares a composed é equal to a decomposed one, which is another file. Ids have the order
 /// `NaturalOrder`, as in the catalog.
 package struct ImageID: Sendable {
   package let text: String
 
-  /// Nil where the text is no image's id.
+  /// Creates an id. The result is nil if the text is not a valid id.
   package init?(_ text: String) {
     guard Self.isSound(text) else { return nil }
     self.init(sound: text)
@@ -18,7 +18,7 @@ package struct ImageID: Sendable {
 
   private init(sound text: String) { self.text = text }
 
-  /// The id of an archive by its path, whose ending is one of four bytes; nil where it has none.
+  /// Creates the id of an archive from its path, which has an ending of four bytes. The result is nil if it has none.
   package init?(archive path: String, below folder: String) {
     let below = path.utf8.dropFirst(folder.utf8.count + 1)
     guard let text = String(below.dropLast(4)) else { return nil }
@@ -47,18 +47,18 @@ package struct ImageID: Sendable {
 
   private static func isName(_ length: Int, _ dots: Int) -> Bool { length > 2 || dots < length }
 
-  /// The last part: what a person calls the image.
+  /// The last part, which is the image's file name without an ending.
   package var name: String { lastSlash.map { String(text[text.utf8.index(after: $0)...]) } ?? text }
 
-  /// All but the last part: of a page its book; nil of an image of the library's own folder.
+  /// All parts but the last: the folder, or the book of a page; nil for an image in the library's own folder.
   package var folder: ImageID? { lastSlash.map { ImageID(sound: String(text[..<$0])) } }
 
   private var lastSlash: String.Index? { text.utf8.lastIndex(of: Self.slash) }
 
-  /// The id without so many bytes at its end; nil where that leaves none.
+  /// Returns the id without so many bytes at its end; nil if no valid id remains.
   package func dropping(_ count: Int) -> ImageID? { String(text.utf8.dropLast(count)).flatMap(ImageID.init) }
 
-  /// A book's page.
+  /// Returns the id of a book's page.
   package func page(_ number: Int) -> ImageID { ImageID(sound: "\(text)/\(number)") }
 
   /// Whether no library shows an image of the id: it has a part that begins with a dot, is the text of a reference to a
@@ -91,22 +91,22 @@ package struct ImageID: Sendable {
     return nil
   }
 
-  /// Whether it is of the folder, at any depth.
+  /// Whether the image is in the folder, at any depth.
   package func isBelow(_ folder: ImageID) -> Bool {
     let rest = text.utf8.dropFirst(folder.text.utf8.count)
     return rest.first == Self.slash && text.utf8.starts(with: folder.text.utf8)
   }
 
-  /// The path of the image's archive in a library's folder.
+  /// Returns the path of the image's archive in a library's folder.
   package func archive(in library: String) -> String { "\(library)/\(text).szi" }
 
-  /// The id's UTF-8.
+  /// Calls `body` with the UTF-8 of the id.
   package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     // No string comes from elsewhere here than from UTF-8.
     text.utf8.withContiguousStorageIfAvailable { body(UnsafeRawBufferPointer($0)) }!
   }
 
-  /// Whether the id comes after a text that need not be one.
+  /// Whether the id comes after a text, which need not be an id, in the natural order.
   package func follows(_ text: String) -> Bool { NaturalOrder.precedes(text, self.text) }
 }
 

@@ -19,7 +19,7 @@ package final class LibraryEntry: Sendable {
       init(_ words: ImageMetadata) { self.words = words }
     }
     var read: Read?
-    /// How often in a row they could not be read, and when they may be asked for again.
+    /// The number of failed reads in a row, and the time of the next.
     var failures = 0
     var notBefore: ContinuousClock.Instant?
 

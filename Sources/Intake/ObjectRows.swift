@@ -118,7 +118,7 @@ package final class ObjectRows: RowSource {
     }
   }
 
-  /// How archives are listed by what they have and what somebody has said of them.
+  /// Returns the archives with their catalog entries, made from the archives and the metadata of visitors.
   private func listed(
     _ rows: [ArchiveRow], _ catalog: Catalog, _ unreadable: (StorageError) -> Void
   ) throws(StorageError) -> ArchiveChange {

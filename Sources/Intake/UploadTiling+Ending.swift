@@ -5,7 +5,7 @@ import ZigguratFiles
 import ZigguratImageLibrary
 import ZigguratUploading
 
-/// How uploads end: as pictures that everybody finds, as failed, or not yet.
+/// The ends of uploads: as pictures in the library, as failed, or postponed.
 extension UploadTiling {
   /// - Parameter digest: of the upload's file.
   func finish(_ upload: Upload, as image: ImageID, _ digest: String) throws(StorageError) {

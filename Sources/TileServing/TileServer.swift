@@ -355,7 +355,8 @@ package final class TileServer: Sendable {
   /// The path of the base URL, which requests may have in front of theirs.
   package var basePath: BasePath { address.path }
 
-  /// How many cookies of the session's name, or of the gate's, a Cookie header has: more than one are refused.
+  /// Returns the number of cookies in a Cookie header that have the session's name, or the gate's. More than one is
+  /// refused.
   package func sessionCookies(in cookies: UnsafeBufferPointer<UInt8>) -> Int {
     gate?.count(in: cookies) ?? sessions.cookie.count(in: cookies)
   }

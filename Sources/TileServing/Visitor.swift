@@ -16,7 +16,7 @@ package struct Visitor: Sendable {
   package let mayWrite: Bool
   /// May change the private space that is unlocked.
   package let mayWriteToSpace: Bool
-  /// How a visitor is known.
+  /// The way in which a visitor has identified.
   enum Credential: String {
     case nothing, token
     /// By a cookie, which browsers send also where another site's page makes them.

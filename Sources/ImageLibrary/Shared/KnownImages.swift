@@ -49,7 +49,7 @@ final class KnownImages: Sendable {
   private let wasFilled = Atomic<Bool>(false)
   /// Has archives closed that are no longer the library's.
   private let close: @Sendable (_ isGone: (LibraryEntry) -> Bool) -> Void
-  /// How long what is known counts without the database.
+  /// The time for which known images are used while the database is unreachable.
   private let keeps: Duration
 
   /// Seconds between two looks at what has changed.
@@ -96,7 +96,7 @@ final class KnownImages: Sendable {
 
   var outage: SourceOutage? { source.outage }
 
-  /// How many images there are, as far as was counted.
+  /// The number of images at the last count.
   var count: Int { state.withLock { $0.count } }
 
   func update(
@@ -170,7 +170,7 @@ final class KnownImages: Sendable {
     return try Self.told(.notAsked)?.known
   }
 
-  /// How images of a deletion are listed by their archives and what somebody has said of them.
+  /// Returns the catalog entries of a deletion's images, from their archives and the metadata of visitors.
   func listed(_ rows: [ArchiveRow], deletedBy deletion: String) throws(StorageError) -> [CatalogEntry] {
     let sidecars = try catalog.sidecars(of: rows.map(\.id), deletedBy: deletion)
     return try rows.map { (row) throws(StorageError) in try listed(row, sidecars[row.id]?.xmp) }

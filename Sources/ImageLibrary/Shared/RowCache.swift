@@ -37,7 +37,7 @@ struct RowCache {
     limit: 20_000)
   /// Nobody is asked until then, since nobody answers.
   var awayUntil: ContinuousClock.Instant?
-  /// How long it is remembered that there is no image of an id, or no such generation.
+  /// The time for which a missing image or generation is remembered.
   private static let rest = Duration.seconds(2)
   /// The time in which a request that waited for an image uses its row, even if the image has changed since.
   private static let grace = Duration.seconds(1)

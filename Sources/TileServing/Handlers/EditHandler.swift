@@ -12,7 +12,7 @@ struct EditHandler: ChangeHandler, DescribingHandler {
   let originals: OriginalAccess
   let changes: ChangeAccess
   let editor: LibraryEditor
-  /// How deleted images of a space or of the library are kept.
+  /// The trash of the library and of the unlocked space.
   let trash: TrashAccess
 
   /// PATCH or DELETE of one image.

@@ -10,7 +10,7 @@ final class Call: Sendable {
   let visitor: Visitor
   let address: ServerAddress
   let principals: Principals
-  /// How often something was waited for.
+  /// The number of times that the request has waited.
   fileprivate let waits: Int
 
   init(
