@@ -29,7 +29,10 @@ const STYLE = `
 export class ZigguratCompare extends (globalThis.HTMLElement ?? class {}) {
   static observedAttributes = ['left', 'right', 'mode', 'position', 'label']
 
-  /** The viewers on the left and on the right. @type {HTMLElement[]} */
+  /**
+   * The viewers on the left and on the right.
+   * @type {HTMLElement[]}
+   */
   viewers = []
   /** @type {(() => void) | null} */
   #endSync = null

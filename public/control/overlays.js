@@ -22,7 +22,10 @@ export class Overlays {
    */
   constructor(host, slot, surface) { Object.assign(this, { host, slot, surface }) }
 
-  /** Observes children that are added, removed or placed elsewhere. @param {AbortSignal} signal ends the observation */
+  /**
+   * Observes children that are added, removed or placed elsewhere.
+   * @param {AbortSignal} signal ends the observation
+   */
   watch(signal) {
     const observer = new MutationObserver(() => this.show(this.#viewport))
     observer.observe(this.host, { childList: true, subtree: true, attributeFilter: PLACE })

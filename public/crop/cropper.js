@@ -236,7 +236,10 @@ export class Cropper {
     return { region: this.region, rotation: degrees, flip: isFlipped, straighten: this.straightening }
   }
 
-  /** Locks the aspect ratio. @param {number | null} ratio width divided by height as displayed; null for any ratio */
+  /**
+   * Locks the aspect ratio.
+   * @param {number | null} ratio width divided by height as displayed; null for any ratio
+   */
   lock(ratio) {
     this.ratio = ratio
     this.upright = null

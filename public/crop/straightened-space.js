@@ -19,11 +19,18 @@ export class StraightenedSpace {
   constructor(image, degrees, isFlipped) {
     this.image = image
     this.rotation = new Rotation(isFlipped ? -degrees : degrees)
-    /** The size of the image's bounding box. @type {Size} */
+    /**
+     * The size of the image's bounding box.
+     * @type {Size}
+     */
     this.size = this.rotation.isIdentity ? image : this.rotation.bounds(image.width, image.height)
   }
 
-  /** Converts from image space to this space. @param {Point} point @returns {Point} */
+  /**
+   * Converts from image space to this space.
+   * @param {Point} point
+   * @returns {Point}
+   */
   fromImage({ x, y }) {
     const { image, size, rotation } = this
     if (rotation.isIdentity) return { x, y }
@@ -31,7 +38,11 @@ export class StraightenedSpace {
     return { x: turned.x + size.width / 2, y: turned.y + size.height / 2 }
   }
 
-  /** Converts from this space to image space: the inverse of `fromImage`. @param {Point} point @returns {Point} */
+  /**
+   * Converts from this space to image space: the inverse of `fromImage`.
+   * @param {Point} point
+   * @returns {Point}
+   */
   toImage({ x, y }) {
     const { image, size, rotation } = this
     if (rotation.isIdentity) return { x, y }
@@ -39,7 +50,11 @@ export class StraightenedSpace {
     return { x: turned.x + image.width / 2, y: turned.y + image.height / 2 }
   }
 
-  /** Returns the center of a frame. @param {Frame} frame in this space @returns {Point} in image space */
+  /**
+   * Returns the center of a frame.
+   * @param {Frame} frame in this space
+   * @returns {Point} in image space
+   */
   middle({ x, y, width, height }) { return this.toImage({ x: x + width / 2, y: y + height / 2 }) }
 
   /**

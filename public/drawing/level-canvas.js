@@ -72,7 +72,10 @@ export class LevelCanvas {
     this.canvas = null
     /** @type {Rect | null} The part of the level that the canvas covers, in level pixels. */
     this.region = null
-    /** The tiles that are drawn and intersect the region, by key. @type {Map<string, Tile>} */
+    /**
+     * The tiles that are drawn and intersect the region, by key.
+     * @type {Map<string, Tile>}
+     */
     this.laid = new Map()
   }
 

@@ -21,5 +21,8 @@ export async function callAPI(method, path, body, headers) {
   throw Object.assign(new Error(writing()(FAULTS[answer?.status] ?? 'notSaved')), { status: answer?.status })
 }
 
-/** Whether an image belongs to the open private space. @param {string} id */
+/**
+ * Whether an image belongs to the open private space.
+ * @param {string} id
+ */
 export function isPrivate(id) { return id.startsWith('~/') }

@@ -5,7 +5,10 @@ const [READ, REACH] = [4000, 12_000] // ms
 const spoken = make('p', { className: 'spoken', role: 'status' })
 document.body.append(spoken)
 
-/** Announces a message to users of screen readers. @param {string} words */
+/**
+ * Announces a message to users of screen readers.
+ * @param {string} words
+ */
 export function announce(words) { spoken.textContent = words }
 
 /**

@@ -8,7 +8,10 @@ import { restore, trash } from './trash.js'
 
 const NAMES = 3
 
-/** Creates the button that opens the trash. @param {() => void} restored called after images are restored */
+/**
+ * Creates the button that opens the trash.
+ * @param {() => void} restored called after images are restored
+ */
 export function trashButton(restored) {
   return button('round trash', writing()('trash'), () => showTrash(restored), icon('delete'))
 }

@@ -8,7 +8,10 @@ const NOTE = 'ziggurat-deleted'
 
 /** @typedef {{ ids: Set<string>, deletions: string[] }} Deleted the deleted images, and the server's ids of the deletions */
 
-/** The action of Ctrl+Z. @type {(() => void) | null} */
+/**
+ * The action of Ctrl+Z.
+ * @type {(() => void) | null}
+ */
 let undo = null
 
 document.addEventListener('keydown', (event) => {
@@ -64,7 +67,11 @@ export function offerUndo({ ids, deletions }, wanted, restored) {
   toast(words.join(' '), say('undo'), undo)
 }
 
-/** Restores a deletion. @param {string} id @returns {Promise<number>} the number of restored images */
+/**
+ * Restores a deletion.
+ * @param {string} id
+ * @returns {Promise<number>} the number of restored images
+ */
 export async function restore(id) { return (await callAPI('POST', serverURL(`api/trash/${id}/restore`))).restored.length }
 
 /**
@@ -73,10 +80,16 @@ export async function restore(id) { return (await callAPI('POST', serverURL(`api
  */
 export async function trash() { return (await callAPI('GET', serverURL('api/trash'))).items }
 
-/** Saves a deletion for the gallery, which offers the undo after the navigation. @param {Deleted} deleted */
+/**
+ * Saves a deletion for the gallery, which offers the undo after the navigation.
+ * @param {Deleted} deleted
+ */
 export function saveFlashMessage({ deletions, ids }) { sessionStorage.setItem(NOTE, JSON.stringify([deletions, [...ids]])) }
 
-/** Returns the saved deletion, once. @returns {Deleted | undefined} */
+/**
+ * Returns the saved deletion, once.
+ * @returns {Deleted | undefined}
+ */
 export function takeFlashMessage() {
   const [deletions, ids] = JSON.parse(sessionStorage.getItem(NOTE) ?? '[]')
   sessionStorage.removeItem(NOTE)

@@ -17,7 +17,10 @@ export class FolderBar {
     box.append(this.places, this.order)
   }
 
-  /** Sets the control after the sort order. @param {HTMLElement} tool */
+  /**
+   * Sets the control after the sort order.
+   * @param {HTMLElement} tool
+   */
   add(tool) {
     this.tool = tool
     this.box.append(tool)

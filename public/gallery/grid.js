@@ -36,7 +36,10 @@ export class Grid {
     })
   }
 
-  /** Returns the index of an image by its id or its cover's id, or -1. @param {string} id */
+  /**
+   * Returns the index of an image by its id or its cover's id, or -1.
+   * @param {string} id
+   */
   indexOf(id) { return this.images.findIndex((image) => id !== undefined && (image.id === id || image.cover === id)) }
 
   clear() {

@@ -26,7 +26,11 @@ export class LightboxLauncher {
   /** Whether an image is open. */
   get isOpen() { return Boolean(this.over?.page) }
 
-  /** Opens an image. @param {number} index @param {MouseEvent} event the click */
+  /**
+   * Opens an image.
+   * @param {number} index
+   * @param {MouseEvent} event the click
+   */
   open(index, event) {
     const { images } = this.grid
     const image = images[index]

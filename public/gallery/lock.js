@@ -13,7 +13,10 @@ const channel = () => new BroadcastChannel(`ziggurat-locked ${serverURL('')}`)
 let isWatched = false
 let isLeaving = false
 
-/** Adds the button that unlocks or locks a private space. @param {HTMLElement} header */
+/**
+ * Adds the button that unlocks or locks a private space.
+ * @param {HTMLElement} header
+ */
 export async function showLock(header) {
   const { hasSpace } = await session()
   const say = locking()

@@ -10,14 +10,21 @@ import { dates } from '../text/language.js'
 /** The orders in the page's menu. Every order of the API is accepted in an address. */
 export const ORDERS = ['', '-date', 'date', '-added', '-size']
 
-/** Parses an address's query. @param {string} search @returns {Asked} */
+/**
+ * Parses an address's query.
+ * @param {string} search
+ * @returns {Asked}
+ */
 export function parseQuery(search) {
   const parameters = new URLSearchParams(search)
   const [query, folder, sort] = ['q', 'folder', 'sort'].map((name) => parameters.get(name)?.trim() ?? '')
   return { query, folder: folder.replace(/\/+$/, ''), sort: sort === 'name' ? '' : sort }
 }
 
-/** Returns the address for a state: the inverse of `parseQuery`. @param {Asked} asked */
+/**
+ * Returns the address for a state: the inverse of `parseQuery`.
+ * @param {Asked} asked
+ */
 export function formatQuery({ query, folder, sort }) {
   const parameters = new URLSearchParams()
   if (folder) parameters.set('folder', folder)

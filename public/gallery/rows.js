@@ -24,7 +24,10 @@ export class Rows {
     return last ? last.y + last.height + this.style.caption : 0
   }
 
-  /** Adds images after the present ones. @param {{ width: number, height: number }[]} images */
+  /**
+   * Adds images after the present ones.
+   * @param {{ width: number, height: number }[]} images
+   */
   append(images) {
     for (const image of images) {
       this.shapes.push(Math.min(Math.max(image.width / image.height, SHAPE.least), SHAPE.most))
@@ -74,7 +77,10 @@ export class Rows {
     this.rows.push(isFirst ? { ...row, heading: this.groups[start] } : row)
   }
 
-  /** Returns the rows that are visible between two vertical positions, in CSS pixels. @returns {Row[]} */
+  /**
+   * Returns the rows that are visible between two vertical positions, in CSS pixels.
+   * @returns {Row[]}
+   */
   between(top, bottom) {
     const first = Math.max(this.first((row) => row.y > top) - 1, 0)
     let end = first
@@ -82,10 +88,16 @@ export class Rows {
     return this.rows.slice(first, end)
   }
 
-  /** Returns the index of the row that contains an item. @param {number} item */
+  /**
+   * Returns the index of the row that contains an item.
+   * @param {number} item
+   */
   rowOf(item) { return Math.max(Math.min(this.first((row) => row.end > item), this.rows.length - 1), 0) }
 
-  /** Returns the boxes of a row's images in CSS pixels. @param {Row} row */
+  /**
+   * Returns the boxes of a row's images in CSS pixels.
+   * @param {Row} row
+   */
   boxes(row) {
     let x = 0
     const boxes = []

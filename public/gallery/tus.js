@@ -77,7 +77,11 @@ export async function largest() {
   return Number(answer.headers?.get('Tus-Max-Size') ?? 0)
 }
 
-/** Cancels an upload; the server deletes it. @param {File} file @param {string} [id] the server's id of the upload */
+/**
+ * Cancels an upload; the server deletes it.
+ * @param {File} file
+ * @param {string} [id] the server's id of the upload
+ */
 export function cancel(file, id) {
   // The address from an earlier visit, if the server has not been contacted since.
   const path = id ? `${root}/${id}` : store(file).getItem(memory(file))

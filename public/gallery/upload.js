@@ -172,7 +172,10 @@ class Row {
     }
   }
 
-  /** Returns the localized reason for a refusal. @param {number} [status] the status of the response, if there was one */
+  /**
+   * Returns the localized reason for a refusal.
+   * @param {number} [status] the status of the response, if there was one
+   */
   async refusal(status) {
     const most = status === 413 ? await largest() : 0
     if (most && most < this.file.size) return this.say('tooLongFor', { megabytes: most >> 20 })
@@ -211,5 +214,9 @@ class Row {
   }
 }
 
-/** Converts a fraction to whole percent, rounded down. @param {number} part @returns {number} */
+/**
+ * Converts a fraction to whole percent, rounded down.
+ * @param {number} part
+ * @returns {number}
+ */
 function whole(part) { return Math.floor(part * 100) }

@@ -65,14 +65,22 @@ function device({ deltaMode, deltaX, deltaY, wheelDeltaX = 0, wheelDeltaY = 0 },
   return isNotches(steps, 1) || isNotches(steps, ratio) ? 'mouse' : 'trackpad'
 }
 
-/** Whether steps, which are whole numbers, correspond to one or more notches. @param {number} steps @param {number} ratio */
+/**
+ * Whether steps, which are whole numbers, correspond to one or more notches.
+ * @param {number} steps
+ * @param {number} ratio
+ */
 function isNotches(steps, ratio) {
   const notches = Math.round(steps * ratio / TICK)
   // The remainder of the division is truncated.
   return notches > 0 && Math.abs(steps - notches * TICK / ratio) < (ratio === 1 ? 1e-9 : 1)
 }
 
-/** Whether two values differ by less than 1%. @param {number} value @param {number} other */
+/**
+ * Whether two values differ by less than 1%.
+ * @param {number} value
+ * @param {number} other
+ */
 function isAbout(value, other) { return Math.abs(value / other - 1) < 0.01 }
 
 /**

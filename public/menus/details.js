@@ -53,7 +53,11 @@ function dateWords(text, node) {
   }, node).format(date)
 }
 
-/** Formats the size of a file. @param {number} value bytes @param {Say} say */
+/**
+ * Formats the size of a file.
+ * @param {number} value bytes
+ * @param {Say} say
+ */
 export function bytesWords(value, say) {
   if (value < 1e6) return say('kilobytes', { value: value / 1e3 })
   return value < 1e9 ? say('megabytes', { value: value / 1e6 }) : say('gigabytes', { value: value / 1e9 })

@@ -116,7 +116,10 @@ export class Lightbox {
     this.#show(id, {})
   }
 
-  /** Covers or uncovers the gallery. @param {boolean} isCovered whether the gallery is inert and does not scroll */
+  /**
+   * Covers or uncovers the gallery.
+   * @param {boolean} isCovered whether the gallery is inert and does not scroll
+   */
   #cover(isCovered) {
     const { classList } = document.documentElement
     classList.toggle('viewing', isCovered)

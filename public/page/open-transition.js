@@ -62,13 +62,19 @@ export async function zoomOut(box, frame, image) {
 
 function windowOf({ clientWidth: width, clientHeight: height }) { return { width, height } }
 
-/** Returns the position of the whole image in a viewport, in CSS pixels. @returns {Rectangle} */
+/**
+ * Returns the position of the whole image in a viewport, in CSS pixels.
+ * @returns {Rectangle}
+ */
 function placed(viewport, { width, height }) {
   const { x, y } = viewport.viewportPoint({ x: 0, y: 0 })
   return { x, y, width: width * viewport.scale, height: height * viewport.scale }
 }
 
-/** Applies the current drag of the viewer's content to a rectangle, in CSS pixels. @returns {Rectangle} */
+/**
+ * Applies the current drag of the viewer's content to a rectangle, in CSS pixels.
+ * @returns {Rectangle}
+ */
 function dragged(viewer, { x, y, width, height }) {
   const track = viewer.shadowRoot.querySelector('.track').getBoundingClientRect()
   const scale = track.width / viewer.clientWidth || 1

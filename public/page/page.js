@@ -10,10 +10,16 @@ import { decodeView, encodeView, pathId } from '../viewer/view-hash.js'
 /** The session storage key that remembers whether the filmstrip is shown. */
 const STRIP = 'ziggurat-filmstrip'
 
-/** Returns the address of an image's page. @param {string} id */
+/**
+ * Returns the address of an image's page.
+ * @param {string} id
+ */
 export function viewURL(id) { return serverURL(`view/${encodeURIComponent(id)}`) }
 
-/** Returns the address of an image for a viewer. @param {string} id */
+/**
+ * Returns the address of an image for a viewer.
+ * @param {string} id
+ */
 export function apiURL(id) { return serverURL(`api/images/${encodeURIComponent(id)}`) }
 
 /**
@@ -54,7 +60,10 @@ export class PicturePage {
 
   get isEnded() { return this.#ended.signal.aborted }
 
-  /** Returns an element of the page by its id. @param {string} id */
+  /**
+   * Returns an element of the page by its id.
+   * @param {string} id
+   */
   find(id) { return this.box.querySelector(`#${id}`) }
 
   /**
@@ -81,7 +90,10 @@ export class PicturePage {
     this.box.remove()
   }
 
-  /** Goes back to the gallery. Goes back in the history if the gallery is the previous entry. @param {MouseEvent} event */
+  /**
+   * Goes back to the gallery. Goes back in the history if the gallery is the previous entry.
+   * @param {MouseEvent} event
+   */
   leave(event) {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return
     const before = globalThis.navigation?.entries()[navigation.currentEntry.index - 1]
@@ -207,7 +219,10 @@ export class PicturePage {
     this.viewer.saveCopy = editing && canWrite && !id.startsWith('~/') ? (wish) => editing.saveCopy(this, wish) : null
   }
 
-  /** Shows another album, at its current image. @param {Album} album */
+  /**
+   * Shows another album, at its current image.
+   * @param {Album} album
+   */
   follow(album) {
     this.album = album
     this.viewer.setImages(album.ids.map(apiURL), album.index, album)
@@ -216,7 +231,10 @@ export class PicturePage {
   }
 }
 
-/** Returns the name of an image until its description is loaded. @param {string} id */
+/**
+ * Returns the name of an image until its description is loaded.
+ * @param {string} id
+ */
 function nameOf(id) { return id.split('/').pop() }
 
 /** Shows the image of the document's address, as a document of its own. */

@@ -44,15 +44,28 @@ export function storeAlbum(storage, id, { ids, offset, total }) {
   }
 }
 
-/** Stores the item that receives the focus when the gallery is shown again. @param {Storage} storage @param {string} id */
+/**
+ * Stores the item that receives the focus when the gallery is shown again.
+ * @param {Storage} storage
+ * @param {string} id
+ */
 export function rememberOpen(storage, id) {
   try { storage.setItem(OPEN, id) } catch { /* as above */ }
 }
 
-/** Returns the id that `rememberOpen` stored. @param {Storage} storage @returns {string | null} */
+/**
+ * Returns the id that `rememberOpen` stored.
+ * @param {Storage} storage
+ * @returns {string | null}
+ */
 export function rememberedOpen(storage) { return storage.getItem(OPEN) }
 
-/** Returns the stored album if it contains the image. @param {Storage} storage @param {string} id @returns {Album | null} */
+/**
+ * Returns the stored album if it contains the image.
+ * @param {Storage} storage
+ * @param {string} id
+ * @returns {Album | null}
+ */
 export function restoreAlbum(storage, id) {
   try {
     const { ids, offset, total } = JSON.parse(storage.getItem(KEY) ?? 'null') ?? {}

@@ -59,7 +59,10 @@ export class Filmstrip {
 
   get #count() { return this.pager.list.length }
 
-  /** Returns the position of an image from the left. @param {number} index */
+  /**
+   * Returns the position of an image from the left.
+   * @param {number} index
+   */
   #place(index) { return this.pager.sign > 0 ? index : this.#count - 1 - index }
 
   /** Lays out the strip for another album. */
@@ -154,7 +157,10 @@ export class Filmstrip {
     if (!this.#ended.signal.aborted) this.#fill()
   }
 
-  /** Scrolls the strip horizontally by a vertical mouse wheel. @param {WheelEvent} event */
+  /**
+   * Scrolls the strip horizontally by a vertical mouse wheel.
+   * @param {WheelEvent} event
+   */
   #wheel(event) {
     event.stopPropagation()
     if (event.ctrlKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) return
@@ -162,7 +168,10 @@ export class Filmstrip {
     this.element.scrollLeft += event.deltaY * [1, 18, 400][event.deltaMode]
   }
 
-  /** Handles arrow keys, Home and End. @param {KeyboardEvent} event */
+  /**
+   * Handles arrow keys, Home and End.
+   * @param {KeyboardEvent} event
+   */
   #key(event) {
     const { pager, viewer } = this
     const to = {
@@ -175,7 +184,10 @@ export class Filmstrip {
   }
 }
 
-/** Returns the central square of an image as a canvas. @param {ImageBitmap} bitmap */
+/**
+ * Returns the central square of an image as a canvas.
+ * @param {ImageBitmap} bitmap
+ */
 function thumbnail(bitmap) {
   const side = Math.round(SIDE * devicePixelRatio)
   const canvas = make('canvas', { width: side, height: side })

@@ -37,5 +37,8 @@ export async function deepZoomSource(text, address, isOfServer = true) {
   }
 }
 
-/** Whether an address exists. @param {string} url */
+/**
+ * Whether an address exists.
+ * @param {string} url
+ */
 function isThere(url) { return request(url).then(({ ok }) => ok) }

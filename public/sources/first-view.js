@@ -46,5 +46,8 @@ export async function firstView(address, query, signal) {
   return source
 }
 
-/** Whether a value is a tile address. @param {any} tile */
+/**
+ * Whether a value is a tile address.
+ * @param {any} tile
+ */
 function isTile(tile) { return [tile?.level, tile?.column, tile?.row].every(Number.isSafeInteger) }

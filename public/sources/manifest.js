@@ -28,7 +28,10 @@ export async function manifestSource(manifest, address, signal, canvas) {
   checkAlbum(canvases.length)
   const items = canvases.map((each, number) => item(object(each), words(each?.label) || String(number + 1), address))
   if (!items.length) throw new SourceError('the manifest has no pictures')
-  /** The first index of each canvas. @type {Map<unknown, number>} */
+  /**
+   * The first index of each canvas.
+   * @type {Map<unknown, number>}
+   */
   const indices = new Map()
   canvases.forEach((each, index) => { if (!indices.has(idOf(each))) indices.set(idOf(each), index) })
   const first = canvas ?? idOf(start?.source ?? start) ?? sequence.startCanvas
@@ -97,7 +100,10 @@ async function picture(body, address, signal) {
   }
 }
 
-/** Returns the id of a resource that must have one. @param {any} resource */
+/**
+ * Returns the id of a resource that must have one.
+ * @param {any} resource
+ */
 function named(resource) {
   const id = idOf(resource)
   if (!id) throw new SourceError('a picture of the manifest has no address')
@@ -124,7 +130,10 @@ function ranges(structures, indices) {
   /** @type {{ label: string, index: number }[]} */
   const found = []
   let count = 0
-  /** Adds a part and the nested ones, and returns the index of its first item, or -1. @returns {number} */
+  /**
+   * Adds a part and the nested ones, and returns the index of its first item, or -1.
+   * @returns {number}
+   */
   const walk = (/** @type {any} */ range, /** @type {number} */ depth) => {
     count += 1
     if (depth > DEEPEST || count > MOST_IMAGES) throw new SourceError('too many parts of a book', { reason: 'endless' })
@@ -140,7 +149,10 @@ function ranges(structures, indices) {
   return found.filter(({ index }) => index >= 0)
 }
 
-/** Returns the id of the canvas that a member of a range is or points to. @param {any} member */
+/**
+ * Returns the id of the canvas that a member of a range is or points to.
+ * @param {any} member
+ */
 function canvasOf(member) { return idOf(member?.source ?? member)?.split('#')[0] }
 
 /** @param {any} resource @returns {string | undefined} */

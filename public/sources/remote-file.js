@@ -40,7 +40,11 @@ export class RemoteFile {
     return new RemoteFile(address, sent.size, await partOf(answer, sent.end - sent.start, address))
   }
 
-  /** Extends the bytes in memory to this length from the end. @param {number} length @param {AbortSignal} [signal] */
+  /**
+   * Extends the bytes in memory to this length from the end.
+   * @param {number} length
+   * @param {AbortSignal} [signal]
+   */
   async extend(length, signal) {
     const from = this.size - Math.min(length, this.size)
     this.tail = await this.read(from, this.size, signal)

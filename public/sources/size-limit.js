@@ -72,5 +72,9 @@ export async function boundedBytes(answer, most, what) {
  */
 export async function boundedText(answer, most = MAX_BYTES) { return new TextDecoder().decode(await boundedBytes(answer, most)) }
 
-/** Returns the error for content that is too long. @param {number} most bytes @param {string} what */
+/**
+ * Returns the error for content that is too long.
+ * @param {number} most bytes
+ * @param {string} what
+ */
 function tooLong(most, what) { return new SizeLimitError(`${what} has more than ${most} bytes`, { reason: 'tooMuchData' }) }

@@ -63,10 +63,16 @@ function file(about) {
   return { ...about, type: mediaType(about.type), bytes: positive(about.bytes) ?? 0 }
 }
 
-/** Returns the value if it is text. @param {unknown} value */
+/**
+ * Returns the value if it is text.
+ * @param {unknown} value
+ */
 function string(value) { return typeof value === 'string' ? wellFormed(value) : undefined }
 
-/** Returns the media type of a file, or JPEG if it is invalid. @param {any} type */
+/**
+ * Returns the media type of a file, or JPEG if it is invalid.
+ * @param {any} type
+ */
 function mediaType(type) { return typeof type === 'string' && /^[a-z]+\/[\w.+-]{1,40}$/.test(type) ? type : 'image/jpeg' }
 
 /**

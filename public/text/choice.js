@@ -14,5 +14,8 @@ export function chosenTag(tags) {
   return tags.find((tag) => LANGUAGES.includes(languageOf(tag)) && !TRADITIONAL.test(tag)) ?? 'en'
 }
 
-/** Returns the language of a tag, without its region and script. @param {string} tag */
+/**
+ * Returns the language of a tag, without its region and script.
+ * @param {string} tag
+ */
 export function languageOf(tag) { return tag.toLowerCase().split(/[-_]/)[0] }

@@ -12,9 +12,15 @@ import { root } from './root.js'
  *   inserted; without values, the unformatted entry, such as a list
  */
 
-/** The loaded translations by language, without English, which is part of the scripts. @type {Map<string, Groups>} */
+/**
+ * The loaded translations by language, without English, which is part of the scripts.
+ * @type {Map<string, Groups>}
+ */
 const words = new Map()
-/** The translations that are loading, by language. @type {Map<string, Promise<void>>} */
+/**
+ * The translations that are loading, by language.
+ * @type {Map<string, Promise<void>>}
+ */
 const coming = new Map()
 /** Dispatches `change` when the page changes its language. */
 const pages = new EventTarget()
@@ -51,7 +57,10 @@ function spokenTag(node = globalThis.document?.documentElement) {
   return chosenTag([...langs(node), ...globalThis.navigator?.languages ?? []])
 }
 
-/** Returns the nearest `lang`, through shadow roots. @param {any} node */
+/**
+ * Returns the nearest `lang`, through shadow roots.
+ * @param {any} node
+ */
 function langs(node) {
   for (let at = node; at; at = at.parentNode ?? at.host) if (at.lang) return [at.lang]
   return []

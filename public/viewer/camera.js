@@ -189,7 +189,10 @@ export class Camera {
     this.stop()
   }
 
-  /** Starts a drag. @param {number} pull the distance of the drag past an edge so far, in CSS pixels */
+  /**
+   * Starts a drag.
+   * @param {number} pull the distance of the drag past an edge so far, in CSS pixels
+   */
   grab(points, pull = 0) {
     this.stop()
     const middle = midpoint(points)

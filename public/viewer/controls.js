@@ -26,7 +26,10 @@ export class Controls {
     this.bar.part.add('controls')
   }
 
-  /** Sets the labels in a language. @param {import('../text/language.js').Say} say */
+  /**
+   * Sets the labels in a language.
+   * @param {import('../text/language.js').Say} say
+   */
   name(say) {
     this.say = say
     this.bar.ariaLabel = say('controls')

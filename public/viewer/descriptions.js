@@ -48,7 +48,10 @@ export function formatLength(microns, say) {
   return microns < 1e6 ? say('millimetres', { value: microns / 1e3 }) : say('metres', { value: microns / 1e6 })
 }
 
-/** Returns a scale in percent, rounded to two digits below 100. @param {number} scale */
+/**
+ * Returns a scale in percent, rounded to two digits below 100.
+ * @param {number} scale
+ */
 export function percent(scale) {
   const value = scale * 100
   return value >= 100 ? Math.round(value) : Number(value.toPrecision(2))

@@ -26,7 +26,10 @@ export function showDialog(root, heading, body, className = '') {
   return dialog
 }
 
-/** Returns a list of names and values. @param {[string, string][]} pairs */
+/**
+ * Returns a list of names and values.
+ * @param {[string, string][]} pairs
+ */
 export function pairList(pairs) {
   return make('dl', {}, ...pairs.flatMap(([name, value]) =>
     [make('dt', { textContent: name }), make('dd', { textContent: value })]))

@@ -14,7 +14,11 @@ const STROKES = {
 
 const SVG = 'http://www.w3.org/2000/svg'
 
-/** Returns an icon, in strokes of the current color. @param {string} name @returns {SVGElement} */
+/**
+ * Returns an icon, in strokes of the current color.
+ * @param {string} name
+ * @returns {SVGElement}
+ */
 export function icon(name) {
   const svg = document.createElementNS(SVG, 'svg')
   svg.setAttribute('viewBox', '0 0 24 24')

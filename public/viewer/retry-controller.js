@@ -10,7 +10,10 @@ export class RetryController {
     this.element.hidden = true
   }
 
-  /** Sets the label of the button. @param {import('../text/language.js').Say} say */
+  /**
+   * Sets the label of the button.
+   * @param {import('../text/language.js').Say} say
+   */
   name(say) { this.element.textContent = this.element.title = this.element.ariaLabel = say('tryAgain') }
 
   /**
@@ -42,7 +45,10 @@ export class RetryController {
     }, byItself)
   }
 
-  /** Performs the retry now. @param {boolean} byHand whether the reader requested it */
+  /**
+   * Performs the retry now.
+   * @param {boolean} byHand whether the reader requested it
+   */
   again(byHand) {
     this.tries += 1
     this.act?.(byHand)

@@ -85,7 +85,10 @@ export class Stage {
 
   setPaging(paging) { if (this.camera) this.camera.options.paging = paging }
 
-  /** Retries failed tiles. @param {boolean} [byHand] whether the reader requested it */
+  /**
+   * Retries failed tiles.
+   * @param {boolean} [byHand] whether the reader requested it
+   */
   retry(byHand) {
     const again = this.loader.retry(byHand)
     if (!again) return

@@ -66,7 +66,10 @@ export function decodeView(hash, window, image) {
   return center.length === 2 && center.every(Number.isFinite) ? viewport.centered({ x: center[0], y: center[1] }) : null
 }
 
-/** Returns the id in the path of a page: everything after the first `/view/` or `/embed/`. @param {string} path */
+/**
+ * Returns the id in the path of a page: everything after the first `/view/` or `/embed/`.
+ * @param {string} path
+ */
 export function pathId(path) {
   const rest = path.replace(/^.*?\/(view|embed)\//, '').replace(/\/$/, '')
   try {

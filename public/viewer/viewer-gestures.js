@@ -19,7 +19,10 @@ const LIFTED = 160 // ms without a movement, after which fingers have left the t
  */
 export function close(viewer, cause) { viewer.dispatchEvent(new CustomEvent('close', { detail: { cause } })) }
 
-/** Whether the controls are shown. @param {Element} viewer */
+/**
+ * Whether the controls are shown.
+ * @param {Element} viewer
+ */
 function isUIShown(viewer) { return viewer.getAttribute('ui') !== 'hidden' }
 
 /**

@@ -66,13 +66,20 @@ export class ViewerUI {
     this.call(this.title)
   }
 
-  /** Sets the accessible name to the image's title, unless the page has set one. @param {string} [title] */
+  /**
+   * Sets the accessible name to the image's title, unless the page has set one.
+   * @param {string} [title]
+   */
   call(title) {
     this.title = title
     if (this.hasName === false) this.root.host.ariaLabel = title || this.words('viewer')
   }
 
-  /** Shows an animation instead of the canvas, or the canvas again. @param {Element} element @param {boolean} isOn */
+  /**
+   * Shows an animation instead of the canvas, or the canvas again.
+   * @param {Element} element
+   * @param {boolean} isOn
+   */
   cover(element, isOn) {
     if (isOn) this.canvas.after(element)
     else element.remove()
@@ -134,7 +141,10 @@ export class ViewerUI {
     this.controls.hide()
   }
 
-  /** Shows the buttons for previous and next image. @param {import('../paging/pager.js').Pager} pager */
+  /**
+   * Shows the buttons for previous and next image.
+   * @param {import('../paging/pager.js').Pager} pager
+   */
   showPages(pager) {
     this.pager = pager
     this.pageButtons.show(pager, this.words)
@@ -152,7 +162,10 @@ export class ViewerUI {
     this.overlays.show(viewport)
   }
 
-  /** Announces a text to users of screen readers. @param {string} words */
+  /**
+   * Announces a text to users of screen readers.
+   * @param {string} words
+   */
   speak(words) { this.spoken.textContent = words }
 
   speakView(viewport, source, ratio) { this.speak(describeView(source, viewport, ratio, this.words)) }
@@ -165,5 +178,8 @@ export class ViewerUI {
   }
 }
 
-/** Returns the readable name of an image format. @param {string} format */
+/**
+ * Returns the readable name of an image format.
+ * @param {string} format
+ */
 function formatName(format) { return format === 'jxl' ? 'JPEG XL' : format.toUpperCase() }

@@ -144,14 +144,23 @@ export class ZigguratViewer extends ZoomableElement {
     this.#tell('page')
   }
 
-  /** The address of the image. @returns {string} */
+  /**
+   * The address of the image.
+   * @returns {string}
+   */
   get src() { return this.getAttribute('src') ?? '' }
   set src(url) { this.setAttribute('src', url) }
 
-  /** The open source, with its description in `details`; null without one. @returns {any} */
+  /**
+   * The open source, with its description in `details`; null without one.
+   * @returns {any}
+   */
   get source() { return this.#stage.source }
 
-  /** Whether the view is at rest and nothing more is loading. @returns {boolean} */
+  /**
+   * Whether the view is at rest and nothing more is loading.
+   * @returns {boolean}
+   */
   get isComplete() { return this.#stage.isComplete }
 
   /** Whether the view is at rest and every tile of it is drawn. */
@@ -312,7 +321,10 @@ export class ZigguratViewer extends ZoomableElement {
     return viewQuery(view, window, ratio)
   }
 
-  /** Shows another image of `images`, and dispatches `page`. An index without an image is ignored. @param {number} index */
+  /**
+   * Shows another image of `images`, and dispatches `page`. An index without an image is ignored.
+   * @param {number} index
+   */
   goTo(index) {
     this.#pager.finish()
     if (!Number.isInteger(index) || index < 0 || index >= this.images.length || index === this.index) return
@@ -321,25 +333,37 @@ export class ZigguratViewer extends ZoomableElement {
     else this.#pager.goTo(index)
   }
 
-  /** Shows the image a number of places further, as `goTo` does. @param {number} way */
+  /**
+   * Shows the image a number of places further, as `goTo` does.
+   * @param {number} way
+   */
   goBy(way) {
     this.#pager.finish()
     this.goTo(this.index + way)
   }
 
-  /** Returns the current view as an image file. @param {string} [type] its media type; PNG by default */
+  /**
+   * Returns the current view as an image file.
+   * @param {string} [type] its media type; PNG by default
+   */
   async snapshot(type = 'image/png') {
     return (await loadMenus()).snapshot(this.#shell.canvas, this.#animation, this.#stage.ratio, type)
   }
 
-  /** Executes a command of a key or button. Returns whether it exists. @param {string} command */
+  /**
+   * Executes a command of a key or button. Returns whether it exists.
+   * @param {string} command
+   */
   run(command) {
     if (this.#shell.root.querySelector('dialog')) return false
     this.#control.press(this.#commands[command])
     return command in this.#commands
   }
 
-  /** Shows a message for 2.5 seconds. @param {string} words */
+  /**
+   * Shows a message for 2.5 seconds.
+   * @param {string} words
+   */
   say(words) { this.#shell.say(words, 2500) }
 
   #resized({ window, device }) {

@@ -51,7 +51,10 @@ export class ZigguratZoom extends Element {
     this.#resized(this.getBoundingClientRect())
   }
 
-  /** The width of the content divided by its height; 1 without the attribute. @returns {number} */
+  /**
+   * The width of the content divided by its height; 1 without the attribute.
+   * @returns {number}
+   */
   get aspectRatio() {
     const [width, height = 1] = (this.getAttribute('aspect-ratio') ?? '').split(/[/:]/).map(Number)
     const ratio = width / height

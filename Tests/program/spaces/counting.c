@@ -46,6 +46,14 @@ int crypto_aead_xchacha20poly1305_ietf_decrypt(unsigned char *m, unsigned long l
   return real(m, mlen, nsec, c, clen, ad, adlen, npub, k);
 }
 
+// OpenSSL decrypts what is longer than a key.
+int EVP_DecryptFinal_ex(void *context, unsigned char *out, int *length) {
+  static int (*real)(void *, unsigned char *, int *);
+  if (!real) real = dlsym(RTLD_NEXT, "EVP_DecryptFinal_ex");
+  count(DECRYPT);
+  return real(context, out, length);
+}
+
 #define OPENER(name)                                                \
   int name(const char *path, int flags, ...) {                      \
     static int (*real)(const char *, int, ...);                     \
