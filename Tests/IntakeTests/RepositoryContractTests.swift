@@ -159,7 +159,7 @@ import ZigguratThreads
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `a replaced archive has another generation, and whoever has the old one keeps it`(
+  func `a replaced archive has another generation, and a reader of the old one keeps it`(
     kind: StorageKind
   ) throws {
     let server = try open(kind)

@@ -25,8 +25,8 @@ import ZigguratFiles
     var error = BuildError("/proc/self/fd/7", "cannot decode /proc/self/fd/7")
     error.mayBeOfMachine = true
     let source = SourceScan.Source(path: "s3://bucket/a.pdf", id: "a")
-    let told = LibraryBuilder.Outcome.failed(error).told(of: source, copiedTo: "/proc/self/fd/7")
-    #expect(told.failure?.description == "s3://bucket/a.pdf: cannot decode s3://bucket/a.pdf")
-    #expect(told.failure?.mayBeOfMachine == true)
+    let outcome = LibraryBuilder.Outcome.failed(error).told(of: source, copiedTo: "/proc/self/fd/7")
+    #expect(outcome.failure?.description == "s3://bucket/a.pdf: cannot decode s3://bucket/a.pdf")
+    #expect(outcome.failure?.mayBeOfMachine == true)
   }
 }

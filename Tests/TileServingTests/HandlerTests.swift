@@ -247,7 +247,7 @@ import ZigguratUploading
     }
   }
 
-  /// What remains of a plan whose body is collected.
+  /// Returns the response of a plan that collects its body.
   private static func answer(_ plan: BodyPlan, _ request: Request) async throws -> Response {
     guard case .collect(_, let answer) = plan else {
       throw StorageError("collect a body", "the plan is another one")

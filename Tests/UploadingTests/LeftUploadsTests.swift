@@ -94,7 +94,7 @@ import ZigguratTestSupport
     #expect(try taken().upload(id)?.state.image == "image-99")
   }
 
-  @Test func `an upload ends once, whoever ends it`() throws {
+  @Test func `an upload ends once, whichever thread ends it`() throws {
     let uploads = try taken()
     let ends = Mutex<[String: Int]>([:])
     uploads.observe { upload in

@@ -13,7 +13,7 @@ const BESIDE = 128
 
 /**
  * Composes the tiles of each level on one canvas and scales it as a whole, so that no edge between two tiles is resampled.
- * Where tiles of the current level are missing, those of other levels are shown. Coarser levels are drawn first, then the
+ * Missing tiles of the current level are replaced by those of other levels. Coarser levels are drawn first, then the
  * finer ones that were seen last.
  */
 export class CanvasPainter {

@@ -17,7 +17,7 @@ export class TileLoader {
     Object.assign(this, { fetchTile, loaded, failed, later, concurrency, running: new Map() })
     /** The wanted tiles that are not loaded, by key. */
     this.wanted = new Map()
-    /** Those of them that can be requested now, in their order. */
+    /** The wanted tiles that can be requested now, in their order. */
     this.ready = new Map()
     /** The failures of a tile by key: their number, whether it waits for a retry, and whether it was refused. */
     this.troubles = new Map()

@@ -1,6 +1,6 @@
 package import ZigguratFiles
 
-/// A feed of changed images that loses none, whoever changes them.
+/// A feed of changed images. It loses no change, whichever server makes it.
 ///
 /// Each row of it carries its transaction. Transactions end in another order than they have begun, so that neither their
 /// numbers nor a counter say what is new. A place in the feed is therefore a snapshot, which says of every transaction

@@ -216,8 +216,8 @@ class Attempts(unittest.TestCase):
         server.stop(9)
         with serve(library) as server:
             client = Client(server)
-            told = client.end(path)
-            self.assertEqual((told["status"], told["errorCode"], told["message"]), ("failed", "cancelled", "cancelled"))
+            upload_end = client.end(path)
+            self.assertEqual((upload_end["status"], upload_end["errorCode"], upload_end["message"]), ("failed", "cancelled", "cancelled"))
             self.assertEqual((client.images(), archives(library), rest_of(library)), (set(), [], []))
             # Its name is free.
             _, other = client.send(photo(folder("p") / "quay.jpg", 300, 200).read_bytes(), filename="quay.jpg")
