@@ -51,16 +51,16 @@ import ZigguratThreads
 
   private func isHit(_ path: String) -> Bool { lookup(path).isHit }
 
-  /// Whether the tile is found without words, or how it comes.
-  private func lookup(_ path: String) -> (isHit: Bool, pending: (any Pending)?) {
+  /// The result of a lookup without strings: a hit, or a pending tile with its entity tag.
+  private func lookup(_ path: String) -> (isHit: Bool, pending: (any Pending)?, tag: TileTag?) {
     Array(path.utf8).withUnsafeBytes { path in
       let query = UnsafeRawBufferPointer(start: nil, count: 0)
       switch site.tile(Route(path, query: query), path, query: query, cookies: { nil }) {
       case .found(let tile):
         tile.archive.release()
-        return (true, nil)
-      case .pending(let tile): return (false, tile)
-      case .other: return (false, nil)
+        return (true, nil, nil)
+      case .pending(let tile, let tag): return (false, tile, tag)
+      case .other: return (false, nil, nil)
       }
     }
   }
@@ -114,6 +114,16 @@ import ZigguratThreads
     #expect(came.withLock { $0 } == 1 && isHit(Self.path))
   }
 
+  /// The outcome of a GET of the pending tile, decided before the tile is fetched.
+  private func outcome(ifNoneMatch tags: String) -> Conditions.Outcome? {
+    let found = lookup(Self.path)
+    return Array(tags.utf8).withUnsafeBufferPointer { tags in
+      var conditions = Conditions(isGet: true)
+      conditions.ifNoneMatch = tags
+      return found.tag?.outcome(conditions, length: nil)
+    }
+  }
+
   @Test func `a client that has the tile already waits for nothing`() throws {
     guard case .task(let pending) = ask(Self.path) else { return #expect(Bool(false), "it has to wait") }
     let tag = try #require(pending.head?["ETag"])
@@ -121,6 +131,7 @@ import ZigguratThreads
       return #expect(Bool(false), "nothing is to be waited for")
     }
     #expect(known.status == 304)
+    #expect(outcome(ifNoneMatch: tag) == .notModified && outcome(ifNoneMatch: "\"abc-9\"") == .whole)
     guard case .response(let other) = ask(Self.path, ["If-Match": "\"other\""]) else {
       return #expect(Bool(false), "nothing is to be waited for")
     }

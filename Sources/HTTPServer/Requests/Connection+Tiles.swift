@@ -18,15 +18,15 @@ extension Connection {
       // It stays mapped until the request is completed.
       request.stage = .tile(tile.archive.takeRetainedValue())
       return answer(tile)
-    case .pending(let tile): return waits(for: tile) ? .YES : nil
+    case .pending(let tile, let tag): return waits(for: tile, tag) ? .YES : nil
     case .other: return nil
     }
   }
 
   /// Suspends the connection until a pending tile is there; returns false if `TileServer.respond` has to answer the request.
-  private func waits(for tile: any Pending) -> Bool {
-    // A client that has the tile already needs none.
-    guard request.isGet, header("If-None-Match") == nil, header("If-Match") == nil else { return false }
+  private func waits(for tile: any Pending, _ tag: TileTag) -> Bool {
+    // The conditions of the others need no tile: HEAD, a client that has the tile, and a failed precondition.
+    guard request.isGet, withConditions({ tag.outcome($0, length: nil) }) == .whole else { return false }
     let suspended = suspendedRequest()
     guard suspended.mayBeHandledAgain else { return false }
     request.stage = .suspended(suspended)

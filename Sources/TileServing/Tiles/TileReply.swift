@@ -29,8 +29,8 @@ package enum TileLookup {
   /// The path is not that of a stored tile; `TileServer.respond` handles the request.
   case other
   case found(TileReply)
-  /// A stored tile that has to be fetched from remote storage.
-  case pending(any Pending)
+  /// A stored tile that has to be fetched from remote storage, and its entity tag.
+  case pending(any Pending, TileTag)
 }
 
 /// The response to a request for a stored tile.

@@ -39,7 +39,10 @@ extension TileServer {
         request.format == PictureFormat(archive.format)
       else { return .other }
       guard let (bytes, stamp) = archive.stampedTile(number) else {
-        return archive.pendingTile(number).map(TileLookup.pending) ?? .other
+        guard let stamp = archive.stamp(ofTile: number), let tile = archive.pendingTile(number) else {
+          return .other
+        }
+        return .pending(tile, TileTag(generation: archive.generation, tile: number, stamp: stamp))
       }
       return .found(
         TileReply(

@@ -20,7 +20,7 @@ extension TileServer {
   ) -> TileAnswer {
     let tag = TileTag(generation: tile.generation, tile: tile.tile, stamp: tile.stamp)
     let count = tile.bytes.count
-    switch tag.withText({ conditions.outcome(tag: $0, length: count) }) {
+    switch tag.outcome(conditions, length: count) {
     case .whole: return .tile(TileHead(status: 200, part: 0..<count, tag: tag))
     case .notModified: return .tile(TileHead(status: 304, part: 0..<count, tag: tag))
     case .part(let part): return .tile(TileHead(status: 206, part: part, tag: tag))

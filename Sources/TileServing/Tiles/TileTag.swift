@@ -1,8 +1,8 @@
-import ZigguratHTTPMessages
+package import ZigguratHTTPMessages
 
 /// The entity tag of a stored tile, `"generation-tile"` in hexadecimal: the same in every protocol. It is created
 /// without a string.
-struct TileTag {
+package struct TileTag {
   /// Two numbers of at most 16 digits, a hyphen and the quotes, NUL-terminated.
   private var storage: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
   private var count = 0
@@ -30,6 +30,12 @@ struct TileTag {
       put(0x22)
       return at
     }
+  }
+
+  /// Evaluates the conditions of a request for the tile.
+  /// - Parameter length: the tile's length in bytes; `nil` if it is not known yet.
+  package func outcome(_ conditions: Conditions, length: Int?) -> Conditions.Outcome {
+    withText { conditions.outcome(tag: $0, length: length) }
   }
 
   /// Calls `use` with the text and its quotes; a NUL follows it.
