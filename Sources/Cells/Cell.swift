@@ -9,9 +9,9 @@ import ZigguratCCell
 package final class Cell: Sendable {
   private let channel: CellChannel
   /// The status channel to the server: closing it ends the process, and it reports how the process ended.
-  private let status: CellStatus
+  private let status: ProcessStatus
 
-  init(channel: CellChannel, status: CellStatus) {
+  init(channel: CellChannel, status: ProcessStatus) {
     self.channel = channel
     self.status = status
   }
@@ -40,7 +40,7 @@ package final class Cell: Sendable {
     }
 
     /// The reason why the wait is over; nil if it is not.
-    var end: CellEnd? {
+    var end: TerminationReason? {
       if isCancelled() { return .cancelled }
       return ContinuousClock.now > deadline ? .time(seconds) : nil
     }
@@ -49,7 +49,7 @@ package final class Cell: Sendable {
   /// - Parameter files: descriptors that are sent to the process; the sender keeps its own.
   package func send(
     _ kind: UInt32, _ bytes: [UInt8] = [], files: [Int32] = [], within patience: Patience
-  ) throws(CellEnd) {
+  ) throws(TerminationReason) {
     try carry(patience) { (mayGoOn) throws(CellChannel.Fault) in
       try bytes.withUnsafeBufferPointer { (bytes) throws(CellChannel.Fault) in
         try channel.send(kind, UnsafeRawBufferPointer(bytes), files: files, mayGoOn: mayGoOn)
@@ -62,7 +62,7 @@ package final class Cell: Sendable {
   /// - Parameter longest: returns the maximum size in bytes of a message of a kind; a process that sends more is ended.
   package func receive(
     longest: (_ kind: UInt32) -> Int, within patience: Patience
-  ) throws(CellEnd) -> CellMessage {
+  ) throws(TerminationReason) -> CellMessage {
     // Checked also if messages arrive without a pause.
     if let end = patience.end {
       self.end()
@@ -75,8 +75,8 @@ package final class Cell: Sendable {
 
   private func carry<Result>(
     _ patience: Patience, _ work: (_ mayGoOn: @escaping () -> Bool) throws(CellChannel.Fault) -> Result
-  ) throws(CellEnd) -> Result {
-    var end = CellEnd.garbled
+  ) throws(TerminationReason) -> Result {
+    var end = TerminationReason.garbled
     do throws(CellChannel.Fault) {
       return try work {
         guard let reason = patience.end else { return true }
@@ -102,9 +102,9 @@ package final class Cell: Sendable {
 }
 
 /// The channel over which the server reports how a process ended.
-final class CellStatus: Sendable {
+final class ProcessStatus: Sendable {
   private let descriptor: Mutex<Int32>
-  private let known = Mutex<CellEnd?>(nil)
+  private let known = Mutex<TerminationReason?>(nil)
   /// The maximum time between the closing of a process's channel and its end.
   private static let grace = Duration.seconds(10)
 
@@ -113,7 +113,7 @@ final class CellStatus: Sendable {
   deinit { close() }
 
   func allow(memory: Int) {
-    let record = CellRecord(kind: .allow, value: memory).bytes
+    let record = SpawnReply(kind: .allow, value: memory).bytes
     descriptor.withLock { descriptor in
       if descriptor >= 0 {
         _ = record.withUnsafeBytes { cell_send(descriptor, $0.baseAddress, $0.count, nil, 0, 0) }
@@ -124,10 +124,10 @@ final class CellStatus: Sendable {
   /// Returns how the process ended, after its channel was closed. A process that has closed it and lives on is ended.
   ///
   /// - Parameter mayWait: called some thirty times a second during the grace period; false ends it.
-  func end(mayWait: () -> Bool) -> CellEnd {
+  func end(mayWait: () -> Bool) -> TerminationReason {
     if let known = known.withLock({ $0 }) { return known }
     let descriptor = descriptor.withLock { $0 }
-    var end = CellEnd.cancelled
+    var end = TerminationReason.cancelled
     if descriptor >= 0 {
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       // A killed process closes its files some time before it is gone, if the processors are busy.
@@ -137,7 +137,7 @@ final class CellStatus: Sendable {
       // To the server, this means that the process is no longer needed.
       if !hasEnded { shutdown(descriptor, Int32(SHUT_WR)) }
       end = .unavailable(ECHILD)
-      while let record = CellRecord.read(from: descriptor) {
+      while let record = SpawnReply.read(from: descriptor) {
         guard let told = record.end else { continue }
         end = hasEnded ? told : .garbled
         break

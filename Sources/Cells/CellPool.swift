@@ -11,8 +11,8 @@ package final class CellPool: Sendable {
     let since: ContinuousClock.Instant
   }
 
-  private let kind: CellServer.Kind
-  private let limits: CellLimits
+  private let kind: ProcessLauncher.Kind
+  private let limits: SandboxLimits
   private let longestUse: Int
   private let kept = Mutex<[Kept]>([])
 
@@ -20,7 +20,7 @@ package final class CellPool: Sendable {
   package static let patience = 2
 
   /// - Parameter longestUse: the number of answers after which a process is replaced.
-  package init(_ kind: CellServer.Kind, _ limits: CellLimits, longestUse: Int) {
+  package init(_ kind: ProcessLauncher.Kind, _ limits: SandboxLimits, longestUse: Int) {
     self.kind = kind
     self.limits = limits
     self.longestUse = longestUse
@@ -34,13 +34,13 @@ package final class CellPool: Sendable {
   ///   - begun: the kind of a message that the process sends before it works on the request, and the timeout in seconds
   ///     from then on; nil if it sends none.
   package func ask(
-    _ server: CellServer, _ question: UInt32, _ bytes: [UInt8], longest: Int = CellMessage.longest,
+    _ server: ProcessLauncher, _ question: UInt32, _ bytes: [UInt8], longest: Int = CellMessage.longest,
     seconds: Int, begun: (kind: UInt32, seconds: Int)? = nil
-  ) throws(CellEnd) -> CellMessage {
+  ) throws(TerminationReason) -> CellMessage {
     while true {
       let known = take()
       let cell = if let known { known.cell } else { try server.begin(kind, limits) }
-      do throws(CellEnd) {
+      do throws(TerminationReason) {
         let patience = Cell.Patience(seconds: seconds)
         try cell.send(question, bytes, within: patience)
         var answer = try cell.receive(longest: { _ in longest }, within: patience)
@@ -73,7 +73,7 @@ package final class CellPool: Sendable {
   }
 }
 
-extension CellEnd {
+extension TerminationReason {
   /// Whether the process's work before the last request may be the cause.
   package var mayBeOfEarlier: Bool {
     switch self {

@@ -5,11 +5,11 @@ import ZigguratCCell
 /// ended.
 ///
 /// Descriptor 3 is the socket to the program that requests them.
-struct CellNursery {
-  private let work: [CellServer.Kind: CellWork]
-  private let confinement = CellConfinement()
+struct ForkServer {
+  private let work: [ProcessLauncher.Kind: CellWork]
+  private let confinement = SandboxPolicy()
   /// Preparations that were not needed yet.
-  private var warmths: [CellServer.Warmth: () -> Void]
+  private var warmths: [ProcessLauncher.Warmth: () -> Void]
   private var cells: [Child] = []
   private var inherited = 0
 
@@ -32,7 +32,7 @@ struct CellNursery {
     var passed: Int?
   }
 
-  init(work: [CellServer.Kind: CellWork], warmths: [CellServer.Warmth: () -> Void]) {
+  init(work: [ProcessLauncher.Kind: CellWork], warmths: [ProcessLauncher.Warmth: () -> Void]) {
     self.work = work
     self.warmths = warmths
   }
@@ -81,7 +81,7 @@ struct CellNursery {
 
   /// Handles a message of the process's owner, or the owner's release of it.
   private mutating func listen(to number: Int) {
-    if let record = CellRecord.read(from: cells[number].status), record.kind == .allow {
+    if let record = SpawnReply.read(from: cells[number].status), record.kind == .allow {
       cells[number].allowed = record.value
     } else {
       kill(cells[number].process, SIGKILL)
@@ -119,18 +119,18 @@ struct CellNursery {
     while waitpid(cell.process, &status, 0) < 0, errno == EINTR {}
     let signal = status & 0x7f
     let record =
-      if let passed = cell.passed { CellRecord(kind: .memory, value: passed) } else if signal != 0 {
-        CellRecord(kind: .signal, value: Int(signal))
-      } else if status >> 8 & 0xff == CellConfinement.failed {
-        CellRecord(kind: .unavailable, value: Int(EPERM))
+      if let passed = cell.passed { SpawnReply(kind: .memory, value: passed) } else if signal != 0 {
+        SpawnReply(kind: .signal, value: Int(signal))
+      } else if status >> 8 & 0xff == SandboxPolicy.failed {
+        SpawnReply(kind: .unavailable, value: Int(EPERM))
       } else {
-        CellRecord(kind: .exit, value: Int(status >> 8 & 0xff))
+        SpawnReply(kind: .exit, value: Int(status >> 8 & 0xff))
       }
     Self.tell(record, over: cell.status)
     for descriptor in [cell.ended, cell.status, cell.memory] { close(descriptor) }
   }
 
-  private static func tell(_ record: CellRecord, over status: Int32) {
+  private static func tell(_ record: SpawnReply, over status: Int32) {
     let bytes = record.bytes
     _ = bytes.withUnsafeBytes { cell_send(status, $0.baseAddress, $0.count, nil, 0, 0) }
   }
@@ -138,7 +138,7 @@ struct CellNursery {
   // MARK: Forking
 
   private mutating func serve() {
-    var bytes = [UInt8](repeating: 0, count: CellRequest.size)
+    var bytes = [UInt8](repeating: 0, count: SpawnRequest.size)
     var files = [Int32](repeating: -1, count: Int(CELL_MOST_FILES))
     var fileCount: Int32 = 0
     let count = cell_receive(3, &bytes, bytes.count, &files, &fileCount)
@@ -154,7 +154,7 @@ struct CellNursery {
     }
     let (channel, status) = (files[0], files[1])
     defer { for file in files where file != status { close(file) } }
-    guard count == CellRequest.size, let request = CellRequest(bytes), let work = work[request.kind] else {
+    guard count == SpawnRequest.size, let request = SpawnRequest(bytes), let work = work[request.kind] else {
       return fail(status, EINVAL)
     }
     if let warmth = request.warmth, let warm = warmths.removeValue(forKey: warmth) {
@@ -194,7 +194,7 @@ struct CellNursery {
   }
 
   private func fail(_ status: Int32, _ code: Int32) {
-    Self.tell(CellRecord(kind: .unavailable, value: Int(code)), over: status)
+    Self.tell(SpawnReply(kind: .unavailable, value: Int(code)), over: status)
     close(status)
   }
 
@@ -208,7 +208,7 @@ struct CellNursery {
 
   /// Runs a sandboxed process.
   private func live(
-    _ channel: Int32, _ limits: CellLimits, _ files: [Int32], _ work: @escaping CellWork,
+    _ channel: Int32, _ limits: SandboxLimits, _ files: [Int32], _ work: @escaping CellWork,
     childOf server: pid_t
   ) -> Never {
     _ = cell_set_name("ziggurat-cell")
@@ -232,8 +232,8 @@ struct CellNursery {
     dup2(channel, 3)
     let moved = kept.enumerated().map { number, file in dup2(file, 4 + Int32(number)) }
     _ = cell_close_range(4 + UInt32(kept.count), UInt32.max)
-    if moved.contains(-1) { _exit(CellConfinement.failed) }
+    if moved.contains(-1) { _exit(SandboxPolicy.failed) }
     confinement.enter(limits, reading: moved)
-    CellLife(work).run()
+    SandboxMain(work).run()
   }
 }

@@ -5,7 +5,7 @@ import ZigguratCCell
 /// The server of sandboxed processes (a zygote). It was forked while this process had one thread, has preloaded
 /// libraries, and forks a process on request. It decodes nothing itself, and ends with the process that started it. If
 /// it is killed, another one replaces it.
-package final class CellServer: Sendable {
+package final class ProcessLauncher: Sendable {
   /// The kind of work of a sandboxed process; the call of `start` defines the number.
   package struct Kind: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt32
@@ -30,13 +30,13 @@ package final class CellServer: Sendable {
     package var overTime = 0
   }
 
-  private static let current = Mutex<CellServer?>(nil)
+  private static let current = Mutex<ProcessLauncher?>(nil)
 
   /// The server that this process has started; nil before, and in programs that only use the libraries.
-  package static var running: CellServer? { current.withLock { $0 } }
+  package static var running: ProcessLauncher? { current.withLock { $0 } }
 
   /// The missing kernel features for sandboxing, as a text for an administrator; nil if nothing is missing.
-  package static var kernelLack: String? { CellConfinement.lack }
+  package static var kernelLack: String? { SandboxPolicy.lack }
 
   private let socket: Int32
   /// The missing kernel features for sandboxing, as a text for an administrator; nil if nothing is missing.
@@ -59,7 +59,7 @@ package final class CellServer: Sendable {
   package static func start(
     _ work: [Kind: CellWork], warm: @escaping () -> Void, rehearsal: @escaping () -> Void = {},
     warmths: [Warmth: () -> Void] = [:]
-  ) throws(CellEnd) {
+  ) throws(TerminationReason) {
     precondition(running == nil, "cells have one server")
     var ends: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
@@ -72,13 +72,13 @@ package final class CellServer: Sendable {
       throw .unavailable(code)
     }
     if process == 0 {
-      CellSeed.run(socket: ends[0]) { isRehearsed in
-        var nursery = CellNursery(work: work, warmths: warmths)
+      Supervisor.run(socket: ends[0]) { isRehearsed in
+        var nursery = ForkServer(work: work, warmths: warmths)
         nursery.run(warm: warm, rehearsal: isRehearsed ? rehearsal : {})
       }
     }
     close(ends[0])
-    current.withLock { $0 = CellServer(socket: ends[1], lack: CellConfinement.lack) }
+    current.withLock { $0 = ProcessLauncher(socket: ends[1], lack: SandboxPolicy.lack) }
   }
 
   /// Starts a sandboxed process.
@@ -87,8 +87,8 @@ package final class CellServer: Sendable {
   ///   - files: open files that it may read by their names, and folders whose content it may read; at most `mostFiles`.
   ///   - warmth: a preparation that the server makes first, if it has not yet.
   package func begin(
-    _ kind: Kind, _ limits: CellLimits, reading files: [Int32] = [], warmth: Warmth? = nil
-  ) throws(CellEnd) -> Cell {
+    _ kind: Kind, _ limits: SandboxLimits, reading files: [Int32] = [], warmth: Warmth? = nil
+  ) throws(TerminationReason) -> Cell {
     precondition(files.count <= Self.mostFiles, "a cell reads \(Self.mostFiles) files at most")
     var channel: [Int32] = [-1, -1]
     var status: [Int32] = [-1, -1]
@@ -100,8 +100,8 @@ package final class CellServer: Sendable {
       for end in channel { close(end) }
       throw .unavailable(code)
     }
-    let cell = Cell(channel: CellChannel(channel[1], isInCell: false), status: CellStatus(status[1]))
-    let request = CellRequest(kind: kind, limits: limits, warmth: warmth).bytes
+    let cell = Cell(channel: CellChannel(channel[1], isInCell: false), status: ProcessStatus(status[1]))
+    let request = SpawnRequest(kind: kind, limits: limits, warmth: warmth).bytes
     let passed = [channel[0], status[0]] + files
     var sent = -1
     repeat {
@@ -120,7 +120,7 @@ package final class CellServer: Sendable {
   package static let mostFiles = Int(CELL_MOST_FILES) - 2
 
   /// Counts the end of a process that did not do its work.
-  package func count(_ end: CellEnd) {
+  package func count(_ end: TerminationReason) {
     state.withLock { counts in
       switch end {
       case .time, .signal(SIGXCPU): counts.overTime += 1
@@ -135,14 +135,14 @@ package final class CellServer: Sendable {
 }
 
 /// A request for a sandboxed process: kind, preparation and limits, 48 bytes in one packet.
-struct CellRequest {
-  let kind: CellServer.Kind
-  let limits: CellLimits
-  let warmth: CellServer.Warmth?
+struct SpawnRequest {
+  let kind: ProcessLauncher.Kind
+  let limits: SandboxLimits
+  let warmth: ProcessLauncher.Warmth?
 
   static let size = 48
 
-  init(kind: CellServer.Kind, limits: CellLimits, warmth: CellServer.Warmth?) {
+  init(kind: ProcessLauncher.Kind, limits: SandboxLimits, warmth: ProcessLauncher.Warmth?) {
     self.kind = kind
     self.limits = limits
     self.warmth = warmth
@@ -154,9 +154,9 @@ struct CellRequest {
       (0..<Self.size / 8).map { bytes.loadUnaligned(fromByteOffset: 8 * $0, as: Int64.self) }
     }
     guard let kind = UInt32(exactly: words[0]), let warmth = UInt32(exactly: words[1]) else { return nil }
-    self.kind = CellServer.Kind(rawValue: kind)
-    self.warmth = warmth == 0 ? nil : CellServer.Warmth(rawValue: warmth)
-    limits = CellLimits(
+    self.kind = ProcessLauncher.Kind(rawValue: kind)
+    self.warmth = warmth == 0 ? nil : ProcessLauncher.Warmth(rawValue: warmth)
+    limits = SandboxLimits(
       memory: Int(words[2]), mostMemory: Int(words[3]), processorSeconds: Int(words[4]),
       niceness: Int(words[5]))
   }

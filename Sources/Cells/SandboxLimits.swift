@@ -1,7 +1,7 @@
 import Glibc
 
 /// The limits of a sandboxed process.
-package struct CellLimits: Sendable, Hashable {
+package struct SandboxLimits: Sendable, Hashable {
   /// Bytes of its own memory until `Cell.allow(memory:)` changes it; above, it is ended.
   package var memory: Int
   /// Bytes that `Cell.allow(memory:)` never exceeds: the kernel itself refuses several times as much.
@@ -20,7 +20,7 @@ package struct CellLimits: Sendable, Hashable {
 }
 
 /// The reason why a sandboxed process ended before its answer.
-package enum CellEnd: Error, Hashable, Sendable, CustomStringConvertible {
+package enum TerminationReason: Error, Hashable, Sendable, CustomStringConvertible {
   /// A signal that nobody sent on purpose: a defect of the decoder.
   case signal(Int32)
   /// The process exited with this code.

@@ -5,7 +5,7 @@ import ZigguratThreads
 ///
 /// Swift's `Mutex` stores each thread's number, and the first thread of a forked process still has its parent's. If two
 /// threads contended for a lock, the kernel would take it for another thread's.
-final class CellLife: Sendable {
+final class SandboxMain: Sendable {
   private let work: CellWork
 
   init(_ work: @escaping CellWork) { self.work = work }

@@ -3,14 +3,14 @@ import ZigguratCCell
 import ZigguratCSeccomp
 
 /// The restriction of a process to processor time, memory and its open descriptors.
-struct CellConfinement {
+struct SandboxPolicy {
   /// The filter in the kernel's format, created once; nil if libseccomp or the kernel does not support it.
   private let filter: [UInt8]?
   private let landlock: Int32
 
   init() {
     landlock = cell_landlock_version()
-    filter = Self.hasFilters ? try? CellFilter.instructions() : nil
+    filter = Self.hasFilters ? try? SeccompFilter.instructions() : nil
   }
 
   /// The missing kernel features, as a text for an administrator; nil if nothing is missing.
@@ -33,7 +33,7 @@ struct CellConfinement {
   /// Confines the calling process for ever. Ends it if that fails although the kernel supports it.
   ///
   /// - Parameter files: open files and folders whose content the process may read by name.
-  func enter(_ limits: CellLimits, reading files: [Int32]) {
+  func enter(_ limits: SandboxLimits, reading files: [Int32]) {
     var limit = rlimit(rlim_cur: 0, rlim_max: 0)
     setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
     // The memory watch acts on used memory, at the limit. This limit acts on requested memory, for which the watch
@@ -51,7 +51,7 @@ struct CellConfinement {
     for file in files { close(file) }
     guard Self.hasFilters else { return }
     Self.require(filter != nil)
-    for filter in [CellFilter.ownSignals(of: getpid()), filter!] {
+    for filter in [SeccompFilter.ownSignals(of: getpid()), filter!] {
       filter.withUnsafeBytes { bytes in
         Self.require(cell_install_filter(bytes.baseAddress, UInt16(bytes.count / 8)) == 0)
       }

@@ -3,7 +3,7 @@ import ZigguratCSeccomp
 
 /// The system calls that decoding needs (seccomp(2)). Calls that libraries try and can do without fail; any other call
 /// ends the process.
-enum CellFilter {
+enum SeccompFilter {
   struct Unavailable: Error {}
 
   /// Calls that are allowed with any arguments.

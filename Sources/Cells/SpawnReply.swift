@@ -1,7 +1,7 @@
 import Glibc
 
 /// A message about one sandboxed process between its owner and the server: sixteen bytes in one packet.
-struct CellRecord {
+struct SpawnReply {
   enum Kind: Int64 {
     /// To the server: the maximum memory of the process in bytes.
     case allow = 1
@@ -23,18 +23,18 @@ struct CellRecord {
   }
 
   /// Waits for the next message; nil if the other side has closed, or sends an invalid one.
-  static func read(from socket: Int32) -> CellRecord? {
+  static func read(from socket: Int32) -> SpawnReply? {
     var words: (Int64, Int64) = (0, 0)
     while true {
       let count = withUnsafeMutableBytes(of: &words) { Glibc.read(socket, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
       guard count == size, let kind = Kind(rawValue: words.0) else { return nil }
-      return CellRecord(kind: kind, value: Int(words.1))
+      return SpawnReply(kind: kind, value: Int(words.1))
     }
   }
 
   /// The end of a process that it reports; nil for other messages.
-  var end: CellEnd? {
+  var end: TerminationReason? {
     switch kind {
     case .allow: nil
     case .signal: .signal(Int32(truncatingIfNeeded: value))

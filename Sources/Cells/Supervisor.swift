@@ -5,7 +5,7 @@ import ZigguratCCell
 /// for example by the system when memory is short. It does nothing else, so that nobody has a reason to kill it.
 ///
 /// If the server dies, the running sandboxed processes end with it. Requests wait in the socket for the next server.
-enum CellSeed {
+enum Supervisor {
   /// The pause in milliseconds before a killed server is restarted, which limits the rate of restarts.
   private static let pause: UInt32 = 50
   /// The maximum number of successive servers that live for less than a second: another one would not live longer.
@@ -33,7 +33,7 @@ enum CellSeed {
       let status = process > 0 ? end(of: process) : -1
       // The server exits with 0 if no client is left.
       if status == 0 { _exit(0) }
-      if isRehearsed, status == CellNursery.hasThreads << 8 {
+      if isRehearsed, status == ForkServer.hasThreads << 8 {
         isRehearsed = false
         continue
       }

@@ -4,7 +4,7 @@ package import ZigguratCells
 
 /// The preparations of this module that a zygote may make before a sandboxed process starts.
 package enum ImagingWarmth {
-  package static let magick = CellServer.Warmth(rawValue: 1)
+  package static let magick = ProcessLauncher.Warmth(rawValue: 1)
 }
 
 extension Vips {

@@ -12,7 +12,7 @@ package struct WordsUnavailable: Error, CustomStringConvertible {
 
 /// A sandboxed process that reads and edits XMP: Exiv2 parses untrusted data.
 package enum MetadataCell {
-  package static let kind = CellServer.Kind(rawValue: 2)
+  package static let kind = ProcessLauncher.Kind(rawValue: 2)
 
   /// The main function of the process.
   package static let work: CellWork = { session in
@@ -39,7 +39,7 @@ package enum MetadataCell {
   private static let shared = CellPool(kind, limits, longestUse: 64)
   /// Processes for private spaces. Each gets a single request, so that it has never read other data.
   private static let secret = CellPool(kind, limits, longestUse: 1)
-  private static let limits = CellLimits(
+  private static let limits = SandboxLimits(
     memory: 128 << 20, mostMemory: 128 << 20, processorSeconds: processorSeconds)
   /// The maximum processor time of one sidecar in seconds. A process with several requests may end by their sum. The
   /// request is then repeated (`CellPool`), so that only the time of one counts against it.
@@ -58,11 +58,11 @@ package enum MetadataCell {
   static func ask(
     _ question: UInt32, _ bytes: [UInt8], isPrivate: Bool
   ) throws(WordsUnavailable) -> [UInt8] {
-    guard let server = CellServer.running else { return answer(question, bytes) }
+    guard let server = ProcessLauncher.running else { return answer(question, bytes) }
     let pool = isPrivate ? secret : shared
     var crashes = 0
     for _ in 0..<attempts {
-      do throws(CellEnd) {
+      do throws(TerminationReason) {
         let message = try pool.ask(
           server, question, bytes, seconds: secondsToBegin, begun: (kind: begun, seconds: seconds))
         guard message.kind == question else { throw .garbled }

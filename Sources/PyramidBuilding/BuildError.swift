@@ -61,7 +61,7 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
     self.init(source, reason, isTemporary ? .unavailable : .unreadableSource)
   }
 
-  init(_ source: String, _ end: CellEnd) {
+  init(_ source: String, _ end: TerminationReason) {
     let reason =
       end.isCrash ? DecoderMessage.crashed(end.description, path: source) : end.description
     self.init(source, reason, isTemporary: end.isTemporary)

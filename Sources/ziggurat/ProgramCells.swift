@@ -18,8 +18,8 @@ enum ProgramCells {
   static func start(
     _ options: BuildOptions = BuildOptions(), takesUncommon: Bool = false, builds: Bool = false
   ) -> ExitCode? {
-    do throws(CellEnd) {
-      try CellServer.start(
+    do throws(TerminationReason) {
+      try ProcessLauncher.start(
         [
           BuildCell.kind: BuildCell.work(options), InspectCell.kind: InspectCell.work(options),
           MetadataCell.kind: MetadataCell.work, RenderCell.kind: RenderCell.work,
@@ -36,7 +36,7 @@ enum ProgramCells {
       Output.error("cannot start the processes that decode pictures: \(error)")
       return .temporary
     }
-    if let lack = CellServer.running?.lack { Output.note("this kernel confines less: \(lack)") }
+    if let lack = ProcessLauncher.running?.lack { Output.note("this kernel confines less: \(lack)") }
     return nil
   }
 }

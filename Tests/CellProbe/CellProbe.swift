@@ -74,10 +74,10 @@ import ZigguratCells
   static let (crash, hog, spin, sleep, exit, read, files) =
     (kind(101), kind(102), kind(103), kind(104), kind(105), kind(106), kind(107))
   static let (empty, trickle, hideAway, linger) = (kind(108), kind(109), kind(110), kind(111))
-  static func kind(_ number: UInt32) -> CellServer.Kind { CellServer.Kind(rawValue: number) }
+  static func kind(_ number: UInt32) -> ProcessLauncher.Kind { ProcessLauncher.Kind(rawValue: number) }
 
   static func main() {
-    var work: [CellServer.Kind: CellWork] = [:]
+    var work: [ProcessLauncher.Kind: CellWork] = [:]
     for (number, attempt) in attempts.enumerated() {
       work[kind(UInt32(number + 1))] = { session in session.send(UInt32(attempt.run())) }
     }
@@ -123,8 +123,8 @@ import ZigguratCells
       // Standard streams and its channel: whatever else is open would be somebody's.
       session.send(UInt32((0..<256).filter { fcntl($0, F_GETFD) >= 0 }.count))
     }
-    try! CellServer.start(work, warm: {})
-    let server = CellServer.running!
+    try! ProcessLauncher.start(work, warm: {})
+    let server = ProcessLauncher.running!
     for (number, attempt) in attempts.enumerated() {
       print("\(attempt.name): \(words(attempt.run())), \(answer(server, kind(UInt32(number + 1))))")
     }
@@ -151,14 +151,14 @@ import ZigguratCells
     print("unknown kind: \(answer(server, kind(999)))")
   }
 
-  static let limits = CellLimits(memory: 64 << 20, mostMemory: 64 << 20, processorSeconds: 20)
+  static let limits = SandboxLimits(memory: 64 << 20, mostMemory: 64 << 20, processorSeconds: 20)
 
   static func words(_ code: Int32) -> String { code == 0 ? "done" : "error \(code)" }
 
   static func answer(
-    _ server: CellServer, _ kind: CellServer.Kind, seconds: Int = 60, asking question: [UInt8] = []
+    _ server: ProcessLauncher, _ kind: ProcessLauncher.Kind, seconds: Int = 60, asking question: [UInt8] = []
   ) -> String {
-    do throws(CellEnd) {
+    do throws(TerminationReason) {
       let cell = try server.begin(kind, limits)
       let patience = Cell.Patience(seconds: seconds)
       if !question.isEmpty { try cell.send(1, question, within: patience) }
@@ -167,12 +167,12 @@ import ZigguratCells
   }
 
   static func reading(
-    _ server: CellServer, _ path: String, given: [String], by kind: CellServer.Kind = read
+    _ server: ProcessLauncher, _ path: String, given: [String], by kind: ProcessLauncher.Kind = read
   ) -> String {
     let files = given.map { open($0, O_RDONLY) }
     defer { for file in files { close(file) } }
     let patience = Cell.Patience(seconds: 60)
-    do throws(CellEnd) {
+    do throws(TerminationReason) {
       let cell = try server.begin(kind, limits, reading: files)
       try cell.send(1, Array(path.utf8), within: patience)
       let code = try cell.receive(longest: { _ in 0 }, within: patience).kind
@@ -181,7 +181,7 @@ import ZigguratCells
   }
 
   /// Of a file of this program's: a cell reads what it is given, and leaves it as it is.
-  static func emptying(_ server: CellServer) -> String {
+  static func emptying(_ server: ProcessLauncher) -> String {
     let path = "/tmp/ziggurat-probe-kept-\(getpid())"
     let file = open(path, O_RDWR | O_CREAT, 0o600)
     _ = write(file, "kept", 4)

@@ -7,7 +7,7 @@ import ZigguratTestSupport
 @Suite struct CellTests {
   /// What came of each attempt: outside of a cell and inside, or inside alone.
   static let found: [String: String] = {
-    guard CellServer.kernelLack == nil, let output = try? Tool.check([probe]) else { return [:] }
+    guard ProcessLauncher.kernelLack == nil, let output = try? Tool.check([probe]) else { return [:] }
     let pairs = output.split(separator: "\n").compactMap { line -> (String, String)? in
       let parts = line.split(separator: ": ", maxSplits: 1).map(String.init)
       return parts.count == 2 ? (parts[0], parts[1]) : nil
@@ -18,7 +18,7 @@ import ZigguratTestSupport
   static let probe = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appendingPathComponent("ziggurat-cell-probe").path
 
-  static let isConfined = CellServer.kernelLack == nil
+  static let isConfined = ProcessLauncher.kernelLack == nil
 
   @Test(
     .enabled(if: isConfined, "this kernel lacks Landlock or seccomp: nothing to try"),
@@ -54,7 +54,7 @@ import ZigguratTestSupport
   }
 
   @Test func onlyWhatTheSystemLackedIsWorthARetry() {
-    #expect(CellEnd.unavailable(11).isTemporary)
-    #expect(!CellEnd.signal(6).isTemporary)
+    #expect(TerminationReason.unavailable(11).isTemporary)
+    #expect(!TerminationReason.signal(6).isTemporary)
   }
 }

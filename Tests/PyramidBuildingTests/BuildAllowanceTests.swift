@@ -41,10 +41,10 @@ import ZigguratTestSupport
     let other = CellChannel(channel[1], isInCell: true)
     for (kind, bytes) in messages { try bytes.withUnsafeBytes { try other.send(kind, $0) } }
     shutdown(channel[1], Int32(SHUT_WR))
-    let record = CellRecord(kind: .signal, value: 9).bytes
+    let record = SpawnReply(kind: .signal, value: 9).bytes
     #expect(write(status[1], record, record.count) == record.count)
     close(status[1])
-    let cell = Cell(channel: CellChannel(channel[0], isInCell: false), status: CellStatus(status[0]))
+    let cell = Cell(channel: CellChannel(channel[0], isInCell: false), status: ProcessStatus(status[0]))
     let work = PictureJob(
       source: SourceScan.Source(path: path, id: "photo"), file: try SourceFile(path: path), digest: "0",
       words: .none)

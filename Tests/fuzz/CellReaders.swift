@@ -28,7 +28,7 @@ extension FuzzInput {
         let again = RenderRequest(request.bytes)
         precondition(again?.bytes == request.bytes, "what was read is written the same")
       }
-      if let request = CellRequest(answer) { precondition(request.bytes.count == CellRequest.size) }
+      if let request = SpawnRequest(answer) { precondition(request.bytes.count == SpawnRequest.size) }
     }
   }
 }
@@ -54,11 +54,11 @@ private final class Conversation {
     let (status, server) = Self.pair(SOCK_SEQPACKET)
     precondition(write(others, bytes, bytes.count) == bytes.count, "an input fits into a socket")
     shutdown(others, Int32(SHUT_WR))
-    let record = CellRecord(kind: .signal, value: 9).bytes
+    let record = SpawnReply(kind: .signal, value: 9).bytes
     precondition(write(server, record, record.count) == record.count)
     close(server)
     defer { close(others) }
-    let cell = Cell(channel: CellChannel(own, isInCell: false), status: CellStatus(status))
+    let cell = Cell(channel: CellChannel(own, isInCell: false), status: ProcessStatus(status))
     let pool = WorkPool(memoryLimit: 1 << 30)
     var carried = CarriedBuild(work, cell, builder, pool, isAlone: false)
     defer { carried.end() }

@@ -5,7 +5,7 @@ package import ZigguratFiles
 /// that are let in for it.
 package struct DecodingNeeds: Sendable {
   /// ImageMagick loads its decoders when they are first asked for, which a cell cannot.
-  package let warmth: CellServer.Warmth?
+  package let warmth: ProcessLauncher.Warmth?
   /// SVG and PDF write with the system's fonts.
   package let drawsText: Bool
   package let isPDF: Bool

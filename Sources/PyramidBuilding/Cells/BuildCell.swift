@@ -9,7 +9,7 @@ import ZigguratThreads
 
 /// A cell that builds pictures, one after the other, for a `SandboxedPictureBuilder`.
 package enum BuildCell {
-  package static let kind = CellServer.Kind(rawValue: 1)
+  package static let kind = ProcessLauncher.Kind(rawValue: 1)
 
   /// Returns the work of such a process. The options are the whole program's; an order may replace some of them.
   package static func work(_ options: BuildOptions) -> CellWork {

@@ -12,7 +12,7 @@ import ZigguratThreads
 struct CarriedBuild {
   /// Why nothing more comes of it.
   enum Stop: Error {
-    case cell(CellEnd)
+    case cell(TerminationReason)
     /// The builder's own: the cell may be in the middle of its work.
     case builder(BuildError)
   }
@@ -72,7 +72,7 @@ struct CarriedBuild {
   private func send(_ kind: UInt32, _ bytes: [UInt8], _ files: [Int32]) throws(Stop) {
     let patience = Cell.Patience(
       until: deadline, of: builder.imageTimeout, isCancelled: builder.isCancelled)
-    do throws(CellEnd) { try cell.send(kind, bytes, files: files, within: patience) } catch {
+    do throws(TerminationReason) { try cell.send(kind, bytes, files: files, within: patience) } catch {
       throw .cell(error)
     }
   }
@@ -84,7 +84,7 @@ struct CarriedBuild {
       isTooLarge = file.map { $0.byteCount > most } ?? false
       return isTooLarge || builder.isCancelled()
     }
-    do throws(CellEnd) {
+    do throws(TerminationReason) {
       return try cell.receive(longest: BuildMessage.longest, within: patience)
     } catch {
       guard isTooLarge else { throw .cell(error) }
@@ -144,7 +144,7 @@ struct CarriedBuild {
   }
 
   private func decode<Value: Decodable>(_ type: Value.Type, _ message: CellMessage) throws(Stop) -> Value {
-    do throws(CellEnd) { return try BuildMessage.decode(type, message) } catch { throw .cell(error) }
+    do throws(TerminationReason) { return try BuildMessage.decode(type, message) } catch { throw .cell(error) }
   }
 
   /// Waits for the picture's memory and lets the cell go on.

@@ -7,7 +7,7 @@ import ZigguratImaging
 
 /// A cell that looks at one source and tells what it is.
 package enum InspectCell {
-  package static let kind = CellServer.Kind(rawValue: 3)
+  package static let kind = ProcessLauncher.Kind(rawValue: 3)
 
   private static let look: UInt32 = 1
   private static let seen: UInt32 = 2
@@ -37,11 +37,11 @@ package enum InspectCell {
 
   /// Has a source looked at; see `SourceInspection`.
   static func inspect(
-    _ file: SourceFile, _ server: CellServer, memory: Int, seconds: Int, pdfPassword: String?
+    _ file: SourceFile, _ server: ProcessLauncher, memory: Int, seconds: Int, pdfPassword: String?
   ) throws(BuildError) -> SourceInspection {
     let path = file.path
     let answer: Answer
-    do throws(CellEnd) {
+    do throws(TerminationReason) {
       answer = try ask(file, server, memory: memory, seconds: seconds, pdfPassword)
     } catch {
       server.count(error)
@@ -49,19 +49,19 @@ package enum InspectCell {
     }
     if let failure = answer.failure { throw failure.error(about: path) }
     guard let inspection = answer.inspection, inspection.isPossible else {
-      throw BuildError(path, CellEnd.garbled.description)
+      throw BuildError(path, TerminationReason.garbled.description)
     }
     return inspection
   }
 
   private static func ask(
-    _ file: SourceFile, _ server: CellServer, memory: Int, seconds: Int, _ pdfPassword: String?
-  ) throws(CellEnd) -> Answer {
+    _ file: SourceFile, _ server: ProcessLauncher, memory: Int, seconds: Int, _ pdfPassword: String?
+  ) throws(TerminationReason) -> Answer {
     let (needs, path) = (SourceNeeds(file), file.path)
     let nameless = SourceNeeds.openNameless(path).map { [$0] } ?? []
     let files = needs.openFiles()
     defer { for file in files + nameless { close(file) } }
-    let limits = CellLimits(memory: memory, mostMemory: memory, processorSeconds: seconds)
+    let limits = SandboxLimits(memory: memory, mostMemory: memory, processorSeconds: seconds)
     let cell = try server.begin(kind, limits, reading: files, warmth: needs.warmth)
     defer { cell.end() }
     let patience = Cell.Patience(seconds: seconds)

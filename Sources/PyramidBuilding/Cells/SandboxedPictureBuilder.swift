@@ -8,7 +8,7 @@ import ZigguratMetadata
 
 /// Builds pictures in sandboxed processes. Small pictures share a process until one of them ends it.
 final class SandboxedPictureBuilder: PictureBuilder {
-  private let server: CellServer
+  private let server: ProcessLauncher
   private let builder: LibraryBuilder
   let pool: WorkPool
   private var cell: Cell?
@@ -25,7 +25,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
   /// all its memory anew, which takes a third as long again as a photograph's tiles.
   private static let small = 32 << 20
 
-  init(_ server: CellServer, _ builder: LibraryBuilder, _ pool: WorkPool) {
+  init(_ server: ProcessLauncher, _ builder: LibraryBuilder, _ pool: WorkPool) {
     self.server = server
     self.builder = builder
     self.pool = pool
@@ -67,7 +67,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
     readable = []
   }
 
-  private func failed(_ job: PictureJob, _ end: CellEnd) -> PictureResult {
+  private func failed(_ job: PictureJob, _ end: TerminationReason) -> PictureResult {
     server.count(end)
     if case .cancelled = end { return .outcome(.failed(.interrupted)) }
     return .outcome(.failed(BuildError(job.source.path, end)))
@@ -93,10 +93,10 @@ final class SandboxedPictureBuilder: PictureBuilder {
       }
     }
     let seconds = builder.imageTimeout
-    let limits = CellLimits(
+    let limits = SandboxLimits(
       memory: min(Self.opening, pool.memoryLimit), mostMemory: pool.memoryLimit,
       processorSeconds: seconds * builder.jobs * readable.count + 5)
-    do throws(CellEnd) {
+    do throws(TerminationReason) {
       cell = try server.begin(BuildCell.kind, limits, reading: files, warmth: needs.warmth)
     } catch {
       throw .cell(error)

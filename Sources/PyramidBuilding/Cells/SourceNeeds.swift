@@ -26,7 +26,7 @@ struct SourceNeeds {
   var isPDF: Bool { decoding.isPDF }
 
   /// The preparation that the zygote makes before a sandboxed process decodes the source; nil if it needs none.
-  var warmth: CellServer.Warmth? { decoding.warmth }
+  var warmth: ProcessLauncher.Warmth? { decoding.warmth }
 
   /// The source, and what it needs beside itself: to be closed by the caller.
   func openFiles() -> [Int32] {
@@ -36,7 +36,7 @@ struct SourceNeeds {
       open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     }
     let own = ([itself] + others).filter { $0 >= 0 }
-    return own + listedFiles.prefix(CellServer.mostFiles - own.count).compactMap(Self.openListed)
+    return own + listedFiles.prefix(ProcessLauncher.mostFiles - own.count).compactMap(Self.openListed)
   }
 
   /// A file, and neither a folder nor a link: the name is a stranger's.
@@ -96,7 +96,7 @@ struct SourceNeeds {
         !names.contains(value)
       else { continue }
       names.append(value)
-      if names.count == CellServer.mostFiles { break }
+      if names.count == ProcessLauncher.mostFiles { break }
     }
     return names.map { "\(parentFolder(path))/\($0)" }
   }

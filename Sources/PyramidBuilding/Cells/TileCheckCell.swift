@@ -5,7 +5,7 @@ import ZigguratImaging
 
 /// A cell that decodes one archive's tiles, to tell what is wrong with them.
 package enum TileCheckCell {
-  package static let kind = CellServer.Kind(rawValue: 5)
+  package static let kind = ProcessLauncher.Kind(rawValue: 5)
 
   private static let check: UInt32 = 1
   /// Bytes of what is said of a tile.
@@ -26,7 +26,7 @@ package enum TileCheckCell {
     let side = min(pyramid.tileSize + 2 * pyramid.overlap, 1 << 14)
     let memory = 96 << 20 + 2 * format.bytesPerDecodedPixel * side * side
     return CellPool(
-      kind, CellLimits(memory: memory, mostMemory: memory, processorSeconds: 3600), longestUse: 10_000)
+      kind, SandboxLimits(memory: memory, mostMemory: memory, processorSeconds: 3600), longestUse: 10_000)
   }
 
   /// Returns the defect of a tile, as a clause without a subject; nil if it has none.
@@ -38,11 +38,11 @@ package enum TileCheckCell {
   static func fault(
     ofTile bytes: UnsafeRawBufferPointer, _ format: TileFormat, _ size: PixelRect, _ pool: CellPool
   ) -> String? {
-    guard let server = CellServer.running else {
+    guard let server = ProcessLauncher.running else {
       return fault(ofTile: bytes, format, size.width, size.height)
     }
     let numbers = [TileFormat.allCases.firstIndex(of: format)!, size.width, size.height]
-    do throws(CellEnd) {
+    do throws(TerminationReason) {
       let question = numbers.withUnsafeBytes { Array($0) } + bytes
       let message = try pool.ask(server, check, question, longest: longestAnswer, seconds: seconds)
       return message.bytes.isEmpty ? nil : String(decoding: message.bytes, as: UTF8.self).line

@@ -29,7 +29,7 @@ package final class LibraryRun: @unchecked Sendable {
     report: @escaping (SourceScan.Source, LibraryBuilder.Outcome) -> Void
   ) {
     // While there is one thread: those of a progress display and of this run come later.
-    if CellServer.running == nil { Vips.start() }
+    if ProcessLauncher.running == nil { Vips.start() }
     self.builder = builder
     self.sources = sources
     self.report = report
@@ -131,7 +131,7 @@ package final class LibraryRun: @unchecked Sendable {
 
   /// Returns the builder of one thread.
   private func makePictureBuilder() -> any PictureBuilder {
-    guard let server = CellServer.running else { return InProcessPictureBuilder(builder, pool) }
+    guard let server = ProcessLauncher.running else { return InProcessPictureBuilder(builder, pool) }
     return SandboxedPictureBuilder(server, builder, pool)
   }
 

@@ -77,7 +77,7 @@ package struct SourceInspection: Sendable, Codable {
     path: String, options: BuildOptions, seconds: Int = 120, pdfPassword: String? = nil
   ) throws(BuildError) {
     let file = try SourceFile(path: path)
-    if let server = CellServer.running {
+    if let server = ProcessLauncher.running {
       let memory = Int(ProcessInfo.processInfo.physicalMemory / 4)
       self = try InspectCell.inspect(
         file, server, memory: memory, seconds: seconds, pdfPassword: pdfPassword)

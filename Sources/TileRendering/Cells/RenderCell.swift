@@ -4,7 +4,7 @@ package import ZigguratCells
 
 /// A sandboxed process that renders pictures from the tiles of one archive, for `RenderCells`.
 package enum RenderCell {
-  package static let kind = CellServer.Kind(rawValue: 4)
+  package static let kind = ProcessLauncher.Kind(rawValue: 4)
 
   /// The idle time in seconds after which the process exits.
   static let patience = 10

@@ -59,7 +59,7 @@ package final class RenderCells: Sendable {
   package var cachedBytes: Int { own.cachedBytes + kept.withLock { $0.reduce(0) { $0 + $1.cachedBytes } } }
 
   /// Whether pictures are rendered in other processes than this one.
-  package var isElsewhere: Bool { CellServer.running != nil }
+  package var isElsewhere: Bool { ProcessLauncher.running != nil }
 
   /// Processor time of the sandboxed processes as they reported it, in seconds.
   package var seconds: Double { Double(nanoseconds.load(ordering: .relaxed)) / 1e9 }
@@ -80,7 +80,7 @@ package final class RenderCells: Sendable {
   package func render(
     _ task: RenderTask, of archive: TileArchive, until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {
-    guard let server = CellServer.running else {
+    guard let server = ProcessLauncher.running else {
       return try own.render(task, of: archive, until: cancellation)
     }
     let need = RenderNeed(task, of: archive)
@@ -89,7 +89,7 @@ package final class RenderCells: Sendable {
     while true {
       let known = take(archive)
       let answer: Result<[UInt8], RenderError>
-      do throws(CellEnd) {
+      do throws(TerminationReason) {
         var use: Kept
         if let known { use = known } else { use = try begin(server, archive) }
         // A process that is not kept ends after its last reference.
@@ -109,8 +109,8 @@ package final class RenderCells: Sendable {
     }
   }
 
-  private func begin(_ server: CellServer, _ archive: TileArchive) throws(CellEnd) -> Kept {
-    let limits = CellLimits(
+  private func begin(_ server: ProcessLauncher, _ archive: TileArchive) throws(TerminationReason) -> Kept {
+    let limits = SandboxLimits(
       memory: RenderNeed.base, mostMemory: RenderNeed.most, processorSeconds: timeout * Self.longestUse,
       niceness: Self.niceness)
     return Kept(cell: try server.begin(RenderCell.kind, limits), archive: archive)
@@ -119,7 +119,7 @@ package final class RenderCells: Sendable {
   private func ask(
     _ use: inout Kept, _ request: RenderRequest, _ need: RenderNeed, _ archive: TileArchive,
     _ cancellation: Cancellation
-  ) throws(CellEnd) -> Result<[UInt8], RenderError> {
+  ) throws(TerminationReason) -> Result<[UInt8], RenderError> {
     let memory = RenderNeed.base + options.cacheBytes + need.memory
     if memory > use.allowed {
       use.cell.allow(memory: memory)
@@ -229,7 +229,7 @@ private struct RenderNeed {
   func longestAnswer(_ kind: UInt32) -> Int { kind == RenderMessage.picture ? longest : 1 << 16 }
 }
 
-extension CellEnd {
+extension TerminationReason {
   /// Whether the process need not have caused its own end.
   fileprivate var mayBeOfOthers: Bool {
     switch self {

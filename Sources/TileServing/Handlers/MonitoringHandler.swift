@@ -49,7 +49,7 @@ struct MonitoringHandler: LibraryHandler {
   /// `/metrics`
   func figures() -> Response {
     let renders = pictures.queue.counts
-    let cells = CellServer.running?.counts ?? CellServer.Counts()
+    let cells = ProcessLauncher.running?.counts ?? ProcessLauncher.Counts()
     var figures: [Figure] =
       [
         ("connections", "Open connections.", metrics.connections.load(ordering: .relaxed), false),
@@ -98,7 +98,7 @@ struct MonitoringHandler: LibraryHandler {
         ),
         (
           "sandbox_processes_confined", "1 if the kernel has Landlock and seccomp, which confine them.",
-          CellServer.running?.lack == nil ? 1 : 0, false
+          ProcessLauncher.running?.lack == nil ? 1 : 0, false
         ),
         (
           "unsent_mapped_tiles", "Tiles that are files of their own, in answers that are being sent.",

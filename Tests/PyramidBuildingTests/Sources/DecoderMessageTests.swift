@@ -69,14 +69,14 @@ struct DecoderMessageTests {
 
   @Test("a decoder that ended without an answer is reported by the file's format and what to do")
   func crash() {
-    let error = BuildError("in/a.jp2", CellEnd.signal(6))
+    let error = BuildError("in/a.jp2", TerminationReason.signal(6))
     #expect(
       error.reason
         == "the JPEG 2000 file cannot be decoded: if another program shows it, save it from there as PNG or "
         + "TIFF (the decoder ended by signal 6)")
     // Somebody ended it: the file may be whole.
-    #expect(BuildError("in/a.jp2", CellEnd.signal(9)).reason == "the decoder ended by signal 9")
-    #expect(BuildError("in/a.jp2", CellEnd.time(5)).reason == "it took longer than 5 s")
+    #expect(BuildError("in/a.jp2", TerminationReason.signal(9)).reason == "the decoder ended by signal 9")
+    #expect(BuildError("in/a.jp2", TerminationReason.time(5)).reason == "it took longer than 5 s")
   }
 
   @Test("an unknown message has the file's format and the action in front")
