@@ -158,7 +158,7 @@ let package = Package(
       ]),
       swiftSettings: strict),
     .executableTarget(
-      name: "ziggurat-cell-probe", dependencies: prefixed(["Cells", "CCell"]), path: "Tests/CellProbe",
+      name: "ziggurat-cell-probe", dependencies: prefixed(["Cells", "CCell"]), path: "Tests/SandboxProbe",
       swiftSettings: strict),
     // As a program of another package: they see what is public alone.
     .executableTarget(

@@ -6,7 +6,7 @@ import ZigguratCCell
 ///
 /// Descriptor 3 is the socket to the program that requests them.
 struct ForkServer {
-  private let work: [ProcessLauncher.Kind: CellWork]
+  private let work: [ProcessLauncher.Kind: WorkerMain]
   private let confinement = SandboxPolicy()
   /// Preparations that were not needed yet.
   private var warmths: [ProcessLauncher.Warmth: () -> Void]
@@ -32,7 +32,7 @@ struct ForkServer {
     var passed: Int?
   }
 
-  init(work: [ProcessLauncher.Kind: CellWork], warmths: [ProcessLauncher.Warmth: () -> Void]) {
+  init(work: [ProcessLauncher.Kind: WorkerMain], warmths: [ProcessLauncher.Warmth: () -> Void]) {
     self.work = work
     self.warmths = warmths
   }
@@ -208,7 +208,7 @@ struct ForkServer {
 
   /// Runs a sandboxed process.
   private func live(
-    _ channel: Int32, _ limits: SandboxLimits, _ files: [Int32], _ work: @escaping CellWork,
+    _ channel: Int32, _ limits: SandboxLimits, _ files: [Int32], _ work: @escaping WorkerMain,
     childOf server: pid_t
   ) -> Never {
     _ = cell_set_name("ziggurat-cell")

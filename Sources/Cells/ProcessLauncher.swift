@@ -57,7 +57,7 @@ package final class ProcessLauncher: Sendable {
   ///   - rehearsal: the same, for speed alone: if it leaves a thread, another server starts without it.
   ///   - warmths: the same as `warm`, called before the first process that needs it.
   package static func start(
-    _ work: [Kind: CellWork], warm: @escaping () -> Void, rehearsal: @escaping () -> Void = {},
+    _ work: [Kind: WorkerMain], warm: @escaping () -> Void, rehearsal: @escaping () -> Void = {},
     warmths: [Warmth: () -> Void] = [:]
   ) throws(TerminationReason) {
     precondition(running == nil, "cells have one server")
@@ -88,7 +88,7 @@ package final class ProcessLauncher: Sendable {
   ///   - warmth: a preparation that the server makes first, if it has not yet.
   package func begin(
     _ kind: Kind, _ limits: SandboxLimits, reading files: [Int32] = [], warmth: Warmth? = nil
-  ) throws(TerminationReason) -> Cell {
+  ) throws(TerminationReason) -> SandboxedProcess {
     precondition(files.count <= Self.mostFiles, "a cell reads \(Self.mostFiles) files at most")
     var channel: [Int32] = [-1, -1]
     var status: [Int32] = [-1, -1]
@@ -100,7 +100,7 @@ package final class ProcessLauncher: Sendable {
       for end in channel { close(end) }
       throw .unavailable(code)
     }
-    let cell = Cell(channel: CellChannel(channel[1], isInCell: false), status: ProcessStatus(status[1]))
+    let cell = SandboxedProcess(channel: WorkerChannel(channel[1], isInCell: false), status: ProcessStatus(status[1]))
     let request = SpawnRequest(kind: kind, limits: limits, warmth: warmth).bytes
     let passed = [channel[0], status[0]] + files
     var sent = -1

@@ -2,9 +2,9 @@ import Glibc
 
 /// The limits of a sandboxed process.
 package struct SandboxLimits: Sendable, Hashable {
-  /// Bytes of its own memory until `Cell.allow(memory:)` changes it; above, it is ended.
+  /// Bytes of its own memory until `SandboxedProcess.allow(memory:)` changes it; above, it is ended.
   package var memory: Int
-  /// Bytes that `Cell.allow(memory:)` never exceeds: the kernel itself refuses several times as much.
+  /// Bytes that `SandboxedProcess.allow(memory:)` never exceeds: the kernel itself refuses several times as much.
   package var mostMemory: Int
   /// Total processor time in seconds, after which the kernel ends it.
   package var processorSeconds: Int

@@ -6,13 +6,13 @@ import ZigguratThreads
 /// Swift's `Mutex` stores each thread's number, and the first thread of a forked process still has its parent's. If two
 /// threads contended for a lock, the kernel would take it for another thread's.
 final class SandboxMain: Sendable {
-  private let work: CellWork
+  private let work: WorkerMain
 
-  init(_ work: @escaping CellWork) { self.work = work }
+  init(_ work: @escaping WorkerMain) { self.work = work }
 
   func run() -> Never {
     let isStarted = StartedThread.detached { [self] in
-      work(CellSession(CellChannel(3, isInCell: true)))
+      work(WorkerConnection(WorkerChannel(3, isInCell: true)))
       _exit(0)
     }
     guard isStarted else { _exit(71) }

@@ -6,12 +6,12 @@ import ZigguratCCell
 /// else. It ends at the latest when its owner releases it.
 ///
 /// Sendable, like every property: one thread at a time receives messages.
-package final class Cell: Sendable {
-  private let channel: CellChannel
+package final class SandboxedProcess: Sendable {
+  private let channel: WorkerChannel
   /// The status channel to the server: closing it ends the process, and it reports how the process ended.
   private let status: ProcessStatus
 
-  init(channel: CellChannel, status: ProcessStatus) {
+  init(channel: WorkerChannel, status: ProcessStatus) {
     self.channel = channel
     self.status = status
   }
@@ -50,8 +50,8 @@ package final class Cell: Sendable {
   package func send(
     _ kind: UInt32, _ bytes: [UInt8] = [], files: [Int32] = [], within patience: Patience
   ) throws(TerminationReason) {
-    try carry(patience) { (mayGoOn) throws(CellChannel.Fault) in
-      try bytes.withUnsafeBufferPointer { (bytes) throws(CellChannel.Fault) in
+    try carry(patience) { (mayGoOn) throws(WorkerChannel.Fault) in
+      try bytes.withUnsafeBufferPointer { (bytes) throws(WorkerChannel.Fault) in
         try channel.send(kind, UnsafeRawBufferPointer(bytes), files: files, mayGoOn: mayGoOn)
       }
     }
@@ -62,22 +62,22 @@ package final class Cell: Sendable {
   /// - Parameter longest: returns the maximum size in bytes of a message of a kind; a process that sends more is ended.
   package func receive(
     longest: (_ kind: UInt32) -> Int, within patience: Patience
-  ) throws(TerminationReason) -> CellMessage {
+  ) throws(TerminationReason) -> WorkerMessage {
     // Checked also if messages arrive without a pause.
     if let end = patience.end {
       self.end()
       throw end
     }
-    return try carry(patience) { (mayGoOn) throws(CellChannel.Fault) in
+    return try carry(patience) { (mayGoOn) throws(WorkerChannel.Fault) in
       try channel.receive(longest: longest, takesFiles: false, mayGoOn: mayGoOn)
     }
   }
 
   private func carry<Result>(
-    _ patience: Patience, _ work: (_ mayGoOn: @escaping () -> Bool) throws(CellChannel.Fault) -> Result
+    _ patience: Patience, _ work: (_ mayGoOn: @escaping () -> Bool) throws(WorkerChannel.Fault) -> Result
   ) throws(TerminationReason) -> Result {
     var end = TerminationReason.garbled
-    do throws(CellChannel.Fault) {
+    do throws(WorkerChannel.Fault) {
       return try work {
         guard let reason = patience.end else { return true }
         end = reason

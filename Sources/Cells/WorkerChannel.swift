@@ -5,7 +5,7 @@ import ZigguratCCell
 /// One end of the socket between a program and a sandboxed process.
 ///
 /// Sendable, like every property: one thread at a time reads the descriptor, and messages are sent under a lock.
-final class CellChannel: Sendable {
+final class WorkerChannel: Sendable {
   enum Fault: Error {
     /// The other end is closed.
     case closed
@@ -33,7 +33,7 @@ final class CellChannel: Sendable {
   func send(
     _ kind: UInt32, _ bytes: UnsafeRawBufferPointer, files: [Int32] = [], mayGoOn: (() -> Bool)? = nil
   ) throws(Fault) {
-    let head = CellMessage.head(kind: kind, count: bytes.count)
+    let head = WorkerMessage.head(kind: kind, count: bytes.count)
     let fault = withoutActuallyEscaping(mayGoOn ?? { true }) { mayGoOn in
       var watch = Watch(descriptor, Int16(POLLOUT), mayGoOn)
       return sending.withLock { _ in
@@ -51,13 +51,13 @@ final class CellChannel: Sendable {
   ///   - mayGoOn: called some thirty times a second until the message is whole; false stops.
   func receive(
     longest: (_ kind: UInt32) -> Int, takesFiles: Bool, mayGoOn: (() -> Bool)? = nil
-  ) throws(Fault) -> CellMessage {
+  ) throws(Fault) -> WorkerMessage {
     try withoutActuallyEscaping(mayGoOn ?? { true }) { (ask) throws(Fault) in
       var watch = mayGoOn == nil ? nil : Watch(descriptor, Int16(POLLIN), ask)
-      var head = [UInt8](repeating: 0, count: CellMessage.headSize)
+      var head = [UInt8](repeating: 0, count: WorkerMessage.headSize)
       var files: [Int32] = []
       try fill(&head, from: 0, &files, takesFiles: takesFiles, &watch)
-      let (kind, count) = CellMessage.parse(head: head)
+      let (kind, count) = WorkerMessage.parse(head: head)
       do throws(Fault) {
         guard count <= longest(kind) else { throw .tooLong }
         var bytes: [UInt8] = []
@@ -67,7 +67,7 @@ final class CellChannel: Sendable {
           bytes += repeatElement(0, count: min(count - filled, max(filled, Self.firstPart)))
           try fill(&bytes, from: filled, &files, takesFiles: false, &watch)
         }
-        return CellMessage(kind: kind, bytes: bytes, files: files)
+        return WorkerMessage(kind: kind, bytes: bytes, files: files)
       } catch {
         for file in files { close(file) }
         throw error

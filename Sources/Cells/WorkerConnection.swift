@@ -1,14 +1,14 @@
 import Glibc
 
 /// The sandboxed process's side of the connection: requests and answers.
-package final class CellSession: Sendable {
-  private let channel: CellChannel
+package final class WorkerConnection: Sendable {
+  private let channel: WorkerChannel
 
-  init(_ channel: CellChannel) { self.channel = channel }
+  init(_ channel: WorkerChannel) { self.channel = channel }
 
   /// Waits for the next message. If no sender is left, the process exits here.
-  package func next() -> CellMessage {
-    do throws(CellChannel.Fault) {
+  package func next() -> WorkerMessage {
+    do throws(WorkerChannel.Fault) {
       return try channel.receive(longest: { _ in Int(UInt32.max) }, takesFiles: true)
     } catch { _exit(0) }
   }
@@ -16,9 +16,9 @@ package final class CellSession: Sendable {
   /// Waits for the next message, with a periodic call meanwhile.
   ///
   /// - Parameter whileWaiting: called some thirty times a second.
-  package func next(whileWaiting: () -> Void) -> CellMessage {
-    do throws(CellChannel.Fault) {
-      return try withoutActuallyEscaping(whileWaiting) { (whileWaiting) throws(CellChannel.Fault) in
+  package func next(whileWaiting: () -> Void) -> WorkerMessage {
+    do throws(WorkerChannel.Fault) {
+      return try withoutActuallyEscaping(whileWaiting) { (whileWaiting) throws(WorkerChannel.Fault) in
         try channel.receive(longest: { _ in Int(UInt32.max) }, takesFiles: true) {
           whileWaiting()
           return true
@@ -28,7 +28,7 @@ package final class CellSession: Sendable {
   }
 
   /// Waits for the next message in a process that is kept: after `patience` seconds without one, the process exits.
-  package func next(patience: Int) -> CellMessage {
+  package func next(patience: Int) -> WorkerMessage {
     let end = ContinuousClock.now + .seconds(patience)
     return next { if ContinuousClock.now > end { _exit(0) } }
   }
@@ -36,9 +36,9 @@ package final class CellSession: Sendable {
   package func send(_ kind: UInt32, _ bytes: [UInt8] = []) { bytes.withUnsafeBytes { send(kind, $0) } }
 
   package func send(_ kind: UInt32, _ bytes: UnsafeRawBufferPointer) {
-    do throws(CellChannel.Fault) { try channel.send(kind, bytes) } catch { _exit(0) }
+    do throws(WorkerChannel.Fault) { try channel.send(kind, bytes) } catch { _exit(0) }
   }
 }
 
 /// The main function of a kind, in its own process, confined. It is not expected to return.
-package typealias CellWork = @Sendable (CellSession) -> Void
+package typealias WorkerMain = @Sendable (WorkerConnection) -> Void

@@ -2,7 +2,7 @@
 ///
 /// On the wire: kind and length, 4 bytes each, little-endian, then the bytes. Each side bounds the length by its own
 /// expectation: neither trusts the other's number.
-package struct CellMessage: Sendable {
+package struct WorkerMessage: Sendable {
   /// A kind on which both sides agree; this module gives it no meaning.
   package let kind: UInt32
   package let bytes: [UInt8]

@@ -4,9 +4,9 @@ import Synchronization
 /// next one.
 ///
 /// Consecutive requests share a process: not for requests that must not know of each other.
-package final class CellPool: Sendable {
+package final class WorkerPool: Sendable {
   private struct Kept {
-    let cell: Cell
+    let cell: SandboxedProcess
     var answers: Int
     let since: ContinuousClock.Instant
   }
@@ -16,7 +16,7 @@ package final class CellPool: Sendable {
   private let longestUse: Int
   private let kept = Mutex<[Kept]>([])
 
-  /// The idle time in seconds after which a process exits; see `CellSession.next(patience:)`.
+  /// The idle time in seconds after which a process exits; see `WorkerConnection.next(patience:)`.
   package static let patience = 2
 
   /// - Parameter longestUse: the number of answers after which a process is replaced.
@@ -34,18 +34,18 @@ package final class CellPool: Sendable {
   ///   - begun: the kind of a message that the process sends before it works on the request, and the timeout in seconds
   ///     from then on; nil if it sends none.
   package func ask(
-    _ server: ProcessLauncher, _ question: UInt32, _ bytes: [UInt8], longest: Int = CellMessage.longest,
+    _ server: ProcessLauncher, _ question: UInt32, _ bytes: [UInt8], longest: Int = WorkerMessage.longest,
     seconds: Int, begun: (kind: UInt32, seconds: Int)? = nil
-  ) throws(TerminationReason) -> CellMessage {
+  ) throws(TerminationReason) -> WorkerMessage {
     while true {
       let known = take()
       let cell = if let known { known.cell } else { try server.begin(kind, limits) }
       do throws(TerminationReason) {
-        let patience = Cell.Patience(seconds: seconds)
+        let patience = SandboxedProcess.Patience(seconds: seconds)
         try cell.send(question, bytes, within: patience)
         var answer = try cell.receive(longest: { _ in longest }, within: patience)
         if let begun, answer.kind == begun.kind {
-          answer = try cell.receive(longest: { _ in longest }, within: Cell.Patience(seconds: begun.seconds))
+          answer = try cell.receive(longest: { _ in longest }, within: SandboxedProcess.Patience(seconds: begun.seconds))
         }
         keep(Kept(cell: cell, answers: (known?.answers ?? 0) + 1, since: .now))
         return answer

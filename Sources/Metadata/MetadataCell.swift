@@ -15,9 +15,9 @@ package enum MetadataCell {
   package static let kind = ProcessLauncher.Kind(rawValue: 2)
 
   /// The main function of the process.
-  package static let work: CellWork = { session in
+  package static let work: WorkerMain = { session in
     while true {
-      let message = session.next(patience: CellPool.patience)
+      let message = session.next(patience: WorkerPool.patience)
       session.send(begun)
       session.send(message.kind, answer(message.kind, message.bytes))
     }
@@ -36,13 +36,13 @@ package enum MetadataCell {
   }
 
   /// Processes for public pictures, each for several requests.
-  private static let shared = CellPool(kind, limits, longestUse: 64)
+  private static let shared = WorkerPool(kind, limits, longestUse: 64)
   /// Processes for private spaces. Each gets a single request, so that it has never read other data.
-  private static let secret = CellPool(kind, limits, longestUse: 1)
+  private static let secret = WorkerPool(kind, limits, longestUse: 1)
   private static let limits = SandboxLimits(
     memory: 128 << 20, mostMemory: 128 << 20, processorSeconds: processorSeconds)
   /// The maximum processor time of one sidecar in seconds. A process with several requests may end by their sum. The
-  /// request is then repeated (`CellPool`), so that only the time of one counts against it.
+  /// request is then repeated (`WorkerPool`), so that only the time of one counts against it.
   static let processorSeconds = 3
   /// The maximum time in seconds until a process starts a request; otherwise no process is available at present.
   private static let secondsToBegin = 5

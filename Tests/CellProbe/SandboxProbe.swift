@@ -5,7 +5,7 @@ import ZigguratCells
 /// Tries, in a cell and outside of one, what decoding never needs, and writes a line for each: its name, what came of
 /// it outside, what in a cell. Besides how cells end, and what is left of them. A program of its own, since cells are
 /// forked from a process of one thread; `CellTests` reads it.
-@main enum CellProbe {
+@main enum SandboxProbe {
   /// Zero where it worked, else the error.
   struct Attempt {
     let name: String
@@ -77,7 +77,7 @@ import ZigguratCells
   static func kind(_ number: UInt32) -> ProcessLauncher.Kind { ProcessLauncher.Kind(rawValue: number) }
 
   static func main() {
-    var work: [ProcessLauncher.Kind: CellWork] = [:]
+    var work: [ProcessLauncher.Kind: WorkerMain] = [:]
     for (number, attempt) in attempts.enumerated() {
       work[kind(UInt32(number + 1))] = { session in session.send(UInt32(attempt.run())) }
     }
@@ -160,7 +160,7 @@ import ZigguratCells
   ) -> String {
     do throws(TerminationReason) {
       let cell = try server.begin(kind, limits)
-      let patience = Cell.Patience(seconds: seconds)
+      let patience = SandboxedProcess.Patience(seconds: seconds)
       if !question.isEmpty { try cell.send(1, question, within: patience) }
       return words(Int32(try cell.receive(longest: { _ in 1 << 30 }, within: patience).kind))
     } catch { return "\(error)" }
@@ -171,7 +171,7 @@ import ZigguratCells
   ) -> String {
     let files = given.map { open($0, O_RDONLY) }
     defer { for file in files { close(file) } }
-    let patience = Cell.Patience(seconds: 60)
+    let patience = SandboxedProcess.Patience(seconds: 60)
     do throws(TerminationReason) {
       let cell = try server.begin(kind, limits, reading: files)
       try cell.send(1, Array(path.utf8), within: patience)

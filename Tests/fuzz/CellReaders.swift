@@ -17,7 +17,7 @@ extension FuzzInput {
     switch question % 4 {
     case 0: Conversation.shared.hear(answer)
     case 1:
-      let message = CellMessage(kind: 2, bytes: answer)
+      let message = WorkerMessage(kind: 2, bytes: answer)
       guard let told = try? BuildMessage.decode(SourceInspection.self, message) else { return }
       precondition(!told.isPossible || told.size.width > 0 && told.pages >= 0, "a picture has pixels")
     case 2:
@@ -58,7 +58,7 @@ private final class Conversation {
     precondition(write(server, record, record.count) == record.count)
     close(server)
     defer { close(others) }
-    let cell = Cell(channel: CellChannel(own, isInCell: false), status: ProcessStatus(status))
+    let cell = SandboxedProcess(channel: WorkerChannel(own, isInCell: false), status: ProcessStatus(status))
     let pool = WorkPool(memoryLimit: 1 << 30)
     var carried = CarriedBuild(work, cell, builder, pool, isAlone: false)
     defer { carried.end() }

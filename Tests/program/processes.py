@@ -132,7 +132,7 @@ class PeakMemory:
         return self.peak
 
 
-class CellKiller:
+class ProcessKiller:
     """SIGKILL for a random cell of a process, again and again at random moments, until it is told to end.
 
     `kills` counts those that were really hit, `nurseries` those of them that make cells.

@@ -33,7 +33,7 @@ extension BuildCell {
     let order = BuildOrder(
       path: "", name: "", root: "", page: nil, folio: nil, associated: nil, digest: "", words: .none,
       countsOnly: false)
-    let message = CellMessage(kind: 0, bytes: BuildMessage.encode(order))
+    let message = WorkerMessage(kind: 0, bytes: BuildMessage.encode(order))
     _ = try? BuildMessage.decode(BuildOrder.self, message)
     _ = BuildMessage.encode(PlanMessage(plan))
   }

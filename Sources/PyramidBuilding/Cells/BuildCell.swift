@@ -12,9 +12,9 @@ package enum BuildCell {
   package static let kind = ProcessLauncher.Kind(rawValue: 1)
 
   /// Returns the work of such a process. The options are the whole program's; an order may replace some of them.
-  package static func work(_ options: BuildOptions) -> CellWork {
+  package static func work(_ options: BuildOptions) -> WorkerMain {
     { session in
-      let host = CellHost(session)
+      let host = SandboxedBuildHost(session)
       host.listen()
       while true {
         let (order, file) = host.nextOrder()
@@ -26,8 +26,8 @@ package enum BuildCell {
 
   /// - Parameter descriptor: of a source that has no name in the file system.
   private static func build(
-    _ order: BuildOrder, _ descriptor: Int32?, _ options: BuildOptions, _ host: CellHost,
-    _ session: CellSession
+    _ order: BuildOrder, _ descriptor: Int32?, _ options: BuildOptions, _ host: SandboxedBuildHost,
+    _ session: WorkerConnection
   ) {
     let path = descriptor.map { "/proc/self/fd/\($0)" } ?? order.path
     PDFPassword.use(order.pdfPassword)
@@ -67,18 +67,18 @@ package enum BuildCell {
 
 /// The host of builds in a sandboxed process: it asks whether a plan may be carried out, and starts further threads
 /// when the parent asks for them.
-private final class CellHost: BuildHost, @unchecked Sendable {
+private final class SandboxedBuildHost: BuildHost, @unchecked Sendable {
   // Sendable: every property that changes is touched under `monitor` only.
   private let monitor = Monitor()
-  private let session: CellSession
-  private var messages: [CellMessage] = []
+  private let session: WorkerConnection
+  private var messages: [WorkerMessage] = []
   private var picture: (any PictureInWork)?
   private var file: Int32?
   private var told = 0.0
   /// Threads that were asked for before there was work for them.
   private var waiting = 0
 
-  init(_ session: CellSession) { self.session = session }
+  init(_ session: WorkerConnection) { self.session = session }
 
   /// Hears messages on a thread of its own from now on: some come while a picture is being built.
   func listen() {
@@ -126,14 +126,14 @@ private final class CellHost: BuildHost, @unchecked Sendable {
     }
   }
 
-  private func next() -> CellMessage {
+  private func next() -> WorkerMessage {
     monitor.lock()
     defer { monitor.unlock() }
     while messages.isEmpty { monitor.wait() }
     return messages.removeFirst()
   }
 
-  private func hear(_ message: CellMessage) {
+  private func hear(_ message: WorkerMessage) {
     monitor.lock()
     defer { monitor.unlock() }
     if message.kind == BuildMessage.assist {
@@ -187,10 +187,10 @@ private final class GivenArchive: ArchiveWriter {
 
 /// An archive that is told, tile by tile, to who keeps it.
 private final class StreamedArchive: ArchiveWriter {
-  private let session: CellSession
+  private let session: WorkerConnection
   private var count = 0
 
-  init(_ session: CellSession) { self.session = session }
+  init(_ session: WorkerConnection) { self.session = session }
 
   func append(tile index: Int, _ bytes: UnsafeRawBufferPointer, crc: UInt32) {
     var message = [UInt8]()

@@ -41,7 +41,7 @@ enum BuildMessage {
     Array(try! JSONEncoder().encode(value))
   }
 
-  static func decode<Value: Decodable>(_ type: Value.Type, _ message: CellMessage) throws(TerminationReason) -> Value {
+  static func decode<Value: Decodable>(_ type: Value.Type, _ message: WorkerMessage) throws(TerminationReason) -> Value {
     let limits = message.kind == pages ? pageLimits : InputLimit.message.json
     do { return try limits.decode(type, from: message.bytes) } catch { throw .garbled }
   }

@@ -18,13 +18,13 @@ struct CarriedBuild {
   }
 
   private let work: PictureJob
-  private let cell: Cell
+  private let cell: SandboxedProcess
   private let builder: LibraryBuilder
   private let pool: WorkPool
   private let isAlone: Bool
   /// Its cell was ended, for it might have written on what is published.
   private(set) var hasEndedCell = false
-  private var picture: CellPicture?
+  private var picture: SandboxedPicture?
   private var reserved = 0
   private var plan: BuildPlan?
   /// The plan's pixels were taken from the allowance, and no archive has come of them yet.
@@ -38,7 +38,7 @@ struct CarriedBuild {
 
   /// - Parameter isAlone: all the memory that there is for pictures is reserved for it.
   init(
-    _ work: PictureJob, _ cell: Cell, _ builder: LibraryBuilder, _ pool: WorkPool, isAlone: Bool
+    _ work: PictureJob, _ cell: SandboxedProcess, _ builder: LibraryBuilder, _ pool: WorkPool, isAlone: Bool
   ) {
     self.work = work
     self.cell = cell
@@ -70,17 +70,17 @@ struct CarriedBuild {
   }
 
   private func send(_ kind: UInt32, _ bytes: [UInt8], _ files: [Int32]) throws(Stop) {
-    let patience = Cell.Patience(
+    let patience = SandboxedProcess.Patience(
       until: deadline, of: builder.imageTimeout, isCancelled: builder.isCancelled)
     do throws(TerminationReason) { try cell.send(kind, bytes, files: files, within: patience) } catch {
       throw .cell(error)
     }
   }
 
-  private func receive() throws(Stop) -> CellMessage {
+  private func receive() throws(Stop) -> WorkerMessage {
     var isTooLarge = false
     let most = min(plan?.mostBytes ?? 0, builder.allowance?.bytes ?? .max)
-    let patience = Cell.Patience(until: deadline, of: builder.imageTimeout) { [builder, file] in
+    let patience = SandboxedProcess.Patience(until: deadline, of: builder.imageTimeout) { [builder, file] in
       isTooLarge = file.map { $0.byteCount > most } ?? false
       return isTooLarge || builder.isCancelled()
     }
@@ -97,7 +97,7 @@ struct CarriedBuild {
   }
 
   /// - Returns: the last word on the picture; nil where there is more to come.
-  private mutating func take(_ message: CellMessage) throws(Stop) -> PictureResult? {
+  private mutating func take(_ message: WorkerMessage) throws(Stop) -> PictureResult? {
     switch (message.kind, plan) {
     case (BuildMessage.pages, nil) where work.page == nil:
       let pages = try decode(PagesMessage.self, message)
@@ -143,7 +143,7 @@ struct CarriedBuild {
     return StorageError("write \(file.destination)", String(reason.dropFirst(unnamed.count))).description
   }
 
-  private func decode<Value: Decodable>(_ type: Value.Type, _ message: CellMessage) throws(Stop) -> Value {
+  private func decode<Value: Decodable>(_ type: Value.Type, _ message: WorkerMessage) throws(Stop) -> Value {
     do throws(TerminationReason) { return try BuildMessage.decode(type, message) } catch { throw .cell(error) }
   }
 
@@ -155,7 +155,7 @@ struct CarriedBuild {
     // What was reckoned is near, never exact.
     let likely = min(pool.memoryLimit, plan.memory + plan.memory / 2 + (64 << 20))
     reserved = isAlone ? 0 : likely
-    let picture = CellPicture(cell, pixels: plan.pyramid.imageSize)
+    let picture = SandboxedPicture(cell, pixels: plan.pyramid.imageSize)
     let waited = ContinuousClock.now
     pool.begin(picture, memory: reserved, work.source.path)
     self.picture = picture
@@ -275,15 +275,15 @@ struct CarriedBuild {
 }
 
 /// A picture that a cell has in work.
-final class CellPicture: PictureInWork, @unchecked Sendable {
+final class SandboxedPicture: PictureInWork, @unchecked Sendable {
   // Sendable: what changes is touched under `monitor` only.
   private let monitor = Monitor()
-  private let cell: Cell
+  private let cell: SandboxedProcess
   private var greatest = 0.0
   private var isEnded = false
   let pixelCount: Double
 
-  init(_ cell: Cell, pixels: PixelSize) {
+  init(_ cell: SandboxedProcess, pixels: PixelSize) {
     self.cell = cell
     pixelCount = Double(pixels.width) * Double(pixels.height)
   }
@@ -304,7 +304,7 @@ final class CellPicture: PictureInWork, @unchecked Sendable {
 
   /// A thread of the cell's takes the place of the caller, who waits for the picture's end.
   func assist() {
-    try? cell.send(BuildMessage.assist, within: Cell.Patience(seconds: 1))
+    try? cell.send(BuildMessage.assist, within: SandboxedProcess.Patience(seconds: 1))
     monitor.withLock { while !isEnded { monitor.wait() } }
   }
 }

@@ -13,7 +13,7 @@ package enum InspectCell {
   private static let seen: UInt32 = 2
 
   /// Returns the work of such a process. The options are the whole program's.
-  package static func work(_ options: BuildOptions) -> CellWork {
+  package static func work(_ options: BuildOptions) -> WorkerMain {
     { session in
       let message = session.next()
       let parts = message.bytes.split(separator: 0, maxSplits: 1)
@@ -64,7 +64,7 @@ package enum InspectCell {
     let limits = SandboxLimits(memory: memory, mostMemory: memory, processorSeconds: seconds)
     let cell = try server.begin(kind, limits, reading: files, warmth: needs.warmth)
     defer { cell.end() }
-    let patience = Cell.Patience(seconds: seconds)
+    let patience = SandboxedProcess.Patience(seconds: seconds)
     // The path, a NUL and the password, which only a cell that reads a PDF gets.
     let password: [UInt8] = needs.isPDF ? pdfPassword.map { [0] + Array($0.utf8) } ?? [] : []
     try cell.send(look, Array(path.utf8) + password, files: nameless, within: patience)

@@ -11,7 +11,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
   private let server: ProcessLauncher
   private let builder: LibraryBuilder
   let pool: WorkPool
-  private var cell: Cell?
+  private var cell: SandboxedProcess?
   /// Pictures that the cell was asked for.
   private var asked = 0
   /// Paths that the cell may read.

@@ -14,18 +14,18 @@ package enum TileCheckCell {
   private static let seconds = 60
 
   /// The work of such a process.
-  package static let work: CellWork = { session in
+  package static let work: WorkerMain = { session in
     while true {
-      let message = session.next(patience: CellPool.patience)
+      let message = session.next(patience: WorkerPool.patience)
       session.send(check, answer(message.bytes))
     }
   }
 
   /// The cells for the tiles of one archive.
-  static func pool(_ pyramid: Pyramid, _ format: TileFormat) -> CellPool {
+  static func pool(_ pyramid: Pyramid, _ format: TileFormat) -> WorkerPool {
     let side = min(pyramid.tileSize + 2 * pyramid.overlap, 1 << 14)
     let memory = 96 << 20 + 2 * format.bytesPerDecodedPixel * side * side
-    return CellPool(
+    return WorkerPool(
       kind, SandboxLimits(memory: memory, mostMemory: memory, processorSeconds: 3600), longestUse: 10_000)
   }
 
@@ -36,7 +36,7 @@ package enum TileCheckCell {
   ///   - pool: of cells that have seen no other archive's tiles. In a process without cells, which only libraries are
   ///     used in, the process itself decodes.
   static func fault(
-    ofTile bytes: UnsafeRawBufferPointer, _ format: TileFormat, _ size: PixelRect, _ pool: CellPool
+    ofTile bytes: UnsafeRawBufferPointer, _ format: TileFormat, _ size: PixelRect, _ pool: WorkerPool
   ) -> String? {
     guard let server = ProcessLauncher.running else {
       return fault(ofTile: bytes, format, size.width, size.height)

@@ -10,7 +10,7 @@ package enum RenderCell {
   static let patience = 10
 
   /// The main function of the process.
-  package static let work: CellWork = { session in
+  package static let work: WorkerMain = { session in
     // The next picture needs as much memory again: returning it in between takes a tenth of a small picture's time.
     mallopt(M_MMAP_THRESHOLD, 32 << 20)
     mallopt(M_TRIM_THRESHOLD, 64 << 20)

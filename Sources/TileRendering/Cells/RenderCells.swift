@@ -11,7 +11,7 @@ import ZigguratCells
 /// calling process renders.
 package final class RenderCells: Sendable {
   private struct Kept {
-    let cell: Cell
+    let cell: SandboxedProcess
     weak var archive: TileArchive?
     var answers = 0
     var since = ContinuousClock.now
@@ -126,7 +126,7 @@ package final class RenderCells: Sendable {
       use.allowed = memory
     }
     // After a private space is locked, none of its tiles is decoded.
-    let patience = Cell.Patience(seconds: timeout) { cancellation.isAsked || archive.isLocked }
+    let patience = SandboxedProcess.Patience(seconds: timeout) { cancellation.isAsked || archive.isLocked }
     let given = use.given
     let early = request.hints.filter { given[$0.number] != $0.stamp ?? 0 }.map(\.number)
     let (numbers, tiles) = give(early, to: &use, of: archive)

@@ -245,7 +245,7 @@ import ZigguratTestSupport
   private func told(_ places: [Int]) throws -> PagesMessage {
     let bytes = BuildMessage.encode(PagesMessage(count: places.count, places: places, book: nil))
     #expect(BuildMessage.isTaken(pages: bytes))
-    return try BuildMessage.decode(PagesMessage.self, CellMessage(kind: BuildMessage.pages, bytes: bytes))
+    return try BuildMessage.decode(PagesMessage.self, WorkerMessage(kind: BuildMessage.pages, bytes: bytes))
   }
 
   @Test func `a hundred thousand pages are listed, with a gap or a mask after each`() throws {

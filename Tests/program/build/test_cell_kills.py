@@ -13,7 +13,7 @@ import time
 import unittest
 
 from harness import BINARY, CRASH, folder, photo, run, seed
-from processes import CellKiller, cells, descendants, descriptors, name, zombies
+from processes import ProcessKiller, cells, descendants, descriptors, name, zombies
 from szi import archive_faults, archives, leftovers
 from test_outputs import digests
 from upload_client import Client, rest_of, serve
@@ -55,7 +55,7 @@ class BuildKills(unittest.TestCase):
                                        stdout=subprocess.DEVNULL, stderr=errors)
             pause = self.seconds / chance.choice([3, 8, 30])
             # Now and then the process that makes them, which is made anew.
-            killer = CellKiller(process.pid, random.Random(chance.random()), (0, pause), nursery=0.05)
+            killer = ProcessKiller(process.pid, random.Random(chance.random()), (0, pause), nursery=0.05)
             code = process.wait(300)
             kills = killer.end()
             errors.seek(0)
@@ -93,7 +93,7 @@ class ServerKills(unittest.TestCase):
             self.assertEqual(server.get("/iiif/3/foreign/7,9,800,500/300,/0/default.jpg").status, 200)
             self.settles(pid, descriptors(pid))
             files = descriptors(pid)
-            killer = CellKiller(pid, random.Random(chance.random()), (0, 0.15), nursery=0.03, most=KILLS)
+            killer = ProcessKiller(pid, random.Random(chance.random()), (0, 0.15), nursery=0.03, most=KILLS)
             renders = Renders(server.port, random.Random(chance.random()))
             number, until = 1, time.monotonic() + 60 + 5 * KILLS
             failed = 0
