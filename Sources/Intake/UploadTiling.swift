@@ -31,7 +31,7 @@ package final class UploadTiling: @unchecked Sendable {
   private static let removalSeconds = 600
   private let ended = Flag()
   /// Cuts out what becomes an image of its own, for which there is time.
-  let cutter = RenderCells(threads: 1, timeout: 120)
+  let cutter = RenderWorkers(threads: 1, timeout: 120)
 
   /// - Parameters:
   ///   - root: the folder that has the uploads.

@@ -11,7 +11,7 @@ package struct WordsUnavailable: Error, CustomStringConvertible {
 }
 
 /// A sandboxed process that reads and edits XMP: Exiv2 parses untrusted data.
-package enum MetadataCell {
+package enum MetadataWorker {
   package static let kind = ProcessLauncher.Kind(rawValue: 2)
 
   /// The main function of the process.

@@ -13,7 +13,7 @@ package struct Sidecar: Sendable, Codable {
   ///
   /// - Parameter isPrivate: whether no process that has read other data may see these.
   package init?(_ bytes: [UInt8], isPrivate: Bool = false) throws(WordsUnavailable) {
-    let answer = try MetadataCell.ask(MetadataCell.read, bytes, isPrivate: isPrivate)
+    let answer = try MetadataWorker.ask(MetadataWorker.read, bytes, isPrivate: isPrivate)
     guard !answer.isEmpty, let sidecar = try? InputLimit.message.json.decode(Sidecar.self, from: answer)
     else {
       return nil
@@ -24,7 +24,7 @@ package struct Sidecar: Sendable, Codable {
   /// Returns why bytes are not a valid sidecar, in a clause.
   package static func problem(_ bytes: [UInt8]) -> String {
     XMPText.problem(bytes)
-      ?? "is XMP that cannot be read, or not within \(MetadataCell.processorSeconds) s of processor time"
+      ?? "is XMP that cannot be read, or not within \(MetadataWorker.processorSeconds) s of processor time"
   }
 
   /// Parses a sidecar in this process.
@@ -86,10 +86,10 @@ package struct Sidecar: Sendable, Codable {
   package static func edited(
     _ bytes: [UInt8], _ edit: MetadataEdit, isPrivate: Bool = false
   ) throws(WordsUnavailable) -> [UInt8]? {
-    let question = MetadataCell.EditQuestion(sidecar: Data(bytes), edit: edit)
+    let question = MetadataWorker.EditQuestion(sidecar: Data(bytes), edit: edit)
     // Texts always encode.
     let asked = Array(try! JSONEncoder().encode(question))
-    let answer = try MetadataCell.ask(MetadataCell.edit, asked, isPrivate: isPrivate)
+    let answer = try MetadataWorker.ask(MetadataWorker.edit, asked, isPrivate: isPrivate)
     return answer.isEmpty ? nil : answer
   }
 

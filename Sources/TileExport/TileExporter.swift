@@ -23,7 +23,7 @@ package struct TileExporter: Sendable {
   private let options: ExportOptions
   private let layout: any StaticLayout
   private let format: TileFormat
-  private let renderer: RenderCells
+  private let renderer: RenderWorkers
   private let threads: Int
   private let isCancelled: @Sendable () -> Bool
 
@@ -43,7 +43,7 @@ package struct TileExporter: Sendable {
     rendering.background = options.background
     rendering.isKept = true
     threads = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    renderer = RenderCells(options: rendering, threads: threads, timeout: Self.timeout)
+    renderer = RenderWorkers(options: rendering, threads: threads, timeout: Self.timeout)
   }
 
   private static func layout(

@@ -6,7 +6,7 @@ import ZigguratMetadata
 import ZigguratTileRendering
 
 /// The sandboxed processes of this program, which decode pictures, read metadata and the like.
-enum ProgramCells {
+enum ProgramWorkers {
   /// Starts the server of these processes. Every command that handles pictures must call it while there is one thread,
   /// and before any secret is known.
   ///
@@ -21,16 +21,16 @@ enum ProgramCells {
     do throws(TerminationReason) {
       try ProcessLauncher.start(
         [
-          BuildCell.kind: BuildCell.work(options), InspectCell.kind: InspectCell.work(options),
-          MetadataCell.kind: MetadataCell.work, RenderCell.kind: RenderCell.work,
-          TileCheckCell.kind: TileCheckCell.work,
+          BuildWorker.kind: BuildWorker.work(options), InspectWorker.kind: InspectWorker.work(options),
+          MetadataWorker.kind: MetadataWorker.work, RenderWorker.kind: RenderWorker.work,
+          TileCheckWorker.kind: TileCheckWorker.work,
         ],
         warm: {
           Vips.warm()
           if !takesUncommon { SourceInspection.forbidUncommonFormats() }
           ImageMetadata.warm()
         },
-        rehearsal: { if builds { BuildCell.warm(options) } },
+        rehearsal: { if builds { BuildWorker.warm(options) } },
         warmths: [ImagingWarmth.magick: Vips.warmMagick])
     } catch {
       Output.error("cannot start the processes that decode pictures: \(error)")

@@ -48,9 +48,9 @@ import ZigguratTestSupport
     let work = PictureJob(
       source: SourceScan.Source(path: path, id: "photo"), file: try SourceFile(path: path), digest: "0",
       words: .none)
-    var carried = CarriedBuild(work, cell, builder, WorkPool(memoryLimit: 1 << 30), isAlone: false)
+    var carried = BuildJob(work, cell, builder, WorkPool(memoryLimit: 1 << 30), isAlone: false)
     defer { carried.end() }
-    do throws(CarriedBuild.Stop) {
+    do throws(BuildJob.Stop) {
       let order = BuildOrder(
         path: path, name: "photo.jpg", root: "photo", folio: nil, associated: nil, digest: "0", words: .none,
         countsOnly: false)

@@ -60,9 +60,9 @@ private final class Conversation {
     defer { close(others) }
     let cell = SandboxedProcess(channel: WorkerChannel(own, isInCell: false), status: ProcessStatus(status))
     let pool = WorkPool(memoryLimit: 1 << 30)
-    var carried = CarriedBuild(work, cell, builder, pool, isAlone: false)
+    var carried = BuildJob(work, cell, builder, pool, isAlone: false)
     defer { carried.end() }
-    do throws(CarriedBuild.Stop) {
+    do throws(BuildJob.Stop) {
       let order = BuildOrder(
         path: work.source.path, name: "photo.jpg", root: "photo", folio: nil, associated: nil,
         digest: work.digest,

@@ -9,7 +9,7 @@ import ZigguratThreads
 
 /// One picture that a cell builds, as its builder follows it: what the cell tells is checked, what it wrote is read
 /// back, and then published.
-struct CarriedBuild {
+struct BuildJob {
   /// Why nothing more comes of it.
   enum Stop: Error {
     case cell(TerminationReason)

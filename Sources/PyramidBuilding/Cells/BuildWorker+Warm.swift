@@ -5,7 +5,7 @@ import TileStorage
 import ZigguratCCell
 import ZigguratCells
 
-extension BuildCell {
+extension BuildWorker {
   /// Does what every first picture would have to wait for, in a process of one thread: two pictures of ours, of 16 by
   /// 16 pixels, are built into nothing.
   package static func warm(_ options: BuildOptions) {

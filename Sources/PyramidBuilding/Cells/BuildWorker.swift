@@ -8,7 +8,7 @@ import ZigguratImaging
 import ZigguratThreads
 
 /// A cell that builds pictures, one after the other, for a `SandboxedPictureBuilder`.
-package enum BuildCell {
+package enum BuildWorker {
   package static let kind = ProcessLauncher.Kind(rawValue: 1)
 
   /// Returns the work of such a process. The options are the whole program's; an order may replace some of them.
@@ -50,7 +50,7 @@ package enum BuildCell {
         ) {
           (pyramid, format) throws(StorageError) in
           guard let descriptor = host.takeFile() else { return StreamedArchive(session) }
-          return GivenArchive(
+          return InheritedFileArchive(
             SZIWriter(descriptor: descriptor, name: order.root, pyramid: pyramid, format: format),
             descriptor)
         }
@@ -158,7 +158,7 @@ private final class SandboxedBuildHost: BuildHost, @unchecked Sendable {
 }
 
 /// An archive in a file that is somebody else's.
-private final class GivenArchive: ArchiveWriter {
+private final class InheritedFileArchive: ArchiveWriter {
   private let writer: SZIWriter
   private let descriptor: Int32
   private var isOpen = true

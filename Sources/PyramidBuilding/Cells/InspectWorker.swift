@@ -6,7 +6,7 @@ package import ZigguratCells
 import ZigguratImaging
 
 /// A cell that looks at one source and tells what it is.
-package enum InspectCell {
+package enum InspectWorker {
   package static let kind = ProcessLauncher.Kind(rawValue: 3)
 
   private static let look: UInt32 = 1

@@ -36,7 +36,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
     var isAlone = false
     while true {
       let wasFresh = cell == nil || asked == 0 || !readable.contains(job.source.path)
-      do throws(CarriedBuild.Stop) {
+      do throws(BuildJob.Stop) {
         if isAlone { pool.reserve(pool.memoryLimit) }
         defer { if isAlone { pool.release(pool.memoryLimit) } }
         if wasFresh || isAlone { try begin(job, isAlone ? [] : upcoming()) }
@@ -75,7 +75,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
 
   private func begin(
     _ job: PictureJob, _ upcoming: ArraySlice<SourceScan.Source>
-  ) throws(CarriedBuild.Stop) {
+  ) throws(BuildJob.Stop) {
     end()
     let source = job.source
     let needs = SourceNeeds(job.file)
@@ -97,7 +97,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
       memory: min(Self.opening, pool.memoryLimit), mostMemory: pool.memoryLimit,
       processorSeconds: seconds * builder.jobs * readable.count + 5)
     do throws(TerminationReason) {
-      cell = try server.begin(BuildCell.kind, limits, reading: files, warmth: needs.warmth)
+      cell = try server.begin(BuildWorker.kind, limits, reading: files, warmth: needs.warmth)
     } catch {
       throw .cell(error)
     }
@@ -111,7 +111,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
   /// Whether the cell has nothing to do after this picture.
   private func isLast(_ job: PictureJob) -> Bool { job.page == nil && readable.count == 1 }
 
-  private func ask(_ job: PictureJob, isAlone: Bool) throws(CarriedBuild.Stop) -> PictureResult {
+  private func ask(_ job: PictureJob, isAlone: Bool) throws(BuildJob.Stop) -> PictureResult {
     guard let cell else { throw .cell(.unavailable(ECHILD)) }
     asked += 1
     var order = BuildOrder(
@@ -123,7 +123,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
     if builder.hasOwnOptions || options != builder.options { order.options = OrderedOptions(options) }
     if let password = builder.pdfPassword, SourceNeeds(job.file).isPDF { order.pdfPassword = password }
     if isAlone { cell.allow(memory: pool.memoryLimit) }
-    var carried = CarriedBuild(job, cell, builder, pool, isAlone: isAlone)
+    var carried = BuildJob(job, cell, builder, pool, isAlone: isAlone)
     defer {
       carried.end()
       if carried.hasEndedCell { end() }

@@ -4,7 +4,7 @@ package import ZigguratCells
 import ZigguratImaging
 
 /// A cell that decodes one archive's tiles, to tell what is wrong with them.
-package enum TileCheckCell {
+package enum TileCheckWorker {
   package static let kind = ProcessLauncher.Kind(rawValue: 5)
 
   private static let check: UInt32 = 1

@@ -79,7 +79,7 @@ package struct SourceInspection: Sendable, Codable {
     let file = try SourceFile(path: path)
     if let server = ProcessLauncher.running {
       let memory = Int(ProcessInfo.processInfo.physicalMemory / 4)
-      self = try InspectCell.inspect(
+      self = try InspectWorker.inspect(
         file, server, memory: memory, seconds: seconds, pdfPassword: pdfPassword)
     } else {
       PDFPassword.use(pdfPassword)

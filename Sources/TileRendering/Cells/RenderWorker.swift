@@ -2,8 +2,8 @@ import Glibc
 import ZigguratCCell
 package import ZigguratCells
 
-/// A sandboxed process that renders pictures from the tiles of one archive, for `RenderCells`.
-package enum RenderCell {
+/// A sandboxed process that renders pictures from the tiles of one archive, for `RenderWorkers`.
+package enum RenderWorker {
   package static let kind = ProcessLauncher.Kind(rawValue: 4)
 
   /// The idle time in seconds after which the process exits.

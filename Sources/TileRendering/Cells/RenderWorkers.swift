@@ -9,7 +9,7 @@ import ZigguratCells
 /// tiles of one archive alone, and no key. Its decoder cannot affect pictures of other archives. It is kept a short
 /// while for the archive's next picture. In a program without sandboxed processes, which only uses the library, the
 /// calling process renders.
-package final class RenderCells: Sendable {
+package final class RenderWorkers: Sendable {
   private struct Kept {
     let cell: SandboxedProcess
     weak var archive: TileArchive?
@@ -113,7 +113,7 @@ package final class RenderCells: Sendable {
     let limits = SandboxLimits(
       memory: RenderNeed.base, mostMemory: RenderNeed.most, processorSeconds: timeout * Self.longestUse,
       niceness: Self.niceness)
-    return Kept(cell: try server.begin(RenderCell.kind, limits), archive: archive)
+    return Kept(cell: try server.begin(RenderWorker.kind, limits), archive: archive)
   }
 
   private func ask(
@@ -177,7 +177,7 @@ package final class RenderCells: Sendable {
   /// Drops processes that are about to exit when idle, and those of released archives.
   private static func drop(_ kept: inout [Kept]) {
     let now = ContinuousClock.now
-    kept.removeAll { now - $0.since > .milliseconds(900 * RenderCell.patience) || $0.archive == nil }
+    kept.removeAll { now - $0.since > .milliseconds(900 * RenderWorker.patience) || $0.archive == nil }
   }
 
   /// Drops processes that are no longer needed.

@@ -8,7 +8,7 @@ import ZigguratTileRendering
 /// The dependencies of handlers that render pictures.
 final class PictureAccess: Sendable {
   let queue: RenderQueue
-  let renderer: RenderCells
+  let renderer: RenderWorkers
   let options: RenderOptions
 
   /// - Parameter loops: the event loops, which go first.
@@ -18,7 +18,7 @@ final class PictureAccess: Sendable {
     tiles.quality = options.quality
     tiles.cacheBytes = options.cacheBytes / 2
     // As many as are at work most of the time: the lane of quick pictures. The queue gives up first.
-    let cells = RenderCells(
+    let cells = RenderWorkers(
       options: tiles, threads: options.threads + 1, timeout: Int(options.timeout.rounded(.up)) + 5)
     renderer = cells
     let seconds: @Sendable () -> Double = { cells.seconds }

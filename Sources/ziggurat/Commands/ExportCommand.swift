@@ -28,7 +28,7 @@ enum ExportCommand: Command {
     }
     let output = try arguments.required("output")
     let options = try exportOptions(arguments)
-    if let code = ProgramCells.start() { return code }
+    if let code = ProgramWorkers.start() { return code }
     Interruption.listen()
     let isQuiet = try arguments.flag("quiet")
     var list = ExportList(arguments.operands, output: output)

@@ -14,7 +14,7 @@ enum InspectCommand: Command {
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
     let path = try arguments.onlyOperand("archive or image")
     let options = try BuildOptions(arguments)
-    if let code = ProgramCells.start(options, takesUncommon: true) { return code }
+    if let code = ProgramWorkers.start(options, takesUncommon: true) { return code }
     let pdfPassword = try SecretFile.pdfPassword(arguments)
     let facts: [Fact]
     do {

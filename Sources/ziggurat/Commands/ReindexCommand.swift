@@ -34,7 +34,7 @@ enum ReindexCommand: Command {
       throw .requires(arguments.spelled("gc"), "a library in an object store")
     }
     if plan != nil, reports == nil { throw .requires("--plan", "--journal-dir") }
-    if let code = ProgramCells.start() { return code }
+    if let code = ProgramWorkers.start() { return code }
     Interruption.listen()
     do throws(StorageError) {
       if let bucket = try ObjectLibrary.named(folder, report: Output.error) {

@@ -33,7 +33,7 @@ enum SpaceCommand: Command {
       throw .unknown(
         "action", word, near: nearest(word, Verb.allCases.map(\.rawValue)), help: "ziggurat help space")
     }
-    if let code = ProgramCells.start() { return code }
+    if let code = ProgramWorkers.start() { return code }
     guard arguments.operands.count > 1 else {
       throw arguments.missing("library folder", usage: "\(word) DIR")
     }

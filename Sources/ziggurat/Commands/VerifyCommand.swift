@@ -45,7 +45,7 @@ enum VerifyCommand: Command {
       throw .conflict(
         repairs ? "--repair" : "--space", "an object store; 'ziggurat build --force' rebuilds archives")
     }
-    if let code = ProgramCells.start() { return code }
+    if let code = ProgramWorkers.start() { return code }
     // As bytes: texts that differ only in the composition of accents are equal, but files with such names are not.
     let damaged = Mutex<Set<[UInt8]>>([])
     let damagedSources = Atomic<Int>(0)

@@ -95,7 +95,7 @@ enum BuildCommand: Command {
     let planned = try PlannedBuild(arguments, isDryRun: isDryRun)
     let ledger = arguments.string("digest-cache")
     let imageTimeout = try arguments.quantity("image-timeout", in: 1...2_592_000) ?? 600
-    if let code = ProgramCells.start(options, takesUncommon: true, builds: true) { return code }
+    if let code = ProgramWorkers.start(options, takesUncommon: true, builds: true) { return code }
     // Only now, because every sandboxed process starts with a copy of this process's memory.
     let pdfPassword = try SecretFile.pdfPassword(arguments)
     var store: any ArchiveStore = FolderStore(library: library)

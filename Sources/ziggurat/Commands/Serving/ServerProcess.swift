@@ -34,7 +34,7 @@ struct ServerProcess {
     self.sockets = sockets
     // Sandboxed processes start with a copy of this process's memory, so that no secret may be in it yet.
     let builds = configuration.library.pictures != nil
-    if let code = ProgramCells.start(
+    if let code = ProgramWorkers.start(
       takesUncommon: builds, builds: builds || configuration.takesUploads)
     {
       throw ReportedFailure(exitCode: code)
