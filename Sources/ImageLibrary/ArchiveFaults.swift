@@ -4,7 +4,7 @@ import ZigguratThreads
 
 /// The archives that could not be read: each version of one is counted and told of once, whoever met it.
 package final class ArchiveFaults: Sendable {
-  private let observation = Observation<String>()
+  private let observation = ObserverList<String>()
   private let versions = Atomic<Int>(0)
 
   package init() {}

@@ -22,14 +22,14 @@ package final class UploadTiling: @unchecked Sendable {
   var announced: Set<String> = []
   /// The unlocked private space of an identity.
   let space: @Sendable (String) -> SpaceLibrary?
-  let stopping = Flag()
+  let stopping = OneShotEvent()
   /// Signalled when an upload waits or has failed, and to stop.
-  private let changes = WakeUps()
+  private let changes = Semaphore()
   /// Seconds between two looks for expired uploads.
   private static let expirySeconds = 30
   /// Seconds between two looks for originals of images that were purged.
   private static let removalSeconds = 600
-  private let ended = Flag()
+  private let ended = OneShotEvent()
   /// Cuts out what becomes an image of its own, for which there is time.
   let cutter = RenderWorkers(threads: 1, timeout: 120)
 

@@ -69,7 +69,7 @@ extension PyramidBuilder {
     if let refusal = refusal ?? TileArchiveWriter.refusal(name: name) {
       throw BuildError(source, refusal, .invalidArgument)
     }
-    let cancellation = Flag()
+    let cancellation = OneShotEvent()
     let builder = observed(progress, cancellation)
     @Sendable func work() -> Result<Report, BuildError> {
       do throws(BuildError) {
@@ -93,7 +93,7 @@ extension PyramidBuilder {
     return try result.get()
   }
 
-  private func observed(_ progress: BuildProgress?, _ cancellation: Flag) -> PyramidBuilder {
+  private func observed(_ progress: BuildProgress?, _ cancellation: OneShotEvent) -> PyramidBuilder {
     var builder = self
     builder.isCancelled = { cancellation.isSet }
     if let progress { builder.onProgress = { progress.report($0) } }

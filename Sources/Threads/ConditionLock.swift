@@ -1,7 +1,7 @@
 package import Glibc
 
 /// A lock with a condition variable, which `Synchronization.Mutex` does not have.
-package final class Monitor: @unchecked Sendable {
+package final class ConditionLock: @unchecked Sendable {
   // Sendable: a pthread mutex and condition are made to be shared; both stay where they were allocated.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)

@@ -24,7 +24,7 @@ extension Pending {
   /// Blocks the thread until the result has arrived or failed; not for an event loop or a thread of the cooperative
   /// pool.
   package func wait() {
-    let landed = WakeUps()
+    let landed = Semaphore()
     whenLanded { landed.signal() }
     landed.wait()
   }
@@ -58,7 +58,7 @@ private final class Waiter: Sendable {
 }
 
 /// The result of an operation that has begun. It lands once.
-package final class Flight<Value: Sendable>: Pending {
+package final class Future<Value: Sendable>: Pending {
   /// A struct, because a bare function in a generic type is wrapped again at every access.
   private struct Observer {
     let receive: @Sendable (Value) -> Void

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A list of observers of an event, which may be used by many threads.
-package final class Observation<Event>: Sendable {
+package final class ObserverList<Event>: Sendable {
   /// A struct, because a bare function in a generic type is wrapped again at every access. In the end, the nested
   /// wrappers take all of a thread's stack.
   private struct Observer {

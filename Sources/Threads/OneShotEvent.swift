@@ -2,9 +2,9 @@ import Glibc
 import Synchronization
 
 /// An event that any thread sets once.
-package final class Flag: Sendable {
+package final class OneShotEvent: Sendable {
   private let value = Atomic<Bool>(false)
-  private let monitor = Monitor()
+  private let monitor = ConditionLock()
 
   package init() {}
 
@@ -19,7 +19,7 @@ package final class Flag: Sendable {
 
   /// Waits until it is set, or until so many seconds have passed.
   package func wait(upTo seconds: Double) {
-    let end = Monitor.time(after: seconds)
+    let end = ConditionLock.time(after: seconds)
     monitor.lock()
     defer { monitor.unlock() }
     while !isSet { guard monitor.wait(until: end) else { return } }

@@ -1,7 +1,7 @@
 /// A counting semaphore: each signal wakes one waiting thread.
 // Sendable: the count is accessed under `monitor` only.
-package final class WakeUps: @unchecked Sendable {
-  private let monitor = Monitor()
+package final class Semaphore: @unchecked Sendable {
+  private let monitor = ConditionLock()
   private var count = 0
 
   package init() {}
@@ -26,7 +26,7 @@ package final class WakeUps: @unchecked Sendable {
   ///   - seconds: the timeout; nil waits for ever.
   ///   - takesAll: whether all signals that have arrived are taken at once.
   package func wait(upTo seconds: Double?, takesAll: Bool = false) {
-    let end = seconds.map { Monitor.time(after: $0) }
+    let end = seconds.map { ConditionLock.time(after: $0) }
     monitor.lock()
     defer { monitor.unlock() }
     while count == 0 {

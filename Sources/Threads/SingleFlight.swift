@@ -5,7 +5,7 @@ import Synchronization
 /// operation (negative caching).
 package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct State {
-    var flights: [Key: Flight<Value>] = [:]
+    var flights: [Key: Future<Value>] = [:]
     var remembered: [Key: (value: Value, until: ContinuousClock.Instant)] = [:]
   }
 
@@ -17,10 +17,10 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sen
 
   /// Returns the flight of the key.
   /// - Returns: `isNew` if the caller has to start the operation, and to call `land` when it ends.
-  package func join(_ key: Key) -> (flight: Flight<Value>, isNew: Bool) {
+  package func join(_ key: Key) -> (flight: Future<Value>, isNew: Bool) {
     state.withLock { state in
       if let flight = state.flights[key] { return (flight, false) }
-      let flight = Flight<Value>()
+      let flight = Future<Value>()
       state.flights[key] = flight
       return (flight, true)
     }

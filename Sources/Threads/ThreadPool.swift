@@ -1,8 +1,8 @@
 /// A pool of threads with a queue of jobs in order. The jobs wait for disks, databases or deliberate slowness, and thus
 /// must never run on an event loop. A thread starts when there is a job for it, and stays.
-package final class WorkQueue: @unchecked Sendable {
+package final class ThreadPool: @unchecked Sendable {
   // Sendable: mutable state is accessed under `monitor` only.
-  private let monitor = Monitor()
+  private let monitor = ConditionLock()
   private var waiting: [@Sendable () -> Void] = []
   private var idle = 0
   private var running = 0

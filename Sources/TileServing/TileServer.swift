@@ -34,9 +34,9 @@ package final class TileServer: Sendable {
   /// one client to have the largest response.
   let mappedTiles = HeldMemory(limit: max(2 * ViewportAnswer.tileLimit, MappedFile.places / 2))
   /// Runs requests that change something, except uploads.
-  package let writes = WorkQueue(threads: 4, capacity: 256)
+  package let writes = ThreadPool(threads: 4, capacity: 256)
   /// Runs the writes of uploads, which do not wait for a change that waits for a lock or a database.
-  package let uploadWrites = WorkQueue(threads: 4, capacity: 256)
+  package let uploadWrites = ThreadPool(threads: 4, capacity: 256)
   /// The counters of responses.
   package let metrics = Metrics()
   /// The gate of a library that is open only to clients with its key.

@@ -8,7 +8,7 @@ package final class Uploads: Sendable {
   package let limits: UploadLimits
   let folder: UploadFolder
   private let table: Mutex<[String: Upload]>
-  private let observation = Observation<Upload>()
+  private let observation = ObserverList<Upload>()
   private let failures = Atomic<Int>(0)
   /// Bytes that were free at the last look; the largest number if that is unknown.
   private let lastFree = Atomic<Int>(.max)

@@ -8,10 +8,10 @@ import ZigguratThreads
 @Suite struct BusyWorkerTests {
   /// A queue whose threads are busy, and in which nothing has room, until `end` is called.
   private final class Jam: Sendable {
-    private let flag = Flag()
+    private let flag = OneShotEvent()
 
     /// - Parameter isFull: whether also the places of the queue are taken.
-    init(_ queue: WorkQueue, isFull: Bool) {
+    init(_ queue: ThreadPool, isFull: Bool) {
       let started = DispatchSemaphore(value: 0)
       for _ in 0..<4 {
         let isTaken = queue.submit(always: true) { [flag] in

@@ -24,8 +24,8 @@ import ZigguratThreads
     let path = try folder.write("a.szi", [1, 2, 3])
     let library = try FolderRepository(root: folder.path, watches: true)
     try library.updateCatalog()
-    let isOver = Flag()
-    let watched = Flag()
+    let isOver = OneShotEvent()
+    let watched = OneShotEvent()
     StartedThread.needed {
       // As a server does.
       while !isOver.isSet {

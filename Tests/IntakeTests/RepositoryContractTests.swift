@@ -24,7 +24,7 @@ import ZigguratThreads
     let latest = ContinuousClock.now + .seconds(60)
     while .now < latest {
       if try condition() { return true }
-      Flag().wait(upTo: 0.05)
+      OneShotEvent().wait(upTo: 0.05)
     }
     return false
   }

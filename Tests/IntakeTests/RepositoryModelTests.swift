@@ -48,7 +48,7 @@ import ZigguratThreads
       let latest = ContinuousClock.now + .seconds(60)
       repeat {
         difference = try Self.difference(model, Self.ids(kind), server)
-        if difference != nil { Flag().wait(upTo: 0.05) }
+        if difference != nil { OneShotEvent().wait(upTo: 0.05) }
       } while difference != nil && .now < latest
       try #require(difference == nil, "\(difference ?? ""), \(place)")
       try checkRemovals(model, server, &reported, kind, place)

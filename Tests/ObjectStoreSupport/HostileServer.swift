@@ -75,7 +75,7 @@ final class HostileServer: Sendable {
   private let script: (@Sendable (_ number: Int, Request) -> Scripted)?
   private let raw: (@Sendable (Request) -> Raw)?
   private let seen = Mutex<[Request]>([])
-  private let isClosed = Flag()
+  private let isClosed = OneShotEvent()
 
   /// - Parameters:
   ///   - objects: by path.

@@ -38,7 +38,7 @@ struct ObjectClientTests {
   /// Waits for what `ask` is told, which must be once.
   static func told<Value: Sendable>(_ ask: (@escaping @Sendable (Value) -> Void) -> Void) -> Value {
     let told = Mutex<Value?>(nil)
-    let flag = Flag()
+    let flag = OneShotEvent()
     ask { value in
       told.withLock { told in
         precondition(told == nil, "told once")
@@ -183,7 +183,7 @@ struct ObjectClientTests {
   }
 
   @Test func `only so many wait`() throws {
-    let gate = Flag()
+    let gate = OneShotEvent()
     let server = HostileServer([Self.path: Self.object]) { _, _ in
       gate.wait(upTo: 60)
       return .honest
@@ -195,7 +195,7 @@ struct ObjectClientTests {
     patience.attempt = .seconds(60)
     let client = try Self.client(server, patience)
     let results = Mutex<[Result<[UInt8], ObjectFault>]>([])
-    let (early, all) = (WakeUps(), WakeUps())
+    let (early, all) = (Semaphore(), Semaphore())
     for number in 0..<5 {
       client.read(Self.pin, number..<number + 1, by: .now + .seconds(60)) { result in
         results.withLock { $0.append(result.map { Array($0.bytes) }) }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ObservationTests {
   @Test func `each observer is told from when it observes`() {
-    let observation = Observation<Int>()
+    let observation = ObserverList<Int>()
     let told = Mutex<[Int]>([])
     observation.tell(1)
     observation.observe { event in told.withLock { $0.append(event) } }
@@ -17,7 +17,7 @@ import Testing
 
   /// A server tells of events for months.
   @Test func `telling takes no more of the stack the more was told`() {
-    let observation = Observation<Int>()
+    let observation = ObserverList<Int>()
     let places = Mutex<Set<UInt>>([])
     observation.observe { _ in
       var local = 0

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct SingleFlightTests {
   @Test func `tasks, threads and callbacks get the result, before and after it lands`() async {
-    let flight = Flight<Int>()
+    let flight = Future<Int>()
     let seen = Mutex<[Int]>([])
     flight.whenLanded { (value: Int) in seen.withLock { $0.append(value) } }
     let task = Task.detached { await flight.landed() }
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test func `a task that is cancelled waits no longer`() async {
-    let flight = Flight<Int>()
+    let flight = Future<Int>()
     let waiting = Task.detached { await flight.landed() }
     let late = Task.detached {
       withUnsafeCurrentTask { $0?.cancel() }
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func `callbacks are called in their order`() {
-    let flight = Flight<Void>()
+    let flight = Future<Void>()
     let seen = Mutex<[Int]>([])
     for number in 0..<100 { flight.whenLanded { seen.withLock { $0.append(number) } } }
     flight.land(())
@@ -72,8 +72,8 @@ import Testing
 @Suite struct TaskThreadsTests {
   @Test func `tasks run on the threads, be the cooperative pool blocked or not`() async {
     let threads = TaskThreads(threads: 2)
-    let flight = Flight<Int>()
-    let blocked = Flag()
+    let flight = Future<Int>()
+    let blocked = OneShotEvent()
     // As many as the pool may have threads.
     for _ in 0..<64 { Task.detached { blocked.wait(upTo: 30) } }
     let task = Task(executorPreference: threads) {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct WorkQueueTests {
   @Test func `one thread does all that it was given, in its order, before the queue ends`() {
-    let queue = WorkQueue(threads: 1, capacity: .max)
+    let queue = ThreadPool(threads: 1, capacity: .max)
     let done = Mutex<[Int]>([])
     for number in 0..<1000 { #expect(queue.submit { done.withLock { $0.append(number) } }) }
     queue.stop()
@@ -14,8 +14,8 @@ import Testing
   }
 
   @Test func `so many jobs may wait, and what clears up always may`() {
-    let queue = WorkQueue(threads: 1, capacity: 2)
-    let (begun, gate) = (Flag(), Flag())
+    let queue = ThreadPool(threads: 1, capacity: 2)
+    let (begun, gate) = (OneShotEvent(), OneShotEvent())
     let count = Atomic<Int>(0)
     let add: @Sendable () -> Void = { count.wrappingAdd(1, ordering: .relaxed) }
     #expect(
@@ -34,9 +34,9 @@ import Testing
 
   /// Each of them waits for all the others.
   @Test func `as many jobs as there are threads are done at a time`() {
-    let queue = WorkQueue(threads: 4, capacity: .max)
+    let queue = ThreadPool(threads: 4, capacity: .max)
     let together = Atomic<Int>(0)
-    let all = Flag()
+    let all = OneShotEvent()
     for _ in 0..<4 {
       _ = queue.submit {
         if together.wrappingAdd(1, ordering: .relaxed).newValue == 4 { all.set() }
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test func `a flag is waited for as long as is said, and not once it is set`() {
-    let flag = Flag()
+    let flag = OneShotEvent()
     let start = ContinuousClock.now
     flag.wait(upTo: 0.05)
     #expect(!flag.isSet && ContinuousClock.now - start >= .milliseconds(50))

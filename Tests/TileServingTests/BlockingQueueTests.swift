@@ -8,7 +8,7 @@ import ZigguratThreads
 /// Which job runs next, and which are refused.
 @Suite struct BlockingQueueTests {
   /// Holds the queue until it is opened, so that others wait.
-  private let gate = Flag()
+  private let gate = OneShotEvent()
   private let queue = BlockingQueue(capacity: 4)
   private let record = Record()
 

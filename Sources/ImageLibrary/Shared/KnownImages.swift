@@ -13,7 +13,7 @@ final class KnownImages: Sendable {
   /// Ids that are looked up together.
   private struct Batch {
     var ids: Set<ImageID> = []
-    let lookup = Flight<Void>()
+    let lookup = Future<Void>()
   }
 
   private struct State {
@@ -44,7 +44,7 @@ final class KnownImages: Sendable {
   private let source: any RowSource
   private let state: Mutex<State>
   private let listening = Mutex(Listening())
-  private let wakeUps = WakeUps()
+  private let wakeUps = Semaphore()
   /// Whether the catalog was found to be filled.
   private let wasFilled = Atomic<Bool>(false)
   /// Has archives closed that are no longer the library's.
@@ -135,8 +135,8 @@ final class KnownImages: Sendable {
   /// Begins to look up those of the images that are not in memory; nil if there is nothing to look up.
   /// - Parameter isAnew: whether a look-up that has begun does not count.
   func lookup(of ids: [ImageID], generation: UInt64?, isAnew: Bool = false) -> (any Pending)? {
-    let lookup = state.withLock { state -> Flight<Void>? in
-      var lookup: Flight<Void>?
+    let lookup = state.withLock { state -> Future<Void>? in
+      var lookup: Future<Void>?
       for id in ids {
         guard case .notAsked = id.withBytes({ state.cache.find($0, generation) }) else { continue }
         if let current = state.current, current.ids.contains(id), generation == nil, !isAnew {

@@ -47,7 +47,7 @@ extension ObjectReading {
     _ pin: ObjectPin, _ tries: PatientTries, _ body: (UnsafeRawBufferPointer) -> Bool
   ) throws(ObjectFault) -> Bool {
     var asked = 0
-    var pieces: [(range: Range<Int>, bytes: Flight<Result<ObjectBytes, ObjectFault>>)] = []
+    var pieces: [(range: Range<Int>, bytes: Future<Result<ObjectBytes, ObjectFault>>)] = []
     while asked < pin.byteCount || !pieces.isEmpty {
       while pieces.count < Self.most, asked < pin.byteCount {
         let range = asked..<min(asked + Self.piece, pin.byteCount)
@@ -55,7 +55,7 @@ extension ObjectReading {
         asked = range.upperBound
       }
       let (range, first) = pieces.removeFirst()
-      var begun: Flight<Result<ObjectBytes, ObjectFault>>? = first
+      var begun: Future<Result<ObjectBytes, ObjectFault>>? = first
       let piece = try tries.run { () throws(ObjectFault) in
         defer { begun = nil }
         return try (begun ?? pending(pin, range)).value().get()

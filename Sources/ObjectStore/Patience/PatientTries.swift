@@ -14,7 +14,7 @@ struct PatientTries: Sendable {
     for attempt in 1... {
       do throws(ObjectFault) { return try body() } catch {
         guard error.mayPass, attempt < count else { throw error }
-        Flag().wait(upTo: pause.backoff(after: attempt) / .seconds(1))
+        OneShotEvent().wait(upTo: pause.backoff(after: attempt) / .seconds(1))
       }
     }
     preconditionFailure("a try succeeds or is the last")

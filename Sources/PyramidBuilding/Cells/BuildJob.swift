@@ -277,7 +277,7 @@ struct BuildJob {
 /// A picture that a cell has in work.
 final class SandboxedPicture: PictureInWork, @unchecked Sendable {
   // Sendable: what changes is touched under `monitor` only.
-  private let monitor = Monitor()
+  private let monitor = ConditionLock()
   private let cell: SandboxedProcess
   private var greatest = 0.0
   private var isEnded = false

@@ -69,7 +69,7 @@ package enum BuildWorker {
 /// when the parent asks for them.
 private final class SandboxedBuildHost: BuildHost, @unchecked Sendable {
   // Sendable: every property that changes is touched under `monitor` only.
-  private let monitor = Monitor()
+  private let monitor = ConditionLock()
   private let session: WorkerConnection
   private var messages: [WorkerMessage] = []
   private var picture: (any PictureInWork)?

@@ -7,7 +7,7 @@ import ZigguratThreads
 /// those that are left.
 package final class LibraryRun: @unchecked Sendable {
   // Sendable: `queue` and `next` are touched under `monitor` only, or by one thread, and `report` is called under it.
-  private let monitor = Monitor()
+  private let monitor = ConditionLock()
   private let builder: LibraryBuilder
   private let sources: [SourceScan.Source]
   private let taken: Set<ImageID>

@@ -4,7 +4,7 @@ import ZigguratThreads
 final class PartQueue: @unchecked Sendable {
   // Sendable: every property that changes is touched under `monitor` only; `build` is called from several threads, as its
   // owner knows.
-  private let monitor = Monitor()
+  private let monitor = ConditionLock()
   private let count: Int
   private let build: (Int, any PictureBuilder) throws(BuildError) -> () -> Void
   private var next = 0

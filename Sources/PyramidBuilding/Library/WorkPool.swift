@@ -16,7 +16,7 @@ extension StripScheduler: PictureInWork {}
 /// without a picture of its own can help.
 final class WorkPool: BuildHost, @unchecked Sendable {
   // Sendable: every property is touched under `monitor` only.
-  private let monitor = Monitor()
+  private let monitor = ConditionLock()
   private var pictures: [any PictureInWork] = []
   private var names: [ObjectIdentifier: String] = [:]
   private var memoryInUse = 0

@@ -12,7 +12,7 @@ final class SourceCopies: @unchecked Sendable {
     case ready(Made)
   }
 
-  private let monitor = Monitor()
+  private let monitor = ConditionLock()
   private let sources: [SourceScan.Source]
   private let ahead: Int
   private let make: @Sendable (SourceScan.Source) -> Made

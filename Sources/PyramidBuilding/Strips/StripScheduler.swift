@@ -12,7 +12,7 @@ import ZigguratThreads
 final class StripScheduler: @unchecked Sendable {
   // Sendable: every mutable property is touched under `monitor` only, but for a tile's pixels and encoded
   // bytes, which are touched by the thread that has taken the tile.
-  private let monitor = Monitor()
+  private let monitor = ConditionLock()
   private let source: any StripSource
   private let writer: any ArchiveWriter
   private let options: BuildOptions

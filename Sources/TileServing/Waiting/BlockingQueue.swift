@@ -41,7 +41,7 @@ final class BlockingQueue: Sendable {
     }
   }
 
-  private let queue = WorkQueue(threads: 1, capacity: .max)
+  private let queue = ThreadPool(threads: 1, capacity: .max)
   private let capacity: Int
   private let state = Mutex(State())
 

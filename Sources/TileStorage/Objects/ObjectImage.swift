@@ -228,8 +228,8 @@ extension ObjectReading {
   }
 
   /// Requests bytes for which a thread will wait.
-  package func pending(_ pin: ObjectPin, _ range: Range<Int>) -> Flight<Result<ObjectBytes, ObjectFault>> {
-    let flight = Flight<Result<ObjectBytes, ObjectFault>>()
+  package func pending(_ pin: ObjectPin, _ range: Range<Int>) -> Future<Result<ObjectBytes, ObjectFault>> {
+    let flight = Future<Result<ObjectBytes, ObjectFault>>()
     read(pin, range, by: .now + ObjectImage.patience) { flight.land($0) }
     return flight
   }

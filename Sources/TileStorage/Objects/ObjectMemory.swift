@@ -19,7 +19,7 @@ package final class ObjectMemory: Sendable {
   let limit: Int
   /// Threads for large checks and copies. These take too long for the store's thread, and for the threads that serve
   /// requests. They belong to the process: threads that were started stay.
-  static let workers = WorkQueue(threads: 2, capacity: .max)
+  static let workers = ThreadPool(threads: 2, capacity: .max)
   private let tiles: Mutex<LeastRecentlyUsed<Place, ObjectBytes>>
   private let counted = Mutex(Counts())
   private let images = Atomic<Int>(0)

@@ -56,7 +56,7 @@ struct ObjectTilesTests {
   @Test func `a thousand who ask for one tile at once have it by one read`() throws {
     let store = Self.store()
     let image = try store.open("a", Self.memory)
-    let (archives, came) = ([image.archive(), image.archive()], WakeUps())
+    let (archives, came) = ([image.archive(), image.archive()], Semaphore())
     StartedThread.several(4) { number in
       for turn in 0..<250 {
         let archive = archives[(number + turn) % 2]
@@ -77,7 +77,7 @@ struct ObjectTilesTests {
   {
     let (store, memory) = (Self.store(), ObjectMemory(limit: 1 << 20))
     let image = try store.open("a", memory)
-    let (archive, came) = (image.archive(), WakeUps())
+    let (archive, came) = (image.archive(), Semaphore())
     #expect(archive.stampedTile(Self.cold) == nil)
     try #require(archive.pendingTile(Self.cold)).whenLanded { came.signal() }
     came.wait()

@@ -13,7 +13,7 @@ final class PlacidStore: ObjectReading {
   private let objects: [String: [UInt8]]
   private let change: Change
   private let asked = Mutex<[Range<Int>]>([])
-  private static let thread = WorkQueue(threads: 1, capacity: .max)
+  private static let thread = ThreadPool(threads: 1, capacity: .max)
 
   init(_ objects: [String: [UInt8]], _ change: @escaping Change = { $1 }) {
     self.objects = objects
@@ -60,7 +60,7 @@ final class PlacidStore: ObjectReading {
   /// Opens the archive under a key and waits for it.
   func open(_ key: String, generation: UInt64? = nil, _ memory: ObjectMemory) throws -> ObjectImage {
     let found = Mutex<Result<ObjectImage, StorageError>?>(nil)
-    let wakeUps = WakeUps()
+    let wakeUps = Semaphore()
     ObjectImage.open(key: key, generation: generation, from: self, memory) { result in
       found.withLock { $0 = result }
       wakeUps.signal()

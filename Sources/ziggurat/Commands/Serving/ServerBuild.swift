@@ -10,8 +10,8 @@ final class ServerBuild: Sendable {
   /// The folder without symbolic links, so that each name of it has the same archives.
   private let pictures: String
   private let isInCache: Bool
-  private let first = Flag()
-  private let last = Flag()
+  private let first = OneShotEvent()
+  private let last = OneShotEvent()
 
   /// Creates the build; nil without `--build`.
   init?(_ settings: ServerConfiguration.LibrarySettings) {
