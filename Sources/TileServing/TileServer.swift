@@ -29,10 +29,10 @@ package final class TileServer: Sendable {
   package let events = EventHub()
   /// The page's URL for others in the network, ending in a slash; nil where they do not reach the server.
   package let localAddress = Mutex<String?>(nil)
-  package let loops = EventLoops()
+  package let loops = EventLoopCPUTime()
   /// Tiles of folders in responses that are not sent: half of what the system lets be mapped, and of that enough for
   /// one client to have the largest response.
-  let mappedTiles = HeldMemory(limit: max(2 * ViewportAnswer.tileLimit, MappedFile.places / 2))
+  let mappedTiles = MemoryQuota(limit: max(2 * ViewportAnswer.tileLimit, MappedFile.places / 2))
   /// Runs requests that change something, except uploads.
   package let writes = ThreadPool(threads: 4, capacity: 256)
   /// Runs the writes of uploads, which do not wait for a change that waits for a lock or a database.

@@ -10,7 +10,7 @@ struct FairTurnsTests {
     ClientAddress.ipv4(1), ClientAddress.ipv4(2), ClientAddress.ipv6(network: 3)
   )
 
-  private static func all(_ turns: inout FairTurns<String>) -> [String] {
+  private static func all(_ turns: inout FairQueue<String>) -> [String] {
     var keys: [String] = []
     while let key = turns.next() { keys.append(key) }
     return keys
@@ -18,7 +18,7 @@ struct FairTurnsTests {
 
   @Test("a client with many does not delay another's single one")
   func single() {
-    var turns = FairTurns<String>()
+    var turns = FairQueue<String>()
     for number in 0..<50 { turns.add("a\(number)", of: Self.anna, cost: 10) }
     #expect(turns.next() == "a0")
     turns.add("b", of: Self.ben, cost: 10)
@@ -28,7 +28,7 @@ struct FairTurnsTests {
 
   @Test("equal costs go around, each client's in the order of arrival")
   func around() {
-    var turns = FairTurns<String>()
+    var turns = FairQueue<String>()
     for number in 0..<3 { turns.add("a\(number)", of: Self.anna, cost: 5) }
     for number in 0..<2 { turns.add("b\(number)", of: Self.ben, cost: 5) }
     turns.add("c0", of: Self.cleo, cost: 5)
@@ -38,7 +38,7 @@ struct FairTurnsTests {
 
   @Test("whose are dear has fewer turns, by cost")
   func costs() {
-    var turns = FairTurns<String>()
+    var turns = FairQueue<String>()
     for number in 0..<2 { turns.add("a\(number)", of: Self.anna, cost: 30) }
     for number in 0..<6 { turns.add("b\(number)", of: Self.ben, cost: 10) }
     #expect(Self.all(&turns) == ["a0", "b0", "b1", "b2", "a1", "b3", "b4", "b5"])
@@ -46,7 +46,7 @@ struct FairTurnsTests {
 
   @Test("who stays away saves nothing up, and who comes back for every one gains nothing")
   func comingAndGoing() {
-    var turns = FairTurns<String>()
+    var turns = FairQueue<String>()
     for number in 0..<10 { turns.add("a\(number)", of: Self.anna, cost: 10) }
     var order: [String] = []
     turns.add("b0", of: Self.ben, cost: 10)
@@ -63,7 +63,7 @@ struct FairTurnsTests {
 
   @Test("what is taken out has no turn")
   func taking() {
-    var turns = FairTurns<String>()
+    var turns = FairQueue<String>()
     for number in 0..<3 { turns.add("a\(number)", of: Self.anna, cost: 1) }
     #expect(turns.takeLast(of: Self.anna) == "a2")
     turns.remove("a0", of: Self.anna)
@@ -74,7 +74,7 @@ struct FairTurnsTests {
 
   @Test("sums of costs do not grow for ever")
   func largeSums() {
-    var turns = FairTurns<String>()
+    var turns = FairQueue<String>()
     for number in 0..<200 {
       turns.add("a\(number)", of: Self.anna, cost: 1 << 58)
       turns.add("b\(number)", of: Self.ben, cost: 1 << 59)
@@ -91,7 +91,7 @@ struct FairTurnsTests {
   func shares() {
     let seed = SplitMix.runSeed
     var random = SplitMix(seed)
-    var turns = FairTurns<String>()
+    var turns = FairQueue<String>()
     let most = 100
     var given: [Character: Int] = ["a": 0, "b": 0, "c": 0]
     for client in given.keys {

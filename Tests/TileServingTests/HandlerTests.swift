@@ -18,7 +18,7 @@ import ZigguratUploading
 @Suite struct HandlerTests {
   private static let pyramid = Pyramid(imageSize: PixelSize(width: 40, height: 24)!, tileSize: 16)!
   private let images: ImageAccess
-  private let pictures = PictureAccess(RenderOptions(), EventLoops())
+  private let pictures = PictureAccess(RenderOptions(), EventLoopCPUTime())
   private let originals = OriginalAccess(isOpen: false, uploads: nil)
   private let changes: ChangeAccess
   private let trash: TrashAccess
@@ -94,7 +94,7 @@ import ZigguratUploading
     func handler(_ query: String) throws -> ViewportHandler {
       ViewportHandler(
         call: try call("/api/images/one/viewport?\(query)"), images: images, pictures: pictures,
-        originals: originals, mappedTiles: HeldMemory(limit: 100))
+        originals: originals, mappedTiles: MemoryQuota(limit: 100))
     }
     let answer = try Self.object(await handler(query).coverage("one").response())
     #expect((answer["tiles"] as? [Any])?.count == 6)
@@ -148,7 +148,7 @@ import ZigguratUploading
       access.hidesMetrics = hides
       return MonitoringHandler(
         call: try call("/metrics"), images: images, access: access, metrics: metrics, disk: changes.disk,
-        pictures: pictures, mappedTiles: HeldMemory(limit: 1), uploads: nil, version: "1.2.3")
+        pictures: pictures, mappedTiles: MemoryQuota(limit: 1), uploads: nil, version: "1.2.3")
     }
     let figures = try handler(hides: false).metricsOrNothing
     guard case .bytes(let bytes) = figures.body else { return #expect(Bool(false), "figures are text") }

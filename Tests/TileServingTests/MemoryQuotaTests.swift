@@ -8,8 +8,8 @@ struct HeldMemoryTests {
 
   @Test("one client has half at most, of the rest the next one half, and there is always some left")
   func shares() {
-    let memory = HeldMemory(limit: 1200)
-    var holds: [HeldMemory.Hold] = []
+    let memory = MemoryQuota(limit: 1200)
+    var holds: [MemoryQuota.Hold] = []
     func fill(_ client: ClientAddress) -> Int {
       while memory.admits(client) { holds.append(memory.hold(Thing(), of: 10, by: client)) }
       return memory.amount(of: client)
@@ -26,7 +26,7 @@ struct HeldMemoryTests {
 
   @Test("a thing counts once in all and once for each that holds it, until the last one lets go")
   func once() {
-    let memory = HeldMemory(limit: 100)
+    let memory = MemoryQuota(limit: 100)
     let thing = Thing()
     var holds = [1, 1, 1, 2].map { memory.hold(thing, of: 40, by: .ipv4($0)) }
     #expect((memory.total, memory.amount(of: .ipv4(1)), memory.amount(of: .ipv4(2))) == (40, 40, 40))
@@ -40,7 +40,7 @@ struct HeldMemoryTests {
 
   @Test("things of no amount are let go of in any order")
   func nothing() {
-    let memory = HeldMemory(limit: 100)
+    let memory = MemoryQuota(limit: 100)
     var holds = [0, 0, 40, 0].map { memory.hold(Thing(), of: $0, by: .ipv4(1)) }
     for at in [0, 1, 0] { holds.remove(at: at) }
     #expect((memory.total, memory.amount(of: .ipv4(1))) == (0, 0))

@@ -18,14 +18,14 @@ struct RenderPaceTests {
 
   /// Uses so much processor time.
   private static func work(_ seconds: Double) {
-    let end = RenderPace.seconds(CLOCK_THREAD_CPUTIME_ID) + seconds
-    while RenderPace.seconds(CLOCK_THREAD_CPUTIME_ID) < end {}
+    let end = RenderThrottle.seconds(CLOCK_THREAD_CPUTIME_ID) + seconds
+    while RenderThrottle.seconds(CLOCK_THREAD_CPUTIME_ID) < end {}
   }
 
   /// Renders `count` pictures of 10 ms each while `crowd` threads answer.
   /// - Returns: how many were made, and the seconds until the last one was.
   private static func render(_ count: Int, crowd: Int) -> (made: Int, seconds: Double) {
-    let (loops, shared) = (EventLoops(), Shared())
+    let (loops, shared) = (EventLoopCPUTime(), Shared())
     for _ in 0..<crowd {
       _ = StartedThread.detached {
         loops.join()
@@ -35,7 +35,7 @@ struct RenderPaceTests {
     defer { shared.ends.store(true, ordering: .relaxed) }
     if crowd > 0 { usleep(100_000) }
     let queue = RenderQueue(RenderOptions(), loops)
-    let began = RenderPace.seconds(CLOCK_MONOTONIC)
+    let began = RenderThrottle.seconds(CLOCK_MONOTONIC)
     for number in 0..<count {
       let render = { @Sendable (_: Cancellation) throws(RenderError) -> [UInt8] in
         work(0.01)
@@ -50,10 +50,10 @@ struct RenderPaceTests {
       let waiter = RenderQueue.Waiter(client: .unknown, isThere: { true }, take: take)
       #expect(queue.submit(job, waiter))
     }
-    while shared.made.load(ordering: .relaxed) < count, RenderPace.seconds(CLOCK_MONOTONIC) - began < 60 {
+    while shared.made.load(ordering: .relaxed) < count, RenderThrottle.seconds(CLOCK_MONOTONIC) - began < 60 {
       usleep(1000)
     }
-    let seconds = RenderPace.seconds(CLOCK_MONOTONIC) - began
+    let seconds = RenderThrottle.seconds(CLOCK_MONOTONIC) - began
     queue.stop()
     return (shared.made.load(ordering: .relaxed), seconds)
   }

@@ -13,7 +13,7 @@ struct MonitoringHandler: LibraryHandler {
   let metrics: Metrics
   let disk: DiskSpace
   let pictures: PictureAccess
-  let mappedTiles: HeldMemory
+  let mappedTiles: MemoryQuota
   let uploads: Uploads?
   let version: String
 

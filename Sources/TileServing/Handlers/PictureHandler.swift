@@ -12,7 +12,7 @@ final class PictureAccess: Sendable {
   let options: RenderOptions
 
   /// - Parameter loops: the event loops, which go first.
-  init(_ options: RenderOptions, _ loops: EventLoops) {
+  init(_ options: RenderOptions, _ loops: EventLoopCPUTime) {
     self.options = options
     var tiles = TileRenderer.Options()
     tiles.quality = options.quality

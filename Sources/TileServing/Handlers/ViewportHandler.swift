@@ -14,7 +14,7 @@ struct ViewportHandler: DescribingHandler, PictureHandler {
   let pictures: PictureAccess
   let originals: OriginalAccess
   /// Tiles that are files of their own, in responses that are not sent.
-  let mappedTiles: HeldMemory
+  let mappedTiles: MemoryQuota
 
   func coverage(_ reference: ImageReference?) -> Reply {
     found(reference, problem: true) { reference, archive in

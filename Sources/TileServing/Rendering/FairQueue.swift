@@ -6,7 +6,7 @@ import ZigguratHTTPMessages
 /// The algorithm is start-time fair queueing (Goyal, Vin, Cheng: "Start-time Fair Queueing", SIGCOMM 1996). A new
 /// client starts with the service of the client that was served last. So no client accumulates credit while it is
 /// idle, and none is charged for service that did not delay others.
-struct FairTurns<Key: Hashable & Sendable>: Sendable {
+struct FairQueue<Key: Hashable & Sendable>: Sendable {
   private struct Client {
     /// The cost of all jobs that were started, on a scale common to all clients.
     var given = 0

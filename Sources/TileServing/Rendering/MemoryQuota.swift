@@ -6,16 +6,16 @@ package import ZigguratHTTPMessages
 /// One client can hold at most half, two clients a third each, and some is always left for the next client. These
 /// are dynamic thresholds (Choudhury, Hahne: "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches",
 /// IEEE/ACM Transactions on Networking 6, 1998).
-package final class HeldMemory: Sendable {
+package final class MemoryQuota: Sendable {
   /// A client's share of an object, held for the lifetime of this reference.
   package final class Hold: Sendable {
     private let thing: any AnyObject & Sendable
     private let client: ClientAddress
     private let amount: Int
-    private let memory: HeldMemory
+    private let memory: MemoryQuota
 
     fileprivate init(
-      _ thing: any AnyObject & Sendable, _ client: ClientAddress, _ amount: Int, _ memory: HeldMemory
+      _ thing: any AnyObject & Sendable, _ client: ClientAddress, _ amount: Int, _ memory: MemoryQuota
     ) {
       self.thing = thing
       self.client = client

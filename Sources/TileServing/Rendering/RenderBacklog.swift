@@ -3,7 +3,7 @@ import ZigguratHTTPMessages
 /// The renders with waiting clients, and their order.
 ///
 /// A value without threads or a clock of its own: its owner passes the time, and sends the refusals.
-struct WaitingRenders: Sendable {
+struct RenderBacklog: Sendable {
   typealias Waiter = RenderQueue.Waiter
 
   /// A client that is refused, and the response to it, which is sent outside of any lock.
@@ -29,7 +29,7 @@ struct WaitingRenders: Sendable {
   /// Maximum waiting time of a client and maximum duration of a render, in seconds.
   let timeout: Double
   private var renders: [String: Render] = [:]
-  private var turns = [FairTurns<String>](repeating: FairTurns(), count: RenderJob.Lane.allCases.count)
+  private var turns = [FairQueue<String>](repeating: FairQueue(), count: RenderJob.Lane.allCases.count)
   private(set) var tally = Tally()
   /// The number of renders that were not started.
   private(set) var count = 0

@@ -8,9 +8,9 @@ import ZigguratTileRendering
 /// Renders pictures on threads of lower priority than the event loops. Equal jobs in flight are rendered once;
 /// finished pictures are cached while there is room.
 ///
-/// Finished pictures that are not sent yet are bounded by `HeldMemory`: clients that do not read get no more.
+/// Finished pictures that are not sent yet are bounded by `MemoryQuota`: clients that do not read get no more.
 ///
-/// Clients are scheduled by `FairTurns`, and threads for quick renders run no long ones. One additional thread of
+/// Clients are scheduled by `FairQueue`, and threads for quick renders run no long ones. One additional thread of
 /// normal priority dispatches the jobs and notifies the waiters.
 package final class RenderQueue: Sendable {
   /// A client that waits for a picture.
@@ -50,11 +50,11 @@ package final class RenderQueue: Sendable {
     /// Sizes of pictures in bytes, by the keys of their jobs. It holds more entries than the cache, because a 304
     /// needs the length.
     var lengths = LeastRecentlyUsed<String, Int>(limit: 8192)
-    var waiting: WaitingRenders
+    var waiting: RenderBacklog
     /// Whether the dispatching thread runs.
     var hasThread = false
     /// The expected memory of pictures that are being rendered, charged to the clients that wait for them.
-    var making: [ObjectIdentifier: [HeldMemory.Hold]] = [:]
+    var making: [ObjectIdentifier: [MemoryQuota.Hold]] = [:]
     var isStopping = false
     var counts = Counts()
   }
@@ -64,11 +64,11 @@ package final class RenderQueue: Sendable {
   private let wakeUp = Semaphore()
   /// The number of threads of each lane, by its raw value.
   private let threads: [Int]
-  private let loops: EventLoops
+  private let loops: EventLoopCPUTime
   /// The memory of finished pictures that are not sent yet.
-  private let unsent: HeldMemory
+  private let unsent: MemoryQuota
   /// The estimated memory of pictures that are being rendered.
-  private let making: HeldMemory
+  private let making: MemoryQuota
   private let secondsElsewhere: (@Sendable () -> Double)?
   private let sweep: @Sendable () -> Bool
   /// Seconds between checks for clients that disconnected or timed out.
@@ -82,7 +82,7 @@ package final class RenderQueue: Sendable {
   ///     there are none.
   ///   - sweep: releases resources that renders no longer need. Returns whether some are left for later.
   init(
-    _ options: RenderOptions, _ loops: EventLoops = EventLoops(),
+    _ options: RenderOptions, _ loops: EventLoopCPUTime = EventLoopCPUTime(),
     secondsElsewhere: (@Sendable () -> Double)? = nil, sweep: @escaping @Sendable () -> Bool = { false }
   ) {
     self.sweep = sweep
@@ -92,12 +92,12 @@ package final class RenderQueue: Sendable {
     threads = RenderJob.Lane.allCases.map { options.threads + ($0 == .quick ? spare : 0) }
     self.loops = loops
     self.secondsElsewhere = secondsElsewhere
-    unsent = HeldMemory(limit: options.unsentBytes)
-    making = HeldMemory(limit: options.unsentBytes)
+    unsent = MemoryQuota(limit: options.unsentBytes)
+    making = MemoryQuota(limit: options.unsentBytes)
     state = Mutex(
       State(
         cache: LeastRecentlyUsed(limit: options.cacheBytes / 2),
-        waiting: WaitingRenders(capacity: options.queue, timeout: options.timeout)))
+        waiting: RenderBacklog(capacity: options.queue, timeout: options.timeout)))
   }
 
   package var counts: Counts {
@@ -186,7 +186,7 @@ package final class RenderQueue: Sendable {
   /// Submits the job. Returns `false` if the queue is full or has stopped, or if the client has too many unsent
   /// bytes. In that case the waiter is not called.
   func submit(_ job: RenderJob, _ waiter: Waiter) -> Bool {
-    let refusals = state.withLock { state -> [WaitingRenders.Refusal]? in
+    let refusals = state.withLock { state -> [RenderBacklog.Refusal]? in
       guard !state.isStopping, unsent.admits(waiter.client), startThread(&state),
         let refusals = state.waiting.add(job, waiter, at: Self.now)
       else {
@@ -213,9 +213,9 @@ package final class RenderQueue: Sendable {
     while state.withLock({ $0.hasThread }) { usleep(5_000) }
   }
 
-  private static var now: Double { RenderPace.seconds(CLOCK_MONOTONIC) }
+  private static var now: Double { RenderThrottle.seconds(CLOCK_MONOTONIC) }
 
-  private func send(_ refusals: [WaitingRenders.Refusal]) {
+  private func send(_ refusals: [RenderBacklog.Refusal]) {
     for (waiter, answer) in refusals { waiter.take(.refused(answer)) }
   }
 
@@ -227,7 +227,7 @@ package final class RenderQueue: Sendable {
   /// Dispatches jobs until the queue stops and every started job is done.
   private func handOut() {
     var renderers: [RenderThread] = []
-    var pace = RenderPace(loops)
+    var pace = RenderThrottle(loops)
     var isHeldBack = false
     var swept = Self.now
     var keepsThings = false
@@ -277,7 +277,7 @@ package final class RenderQueue: Sendable {
   }
 
   private func next(_ lane: RenderJob.Lane) -> RenderJob? {
-    let (job, refusals) = state.withLock { state -> (RenderJob?, [WaitingRenders.Refusal]) in
+    let (job, refusals) = state.withLock { state -> (RenderJob?, [RenderBacklog.Refusal]) in
       guard !state.isStopping else { return (nil, []) }
       let (job, clients, refusals) = state.waiting.begin(lane, at: Self.now) { mayHave($0, lane) }
       if let job {

@@ -40,7 +40,7 @@ final class RenderThread: @unchecked Sendable {
   /// The processor time used by the thread, in seconds.
   var seconds: Double {
     let clock = clock.load(ordering: .relaxed)
-    return clock == 0 ? 0 : RenderPace.seconds(clock)
+    return clock == 0 ? 0 : RenderThrottle.seconds(clock)
   }
 
   var isIdle: Bool { stage.load(ordering: .acquiring) == .idle }

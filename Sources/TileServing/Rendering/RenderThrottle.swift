@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 
 /// The processor time of the threads that send responses.
-package final class EventLoops: Sendable {
+package final class EventLoopCPUTime: Sendable {
   private let clocks = Mutex<[clockid_t]>([])
 
   /// Adds the calling thread, which must run until the process ends.
@@ -13,13 +13,13 @@ package final class EventLoops: Sendable {
   }
 
   /// The processor time of all threads, in seconds.
-  var seconds: Double { clocks.withLock { $0.reduce(0) { $0 + RenderPace.seconds($1) } } }
+  var seconds: Double { clocks.withLock { $0.reduce(0) { $0 + RenderThrottle.seconds($1) } } }
 }
 
 /// Decides when the next picture may be started: immediately, unless responses take a large share of all
 /// processors. Pictures then get one eighth of the machine, one after the other, independent of the system's
 /// scheduler. A render that takes a millisecond on each processor delays tiles by a millisecond.
-struct RenderPace {
+struct RenderThrottle {
   private static let crowdedShare = 0.25
   private static let share = 0.125
   /// Minimum measuring interval, in seconds. Shorter measurements are noise.
@@ -28,14 +28,14 @@ struct RenderPace {
   private static let longestDebt = 0.2
 
   private let processors = Double(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
-  private let loops: EventLoops
-  private var sampled = RenderPace.seconds(CLOCK_MONOTONIC)
+  private let loops: EventLoopCPUTime
+  private var sampled = RenderThrottle.seconds(CLOCK_MONOTONIC)
   private var answering = 0.0
   private var rendering = 0.0
   private var credit = 0.0
   private(set) var isCrowded = false
 
-  init(_ loops: EventLoops) { self.loops = loops }
+  init(_ loops: EventLoopCPUTime) { self.loops = loops }
 
   /// Whether a picture may be started now. To be called before each picture.
   /// - Parameters:

@@ -3,7 +3,7 @@ import ZigguratHTTPMessages
 import ZigguratThreads
 import ZigguratTileRendering
 
-/// Runs work that may block on a thread of its own, one job after the other. Clients are scheduled by `FairTurns`,
+/// Runs work that may block on a thread of its own, one job after the other. Clients are scheduled by `FairQueue`,
 /// and the number of waiting jobs is bounded.
 ///
 /// If the queue is full, the client with the most jobs loses its last one to a client with fewer.
@@ -16,7 +16,7 @@ final class BlockingQueue: Sendable {
 
   private struct State {
     var waiting: [Int: Job] = [:]
-    var turns = FairTurns<Int>()
+    var turns = FairQueue<Int>()
     var arrivals = 0
     /// The number of waiting jobs, including the running one.
     var count = 0
