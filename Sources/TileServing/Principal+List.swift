@@ -12,7 +12,7 @@ struct FoundListing {
   let next: ListPosition?
 }
 
-extension Visitor {
+extension Principal {
   /// Lists the images of the space that is unlocked before those of the library, each in the order of the selection.
   /// - Parameters:
   ///   - repository: the repository of the selection's folder or book; nil if it has neither.

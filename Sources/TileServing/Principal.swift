@@ -3,7 +3,7 @@ import ZigguratImageLibrary
 import ZigguratUploading
 
 /// The rights of the sender of a request: what it may read and change.
-package struct Visitor: Sendable {
+package struct Principal: Sendable {
   /// The parts of the data that can be changed.
   package enum Place: Sendable {
     /// The library that all clients see.
@@ -32,7 +32,7 @@ package struct Visitor: Sendable {
   private let scheme: OwnScheme
 
   /// May read what everybody may.
-  package static let anyone = Visitor(mayWrite: false, .nothing)
+  package static let anyone = Principal(mayWrite: false, .nothing)
 
   /// By the token.
   init(mayWrite: Bool) { self.init(mayWrite: mayWrite, .token) }

@@ -156,7 +156,7 @@ package final class TileServer: Sendable {
     } catch { return .refuse(.text(error.status, error.text)) }
   }
 
-  private func call(_ request: Request, _ path: PlainPath, _ visitor: Visitor) -> Call {
+  private func call(_ request: Request, _ path: PlainPath, _ visitor: Principal) -> Call {
     Call(request, path, visitor: visitor, at: address, principals)
   }
 

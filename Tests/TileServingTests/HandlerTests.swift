@@ -39,7 +39,7 @@ import ZigguratUploading
   }
 
   private func call(
-    _ target: String, method: String = "GET", visitor: Visitor = .anyone, _ headers: [String: String] = [:]
+    _ target: String, method: String = "GET", visitor: Principal = .anyone, _ headers: [String: String] = [:]
   ) throws -> Call {
     let parts = target.split(separator: "?", maxSplits: 1).map { Array($0.utf8) }
     let request = Request(method: method, rawPath: parts[0], query: parts.count > 1 ? parts[1] : []) {
@@ -158,7 +158,7 @@ import ZigguratUploading
   }
 
   @Test func `a change needs the token`() throws {
-    for (visitor, isPlan) in [(Visitor.anyone, false), (Visitor(mayWrite: true), true)] {
+    for (visitor, isPlan) in [(Principal.anyone, false), (Principal(mayWrite: true), true)] {
       let call = try call("/api/images/one", method: "PATCH", visitor: visitor)
       let edits = EditHandler(
         call: call, images: images, originals: originals, changes: changes,
@@ -186,7 +186,7 @@ import ZigguratUploading
 
   @Test func `nothing is uploaded to a server that accepts no uploads`() throws {
     let handler = UploadHandler(
-      call: try call("/api/uploads", visitor: Visitor(mayWrite: true)), uploads: nil, events: EventHub(),
+      call: try call("/api/uploads", visitor: Principal(mayWrite: true)), uploads: nil, events: EventHub(),
       sessions: sessions, audit: changes.audit)
     #expect(handler.list().status == 404 && handler.one("x").status == 404 && handler.stream().status == 404)
     guard case .refuse(let refusal) = handler.plan(nil) else { return #expect(Bool(false), "it is refused") }
@@ -196,7 +196,7 @@ import ZigguratUploading
   @Test func `a phone is paired with a code, if the server has an address for it`() throws {
     for (address, status) in [(String?.none, 204), ("http://192.0.2.1:8080/", 200)] {
       let handler = PairingHandler(
-        call: try call("/api/pairing.svg", visitor: Visitor(mayWrite: true)), codes: PairingCodes(),
+        call: try call("/api/pairing.svg", visitor: Principal(mayWrite: true)), codes: PairingCodes(),
         sessions: sessions, clock: { 0 }, localAddress: address)
       #expect(handler.reply().status == status)
     }
@@ -300,7 +300,7 @@ import ZigguratUploading
     let headers = ["If-Match": "\"version\"", "Authorization": "Bearer 0123456789abcdef"]
     let request = Request(method: "DELETE", rawPath: Array("/api/images/\(id)".utf8)) { headers[$0] }
     let call = Call(
-      request, try PlainPath(request.rawPath, query: []), visitor: Visitor(mayWrite: true),
+      request, try PlainPath(request.rawPath, query: []), visitor: Principal(mayWrite: true),
       at: ServerAddress(""), Principals(sessions, access, OwnScheme()))
     let edits = EditHandler(
       call: call, images: images, originals: originals, changes: changes, editor: LibraryEditor(library),

@@ -213,7 +213,7 @@ import ZigguratTestSupport
     access.token = AccessToken(Self.token)
     let sessions = SessionTable(limits: SessionTable.Limits(), now: { 0 }, locked: {})
     let middleware = Principals(sessions, access, OwnScheme())
-    let seen = Mutex<Visitor?>(nil)
+    let seen = Mutex<Principal?>(nil)
     let request = Self.request(path, method: method, ["Authorization": "Bearer \(Self.token)"])
     _ = middleware.respond(to: request) { request in
       seen.withLock { $0 = request.visitor }

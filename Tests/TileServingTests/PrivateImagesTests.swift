@@ -15,7 +15,7 @@ import ZigguratThreads
 /// Handlers over a library and a private space that have images of the same ids.
 @Suite struct PrivateImagesTests {
   private let images: ImageAccess
-  private let owner: Visitor
+  private let owner: Principal
 
   /// An archive whose width says which image it is.
   private static func archive(width: Int) throws -> TileArchive {
@@ -37,13 +37,13 @@ import ZigguratThreads
     try space.library.updateCatalog()
     var session = Session()
     session.space = space
-    owner = Visitor(session, isWritable: true)
+    owner = Principal(session, isWritable: true)
     images = ImageAccess(
       library: library, catalogQueue: BlockingQueue(capacity: 4), metadataQueue: BlockingQueue(capacity: 4),
       originalQueue: BlockingQueue(capacity: 4), surrogateSeed: nil, cacheWords: CacheWords(maxAge: 0))
   }
 
-  private func call(_ target: String, _ visitor: Visitor) throws -> Call {
+  private func call(_ target: String, _ visitor: Principal) throws -> Call {
     let parts = target.split(separator: "?", maxSplits: 1).map { Array($0.utf8) }
     let request = Request(method: "GET", rawPath: parts[0], query: parts.count > 1 ? parts[1] : []) { _ in nil
     }
@@ -58,7 +58,7 @@ import ZigguratThreads
     return try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] ?? [:]
   }
 
-  private func description(_ reference: ImageReference, _ visitor: Visitor) async throws -> Response {
+  private func description(_ reference: ImageReference, _ visitor: Principal) async throws -> Response {
     let handler = DescriptionHandler(
       call: try call("/api/images/x", visitor), images: images,
       originals: OriginalAccess(isOpen: false, uploads: nil))
@@ -81,7 +81,7 @@ import ZigguratThreads
     #expect(try await description("one", .anyone).status == 200)
   }
 
-  private func list(_ query: String, _ visitor: Visitor) throws -> [String: Any] {
+  private func list(_ query: String, _ visitor: Principal) throws -> [String: Any] {
     let handler = ListHandler(
       call: try call("/api/images?\(query)", visitor), images: images, isWritable: true)
     return try Self.object(handler.list())
@@ -125,7 +125,7 @@ import ZigguratThreads
     #expect(Self.ids(rest) == ["one", "shelf/two"])
   }
 
-  private func presentation(_ path: String, _ visitor: Visitor) async throws -> Response {
+  private func presentation(_ path: String, _ visitor: Principal) async throws -> Response {
     let call = try call("/iiif/presentation/3/\(path)", visitor)
     guard case .presentation(let request) = call.path.route else { return .text(404, "") }
     return await PresentationHandler(call: call, images: images, identity: SiteIdentity()).reply(request)

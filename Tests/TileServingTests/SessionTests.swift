@@ -221,14 +221,14 @@ import ZigguratUploading
   @Test func visitorMayWhatHeHasTheRightTo() {
     var session = Session()
     session.hasToken = true
-    #expect(!Visitor(session, isWritable: false).mayWrite)
-    #expect(Visitor(session, isWritable: true).mayWrite)
-    #expect(!Visitor(session, isWritable: true).mayWriteToSpace)
+    #expect(!Principal(session, isWritable: false).mayWrite)
+    #expect(Principal(session, isWritable: true).mayWrite)
+    #expect(!Principal(session, isWritable: true).mayWriteToSpace)
     session = Session()
     session.space = library(of: FixedSpace("a"))
-    #expect(!Visitor(session, isWritable: true).mayWrite)
-    #expect(Visitor(session, isWritable: true).mayWriteToSpace)
-    #expect(!Visitor(session, isWritable: false).mayWriteToSpace)
+    #expect(!Principal(session, isWritable: true).mayWrite)
+    #expect(Principal(session, isWritable: true).mayWriteToSpace)
+    #expect(!Principal(session, isWritable: false).mayWriteToSpace)
   }
 
   @Test(arguments: [
@@ -246,9 +246,9 @@ import ZigguratUploading
     var session = Session()
     session.hasToken = true
     let request = Self.request("x", headers.merging(["Host": "example.org:80"]) { a, _ in a })
-    let visitor = Visitor(session, isWritable: true)
+    let visitor = Principal(session, isWritable: true)
     #expect(visitor.refusal(toChange: .library, request)?.status == status)
-    #expect(Visitor(mayWrite: true).refusal(toChange: .library, request) == nil, "a Bearer needs neither")
+    #expect(Principal(mayWrite: true).refusal(toChange: .library, request) == nil, "a Bearer needs neither")
   }
 
   @Test func `an Origin has the scheme of the base URL`() {
@@ -257,7 +257,7 @@ import ZigguratUploading
     for (base, own, other) in [
       ("https://example.org/pictures", "https", "http"), ("HTTP://example.org", "http", "https"),
     ] {
-      let visitor = Visitor(session, isWritable: true, OwnScheme(base: base))
+      let visitor = Principal(session, isWritable: true, OwnScheme(base: base))
       func status(_ scheme: String) -> Int? {
         let headers = [
           "Host": "example.org", "Origin": "\(scheme)://example.org", "X-Forwarded-Proto": other,
@@ -271,9 +271,9 @@ import ZigguratUploading
 
   @Test func whoMayNotIsToldSo() {
     let request = Self.request(nil)
-    #expect(Visitor.anyone.refusal(toChange: .library, request)?.status == 401)
-    #expect(Visitor.anyone.refusal(toChange: .space, request)?["WWW-Authenticate"] == "Bearer")
-    #expect(Visitor(Session(), isWritable: true).refusal(toChange: .library, request)?.status == 403)
+    #expect(Principal.anyone.refusal(toChange: .library, request)?.status == 401)
+    #expect(Principal.anyone.refusal(toChange: .space, request)?["WWW-Authenticate"] == "Bearer")
+    #expect(Principal(Session(), isWritable: true).refusal(toChange: .library, request)?.status == 403)
   }
 
   @Test func tokenIsTakenAsBearerAlone() {

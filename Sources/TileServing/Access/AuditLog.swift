@@ -42,7 +42,7 @@ package final class AuditLog: Sendable {
   /// - Parameters:
   ///   - client: the address of the request's client; `nil` for an event without a request.
   ///   - visitor: the visitor that the request's credentials identify.
-  func add(_ event: AuditEvent, client: IPAddress?, visitor: Visitor?) {
+  func add(_ event: AuditEvent, client: IPAddress?, visitor: Principal?) {
     var json = JSONText(capacity: 256)
     json.object { json in
       json.member("time", Timestamp.now.description)

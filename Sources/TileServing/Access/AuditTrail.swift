@@ -5,7 +5,7 @@ struct AuditTrail: Sendable {
   let log: AuditLog?
   let attempts: LoginAttempts
 
-  func note(_ event: AuditEvent, _ request: Request? = nil, _ visitor: Visitor? = nil) {
+  func note(_ event: AuditEvent, _ request: Request? = nil, _ visitor: Principal? = nil) {
     if case .login(_, isRight: false) = event { attempts.countRefused() }
     log?.add(event, client: request?.origin, visitor: visitor)
   }

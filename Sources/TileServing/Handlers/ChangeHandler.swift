@@ -31,7 +31,7 @@ extension ChangeHandler {
   }
 
   private func refusal(toChange id: String?) -> Response? {
-    let place: Visitor.Place =
+    let place: Principal.Place =
       switch id.map({ ImageReference.parts(of: $0).repository }) {
       // An image of a space that is not open here is not found; the handler says so.
       case .space: visitor.mayWrite && visitor.space == nil ? .library : .space

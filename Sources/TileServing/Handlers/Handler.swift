@@ -7,14 +7,14 @@ import ZigguratTileProtocols
 final class Call: Sendable {
   let request: Request
   let path: PlainPath
-  let visitor: Visitor
+  let visitor: Principal
   let address: ServerAddress
   let principals: Principals
   /// The number of times that the request has waited.
   fileprivate let waits: Int
 
   init(
-    _ request: Request, _ path: PlainPath, visitor: Visitor, at address: ServerAddress,
+    _ request: Request, _ path: PlainPath, visitor: Principal, at address: ServerAddress,
     _ principals: Principals, waits: Int = 0
   ) {
     self.request = request
@@ -47,7 +47,7 @@ protocol Handler: Sendable {
 extension Handler {
   var request: Request { call.request }
   var path: PlainPath { call.path }
-  var visitor: Visitor { call.visitor }
+  var visitor: Principal { call.visitor }
   var decodedQuery: DecodedQuery { DecodedQuery(request.parameters) }
 
   /// The generation that the query names.

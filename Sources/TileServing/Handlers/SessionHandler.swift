@@ -60,7 +60,7 @@ struct SessionHandler: Sendable {
   private func logout(_ request: Request) -> Response {
     guard sessions.session(request) == nil || request.isSameOrigin(scheme) else { return .crossSite }
     if let session = sessions.session(request) {
-      audit.note(.logout, request, Visitor(session, isWritable: access.isWritable, scheme))
+      audit.note(.logout, request, Principal(session, isWritable: access.isWritable, scheme))
     }
     sessions.end(request)
     upkeep.forgetUploads()

@@ -116,7 +116,7 @@ struct UploadHandler: Handler {
   func plan(_ id: String?) -> BodyPlan {
     guard let uploads else { return .refuse(methodNotAllowed) }
     if let refusal = versionRefusal(isRequired: false) { return .refuse(refusal) }
-    let place = visitor.mayWrite ? Visitor.Place.library : .space
+    let place = visitor.mayWrite ? Principal.Place.library : .space
     if let refusal = visitor.refusal(toChange: place, request) { return .refuse(refusal.madePrivate) }
     let method = method
     if method == "HEAD", id != nil {

@@ -22,11 +22,11 @@ struct Principals: Middleware {
   }
 
   /// - Parameter isUse: whether this resets the session's idle time.
-  func visitor(_ request: Request, isUse: Bool = true) -> Visitor {
+  func visitor(_ request: Request, isUse: Bool = true) -> Principal {
     if let header = request.header("Authorization"), let token, token.admits(authorization: header) {
-      return Visitor(mayWrite: isWritable)
+      return Principal(mayWrite: isWritable)
     }
     guard let session = sessions.session(request, isUse: isUse) else { return .anyone }
-    return Visitor(session, isWritable: isWritable, scheme)
+    return Principal(session, isWritable: isWritable, scheme)
   }
 }

@@ -5,7 +5,7 @@ package struct RoutedRequest: Sendable {
   package var request: Request
   let path: AskedPath
   /// The visitor, set by `Principals`; `nil` for requests whose response does not depend on the visitor.
-  var visitor: Visitor?
+  var visitor: Principal?
 
   package init(_ request: Request) {
     self.request = request
