@@ -4,12 +4,12 @@ import ZigguratHTTPMessages
 @testable import ZigguratTileServing
 
 @Suite struct HostNamesTests {
-  private static let names = HostNames(own: ["127.0.0.1", "Images.Example.org.", "nas", "nas.local"])
+  private static let names = AllowedHosts(own: ["127.0.0.1", "Images.Example.org.", "nas", "nas.local"])
   private static let machine = "127.0.0.1"
   private static let network = "192.168.7.7"
   private static let internet = "203.0.113.1"
 
-  private func admits(_ names: HostNames, _ host: String, at address: String?) -> Bool {
+  private func admits(_ names: AllowedHosts, _ host: String, at address: String?) -> Bool {
     Array(host.utf8).withUnsafeBufferPointer { names.admit($0, at: { address.flatMap { IPAddress($0) } }) }
   }
 

@@ -9,9 +9,9 @@ import ZigguratHTTPMessages
   private static let b = ClientAddress("2001:db8:1:2::1")!
 
   @Test func anAddressWaitsTwiceAsLongAfterEachGuess() {
-    var limit = GuessLimit()
+    var limit = LoginRateLimiter()
     var now = 1000
-    for _ in 0..<GuessLimit.free { #expect(limit.admit(Self.a, now: now) == 0) }
+    for _ in 0..<LoginRateLimiter.free { #expect(limit.admit(Self.a, now: now) == 0) }
     var waits: [Int] = []
     for _ in 0..<12 {
       let wait = limit.admit(Self.a, now: now)
@@ -22,12 +22,12 @@ import ZigguratHTTPMessages
     }
     #expect(waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900])
     #expect(limit.admit(Self.b, now: now) == 0, "another address does not wait for it")
-    #expect(limit.admit(Self.a, now: now + GuessLimit.memory) == 0)
+    #expect(limit.admit(Self.a, now: now + LoginRateLimiter.memory) == 0)
   }
 
   @Test func theRightPasswordDoesNotWipeOutTheWrongOnesBeforeIt() {
-    var limit = GuessLimit()
-    for _ in 0..<GuessLimit.free - 1 { #expect(limit.admit(Self.a, now: 0) == 0) }
+    var limit = LoginRateLimiter()
+    for _ in 0..<LoginRateLimiter.free - 1 { #expect(limit.admit(Self.a, now: 0) == 0) }
     for _ in 0..<5 {
       #expect(limit.admit(Self.a, now: 0) == 0)
       limit.succeeded(Self.a)
@@ -37,8 +37,8 @@ import ZigguratHTTPMessages
   }
 
   @Test func whatWasNotTriedMakesNobodyWait() {
-    var limit = GuessLimit()
-    for _ in 0..<GuessLimit.free { #expect(limit.admit(Self.a, now: 0) == 0) }
+    var limit = LoginRateLimiter()
+    for _ in 0..<LoginRateLimiter.free { #expect(limit.admit(Self.a, now: 0) == 0) }
     // As where the queue of passwords is full, however often.
     for now in 1..<20 {
       #expect(limit.admit(Self.a, now: now) == 0)
@@ -49,16 +49,16 @@ import ZigguratHTTPMessages
   }
 
   @Test func othersWrongOnesKeepNobodyOut() {
-    var limit = GuessLimit()
-    for number in 0..<GuessLimit.addresses {
+    var limit = LoginRateLimiter()
+    for number in 0..<LoginRateLimiter.addresses {
       #expect(limit.admit(.ipv6(network: UInt64(number)), now: number / 100) == 0)
     }
-    #expect(limit.admit(Self.a, now: GuessLimit.addresses / 100) == 0)
+    #expect(limit.admit(Self.a, now: LoginRateLimiter.addresses / 100) == 0)
   }
 
   @Test func oneNetworkOfIPv6IsOneAddress() {
-    var limit = GuessLimit()
-    for number in 0..<GuessLimit.free {
+    var limit = LoginRateLimiter()
+    for number in 0..<LoginRateLimiter.free {
       #expect(limit.admit(ClientAddress("2001:db8:1:2::\(number)")!, now: 0) == 0)
     }
     #expect(limit.admit(ClientAddress("2001:db8:1:2:ffff::9")!, now: 0) > 0)

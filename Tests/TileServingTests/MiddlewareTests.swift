@@ -133,16 +133,16 @@ import ZigguratTestSupport
     let middleware = TokenAttempts(token: AccessToken(Self.token)!, attempts: attempts, audit: nil)
     let wrong = Self.request(["Authorization": "Bearer 0123456789abcdeX"])
     var statuses: [Int?] = []
-    for _ in 0...GuessLimit.free {
+    for _ in 0...LoginRateLimiter.free {
       statuses.append(Self.answer(middleware, to: wrong, .unauthorized)?.status)
     }
-    #expect(statuses == Array(repeating: 401, count: GuessLimit.free) + [429])
+    #expect(statuses == Array(repeating: 401, count: LoginRateLimiter.free) + [429])
     let right = Self.request(["Authorization": "Bearer \(Self.token)"])
     #expect(Self.answer(middleware, to: right, .unauthorized)?.status == 401)
     // An answer that is no refusal is no attempt.
     let fresh = TokenAttempts(
       token: AccessToken(Self.token)!, attempts: LoginAttempts(Metrics(), clock: { 0 }), audit: nil)
-    for _ in 0...(2 * GuessLimit.free) { #expect(Self.answer(fresh, to: wrong)?.status == 200) }
+    for _ in 0...(2 * LoginRateLimiter.free) { #expect(Self.answer(fresh, to: wrong)?.status == 200) }
     #expect(Self.answer(fresh, to: wrong, .unauthorized)?.status == 401)
   }
 

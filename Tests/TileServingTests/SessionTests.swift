@@ -69,7 +69,7 @@ import ZigguratUploading
     let id = table.begin(instead: Self.request(nil)) { $0.hasToken = true }
     #expect(id.utf8.count == 43)
     #expect(isAlive(id))
-    for other in ["", "x", String(id.dropLast()), id + "x", String(id.reversed()), SecretDigest.makeSecret()]
+    for other in ["", "x", String(id.dropLast()), id + "x", String(id.reversed()), TokenHash.makeSecret()]
     {
       #expect(!isAlive(other), "\(other)")
     }

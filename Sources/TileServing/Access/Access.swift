@@ -18,7 +18,7 @@ package struct Access: Sendable {
   package var proxies = TrustedProxies.none
   /// Whether trusted proxies state, for each request, the address by which clients reach the server.
   package var readsForwardedBase = false
-  package var hosts = HostNames(own: [])
+  package var hosts = AllowedHosts(own: [])
   package var origins = AllowedOrigins.any
   /// Whether every visitor can download the original files, if they are kept.
   package var offersOriginals = false

@@ -5,7 +5,7 @@ package import ZigguratHTTPMessages
 /// A page of another site can resolve its own name to an address in the visitor's network (DNS rebinding). The
 /// browser then lets it read the responses, because one name is one site. The browser still sends that name in
 /// `Host`. Therefore, at addresses that are not public, the server accepts only names that an attacker cannot own.
-package struct HostNames: Sendable {
+package struct AllowedHosts: Sendable {
   private var names: Set<String> = []
   /// Suffixes of accepted names, each with its leading dot.
   private var endings: [String] = []
@@ -19,12 +19,12 @@ package struct HostNames: Sendable {
 
   /// Parses comma-separated names such as `images.example.org,*.example.org`. Returns `nil` if the text is invalid.
   package init?(_ text: String) {
-    guard let names = HostNames(own: []).adding(text) else { return nil }
+    guard let names = AllowedHosts(own: []).adding(text) else { return nil }
     self = names
   }
 
   /// Returns these names and those of `other`.
-  package func adding(_ other: HostNames) -> HostNames {
+  package func adding(_ other: AllowedHosts) -> AllowedHosts {
     var result = self
     result.names.formUnion(other.names)
     result.endings += other.endings
@@ -34,7 +34,7 @@ package struct HostNames: Sendable {
 
   /// Returns these names and those of `text`: comma-separated `images.example.org`, `*.example.org`, or `*` for
   /// all. Returns `nil` if the text is invalid.
-  package func adding(_ text: String) -> HostNames? {
+  package func adding(_ text: String) -> AllowedHosts? {
     var result = self
     for word in ListedWords.of(text) {
       let name = Self.bare(word)

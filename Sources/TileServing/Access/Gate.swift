@@ -8,7 +8,7 @@ import ZigguratHTTPMessages
 /// that is not sent for requests from other sites.
 package struct Gate: Sendable {
   private let key: String
-  private let digest: SecretDigest
+  private let digest: TokenHash
   private let cookie: SessionCookie
 
   /// Creates a random key for this run of the server.
@@ -17,7 +17,7 @@ package struct Gate: Sendable {
     // The system's generator is that of the kernel.
     func random() -> String { String(UInt64.random(in: (1 << 60)...(.max)), radix: 16) }
     key = random() + random()
-    digest = SecretDigest(key.utf8)
+    digest = TokenHash(key.utf8)
     // Cookies do not distinguish ports of a host, so each server uses another cookie name.
     cookie = SessionCookie(isSecure: isSecure, name: "ziggurat-\(random().prefix(8))")
   }
@@ -39,7 +39,7 @@ package struct Gate: Sendable {
   }
 
   private func admits(cookies: UnsafeBufferPointer<UInt8>) -> Bool {
-    cookie.id(in: cookies).map { SecretDigest($0) } == digest
+    cookie.id(in: cookies).map { TokenHash($0) } == digest
   }
 
   func count(in cookies: UnsafeBufferPointer<UInt8>) -> Int { cookie.count(in: cookies) }
@@ -48,7 +48,7 @@ package struct Gate: Sendable {
   /// cookie and redirects to the page. Otherwise it is a refusal, which is the same for every path.
   func answer(_ request: Request, base: String) -> Response {
     let given = request.parameters.first { $0.name.elementsEqual("key".utf8) }?.value
-    guard let given, SecretDigest(given) == digest else { return Self.refusal }
+    guard let given, TokenHash(given) == digest else { return Self.refusal }
     return Response(
       303,
       [

@@ -3,7 +3,7 @@ import ZigguratHTTPMessages
 
 /// Login attempts by client address, with a rate limit.
 final class LoginAttempts: Sendable {
-  private let limit = Mutex(GuessLimit())
+  private let limit = Mutex(LoginRateLimiter())
   private let metrics: Metrics
   /// A monotonic clock, in seconds.
   private let clock: @Sendable () -> Int

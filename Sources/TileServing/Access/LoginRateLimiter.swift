@@ -5,7 +5,7 @@ import ZigguratHTTPMessages
 ///
 /// An attempt counts before it is tried, so that concurrent attempts gain nothing. A correct or untried attempt is
 /// subtracted again, but does not clear earlier wrong ones.
-struct GuessLimit {
+struct LoginRateLimiter {
   /// Wrong attempts of an address that are allowed without a delay.
   static let free = 5
   /// Seconds. The delay doubles up to this value.

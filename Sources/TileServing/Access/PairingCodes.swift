@@ -14,20 +14,20 @@ final class PairingCodes: Sendable {
     let issuer: String?
   }
 
-  private let codes = Mutex<[SecretDigest: Code]>([:])
+  private let codes = Mutex<[TokenHash: Code]>([:])
 
   /// - Parameters:
   ///   - now: seconds of a monotonic clock.
   ///   - issuer: the label of the session that creates the code; `nil` for a client without a session, which has
   ///     the token itself.
   func make(now: Int, issuer: String?) -> String {
-    let text = SecretDigest.makeSecret()
+    let text = TokenHash.makeSecret()
     codes.withLock { codes in
       codes = codes.filter { $0.value.end > now }
       if codes.count >= Self.limit, let oldest = codes.min(by: { $0.value.end < $1.value.end }) {
         codes[oldest.key] = nil
       }
-      codes[SecretDigest(text.utf8)] = Code(end: now + Self.lifetime, issuer: issuer)
+      codes[TokenHash(text.utf8)] = Code(end: now + Self.lifetime, issuer: issuer)
     }
     return text
   }
@@ -36,7 +36,7 @@ final class PairingCodes: Sendable {
   /// - Parameter isOpen: whether the session with a given label is still open.
   /// - Returns: whether the code was valid.
   func take(_ text: String, now: Int, isOpen: (String) -> Bool) -> Bool {
-    guard let code = codes.withLock({ $0.removeValue(forKey: SecretDigest(text.utf8)) }) else { return false }
+    guard let code = codes.withLock({ $0.removeValue(forKey: TokenHash(text.utf8)) }) else { return false }
     return code.end > now && code.issuer.map(isOpen) ?? true
   }
 }

@@ -4,12 +4,12 @@ import ZigguratCSodium
 ///
 /// Only the digest is kept. Reading the server's memory or timing a comparison therefore reveals nothing that
 /// grants access.
-struct SecretDigest: Hashable, Sendable {
+struct TokenHash: Hashable, Sendable {
   private let words: (UInt64, UInt64, UInt64, UInt64)
 
   /// Computes BLAKE2b of the text.
   init(_ text: some Sequence<UInt8>) {
-    self = Array(text).withUnsafeBufferPointer { SecretDigest($0) }
+    self = Array(text).withUnsafeBufferPointer { TokenHash($0) }
   }
 
   init(_ text: UnsafeBufferPointer<UInt8>) {
@@ -34,7 +34,7 @@ struct SecretDigest: Hashable, Sendable {
     return String(decoding: text.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  static func == (a: SecretDigest, b: SecretDigest) -> Bool {
+  static func == (a: TokenHash, b: TokenHash) -> Bool {
     // Constant time, wherever the digests differ.
     let (a, b) = (a.words, b.words)
     return (a.0 ^ b.0) | (a.1 ^ b.1) | (a.2 ^ b.2) | (a.3 ^ b.3) == 0
@@ -45,7 +45,7 @@ struct SecretDigest: Hashable, Sendable {
 
 /// The token that grants write access to programs and to the library's owner.
 package struct AccessToken: Sendable {
-  private let digest: SecretDigest
+  private let digest: TokenHash
 
   /// Accepts 16 to 256 printable ASCII characters without spaces: valid in an `Authorization` header and hard to
   /// guess. Returns `nil` for any other text.
@@ -53,16 +53,16 @@ package struct AccessToken: Sendable {
     guard (16...256).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
       return nil
     }
-    digest = SecretDigest(text.utf8)
+    digest = TokenHash(text.utf8)
   }
 
   /// Creates a token of 256 random bits, whose text is to be shown to the owner once.
   package static func make() -> (token: AccessToken, text: String) {
-    let text = SecretDigest.makeSecret()
+    let text = TokenHash.makeSecret()
     return (AccessToken(text)!, text)
   }
 
-  func isSame(_ text: some Sequence<UInt8>) -> Bool { SecretDigest(text) == digest }
+  func isSame(_ text: some Sequence<UInt8>) -> Bool { TokenHash(text) == digest }
 
   /// Whether the header's value uses the scheme `Bearer`, with a correct or wrong token.
   static func isBearer(_ authorization: String) -> Bool {

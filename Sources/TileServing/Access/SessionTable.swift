@@ -34,7 +34,7 @@ package final class SessionTable: Sendable {
   let cookie: SessionCookie
   private let limits: Limits
   private let now: @Sendable () -> Int
-  private let sessions = Mutex<[SecretDigest: Session]>([:])
+  private let sessions = Mutex<[TokenHash: Session]>([:])
   /// Called whenever spaces are locked.
   private let locked: @Sendable () -> Void
   /// Called whenever sessions end.
@@ -66,7 +66,7 @@ package final class SessionTable: Sendable {
   /// - Parameter isUse: whether this resets the session's idle time.
   func session(cookies: UnsafeBufferPointer<UInt8>, isUse: Bool = true) -> Session? {
     guard let id = cookie.id(in: cookies) else { return nil }
-    let digest = SecretDigest(id)
+    let digest = TokenHash(id)
     let time = now()
     return sessions.withLock { sessions in
       guard var session = sessions[digest], isAlive(session, time) else { return nil }
@@ -99,7 +99,7 @@ package final class SessionTable: Sendable {
   /// new id, so that an id planted in the browser beforehand gains nothing (session fixation).
   /// - Returns: the id.
   func begin(instead request: Request, adding change: (inout Session) -> Void) -> String {
-    let id = SecretDigest.makeSecret()
+    let id = TokenHash.makeSecret()
     let time = now()
     var session = self.session(request) ?? Session()
     if session.began == 0 {
@@ -117,7 +117,7 @@ package final class SessionTable: Sendable {
       {
         sessions[oldest.key] = nil
       }
-      sessions[SecretDigest(id.utf8)] = session
+      sessions[TokenHash(id.utf8)] = session
     }
     return id
   }
@@ -177,7 +177,7 @@ package final class SessionTable: Sendable {
     sessions.withLock { Self.spaces($0) }
   }
 
-  private static func spaces(_ sessions: [SecretDigest: Session]) -> [SpaceLibrary] {
+  private static func spaces(_ sessions: [TokenHash: Session]) -> [SpaceLibrary] {
     var seen: Set<ObjectIdentifier> = []
     return sessions.values.compactMap(\.space).filter { seen.insert(ObjectIdentifier($0)).inserted }
   }
@@ -187,8 +187,8 @@ package final class SessionTable: Sendable {
   }
 
   private func remove(
-    _ isGone: (SecretDigest, Session) -> Bool,
-    adding add: (inout [SecretDigest: Session]) -> Void = { _ in }
+    _ isGone: (TokenHash, Session) -> Bool,
+    adding add: (inout [TokenHash: Session]) -> Void = { _ in }
   ) {
     let (gone, hasEnded) = sessions.withLock { sessions -> ([SpaceLibrary], Bool) in
       let (before, ids) = (Self.spaces(sessions), Set(sessions.keys))
@@ -202,8 +202,8 @@ package final class SessionTable: Sendable {
     if hasEnded { ended() }
   }
 
-  private func oldDigest(_ request: Request) -> SecretDigest? {
+  private func oldDigest(_ request: Request) -> TokenHash? {
     guard var cookies = request.header("Cookie") else { return nil }
-    return cookies.withUTF8 { cookie.id(in: $0).map { SecretDigest($0) } }
+    return cookies.withUTF8 { cookie.id(in: $0).map { TokenHash($0) } }
   }
 }

@@ -7,7 +7,7 @@ protocol TextParsable: Sendable {
 }
 
 extension TrustedProxies: TextParsable {}
-extension HostNames: TextParsable {}
+extension AllowedHosts: TextParsable {}
 extension AllowedOrigins: TextParsable {}
 extension FrameAncestors: TextParsable {}
 

@@ -51,7 +51,7 @@ struct ServerConfiguration: Codable, Equatable, Sendable {
     /// Whether trusted proxies state the public URL in each request.
     var readsForwardedBase = false
     var trustedProxies: TextValue<TrustedProxies>?
-    var allowedHosts: TextValue<HostNames>?
+    var allowedHosts: TextValue<AllowedHosts>?
     var allowedOrigins: TextValue<AllowedOrigins>?
     var frameAncestors: TextValue<FrameAncestors>?
 
@@ -185,7 +185,7 @@ extension ServerConfiguration {
       network.trustedProxies?.value
       ?? (network.hasBaseURL ? .local : isLocal ? TrustedProxies("unix") : nil) ?? .none
     access.readsForwardedBase = network.readsForwardedBase
-    let names = HostNames(own: ownNames)
+    let names = AllowedHosts(own: ownNames)
     access.hosts = network.allowedHosts?.value.adding(names) ?? names
     access.origins = network.allowedOrigins?.value ?? .any
     access.offersOriginals = changes.publicOriginals
