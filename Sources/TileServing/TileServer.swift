@@ -40,8 +40,8 @@ package final class TileServer: Sendable {
   /// The counters of responses.
   package let metrics = Metrics()
   /// The gate of a library that is open only to clients with its key.
-  package let gate: Gate?
-  let access: Access
+  package let gate: LaunchKeyAuth?
+  let access: ServerOptions
   let disk: DiskSpace
   let sessions: SessionTable
   let upkeep: SessionUpkeep
@@ -57,7 +57,7 @@ package final class TileServer: Sendable {
   package init(
     library: any ImageRepository, publicFolder: String?, baseURL: String = "",
     rendering: RenderOptions = RenderOptions(),
-    gate: Gate? = nil, access: Access = Access(), uploads: Uploads? = nil,
+    gate: LaunchKeyAuth? = nil, access: ServerOptions = ServerOptions(), uploads: Uploads? = nil,
     version: String = "0", identity: SiteIdentity = SiteIdentity()
   ) throws(StorageError) {
     self.gate = gate
@@ -109,7 +109,7 @@ package final class TileServer: Sendable {
   }
 
   private static func everyResponse(
-    _ access: Access, _ crossOrigin: CrossOrigin, _ audit: AuditTrail, takesUploads: Bool
+    _ access: ServerOptions, _ crossOrigin: CrossOrigin, _ audit: AuditTrail, takesUploads: Bool
   ) -> MiddlewareList {
     var list: [any Middleware] = [SecurityHeaders(), ConditionalRequests()]
     if takesUploads { list.append(UploadHeaders()) }
@@ -122,7 +122,7 @@ package final class TileServer: Sendable {
   }
 
   private static func admission(
-    _ access: Access, _ gate: Gate?, _ address: ServerAddress, _ principals: Principals, _ images: ImageAccess
+    _ access: ServerOptions, _ gate: LaunchKeyAuth?, _ address: ServerAddress, _ principals: Principals, _ images: ImageAccess
   ) -> MiddlewareList {
     let key: [any Middleware] = gate.map { [LaunchKey(gate: $0, base: address.base)] } ?? []
     return MiddlewareList(

@@ -56,7 +56,7 @@ final class TestServer {
     // libmicrohttpd leaves the signal to the program.
     signal(SIGPIPE, SIG_IGN)
     folder = try TemporaryFolder()
-    var access = Access()
+    var access = ServerOptions()
     access.token = AccessToken(Self.token)
     access.proxies = proxies
     access.isWritable = takesUploads

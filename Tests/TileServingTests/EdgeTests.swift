@@ -32,7 +32,7 @@ import ZigguratTestSupport
   private static let key = EdgeKey.make()
 
   private func site(isBehindEdge: Bool = true, maxAge: Int = 0) throws -> TileServer {
-    var access = Access()
+    var access = ServerOptions()
     (access.surrogateSeed, access.tileMaxAge) = (isBehindEdge ? Self.key.seed : nil, maxAge)
     let library = try ListRepository(Source(path: folder.path), name: "edge")
     return try TileServer(library: library, publicFolder: nil, access: access)

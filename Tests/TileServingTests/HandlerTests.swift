@@ -34,7 +34,7 @@ import ZigguratUploading
       library: library, catalogQueue: BlockingQueue(capacity: 4), metadataQueue: BlockingQueue(capacity: 4),
       originalQueue: BlockingQueue(capacity: 4), surrogateSeed: nil, cacheWords: CacheWords(maxAge: 0))
     let audit = AuditTrail(log: nil, attempts: LoginAttempts(metrics, clock: { 0 }))
-    changes = ChangeAccess(audit: audit, disk: DiskSpace(Access(), metrics, nil))
+    changes = ChangeAccess(audit: audit, disk: DiskSpace(ServerOptions(), metrics, nil))
     trash = TrashAccess(library: Trash(library, keeps: 60), keeps: 60)
   }
 
@@ -48,7 +48,7 @@ import ZigguratUploading
     let path = try PlainPath(request.rawPath, query: request.query)
     return Call(
       request, path, visitor: visitor, at: ServerAddress("https://example.org/base/"),
-      Principals(sessions, Access(), OwnScheme()))
+      Principals(sessions, ServerOptions(), OwnScheme()))
   }
 
   private static func object(_ response: Response) throws -> [String: Any] {
@@ -144,7 +144,7 @@ import ZigguratUploading
 
   @Test func `a monitor gets figures, and health in one word`() throws {
     func handler(hides: Bool) throws -> MonitoringHandler {
-      var access = Access()
+      var access = ServerOptions()
       access.hidesMetrics = hides
       return MonitoringHandler(
         call: try call("/metrics"), images: images, access: access, metrics: metrics, disk: changes.disk,
@@ -225,7 +225,7 @@ import ZigguratUploading
   /// Every route, by every method that changes something: one that has no such method is refused, and ends nothing.
   @Test(arguments: ["POST", "PUT", "PATCH", "DELETE"])
   func `a change of what cannot be changed is refused`(method: String) throws {
-    var access = Access()
+    var access = ServerOptions()
     access.isWritable = true
     let folder = try TemporaryFolder()
     let uploads = try Uploads(library: folder.path)
@@ -256,7 +256,7 @@ import ZigguratUploading
   }
 
   @Test func `a change is refused if the session has ended while its body arrived`() async throws {
-    var access = Access()
+    var access = ServerOptions()
     access.isWritable = true
     let principals = Principals(sessions, access, OwnScheme())
     let id = sessions.begin(instead: SessionTests.request(nil)) { $0.hasToken = true }
@@ -294,7 +294,7 @@ import ZigguratUploading
     let images = ImageAccess(
       library: library, catalogQueue: BlockingQueue(capacity: 4), metadataQueue: BlockingQueue(capacity: 4),
       originalQueue: BlockingQueue(capacity: 4), surrogateSeed: nil, cacheWords: CacheWords(maxAge: 0))
-    var access = Access()
+    var access = ServerOptions()
     access.isWritable = true
     access.token = AccessToken("0123456789abcdef")
     let headers = ["If-Match": "\"version\"", "Authorization": "Bearer 0123456789abcdef"]

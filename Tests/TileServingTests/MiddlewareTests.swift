@@ -183,7 +183,7 @@ import ZigguratTestSupport
 
   @Test("with a launch key nobody else reads, and nobody writes")
   func launchKey() {
-    let gate = Gate()
+    let gate = LaunchKeyAuth()
     let middleware = LaunchKey(gate: gate, base: "")
     let withoutKey = Self.answer(middleware, to: Self.request())
     #expect(withoutKey?.status == 403)
@@ -208,7 +208,7 @@ import ZigguratTestSupport
       ("/api/%73ession", "GET", false), ("/api/images/one", "OPTIONS", false),
     ])
   func principals(path: String, method: String, isFound: Bool) {
-    var access = Access()
+    var access = ServerOptions()
     access.isWritable = true
     access.token = AccessToken(Self.token)
     let sessions = SessionTable(limits: SessionTable.Limits(), now: { 0 }, locked: {})
@@ -282,7 +282,7 @@ import ZigguratTestSupport
   @Test(
     "the launch key is asked for before the catalog is, and nothing that is refused is compressed or kept")
   func lists() throws {
-    let site = try TileServer(library: InMemoryRepository(), publicFolder: nil, gate: Gate())
+    let site = try TileServer(library: InMemoryRepository(), publicFolder: nil, gate: LaunchKeyAuth())
     // A list would come later, from a thread that may wait.
     guard
       case .response(let response) = site.respond(

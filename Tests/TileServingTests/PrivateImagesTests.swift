@@ -50,7 +50,7 @@ import ZigguratThreads
     let sessions = SessionTable(limits: SessionTable.Limits(), now: { 0 })
     return Call(
       request, try PlainPath(request.rawPath, query: request.query), visitor: visitor,
-      at: ServerAddress("https://example.org/"), Principals(sessions, Access(), OwnScheme()))
+      at: ServerAddress("https://example.org/"), Principals(sessions, ServerOptions(), OwnScheme()))
   }
 
   private static func object(_ response: Response) throws -> [String: Any] {

@@ -6,7 +6,7 @@ import ZigguratHTTPMessages
 ///
 /// The printed address contains the key. The first response replaces it by a cookie that scripts cannot read and
 /// that is not sent for requests from other sites.
-package struct Gate: Sendable {
+package struct LaunchKeyAuth: Sendable {
   private let key: String
   private let digest: TokenHash
   private let cookie: SessionCookie

@@ -9,7 +9,7 @@ import ZigguratUploading
 struct MonitoringHandler: LibraryHandler {
   var call: Call
   let images: ImageAccess
-  let access: Access
+  let access: ServerOptions
   let metrics: Metrics
   let disk: DiskSpace
   let pictures: PictureAccess

@@ -12,7 +12,7 @@ struct SessionHandler: Sendable {
   let principals: Principals
   let passwords: PasswordAccess
   let library: any ImageRepository
-  let access: Access
+  let access: ServerOptions
   let audit: AuditTrail
   let pairing: PairingCodes
   let scheme: OwnScheme

@@ -2,7 +2,7 @@ import ZigguratHTTPMessages
 
 /// Requires the key that the server printed when it started, and refuses all changes.
 struct LaunchKey: Middleware {
-  let gate: Gate
+  let gate: LaunchKeyAuth
   /// The prefix of every URL.
   let base: String
 

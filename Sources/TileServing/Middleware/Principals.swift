@@ -7,7 +7,7 @@ struct Principals: Middleware {
   private let isWritable: Bool
   private let scheme: OwnScheme
 
-  init(_ sessions: SessionTable, _ access: Access, _ scheme: OwnScheme) {
+  init(_ sessions: SessionTable, _ access: ServerOptions, _ scheme: OwnScheme) {
     self.sessions = sessions
     token = access.token
     isWritable = access.isWritable

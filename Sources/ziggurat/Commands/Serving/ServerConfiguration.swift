@@ -93,7 +93,7 @@ struct ServerConfiguration: Codable, Equatable, Sendable {
     /// The file of the token; nil for a new token.
     var tokenFile: String?
     /// Seconds in which deleted images can be restored.
-    var keepsDeleted = Access().keepsDeleted
+    var keepsDeleted = ServerOptions().keepsDeleted
     /// Whether everybody can download original files.
     var publicOriginals = false
   }
@@ -174,8 +174,8 @@ extension ServerConfiguration {
   }
 
   /// Returns the access rules, without secrets, for a server with inherited sockets.
-  func access(sockets: [HandedSocket.Place]) -> Access {
-    var access = Access()
+  func access(sockets: [HandedSocket.Place]) -> ServerOptions {
+    var access = ServerOptions()
     access.isWritable = changes.isWritable
     access.keepsDeleted = changes.keepsDeleted
     access.sessions = spaces.sessions
