@@ -148,22 +148,22 @@ package final class TileServer: Sendable {
   }
 
   /// Returns the use of the body of a POST, PUT, PATCH or DELETE, by its headers.
-  package func bodyPlan(for request: RoutedRequest) -> BodyPlan {
+  package func bodyPlan(for request: RoutedRequest) -> RequestBodyPolicy {
     if let refusal = admission.refusal(of: request) { return .refuse(refusal) }
-    do throws(PlainPath.Refusal) {
+    do throws(NormalizedPath.Refusal) {
       let path = try request.path.get()
       return bodyPlan(for: call(request.request, path, principals.visitor(request.request)))
     } catch { return .refuse(.text(error.status, error.text)) }
   }
 
-  private func call(_ request: Request, _ path: PlainPath, _ visitor: Principal) -> Call {
+  private func call(_ request: Request, _ path: NormalizedPath, _ visitor: Principal) -> Call {
     Call(request, path, visitor: visitor, at: address, principals)
   }
 
   private func reply(to request: RoutedRequest) -> Reply {
     if request.isOfSession { return sessionHandler.reply(to: request.request) }
-    let path: PlainPath
-    do throws(PlainPath.Refusal) { path = try request.path.get() } catch {
+    let path: NormalizedPath
+    do throws(NormalizedPath.Refusal) { path = try request.path.get() } catch {
       switch request.method {
       case "OPTIONS":
         let preflight = crossOrigin.preflight(request.request, ["GET", "HEAD", "OPTIONS"])
@@ -275,7 +275,7 @@ package final class TileServer: Sendable {
 
   // MARK: Changes
 
-  private func bodyPlan(for call: Call) -> BodyPlan {
+  private func bodyPlan(for call: Call) -> RequestBodyPolicy {
     guard case .api(let request) = call.path.route else {
       return .refuse(.methodNotAllowed(besides: [], isProblem: false))
     }
@@ -292,7 +292,7 @@ package final class TileServer: Sendable {
     case .images, .image, .trash, .restore, .upload(nil), .events, .pairing, .version, .nothing: break
     }
     let methods = writingMethods(call)
-    let notAllowed = BodyPlan.refuse(.methodNotAllowed(besides: methods, isProblem: true))
+    let notAllowed = RequestBodyPolicy.refuse(.methodNotAllowed(besides: methods, isProblem: true))
     guard methods.contains(call.request.method) else { return notAllowed }
     switch request {
     case .image(let image):

@@ -45,7 +45,7 @@ import ZigguratUploading
     let request = Request(method: method, rawPath: parts[0], query: parts.count > 1 ? parts[1] : []) {
       headers[$0]
     }
-    let path = try PlainPath(request.rawPath, query: request.query)
+    let path = try NormalizedPath(request.rawPath, query: request.query)
     return Call(
       request, path, visitor: visitor, at: ServerAddress("https://example.org/base/"),
       Principals(sessions, ServerOptions(), OwnScheme()))
@@ -248,7 +248,7 @@ import ZigguratUploading
   }
 
   /// Returns the response of a plan that collects its body.
-  private static func answer(_ plan: BodyPlan, _ request: Request) async throws -> Response {
+  private static func answer(_ plan: RequestBodyPolicy, _ request: Request) async throws -> Response {
     guard case .collect(_, let answer) = plan else {
       throw StorageError("collect a body", "the plan is another one")
     }
@@ -263,7 +263,7 @@ import ZigguratUploading
     let headers = ["Cookie": "ziggurat-session=\(id)", "Sec-Fetch-Site": "same-origin"]
     let request = Request(method: "DELETE", rawPath: Array("/api/images/two".utf8)) { headers[$0] }
     let call = Call(
-      request, try PlainPath(request.rawPath, query: []), visitor: principals.visitor(request),
+      request, try NormalizedPath(request.rawPath, query: []), visitor: principals.visitor(request),
       at: ServerAddress(""), principals)
     let edits = EditHandler(
       call: call, images: images, originals: originals, changes: changes,
@@ -300,7 +300,7 @@ import ZigguratUploading
     let headers = ["If-Match": "\"version\"", "Authorization": "Bearer 0123456789abcdef"]
     let request = Request(method: "DELETE", rawPath: Array("/api/images/\(id)".utf8)) { headers[$0] }
     let call = Call(
-      request, try PlainPath(request.rawPath, query: []), visitor: Principal(mayWrite: true),
+      request, try NormalizedPath(request.rawPath, query: []), visitor: Principal(mayWrite: true),
       at: ServerAddress(""), Principals(sessions, access, OwnScheme()))
     let edits = EditHandler(
       call: call, images: images, originals: originals, changes: changes, editor: LibraryEditor(library),

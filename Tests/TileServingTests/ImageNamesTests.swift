@@ -46,7 +46,7 @@ import ZigguratTestSupport
       #expect(ImageID(id.text) == id, "seed \(seed): \(id)")
       for shown in [ImageReference(id, in: .library), ImageReference(id, in: .space)] {
         let escaped = PercentEncoding.encode(shown.text)
-        let path = try PlainPath(Array("/view/\(escaped)".utf8))
+        let path = try NormalizedPath(Array("/view/\(escaped)".utf8))
         guard case .view(let range) = path.route else {
           Issue.record("seed \(seed): \(shown)")
           continue
@@ -94,7 +94,7 @@ import ZigguratTestSupport
     "what is no id is found nowhere in a path",
     arguments: ["..%2Fa", "a%2F%2Fb", "%2Fa", "a%2F", "a%2F.%2Fb"])
   func noIDs(text: String) throws {
-    let path = try PlainPath(Array("/view/\(text)".utf8))
+    let path = try NormalizedPath(Array("/view/\(text)".utf8))
     guard case .view(let range) = path.route else {
       Issue.record("\(text)")
       return

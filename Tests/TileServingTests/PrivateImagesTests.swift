@@ -49,7 +49,7 @@ import ZigguratThreads
     }
     let sessions = SessionTable(limits: SessionTable.Limits(), now: { 0 })
     return Call(
-      request, try PlainPath(request.rawPath, query: request.query), visitor: visitor,
+      request, try NormalizedPath(request.rawPath, query: request.query), visitor: visitor,
       at: ServerAddress("https://example.org/"), Principals(sessions, ServerOptions(), OwnScheme()))
   }
 

@@ -131,7 +131,7 @@ struct RouteTests {
       ("/a%25b", "/a%25b"), ("/%c3%bc", "/ü"), ("//a//", "//a//"),
     ])
   func spelling(sent: String, spelled: String) throws {
-    #expect(try PlainPath(Array(sent.utf8)).bytes == Array(spelled.utf8))
+    #expect(try NormalizedPath(Array(sent.utf8)).bytes == Array(spelled.utf8))
   }
 
   @Test(
@@ -141,7 +141,7 @@ struct RouteTests {
       ("a=%zz+%", "a=%zz+%"), ("a=%ff", "a=%ff"),
     ])
   func query(sent: String, spelled: String) throws {
-    let path = try PlainPath(Array("/x%2Cy".utf8), query: Array(sent.utf8))
+    let path = try NormalizedPath(Array("/x%2Cy".utf8), query: Array(sent.utf8))
     #expect(path.bytes == Array("/x,y?\(spelled)".utf8))
     path.withRawPath {
       #expect($0.count == 4)
@@ -169,7 +169,7 @@ struct RouteTests {
       ("/%ff", 400), ("/%ed%a0%80", 400), ("/..", 404), ("/a/./b", 404), ("/%2e%2e/x", 404), ("/.%2e", 404),
     ])
   func refused(path: String, status: Int) {
-    let refusal = #expect(throws: PlainPath.Refusal.self) { try PlainPath(Array(path.utf8)) }
+    let refusal = #expect(throws: NormalizedPath.Refusal.self) { try NormalizedPath(Array(path.utf8)) }
     #expect(refusal?.status == status)
   }
 }

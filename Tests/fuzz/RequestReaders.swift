@@ -24,7 +24,7 @@ extension FuzzInput {
     query.withUnsafeBytes { _ = LoggedQuery($0, showsWords: true).text }
     path.withUnsafeBytes { _ = LoggedPath($0).text }
     bytes.withUnsafeBytes { _ = LoggedReferer($0).text }
-    guard let plain = try? PlainPath(path, query: query) else { return }
+    guard let plain = try? NormalizedPath(path, query: query) else { return }
     plain.withRawPath { place(plain.route, $0) }
     let parameters = query.split(separator: UInt8(ascii: "&")).map { String(decoding: $0, as: UTF8.self) }.map
     { part in

@@ -39,7 +39,7 @@ final class RequestBodyReader: @unchecked Sendable {
   private var progress = 0
 
   /// Returns `nil` if the plan is to refuse.
-  init?(_ plan: BodyPlan, _ request: RoutedRequest, _ connection: Connection, _ queue: ThreadPool) {
+  init?(_ plan: RequestBodyPolicy, _ request: RoutedRequest, _ connection: Connection, _ queue: ThreadPool) {
     switch plan {
     case .refuse: return nil
     case .collect(let limit, let answer): sink = .memory(limit: limit, answer: answer)

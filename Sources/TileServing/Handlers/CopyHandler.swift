@@ -115,7 +115,7 @@ struct CopyHandler: ChangeHandler {
     }
   }
 
-  func plan(_ image: Range<Int>) -> BodyPlan {
+  func plan(_ image: Range<Int>) -> RequestBodyPolicy {
     let text = path.text(image)
     return plan(of: text) { .response($0.copy(text, $1.body)) }
   }

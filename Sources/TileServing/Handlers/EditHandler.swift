@@ -17,7 +17,7 @@ struct EditHandler: ChangeHandler, DescribingHandler {
 
   /// PATCH or DELETE of one image.
   /// - Parameter image: the place of the id in the path.
-  func plan(_ image: Range<Int>) -> BodyPlan {
+  func plan(_ image: Range<Int>) -> RequestBodyPolicy {
     let text = path.text(image)
     let reference = ImageReference(text)
     if request.method == "PATCH" { return plan(of: text) { .response($0.edit(reference, $1)) } }
@@ -30,7 +30,7 @@ struct EditHandler: ChangeHandler, DescribingHandler {
   }
 
   /// POST of a list of ids to delete.
-  func deletionsPlan() -> BodyPlan { plan { .response($0.deleteMany($1.body)) } }
+  func deletionsPlan() -> RequestBodyPolicy { plan { .response($0.deleteMany($1.body)) } }
 
   /// Whether an image is still the version that the client read, if it states one (`If-Match`, RFC 9110, section 13.1.1).
   private func isCurrent(

@@ -6,7 +6,7 @@ import ZigguratTileProtocols
 /// A request as handlers see it: one object, so that a handler is made and copied without a count for each part.
 final class Call: Sendable {
   let request: Request
-  let path: PlainPath
+  let path: NormalizedPath
   let visitor: Principal
   let address: ServerAddress
   let principals: Principals
@@ -14,7 +14,7 @@ final class Call: Sendable {
   fileprivate let waits: Int
 
   init(
-    _ request: Request, _ path: PlainPath, visitor: Principal, at address: ServerAddress,
+    _ request: Request, _ path: NormalizedPath, visitor: Principal, at address: ServerAddress,
     _ principals: Principals, waits: Int = 0
   ) {
     self.request = request
@@ -46,7 +46,7 @@ protocol Handler: Sendable {
 
 extension Handler {
   var request: Request { call.request }
-  var path: PlainPath { call.path }
+  var path: NormalizedPath { call.path }
   var visitor: Principal { call.visitor }
   var decodedQuery: DecodedQuery { DecodedQuery(request.parameters) }
 

@@ -66,7 +66,7 @@ struct MoveHandler: ChangeHandler {
     }
   }
 
-  func plan(_ image: Range<Int>) -> BodyPlan {
+  func plan(_ image: Range<Int>) -> RequestBodyPolicy {
     let text = path.text(image)
     return plan(of: text) { $0.move(text, $1) }
   }

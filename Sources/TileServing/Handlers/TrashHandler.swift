@@ -43,7 +43,7 @@ struct TrashHandler: ChangeHandler {
 
   /// POST of a restoration.
   /// - Parameter deletion: its name.
-  func restorePlan(_ deletion: String) -> BodyPlan {
+  func restorePlan(_ deletion: String) -> RequestBodyPolicy {
     plan { handler, _ in .response(handler.restore(deletion)) }
   }
 

@@ -113,7 +113,7 @@ struct UploadHandler: Handler {
   private func note(_ event: AuditEvent) { audit.note(event, request, visitor) }
 
   /// - Parameter id: of one; nil for all of them.
-  func plan(_ id: String?) -> BodyPlan {
+  func plan(_ id: String?) -> RequestBodyPolicy {
     guard let uploads else { return .refuse(methodNotAllowed) }
     if let refusal = versionRefusal(isRequired: false) { return .refuse(refusal) }
     let place = visitor.mayWrite ? Principal.Place.library : .space
@@ -150,7 +150,7 @@ struct UploadHandler: Handler {
     }
   }
 
-  private func begin(_ uploads: Uploads) throws(UploadError) -> BodyPlan {
+  private func begin(_ uploads: Uploads) throws(UploadError) -> RequestBodyPolicy {
     guard let length = number("Upload-Length") else {
       throw UploadError(.malformed, "Upload-Length is missing or not a number")
     }
@@ -190,7 +190,7 @@ struct UploadHandler: Handler {
     return (own, space.space.makeVault())
   }
 
-  private func go(on id: String, _ uploads: Uploads) throws(UploadError) -> BodyPlan {
+  private func go(on id: String, _ uploads: Uploads) throws(UploadError) -> RequestBodyPolicy {
     guard let upload = visible(id, uploads) else { return .refuse(Self.unknown) }
     try checkType()
     guard let offset = number("Upload-Offset") else {

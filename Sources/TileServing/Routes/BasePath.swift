@@ -66,7 +66,7 @@ package struct BasePath: Sendable {
     guard path.count <= 3 * "/metrics".utf8.count, !path.dropFirst().contains(UInt8(ascii: "/")) else {
       return false
     }
-    if case .metrics = try? PlainPath(Array(path)).route { return true }
+    if case .metrics = try? NormalizedPath(Array(path)).route { return true }
     return false
   }
 

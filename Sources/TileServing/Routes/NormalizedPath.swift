@@ -5,7 +5,7 @@ import ZigguratTileProtocols
 /// A request's path in normalized form (RFC 3986, section 6.2.2.2). Only slashes and percent signs stay escaped, so
 /// that an escaped slash is part of an id. The query follows, with plus signs decoded to spaces and escaped
 /// ampersands kept.
-struct PlainPath {
+struct NormalizedPath {
   /// The path, followed by a question mark and the query if there is one.
   let bytes: [UInt8]
   /// The length of the path in bytes.
@@ -93,15 +93,15 @@ struct PlainPath {
 }
 
 /// A request's normalized path or the reason why it is invalid, parsed once for all uses.
-typealias AskedPath = Result<PlainPath, PlainPath.Refusal>
+typealias RequestedPath = Result<NormalizedPath, NormalizedPath.Refusal>
 
-extension AskedPath {
+extension RequestedPath {
   init(_ request: Request) {
-    self.init { () throws(PlainPath.Refusal) in try PlainPath(request.rawPath, query: request.query) }
+    self.init { () throws(NormalizedPath.Refusal) in try NormalizedPath(request.rawPath, query: request.query) }
   }
 
   /// `nil` if the path is malformed.
-  var found: PlainPath? { if case .success(let path) = self { path } else { nil } }
+  var found: NormalizedPath? { if case .success(let path) = self { path } else { nil } }
 
   var route: Route? { found?.route }
 }

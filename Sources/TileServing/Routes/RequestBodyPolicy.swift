@@ -1,7 +1,7 @@
 package import ZigguratHTTPMessages
 
 /// The handling of the body of a request that may change something. It is chosen from the headers alone.
-package enum BodyPlan: Sendable {
+package enum RequestBodyPolicy: Sendable {
   /// Responds immediately and closes the connection, because the unread body would be parsed as the next request.
   case refuse(Response)
   /// Reads the body into `Request.body` and responds on a worker. A body of more than `limit` bytes gets 413.

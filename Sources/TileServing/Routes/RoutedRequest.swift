@@ -3,13 +3,13 @@ package import ZigguratHTTPMessages
 /// A request and its route, parsed once.
 package struct RoutedRequest: Sendable {
   package var request: Request
-  let path: AskedPath
+  let path: RequestedPath
   /// The visitor, set by `Principals`; `nil` for requests whose response does not depend on the visitor.
   var visitor: Principal?
 
   package init(_ request: Request) {
     self.request = request
-    path = AskedPath(request)
+    path = RequestedPath(request)
   }
 
   package var method: String { request.method }
