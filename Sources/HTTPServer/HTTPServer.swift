@@ -73,7 +73,7 @@ package final class HTTPServer {
   ///   - logFile: what lines of the log are added to; nil for stderr.
   ///   - report: takes lines for the operator.
   package init(
-    tileServer: TileServer, hosts: [String], port: Int, paths: [String] = [], handed: [HandedSocket] = [],
+    tileServer: TileServer, hosts: [String], port: Int, paths: [String] = [], handed: [InheritedSocket] = [],
     monitors: (host: String, port: Int)? = nil, threads: Int, limits: Limits = Limits(),
     log: AccessLog.Style = .none, logFile: String? = nil, report: @escaping @Sendable (String) -> Void
   ) throws(StartError) {

@@ -14,7 +14,7 @@ import ZigguratTestSupport
   init() throws { folder = try TemporaryFolder() }
 
   private func configuration(
-    _ words: [String], _ environment: [String: String] = [:], sockets: [HandedSocket.Place] = []
+    _ words: [String], _ environment: [String: String] = [:], sockets: [InheritedSocket.Place] = []
   ) throws -> ServerConfiguration {
     try ServerConfiguration(
       Arguments(words, command: ServeCommand.self, environment: environment), sockets: sockets,
@@ -22,7 +22,7 @@ import ZigguratTestSupport
   }
 
   private func errors(
-    _ words: [String], _ environment: [String: String] = [:], sockets: [HandedSocket.Place] = []
+    _ words: [String], _ environment: [String: String] = [:], sockets: [InheritedSocket.Place] = []
   ) throws -> [String] {
     do {
       _ = try configuration(words, environment, sockets: sockets)
@@ -123,13 +123,13 @@ import ZigguratTestSupport
   }
 
   @Test func `a server that listens on Unix sockets only trusts its clients as proxies`() throws {
-    let path = HandedSocket.Place.path("/s")
-    let address = HandedSocket.Place.address(host: "::1", port: 80)
+    let path = InheritedSocket.Place.path("/s")
+    let address = InheritedSocket.Place.address(host: "::1", port: 80)
     for (words, sockets, isProxy, hasHosts) in [
       (["--listen", "unix:/a"], [], true, false), (["--listen", "unix:/a", "--port", "1"], [], false, true),
       (["--listen", "unix:/a", "--trusted-proxy", "none"], [], false, false), ([], [], false, true),
       ([], [path], true, false), ([], [path, address], false, false), (["--port", "1"], [path], true, false),
-    ] as [([String], [HandedSocket.Place], Bool, Bool)] {
+    ] as [([String], [InheritedSocket.Place], Bool, Bool)] {
       let found = try configuration(["library"] + words, sockets: sockets)
       #expect(found.access(sockets: sockets).proxies.trusts(nil) == isProxy, "\(words) \(sockets)")
       #expect(found.hosts(besides: sockets) == (hasHosts ? ["127.0.0.1"] : []), "\(words) \(sockets)")
@@ -234,7 +234,7 @@ import ZigguratTestSupport
   }
 
   @Test func `a private space is not served at sockets that other machines reach`() throws {
-    let socket = HandedSocket.Place.address(host: "0.0.0.0", port: 1)
+    let socket = InheritedSocket.Place.address(host: "0.0.0.0", port: 1)
     #expect(
       try errors([folder.path, "--space"], sockets: [socket]) == [
         "--space cannot be used with a socket of systemd at 0.0.0.0, which other machines can reach"

@@ -63,7 +63,7 @@ final class EventLoop: @unchecked Sendable {
       MHD_OptionItem(option: .CONNECTION_LIMIT, value: 2 * Self.capacity, ptr_value: nil),
       MHD_OptionItem(option: .CONNECTION_TIMEOUT, value: limits.idleTimeout, ptr_value: nil),
       MHD_OptionItem(option: .CONNECTION_MEMORY_LIMIT, value: limits.connectionMemory, ptr_value: nil),
-      // Stricter, it drops connections without an answer or answers with two heads; `RequestGuard` is strict.
+      // Stricter, it drops connections without an answer or answers with two heads; `RequestSmugglingGuard` is strict.
       MHD_OptionItem(option: .STRICT_FOR_CLIENT, value: 0, ptr_value: nil),
       MHD_OptionItem(option: .SIGPIPE_HANDLED_BY_APP, value: 1, ptr_value: nil),
       MHD_OptionItem(

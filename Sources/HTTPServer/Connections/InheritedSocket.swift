@@ -2,7 +2,7 @@ import Glibc
 
 /// A socket that already listened when the program was started, as systemd hands one over (sd_listen_fds(3)). Whoever
 /// opened it goes on having it when the program ends, and visitors who come meanwhile wait there.
-package struct HandedSocket: Sendable {
+package struct InheritedSocket: Sendable {
   package enum Place: Equatable, Sendable {
     /// An address in numbers.
     case address(host: String, port: Int)
@@ -19,7 +19,7 @@ package struct HandedSocket: Sendable {
   /// - Parameter environment: of the process.
   package static func all(
     _ environment: [String: String]
-  ) throws(HTTPServer.StartError) -> [HandedSocket] {
+  ) throws(HTTPServer.StartError) -> [InheritedSocket] {
     guard let text = environment["LISTEN_FDS"], environment["LISTEN_PID"] == String(getpid()) else {
       return []
     }
@@ -28,8 +28,8 @@ package struct HandedSocket: Sendable {
     guard let count = Int32(text), (0...64).contains(count) else {
       throw refusal("LISTEN_FDS is '\(text.prefix(40))'; it takes a number up to 64")
     }
-    var sockets: [HandedSocket] = []
-    for descriptor in 3..<3 + count { sockets.append(try HandedSocket(descriptor)) }
+    var sockets: [InheritedSocket] = []
+    for descriptor in 3..<3 + count { sockets.append(try InheritedSocket(descriptor)) }
     return sockets
   }
 

@@ -153,7 +153,7 @@ enum ListeningSocket {
   }
 
   /// The address that a socket listens at; nil if it is neither of TCP nor in the file system.
-  static func place(_ socket: Int32) -> HandedSocket.Place? {
+  static func place(_ socket: Int32) -> InheritedSocket.Place? {
     withName(of: socket) { address, length in
       switch Int32(address.pointee.sa_family) {
       case AF_UNIX:

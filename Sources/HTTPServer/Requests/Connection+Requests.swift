@@ -49,8 +49,8 @@ extension Connection {
     let target = RequestTarget(url, request.hidden, below: server.tileServer.basePath)
     request.begin(method, target)
     isIdle.store(false, ordering: .relaxed)
-    var notes = RequestGuard.Notes()
-    let reason = RequestGuard.refusal(of: self, version, &notes)
+    var notes = RequestSmugglingGuard.Notes()
+    let reason = RequestSmugglingGuard.refusal(of: self, version, &notes)
     request.read(notes, isHTTP10: version[7] == UInt8(ascii: "0")) { ListeningSocket.authority(socket) }
     // It stays: no request follows this one.
     if notes.framing.isChunked { isChunked = true }
@@ -71,7 +71,7 @@ extension Connection {
   }
 
   /// Returns the address of the client that a proxy forwards the request for.
-  private func forwardedOrigin(_ notes: RequestGuard.Notes) -> IPAddress? {
+  private func forwardedOrigin(_ notes: RequestSmugglingGuard.Notes) -> IPAddress? {
     switch notes.forwardedLines {
     case 0: return peer
     case 1: return server.tileServer.proxies.origin(peer, forwarded: notes.forwarded)

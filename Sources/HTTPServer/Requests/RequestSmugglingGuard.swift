@@ -5,7 +5,7 @@ import ZigguratTileServing
 
 /// Request shapes that libmicrohttpd lets pass and that two servers in a row could understand
 /// differently (RFC 9112, sections 3.2, 5 and 6.3); they get 400 and the connection ends.
-enum RequestGuard {
+enum RequestSmugglingGuard {
   /// Facts about the headers that were seen on the way, as sent.
   struct Notes {
     /// Nothing where there is none.
@@ -49,7 +49,7 @@ enum RequestGuard {
         guard let seen = seen?.assumingMemoryBound(to: Seen.self), let name, !CookieDecoy.isDecoy(name)
         else { return .YES }
         // One line behind the other: a fold, or a line that the daemon dropped, leaves a gap.
-        if !FieldSyntax.isToken(RequestGuard.bytes(name, nameSize)) || name != seen.pointee.end {
+        if !FieldSyntax.isToken(RequestSmugglingGuard.bytes(name, nameSize)) || name != seen.pointee.end {
           seen.pointee.hasBadName = true
         }
         guard let value else { return .NO }
@@ -63,21 +63,21 @@ enum RequestGuard {
         // By length first: this is done for every header of every request.
         switch nameSize {
         case 4 where strncasecmp(name, "host", 4) == 0:
-          seen.pointee.notes.host = RequestGuard.bytes(value, valueSize)
-          seen.pointee.notes.framing.seeHost(RequestGuard.bytes(value, valueSize))
+          seen.pointee.notes.host = RequestSmugglingGuard.bytes(value, valueSize)
+          seen.pointee.notes.framing.seeHost(RequestSmugglingGuard.bytes(value, valueSize))
         case 6 where strncasecmp(name, "cookie", 6) == 0:
           if seen.pointee.notes.cookie == nil { seen.pointee.notes.cookie = value }
           seen.pointee.notes.framing.sessionCookies += seen.pointee.tileServer._withUnsafeGuaranteedRef {
-            $0.sessionCookies(in: RequestGuard.bytes(value, valueSize))
+            $0.sessionCookies(in: RequestSmugglingGuard.bytes(value, valueSize))
           }
         case 14 where strncasecmp(name, "content-length", 14) == 0:
-          seen.pointee.notes.framing.seeContentLength(RequestGuard.bytes(value, valueSize))
+          seen.pointee.notes.framing.seeContentLength(RequestSmugglingGuard.bytes(value, valueSize))
         case 15 where strncasecmp(name, "x-forwarded-for", 15) == 0:
           let notes = seen.pointee.notes
-          if notes.forwardedLines == 0 { seen.pointee.notes.forwarded = RequestGuard.bytes(value, valueSize) }
+          if notes.forwardedLines == 0 { seen.pointee.notes.forwarded = RequestSmugglingGuard.bytes(value, valueSize) }
           seen.pointee.notes.forwardedLines += 1
         case 17 where strncasecmp(name, "transfer-encoding", 17) == 0:
-          seen.pointee.notes.framing.seeTransferEncoding(RequestGuard.bytes(value, valueSize))
+          seen.pointee.notes.framing.seeTransferEncoding(RequestSmugglingGuard.bytes(value, valueSize))
         default: break
         }
         return .YES

@@ -82,7 +82,7 @@ final class RequestState {
 
   /// Takes what was noted of the headers.
   /// - Parameter address: the address that the connection was made to, if no header or target names the server.
-  func read(_ notes: RequestGuard.Notes, isHTTP10: Bool, address: () -> String?) {
+  func read(_ notes: RequestSmugglingGuard.Notes, isHTTP10: Bool, address: () -> String?) {
     cookie = notes.cookie
     headerCount = notes.headerCount
     self.isHTTP10 = isHTTP10

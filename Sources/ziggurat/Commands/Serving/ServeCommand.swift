@@ -29,7 +29,7 @@ enum ServeCommand: Command {
 
   private static func serve(_ arguments: Arguments) throws {
     let environment = ProcessInfo.processInfo.environment
-    let sockets = try HandedSocket.all(environment)
+    let sockets = try InheritedSocket.all(environment)
     let configuration = try ServerConfiguration(
       arguments, sockets: sockets.map(\.place), environment: environment)
     let process = try ServerProcess(configuration, sockets: sockets)

@@ -8,7 +8,7 @@ extension ServerConfiguration {
   /// - Parameters:
   ///   - arguments: the arguments, which know how each option was given.
   ///   - sockets: the places of sockets that systemd has opened.
-  func contradictions(_ arguments: Arguments, sockets: [HandedSocket.Place]) -> [UsageError] {
+  func contradictions(_ arguments: Arguments, sockets: [InheritedSocket.Place]) -> [UsageError] {
     var errors: [UsageError] = []
     if library.pictures != nil {
       if changes.isWritable { errors.append(.conflict("--build", "--writable")) }
@@ -81,7 +81,7 @@ extension ServerConfiguration {
 
   /// Returns errors about options that a private space, served alone, excludes.
   private func spaceContradictions(
-    _ arguments: Arguments, _ sockets: [HandedSocket.Place]
+    _ arguments: Arguments, _ sockets: [InheritedSocket.Place]
   ) -> [UsageError] {
     var others: [String] = []
     let hosts = network.hosts + sockets.compactMap { $0.address?.host }

@@ -13,7 +13,7 @@ extension ServerConfiguration {
   ///   - environment: the environment of the process, which names the folder of caches.
   /// - Throws: all errors together: those of `arguments`, invalid values and contradictions.
   init(
-    _ arguments: Arguments, sockets: [HandedSocket.Place] = [], environment: [String: String]
+    _ arguments: Arguments, sockets: [InheritedSocket.Place] = [], environment: [String: String]
   ) throws(UsageError) {
     var reader = OptionReader(arguments)
     let location = reader.attempt { given throws(UsageError) in try given.onlyOperand("library folder") }

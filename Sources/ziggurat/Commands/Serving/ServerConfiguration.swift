@@ -168,13 +168,13 @@ extension ServerConfiguration {
   }
 
   /// Returns the addresses to listen on besides inherited sockets.
-  func hosts(besides sockets: [HandedSocket.Place]) -> [String] {
+  func hosts(besides sockets: [InheritedSocket.Place]) -> [String] {
     // The host and port of a systemd unit are for starts without sockets.
     sockets.isEmpty && !network.listensOnPathsOnly ? network.hosts : []
   }
 
   /// Returns the access rules, without secrets, for a server with inherited sockets.
-  func access(sockets: [HandedSocket.Place]) -> ServerOptions {
+  func access(sockets: [InheritedSocket.Place]) -> ServerOptions {
     var access = ServerOptions()
     access.isWritable = changes.isWritable
     access.keepsDeleted = changes.keepsDeleted
@@ -210,7 +210,7 @@ extension ServerConfiguration {
   }
 }
 
-extension HandedSocket.Place {
+extension InheritedSocket.Place {
   /// The address; nil for a Unix socket.
   var address: ServerConfiguration.Endpoint? {
     if case .address(let host, let port) = self { .init(host: host, port: port) } else { nil }

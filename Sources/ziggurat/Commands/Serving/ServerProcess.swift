@@ -9,7 +9,7 @@ import ZigguratUploading
 
 /// The state of the process that a server needs before its first thread: the sandbox, secrets, signals and limits.
 struct ServerProcess {
-  let sockets: [HandedSocket]
+  let sockets: [InheritedSocket]
   /// The private space that is served alone.
   let space: PrivateSpace?
   /// Requests to remove the keys of private spaces from memory.
@@ -30,7 +30,7 @@ struct ServerProcess {
   ///
   /// - Throws: a ``UsageError`` with all errors of secret files, a `StorageError` of the audit log, or a
   ///   ``ReportedFailure``.
-  init(_ configuration: ServerConfiguration, sockets: [HandedSocket]) throws {
+  init(_ configuration: ServerConfiguration, sockets: [InheritedSocket]) throws {
     self.sockets = sockets
     // Sandboxed processes start with a copy of this process's memory, so that no secret may be in it yet.
     let builds = configuration.library.pictures != nil
