@@ -101,7 +101,7 @@ struct ConditionsTests {
         "If-Modified-Since": "Sat, 21 Nov 2026 20:00:00 GMT",
         "If-Unmodified-Since": "Sat, 21 Nov 2020 20:00:00 GMT",
       ].compactMapValues { $0 }
-      let outcome = KeptConditions(isGet: isGet) { headers[$0] }.outcome(
+      let outcome = OwnedConditions(isGet: isGet) { headers[$0] }.outcome(
         tag: representation.tag, length: length)
       let expected = Self.oracle(
         representation, isGet: isGet, ifMatch: ifMatch?.0, ifNoneMatch: ifNoneMatch?.0, ifRange: ifRange,

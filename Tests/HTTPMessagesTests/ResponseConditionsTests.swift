@@ -9,8 +9,8 @@ struct ResponseConditionsTests {
       ("Access-Control-Allow-Origin", "https://example.org"), ("Vary", "Origin"),
     ], .bytes(Array(0..<10)))
 
-  private static func conditions(_ headers: [String: String], isGet: Bool = true) -> KeptConditions {
-    KeptConditions(isGet: isGet) { headers[$0] }
+  private static func conditions(_ headers: [String: String], isGet: Bool = true) -> OwnedConditions {
+    OwnedConditions(isGet: isGet) { headers[$0] }
   }
 
   private static func bytes(_ response: Response) -> [UInt8]? {

@@ -40,7 +40,7 @@ import ZigguratThreads
     owner = Principal(session, isWritable: true)
     images = ImageAccess(
       library: library, catalogQueue: BlockingQueue(capacity: 4), metadataQueue: BlockingQueue(capacity: 4),
-      originalQueue: BlockingQueue(capacity: 4), surrogateSeed: nil, cacheWords: CacheWords(maxAge: 0))
+      originalQueue: BlockingQueue(capacity: 4), surrogateSeed: nil, cacheWords: CacheControlHeaders(maxAge: 0))
   }
 
   private func call(_ target: String, _ visitor: Principal) throws -> Call {

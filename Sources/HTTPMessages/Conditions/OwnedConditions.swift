@@ -1,5 +1,5 @@
 /// A copy of a request's conditions, which outlives the request's headers.
-package struct KeptConditions: Sendable {
+package struct OwnedConditions: Sendable {
   private let isGet: Bool
   /// The headers' values, one behind the other; nearly always empty.
   private var bytes: [UInt8] = []

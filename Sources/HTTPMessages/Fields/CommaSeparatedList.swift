@@ -1,5 +1,5 @@
 /// Words separated by commas, as in options and headers (RFC 9110, section 5.6.1).
-package enum ListedWords {
+package enum CommaSeparatedList {
   /// Returns the words without the blanks around them, empty ones included.
   package static func of(_ text: some StringProtocol) -> [String] {
     text.split(separator: ",", omittingEmptySubsequences: false).map { part in

@@ -1,9 +1,9 @@
 /// The codings that an Accept-Encoding header accepts (RFC 9110, section 12.5.3). A coding with a lower weight than the
 /// plain bytes is not used.
 package struct ContentCodings {
-  private let names: WeightedNames
+  private let names: QualityValues
 
-  package init(_ header: String) { names = WeightedNames(header) }
+  package init(_ header: String) { names = QualityValues(header) }
 
   /// Whether the client accepts Brotli (RFC 7932) by name, with a weight that is not 0 and not below gzip's. All
   /// clients that accept any coding can read gzip.

@@ -3,7 +3,7 @@ package struct MediaRanges {
   private var weights: [Substring: Int] = [:]
 
   package init(_ header: String) {
-    for (name, weight) in WeightedNames(header).elements { weights[name] = max(weights[name] ?? 0, weight) }
+    for (name, weight) in QualityValues(header).elements { weights[name] = max(weights[name] ?? 0, weight) }
   }
 
   /// Returns the media type with the largest weight. Among equal weights, one that is named itself precedes one that

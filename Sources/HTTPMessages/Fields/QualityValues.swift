@@ -1,6 +1,6 @@
 /// The elements of an Accept or Accept-Encoding header with their weights (RFC 9110, sections 12.4.2, 12.5.1 and
 /// 12.5.3).
-struct WeightedNames {
+struct QualityValues {
   /// The elements in lower case, in the header's order.
   let elements: [(name: Substring, weight: Int)]
 

@@ -53,7 +53,7 @@ package struct Request: Sendable {
   package var isRead: Bool { method == "GET" || method == "HEAD" }
 
   /// The conditions of a GET or a HEAD.
-  package var conditions: KeptConditions { KeptConditions(isGet: method == "GET", header) }
+  package var conditions: OwnedConditions { OwnedConditions(isGet: method == "GET", header) }
 
   /// The request for any thread: with its own copy of the headers on which answers depend.
   package var detached: Request {

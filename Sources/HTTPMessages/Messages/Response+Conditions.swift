@@ -2,7 +2,7 @@
 extension Response {
   /// Returns the response to a GET or HEAD with these conditions. A status other than 200 stays under all conditions
   /// (RFC 9110, section 13.2.1).
-  package func answering(_ conditions: KeptConditions) -> Response {
+  package func answering(_ conditions: OwnedConditions) -> Response {
     guard status == 200 else { return self }
     var response = self
     if length != nil { response["Accept-Ranges"] = "bytes" }
@@ -17,7 +17,7 @@ extension Response {
   }
 
   /// Returns 304 or 412 in place of a pending response with this head; nil if the conditions want that response.
-  func instead(_ conditions: KeptConditions) -> Response? {
+  func instead(_ conditions: OwnedConditions) -> Response? {
     guard status == 200 else { return nil }
     return switch conditions.outcome(tag: self["ETag"], length: nil) {
     case .whole, .part, .unsatisfiable: nil
@@ -67,7 +67,7 @@ extension Response {
 extension Reply {
   /// Returns the reply to a GET or HEAD with these conditions. No task starts for a client that has the response
   /// already, or wants another version.
-  package func answering(_ conditions: KeptConditions) -> Reply {
+  package func answering(_ conditions: OwnedConditions) -> Reply {
     if case .task(let pending) = self, let instead = pending.head?.instead(conditions) {
       return .response(instead)
     }

@@ -36,7 +36,7 @@ package struct AllowedHosts: Sendable {
   /// all. Returns `nil` if the text is invalid.
   package func adding(_ text: String) -> AllowedHosts? {
     var result = self
-    for word in ListedWords.of(text) {
+    for word in CommaSeparatedList.of(text) {
       let name = Self.bare(word)
       if word == "*" {
         result.hasAll = true

@@ -14,7 +14,7 @@ package enum AllowedOrigins: Sendable, Equatable {
     case "*": self = .any
     case "none": self = .listed([])
     default:
-      let words = ListedWords.of(text).map { $0.lowercased() }
+      let words = CommaSeparatedList.of(text).map { $0.lowercased() }
       guard words.allSatisfy(Self.isOrigin) else { return nil }
       self = .listed(words)
     }

@@ -16,7 +16,7 @@ package struct FrameAncestors: Sendable, Equatable {
   /// Parses `self`, `none`, `*`, or comma-separated sites such as `https://example.org` and
   /// `https://*.example.org`. `none` and `*` must be the only value. Returns `nil` if the text is invalid.
   package init?(_ text: String) {
-    let words = ListedWords.of(text).map { $0.lowercased() }
+    let words = CommaSeparatedList.of(text).map { $0.lowercased() }
     if words == ["none"] || words == ["*"] {
       policy = words[0] == "*" ? "*" : "'none'"
       return

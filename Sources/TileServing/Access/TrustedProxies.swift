@@ -27,7 +27,7 @@ package struct TrustedProxies: Sendable {
       return
     }
     var (ranges, hasSockets): ([AddressRange], Bool) = ([], false)
-    for word in ListedWords.of(text) {
+    for word in CommaSeparatedList.of(text) {
       if word == "unix" {
         hasSockets = true
       } else if let range = AddressRange(word) {

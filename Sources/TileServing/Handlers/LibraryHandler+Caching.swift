@@ -45,8 +45,8 @@ extension Response {
       !["immutable", "no-cache"].contains(where: words.contains)
     else { return self }
     var answer = self
-    if !words.contains("s-maxage") { answer["Cache-Control"] = "\(words), \(CacheWords.edge)" }
-    answer.headers.append(CacheWords.nginxMoment)
+    if !words.contains("s-maxage") { answer["Cache-Control"] = "\(words), \(CacheControlHeaders.edge)" }
+    answer.headers.append(CacheControlHeaders.nginxMoment)
     return answer
   }
 

@@ -16,11 +16,11 @@ final class ImageAccess: Sendable {
   let originalQueue: BlockingQueue
   /// The seed of the keys by which a shared cache forgets images; nil if there is no such cache.
   let surrogateSeed: SurrogateKey.Seed?
-  let cacheWords: CacheWords
+  let cacheWords: CacheControlHeaders
 
   init(
     library: any ImageRepository, catalogQueue: BlockingQueue, metadataQueue: BlockingQueue,
-    originalQueue: BlockingQueue, surrogateSeed: SurrogateKey.Seed?, cacheWords: CacheWords
+    originalQueue: BlockingQueue, surrogateSeed: SurrogateKey.Seed?, cacheWords: CacheControlHeaders
   ) {
     self.library = library
     self.catalogQueue = catalogQueue

@@ -1,7 +1,7 @@
 import ZigguratTileProtocols
 
 /// The values of `Cache-Control` for responses with pixels.
-struct CacheWords: Sendable {
+struct CacheControlHeaders: Sendable {
   private let pinned: [CChar]
   private let unpinned: [CChar]
 
