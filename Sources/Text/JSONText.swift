@@ -6,7 +6,7 @@ package struct JSONText: ~Copyable {
   private var count = 0
   private var capacity: Int
   private var needsComma = false
-  private var fractions = WrittenFractions()
+  private var fractions = NumberFormatCache()
 
   package init(capacity: Int) {
     self.capacity = max(capacity, 64)
@@ -77,7 +77,7 @@ package struct JSONText: ~Copyable {
   /// Writes a finite number. Whole numbers have no fraction; -0 is written as 0.
   package mutating func value(_ number: Double) {
     if let whole = Int(exactly: number) { return value(whole) }
-    reserve(WrittenFractions.longest + 1)
+    reserve(NumberFormatCache.longest + 1)
     comma()
     needsComma = true
     if let known = fractions.range(of: number) {

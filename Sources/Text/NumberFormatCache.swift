@@ -1,6 +1,6 @@
 /// The places of a text's fractions, so that a repeated number is copied, not converted: the tiles of a grid share
 /// their edges and sizes.
-struct WrittenFractions: ~Copyable {
+struct NumberFormatCache: ~Copyable {
   /// The maximum length in bytes, that of -2.2250738585072014e-308.
   static let longest = 24
 

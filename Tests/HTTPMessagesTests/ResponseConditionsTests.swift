@@ -66,7 +66,7 @@ struct ResponseConditionsTests {
       return memory
     }
     defer { for memory in lent { memory.deallocate() } }
-    let body = GatheredBytes(first: [9], parts: lent.map { UnsafeRawBufferPointer($0) }, keeping: [])
+    let body = ScatterGatherBody(first: [9], parts: lent.map { UnsafeRawBufferPointer($0) }, keeping: [])
     let whole: [UInt8] = [0, 0, 0, 1, 9, 0, 0, 0, 3, 1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 2, 4, 5]
     #expect(body.count == whole.count)
     let response = Response(200, [], .gathered(body, 0..<body.count))

@@ -14,7 +14,7 @@ package struct Response: Sendable {
   package enum Body: Sendable {
     case bytes([UInt8])
     /// The range of bytes that are sent from where they are.
-    case gathered(GatheredBytes, Range<Int>)
+    case gathered(ScatterGatherBody, Range<Int>)
     /// A stream that continues until the client disconnects.
     case stream(any BodyStream)
     /// The body of a 304 or of an answer to HEAD: no bytes. Its Content-Length is that of the answer to a GET without

@@ -1,6 +1,6 @@
 /// A body in one piece or several that are sent from where they were created. It keeps their owners until it is sent.
 // The pieces point into `kept` and into `frames`, neither of which changes after the initialiser.
-package final class GatheredBytes: @unchecked Sendable {
+package final class ScatterGatherBody: @unchecked Sendable {
   package let pieces: [UnsafeRawBufferPointer]
   /// The length of all pieces together in bytes.
   package let count: Int

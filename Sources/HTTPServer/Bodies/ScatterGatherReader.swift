@@ -3,7 +3,7 @@ import ZigguratHTTPMessages
 import ZigguratTileServing
 
 /// Sends a body from where it lies.
-final class GatheredReader {
+final class ScatterGatherReader {
   /// The daemon copies the table of an answer's pieces, 16 bytes for each, into its connection's memory, and where
   /// that is full it ends the process (0.9.75). All that surely is free then is where the answer's head was, which
   /// has more bytes than this many pieces take: type, tag, length and what every answer carries.
@@ -11,43 +11,43 @@ final class GatheredReader {
   /// Bytes that are copied at a time.
   private static let block = 65536
 
-  private let body: GatheredBytes
+  private let body: ScatterGatherBody
   private let pieces: [UnsafeRawBufferPointer]
   /// The piece that is read next, and where it begins.
   private var (next, start) = (0, 0)
 
-  private init(_ body: GatheredBytes, _ pieces: [UnsafeRawBufferPointer]) {
+  private init(_ body: ScatterGatherBody, _ pieces: [UnsafeRawBufferPointer]) {
     self.body = body
     self.pieces = pieces
   }
 
   /// An answer with that part of the body: of few pieces they are sent from where they are, of more through a
   /// buffer.
-  static func response(_ body: GatheredBytes, _ range: Range<Int>) -> OpaquePointer? {
+  static func response(_ body: ScatterGatherBody, _ range: Range<Int>) -> OpaquePointer? {
     let pieces = body.pieces(in: range)
     if pieces.count == 1 {
       return retained(body) {
         MHD_create_response_from_buffer_with_free_callback_cls(
           range.count, UnsafeMutableRawPointer(mutating: pieces[0].baseAddress),
-          { Unmanaged<GatheredBytes>.fromOpaque($0!).release() }, $0)
+          { Unmanaged<ScatterGatherBody>.fromOpaque($0!).release() }, $0)
       }
     }
     guard pieces.count > mostInTable else {
       var table = pieces.map { MHD_IoVec(iov_base: $0.baseAddress, iov_len: $0.count) }
       return retained(body) {
         MHD_create_response_from_iovec(
-          &table, UInt32(table.count), { Unmanaged<GatheredBytes>.fromOpaque($0!).release() }, $0)
+          &table, UInt32(table.count), { Unmanaged<ScatterGatherBody>.fromOpaque($0!).release() }, $0)
       }
     }
-    return retained(GatheredReader(body, pieces)) {
+    return retained(ScatterGatherReader(body, pieces)) {
       MHD_create_response_from_callback(
         UInt64(range.count), block,
         { reader, position, room, size in
           guard let reader, let room else { return -2 }
-          return Unmanaged<GatheredReader>.fromOpaque(reader)._withUnsafeGuaranteedRef {
+          return Unmanaged<ScatterGatherReader>.fromOpaque(reader)._withUnsafeGuaranteedRef {
             $0.read(at: Int(position), into: UnsafeMutableRawBufferPointer(start: room, count: size))
           }
-        }, $0, { Unmanaged<GatheredReader>.fromOpaque($0!).release() })
+        }, $0, { Unmanaged<ScatterGatherReader>.fromOpaque($0!).release() })
     }
   }
 

@@ -114,7 +114,7 @@ extension Connection {
         MHD_create_response_from_buffer(
           $0.count, UnsafeMutableRawPointer(mutating: $0.baseAddress), .RESPMEM_MUST_COPY)
       }
-    case .gathered(let bytes, let range): GatheredReader.response(bytes, range)
+    case .gathered(let bytes, let range): ScatterGatherReader.response(bytes, range)
     case .stream(let stream): StreamReader.response(stream, self)
     case .lengthOnly(let count): zg_response_of_length(UInt64(count))
     case .omitted: zg_response_without_length()

@@ -39,7 +39,7 @@ struct OriginalHandler: DescribingHandler {
     let bytes = source.file.bytes
     let response = Response(
       200, [("Content-Type", source.mediaType), ("Cache-Control", "no-cache"), Response.anyOrigin],
-      .gathered(GatheredBytes(bytes, keeping: [source.file]), 0..<bytes.count))
+      .gathered(ScatterGatherBody(bytes, keeping: [source.file]), 0..<bytes.count))
     return saved(
       .response(originals.isOpen ? response : response.madePrivate), reference, ending: source.ending)
   }
@@ -53,7 +53,7 @@ struct OriginalHandler: DescribingHandler {
     let format = ImageFormat(start: bytes.prefix(ImageFormat.signatureBytes))
     let response = Response(
       200, [("Content-Type", Self.mediaType(format))],
-      .gathered(GatheredBytes(bytes, keeping: [archive]), 0..<bytes.count))
+      .gathered(ScatterGatherBody(bytes, keeping: [archive]), 0..<bytes.count))
     return saved(.response(response), reference, ending: ending)
   }
 

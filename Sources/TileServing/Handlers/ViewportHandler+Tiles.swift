@@ -62,7 +62,7 @@ extension ViewportHandler {
     }
     var kept: [any AnyObject & Sendable] = [archive]
     if let hold { kept.append(hold) }
-    let bytes = GatheredBytes(first: json, parts: parts, keeping: kept)
+    let bytes = ScatterGatherBody(first: json, parts: parts, keeping: kept)
     response.body = .gathered(bytes, 0..<bytes.count)
     return .response(response)
   }

@@ -154,7 +154,7 @@ package final class RenderQueue: Sendable {
     Response(
       head.status, head.headers,
       .gathered(
-        GatheredBytes(
+        ScatterGatherBody(
           picture.bytes, keeping: [picture, unsent.hold(picture, of: picture.bytes.count, by: client)]),
         0..<picture.bytes.count))
   }
