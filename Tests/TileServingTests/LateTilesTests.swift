@@ -52,7 +52,7 @@ import ZigguratThreads
   private func isHit(_ path: String) -> Bool { lookup(path).isHit }
 
   /// The result of a lookup without strings: a hit, or a pending tile with its entity tag.
-  private func lookup(_ path: String) -> (isHit: Bool, pending: (any Pending)?, tag: TileTag?) {
+  private func lookup(_ path: String) -> (isHit: Bool, pending: (any Pending)?, tag: TileETag?) {
     Array(path.utf8).withUnsafeBytes { path in
       let query = UnsafeRawBufferPointer(start: nil, count: 0)
       switch site.tile(Route(path, query: query), path, query: query, cookies: { nil }) {

@@ -17,7 +17,7 @@ extension Connection {
   }
 
   /// Sends a stored tile: its bytes straight from the mapping.
-  func send(_ tile: TileReply, _ head: TileHead) -> MHD_Result {
+  func send(_ tile: StoredTileResponse, _ head: TileResponseHead) -> MHD_Result {
     // Only the length of a body that is not sent is needed.
     let isSent = request.isGet && head.status != 304
     guard let response = Self.body(of: tile, head.part, fromFile: isSent) else { return .NO }
@@ -83,7 +83,7 @@ extension Connection {
 
   /// From the mapping, or from the file by sendfile(2) where that is cheaper: copying 70 KB into the socket
   /// costs more processor time than the three system calls around sendfile, copying 10 KB does not.
-  private static func body(of tile: TileReply, _ part: Range<Int>, fromFile: Bool) -> OpaquePointer? {
+  private static func body(of tile: StoredTileResponse, _ part: Range<Int>, fromFile: Bool) -> OpaquePointer? {
     let bytes = UnsafeRawBufferPointer(rebasing: tile.bytes[part])
     if fromFile, bytes.count > 32768 {
       let (copy, offset) = tile.archive._withUnsafeGuaranteedRef { archive in

@@ -24,7 +24,7 @@ extension Connection {
   }
 
   /// Suspends the connection until a pending tile is there; returns false if `TileServer.respond` has to answer the request.
-  private func waits(for tile: any Pending, _ tag: TileTag) -> Bool {
+  private func waits(for tile: any Pending, _ tag: TileETag) -> Bool {
     // The conditions of the others need no tile: HEAD, a client that has the tile, and a failed precondition.
     guard request.isGet, withConditions({ tag.outcome($0, length: nil) }) == .whole else { return false }
     let suspended = suspendedRequest()
@@ -33,7 +33,7 @@ extension Connection {
     return suspended.wait(for: tile)
   }
 
-  private func answer(_ tile: TileReply) -> MHD_Result {
+  private func answer(_ tile: StoredTileResponse) -> MHD_Result {
     let answer = withConditions { server.tileServer.answer(tile, request.target.query, $0) { header($0) } }
     switch answer {
     case .instead(let response): return send(response)

@@ -110,7 +110,7 @@ struct TileHandler: PictureHandler {
       let number = archive.tileIndex(level: address.level, column: address.column, row: address.row)
     else { return transcoded(address, format, archive) }
     func response(_ stamp: UInt64, _ body: Response.Body) -> Response {
-      let tag = TileTag(generation: archive.generation, tile: number, stamp: stamp)
+      let tag = TileETag(generation: archive.generation, tile: number, stamp: stamp)
       return Response(
         200,
         [

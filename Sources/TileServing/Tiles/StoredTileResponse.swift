@@ -6,7 +6,7 @@ import ZigguratTileProtocols
 /// A stored tile to be sent: a slice of the archive's mapping, and the archive that keeps it mapped.
 ///
 /// It is created without a string, an array or an object, because it is the hot path of the server.
-package struct TileReply {
+package struct StoredTileResponse {
   package let bytes: UnsafeRawBufferPointer
   /// Retained once for the sender of the bytes, who must release it.
   package let archive: Unmanaged<TileArchive>
@@ -28,24 +28,24 @@ package struct TileReply {
 package enum TileLookup {
   /// The path is not that of a stored tile; `TileServer.respond` handles the request.
   case other
-  case found(TileReply)
+  case found(StoredTileResponse)
   /// A stored tile that has to be fetched from remote storage, and its entity tag.
-  case pending(any Pending, TileTag)
+  case pending(any Pending, TileETag)
 }
 
 /// The response to a request for a stored tile.
-package enum TileAnswer {
-  case tile(TileHead)
+package enum ConditionalTileResponse {
+  case tile(TileResponseHead)
   /// Another response instead of the tile.
   case instead(Response)
 }
 
 /// The status of a stored tile, and the range that is sent.
-package struct TileHead {
+package struct TileResponseHead {
   package let status: Int
   /// The range of bytes that the response's length describes.
   package let part: Range<Int>
-  let tag: TileTag
+  let tag: TileETag
 
   /// The number of bytes that are sent to a GET.
   package var sentCount: Int { status == 304 ? 0 : part.count }

@@ -2,7 +2,7 @@ package import ZigguratHTTPMessages
 
 /// The entity tag of a stored tile, `"generation-tile"` in hexadecimal: the same in every protocol. It is created
 /// without a string.
-package struct TileTag {
+package struct TileETag {
   /// Two numbers of at most 16 digits, a hyphen and the quotes, NUL-terminated.
   private var storage: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
   private var count = 0
@@ -48,5 +48,5 @@ package struct TileTag {
 
 extension EntityTag {
   /// Creates the entity tag of a stored tile.
-  init(_ tile: TileTag) { self.init(text: tile.withText { String(decoding: $0, as: UTF8.self) }) }
+  init(_ tile: TileETag) { self.init(text: tile.withText { String(decoding: $0, as: UTF8.self) }) }
 }

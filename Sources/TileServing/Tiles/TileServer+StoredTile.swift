@@ -42,10 +42,10 @@ extension TileServer {
         guard let stamp = archive.stamp(ofTile: number), let tile = archive.pendingTile(number) else {
           return .other
         }
-        return .pending(tile, TileTag(generation: archive.generation, tile: number, stamp: stamp))
+        return .pending(tile, TileETag(generation: archive.generation, tile: number, stamp: stamp))
       }
       return .found(
-        TileReply(
+        StoredTileResponse(
           bytes: bytes, archive: Unmanaged.passRetained(archive), generation: archive.generation,
           stamp: stamp, tile: number, mediaType: archive.format.mediaTypeCharacters,
           link: request.link(path, to: place, in: archive.pyramid, limits),

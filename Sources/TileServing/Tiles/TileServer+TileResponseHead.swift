@@ -16,15 +16,15 @@ extension TileServer {
   ///   - query: the query of the request, as sent.
   ///   - conditions: the preconditions and range of the request.
   package func answer(
-    _ tile: TileReply, _ query: UnsafeRawBufferPointer, _ conditions: Conditions, _ lookup: Lookup
-  ) -> TileAnswer {
-    let tag = TileTag(generation: tile.generation, tile: tile.tile, stamp: tile.stamp)
+    _ tile: StoredTileResponse, _ query: UnsafeRawBufferPointer, _ conditions: Conditions, _ lookup: Lookup
+  ) -> ConditionalTileResponse {
+    let tag = TileETag(generation: tile.generation, tile: tile.tile, stamp: tile.stamp)
     let count = tile.bytes.count
     switch tag.outcome(conditions, length: count) {
-    case .whole: return .tile(TileHead(status: 200, part: 0..<count, tag: tag))
-    case .notModified: return .tile(TileHead(status: 304, part: 0..<count, tag: tag))
-    case .part(let part): return .tile(TileHead(status: 206, part: part, tag: tag))
-    case .unsatisfiable: return .tile(TileHead(status: 416, part: 0..<0, tag: tag))
+    case .whole: return .tile(TileResponseHead(status: 200, part: 0..<count, tag: tag))
+    case .notModified: return .tile(TileResponseHead(status: 304, part: 0..<count, tag: tag))
+    case .part(let part): return .tile(TileResponseHead(status: 206, part: part, tag: tag))
+    case .unsatisfiable: return .tile(TileResponseHead(status: 416, part: 0..<0, tag: tag))
     case .preconditionFailed:
       var whole = Response(200, [], .omitted)
       addAudience(tile, query, lookup) { name, value in
@@ -37,7 +37,7 @@ extension TileServer {
   /// Adds all headers of a response with a tile.
   /// - Parameter publicBase: returns the public address for the request, if a proxy states one.
   package func addHeaders(
-    _ head: TileHead, _ tile: TileReply, _ query: UnsafeRawBufferPointer, _ lookup: Lookup,
+    _ head: TileResponseHead, _ tile: StoredTileResponse, _ query: UnsafeRawBufferPointer, _ lookup: Lookup,
     publicBase: () -> String? = { nil }, _ add: Add
   ) {
     if !tile.isPrivate {
@@ -80,7 +80,7 @@ extension TileServer {
   /// Adds the headers for caches and for pages of other sites.
   /// - Parameter isKept: whether the response may be cached; `false` for an error.
   private func addAudience(
-    _ tile: TileReply, _ query: UnsafeRawBufferPointer, _ lookup: Lookup, isKept: Bool = true, _ add: Add
+    _ tile: StoredTileResponse, _ query: UnsafeRawBufferPointer, _ lookup: Lookup, isKept: Bool = true, _ add: Add
   ) {
     if tile.isPrivate {
       add("Cache-Control", "private, no-store")
