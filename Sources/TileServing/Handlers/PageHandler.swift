@@ -88,7 +88,7 @@ struct PageHandler: LibraryHandler {
     let found = found(reference)
     // A private picture is nobody's to preview.
     let isOpen = reference?.isPrivate == false
-    let card = isOpen ? found.flatMap { LinkCard($0, base: absoluteBase, identity) } : nil
+    let card = isOpen ? found.flatMap { OpenGraphMetadata($0, base: absoluteBase, identity) } : nil
     var response = page("view.html", frames: frames(of: reference, unasked: .own), head: card?.html ?? "")
     if response.status == 200, found == nil, let cover = coverPage(reference, below: "view", or: &response) {
       return cover

@@ -4,7 +4,7 @@ import ZigguratTileProtocols
 
 /// Metadata in a page for link previews (the Open Graph protocol, https://ogp.me) and for embedding
 /// (https://oembed.com, section 4).
-struct LinkCard {
+struct OpenGraphMetadata {
   /// Maximum length of the picture's longer side, in pixels: services accept up to 1200.
   private static let side = 1200
 
