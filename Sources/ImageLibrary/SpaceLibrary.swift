@@ -32,7 +32,7 @@ package protocol OpenSpace: LibrarySource, DeletionPlace {
   func wipeKeys()
 
   /// Returns a vault for the bytes of one upload on their way into the space. Touches no disk.
-  func makeVault() -> any UploadVault
+  func makeVault() -> any EncryptedUploadSink
 
   /// Replaces an image's XMP sidecar by what `body` makes of it, which is empty where there is none; nil leaves
   /// it. Nobody else changes the space meanwhile.

@@ -22,7 +22,7 @@ package struct SpaceSource: OpenSpace {
 
   package func wipeKeys() { space.wipeKeys() }
 
-  package func makeVault() -> any UploadVault { SpaceVault(owner: identity, folder: uploads) }
+  package func makeVault() -> any EncryptedUploadSink { SpaceVault(owner: identity, folder: uploads) }
 
   package var isReachable: Bool { space.isReachable }
 
@@ -138,7 +138,7 @@ package final class LibrarySpaces: SpaceOpener {
 }
 
 /// One upload on its way into a space.
-final class SpaceVault: UploadVault {
+final class SpaceVault: EncryptedUploadSink {
   let owner: String
   /// The folder on whose disk the bytes are.
   private let folder: String

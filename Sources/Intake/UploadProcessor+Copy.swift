@@ -7,11 +7,11 @@ import ZigguratTileRendering
 import ZigguratUploading
 
 /// Makes images of parts of others, at full resolution: what tiles hold is cut out in a cell, and tiled as an upload is.
-extension UploadTiling {
+extension UploadProcessor {
   /// The quality of JPEG tiles that are encoded a second time, and of other lossy formats: no loss is visible.
   private static let quality = 90
 
-  func tileCopy(_ copy: PictureCopy, for upload: Upload) {
+  func tileCopy(_ copy: CropRequest, for upload: Upload) {
     let path = uploads.file(of: upload)
     do {
       // Nobody may have asked for it here.
@@ -28,7 +28,7 @@ extension UploadTiling {
       var builder = builder(isCancelled)
       builder.options = options
       builder.hasOwnOptions = true
-      builder.allowance = BuildAllowance(pixels: PictureCopy.mostPixels)
+      builder.allowance = BuildAllowance(pixels: CropRequest.mostPixels)
       let image = try withFreeID(
         upload.state.image, { try reserveFreeID(for: upload) },
         { [builder] image in
@@ -56,7 +56,7 @@ extension UploadTiling {
   /// Writes the part as a picture's file.
   /// - Returns: what it is to be built with.
   private func cut(
-    _ copy: PictureCopy, of archive: TileArchive, into path: String,
+    _ copy: CropRequest, of archive: TileArchive, into path: String,
     _ isCancelled: @escaping @Sendable () -> Bool
   ) throws -> BuildOptions {
     guard copy.isInside(archive.pyramid.imageSize) else {
@@ -83,7 +83,7 @@ extension UploadTiling {
 
   /// The part's pixels, as a file that loses none of them.
   private func drawn(
-    _ copy: PictureCopy, of archive: TileArchive, _ path: String, _ cancellation: Cancellation
+    _ copy: CropRequest, of archive: TileArchive, _ path: String, _ cancellation: Cancellation
   ) throws(BuildError) -> [UInt8] {
     var task = RenderTask.viewport(copy.window, devicePixelRatio: 1, .png)
     if copy.straightening == 0, let size = PixelSize(width: copy.width, height: copy.height) {

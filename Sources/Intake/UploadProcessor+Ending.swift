@@ -6,7 +6,7 @@ import ZigguratImageLibrary
 import ZigguratUploading
 
 /// The ends of uploads: as pictures in the library, as failed, or postponed.
-extension UploadTiling {
+extension UploadProcessor {
   /// - Parameter digest: of the upload's file.
   func finish(_ upload: Upload, as image: ImageID, _ digest: String) throws(StorageError) {
     try keepOriginal(of: upload, image, digest, store.buildRecord(ofID: image))

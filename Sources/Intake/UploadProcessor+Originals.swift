@@ -7,7 +7,7 @@ import ZigguratImageLibrary
 
 /// The originals of images that can no longer be restored. In a folder they are in the trash, beside the archives. With a shared
 /// catalog the trash is a table, and the originals stay on the disk of the server that received the uploads.
-extension UploadTiling {
+extension UploadProcessor {
   private static let chunk = 1000
 
   /// Removes the originals of images that any server has purged from the trash. If the catalog cannot be reached, the

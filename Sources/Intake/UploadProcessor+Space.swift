@@ -6,7 +6,7 @@ import ZigguratUploading
 
 /// Makes pictures of uploads into private spaces: the file is opened into memory, and of what is built from
 /// it nothing but sealed bytes reaches a disk.
-extension UploadTiling {
+extension UploadProcessor {
   /// - Parameter vault: of the upload.
   func tileIntoSpace(_ upload: Upload, from vault: SpaceVault) {
     var path = ""

@@ -10,7 +10,7 @@ package import ZigguratUploading
 
 /// Makes pictures of uploads, one at a time, on a thread of its own.
 // Sendable: all but flags and locks is touched by that thread alone.
-package final class UploadTiling: @unchecked Sendable {
+package final class UploadProcessor: @unchecked Sendable {
   let uploads: Uploads
   let library: any ImageRepository
   let root: String

@@ -26,7 +26,7 @@ package final class TileServer: Sendable {
   let address: ServerAddress
   /// Files on their way into the library; nil where none are taken.
   let uploads: Uploads?
-  package let events = EventHub()
+  package let events = UploadEventBroadcaster()
   /// The page's URL for others in the network, ending in a slash; nil where they do not reach the server.
   package let localAddress = Mutex<String?>(nil)
   package let loops = EventLoopCPUTime()

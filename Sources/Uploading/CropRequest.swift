@@ -2,7 +2,7 @@ package import TileGeometry
 package import ZigguratFiles
 
 /// A part of an image that becomes an image of its own: what the server cuts out at full resolution.
-package struct PictureCopy: Codable, Hashable, Sendable {
+package struct CropRequest: Codable, Hashable, Sendable {
   /// The image that contains the part.
   package let image: ImageID
   /// The part in image space, before anything is turned: whole pixels. One that is straightened may reach beyond the image
@@ -74,7 +74,7 @@ extension Uploads {
   /// - Parameters:
   ///   - name: what its file would be called.
   ///   - folder: of the library; empty for the library itself.
-  package func begin(_ copy: PictureCopy, name: String, folder: String) throws(UploadError) -> Upload {
+  package func begin(_ copy: CropRequest, name: String, folder: String) throws(UploadError) -> Upload {
     let upload = try reserve(name: name, folder: folder, length: copy.mostBytes, copy: copy)
     try create(upload)
     return upload

@@ -1,7 +1,7 @@
 package import ZigguratFiles
 
 /// The storage of a private upload, sealed until it is an image.
-package protocol UploadVault: Sendable {
+package protocol EncryptedUploadSink: Sendable {
   /// The identity of the owner, which is never shown.
   var owner: String { get }
 

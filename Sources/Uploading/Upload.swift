@@ -72,11 +72,11 @@ package final class Upload: Sendable {
   package let folder: String
   package let length: Int
   /// The storage of an upload into a private space, which keeps nothing readable on a disk; nil for the library's.
-  package let vault: (any UploadVault)?
+  package let vault: (any EncryptedUploadSink)?
   /// The repository that the picture is added to.
   package var repository: ImageReference.Repository { vault == nil ? .library : .space }
   /// The part of an image that the server makes the file of; nil if a client sends the file.
-  package let copy: PictureCopy?
+  package let copy: CropRequest?
   /// The header `Upload-Metadata` that the client sent at creation; nil if it sent none.
   package let metadata: String?
   private let current: Mutex<State>
@@ -84,8 +84,8 @@ package final class Upload: Sendable {
   let disk = Mutex<Void>(())
 
   init(
-    id: String, name: String, folder: String, length: Int, state: State, vault: (any UploadVault)? = nil,
-    copy: PictureCopy? = nil, metadata: String? = nil
+    id: String, name: String, folder: String, length: Int, state: State, vault: (any EncryptedUploadSink)? = nil,
+    copy: CropRequest? = nil, metadata: String? = nil
   ) {
     self.id = id
     self.name = name
@@ -115,7 +115,7 @@ package final class Upload: Sendable {
     var image: ImageID?
     /// Written before anything of the picture is read: what ends the program is found here by the next one.
     var attempts: Int?
-    var copy: PictureCopy?
+    var copy: CropRequest?
     var metadata: String?
     /// Whether the client cancelled the upload while it was being tiled; nil means false.
     var cancelled: Bool?

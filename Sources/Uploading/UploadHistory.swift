@@ -5,7 +5,7 @@ import ZigguratFiles
 
 /// The results of uploads, for later requests and after a restart. `.ziggurat-uploads/.ended` has a line of JSON for each,
 /// appended before the upload's own files are removed.
-final class EndedUploads: Sendable {
+final class UploadHistory: Sendable {
   private static let fileName = ".ended"
 
   private struct Line: Codable {
@@ -24,8 +24,8 @@ final class EndedUploads: Sendable {
     /// The same with no more than is kept.
     var bounded: Line {
       var line = self
-      line.reason = reason.map { String($0.prefix(EndedUploads.longestReason)) }
-      line.metadata = metadata.flatMap(EndedUploads.bounded)
+      line.reason = reason.map { String($0.prefix(UploadHistory.longestReason)) }
+      line.metadata = metadata.flatMap(UploadHistory.bounded)
       return line
     }
   }

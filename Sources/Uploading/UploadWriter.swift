@@ -87,7 +87,7 @@ package final class UploadWriter: @unchecked Sendable {
     return nil
   }
 
-  private func seal(_ vault: any UploadVault) -> UploadError? {
+  private func seal(_ vault: any EncryptedUploadSink) -> UploadError? {
     let result: Result<Void, StorageError> = buffer.withUnsafeBytes { bytes in
       do throws(StorageError) { return .success(try vault.write(bytes, at: position)) } catch {
         return .failure(error)

@@ -14,7 +14,7 @@ package final class Uploads: Sendable {
   private let lastFree = Atomic<Int>(.max)
   /// Ended uploads that are listed among the others.
   private static let listed = 500
-  private let ended: EndedUploads
+  private let ended: UploadHistory
   /// The maximum number of attempts to tile an upload during which the program ended.
   private static let attempts = 2
   /// Uploads of an earlier server that could not be taken up: their folders are left as they are.
@@ -29,7 +29,7 @@ package final class Uploads: Sendable {
   package init(library: String, limits: UploadLimits = UploadLimits()) throws(StorageError) {
     self.limits = limits
     folder = try UploadFolder(library: library)
-    ended = EndedUploads(folder: folder.path, memory: UploadLimits.memory)
+    ended = UploadHistory(folder: folder.path, memory: UploadLimits.memory)
     var open: [String: Upload] = [:]
     let found = folder.load()
     unread = found.unread
@@ -84,7 +84,7 @@ package final class Uploads: Sendable {
   ///   - vault: where its bytes go, for a private space.
   ///   - copy: what its file is made of, where nobody sends it.
   package func reserve(
-    name: String, folder: String, length: Int, vault: (any UploadVault)? = nil, copy: PictureCopy? = nil,
+    name: String, folder: String, length: Int, vault: (any EncryptedUploadSink)? = nil, copy: CropRequest? = nil,
     metadata: String? = nil
   ) throws(UploadError) -> Upload {
     guard length > 0 else { throw UploadError(.malformed, "an empty file is not an image") }

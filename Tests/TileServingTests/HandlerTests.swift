@@ -186,7 +186,7 @@ import ZigguratUploading
 
   @Test func `nothing is uploaded to a server that accepts no uploads`() throws {
     let handler = UploadHandler(
-      call: try call("/api/uploads", visitor: Principal(mayWrite: true)), uploads: nil, events: EventHub(),
+      call: try call("/api/uploads", visitor: Principal(mayWrite: true)), uploads: nil, events: UploadEventBroadcaster(),
       sessions: sessions, audit: changes.audit)
     #expect(handler.list().status == 404 && handler.one("x").status == 404 && handler.stream().status == 404)
     guard case .refuse(let refusal) = handler.plan(nil) else { return #expect(Bool(false), "it is refused") }

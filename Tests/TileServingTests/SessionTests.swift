@@ -36,7 +36,7 @@ import ZigguratUploading
     func give(_ id: ImageID, to library: String) throws(StorageError) {}
     func hand(_ id: ImageID, to other: any OpenSpace) throws(StorageError) {}
     func purgeDeleted(until oldest: Int) throws(StorageError) {}
-    func makeVault() -> any UploadVault { preconditionFailure("nothing is uploaded") }
+    func makeVault() -> any EncryptedUploadSink { preconditionFailure("nothing is uploaded") }
   }
 
   final class Clock: Sendable {
@@ -107,7 +107,7 @@ import ZigguratUploading
   }
 
   @Test func eventsEndWithTheirSession() throws {
-    let hub = EventHub()
+    let hub = UploadEventBroadcaster()
     let table = SessionTable(
       limits: SessionTable.Limits(), now: { [clock] in clock.seconds.load(ordering: .relaxed) },
       ended: { hub.endWithSessions() })

@@ -129,7 +129,7 @@ import ZigguratTestSupport
   }
 
   @Test func `images are begun in the library and in each space apart`() throws {
-    struct Vault: UploadVault {
+    struct Vault: EncryptedUploadSink {
       let owner: String
       func open() {}
       func write(_ bytes: UnsafeRawBufferPointer, at position: Int) {}

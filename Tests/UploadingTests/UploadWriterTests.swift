@@ -18,7 +18,7 @@ import ZigguratTestSupport
     uploads = try Uploads(library: folder.path)
   }
 
-  private func upload(_ name: String = "a.png", vault: (any UploadVault)? = nil) throws -> Upload {
+  private func upload(_ name: String = "a.png", vault: (any EncryptedUploadSink)? = nil) throws -> Upload {
     let upload = try uploads.reserve(name: name, folder: "", length: Self.png.count, vault: vault)
     try uploads.create(upload)
     return upload
@@ -42,7 +42,7 @@ import ZigguratTestSupport
   }
 
   /// A vault of which `failing` cannot be done.
-  private struct FaultyVault: UploadVault {
+  private struct FaultyVault: EncryptedUploadSink {
     enum Call { case open, start }
 
     let failing: Call

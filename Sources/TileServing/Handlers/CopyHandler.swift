@@ -139,7 +139,7 @@ struct CopyHandler: ChangeHandler {
     library.lookup(of: [id])?.wait()
     let response = knownNow(reference, problem: true) { found, archive in
       let image = archive.pyramid.imageSize
-      let part = PictureCopy(
+      let part = CropRequest(
         of: id, x: wish.region.x, y: wish.region.y, width: wish.region.width, height: wish.region.height,
         turn: wish.rotation, isFlipped: wish.isFlipped, straightening: wish.straightening)
       if let reason = Self.refusal(part, of: image) {
@@ -166,14 +166,14 @@ struct CopyHandler: ChangeHandler {
     return response.madePrivate
   }
 
-  private static func refusal(_ part: PictureCopy, of image: PixelSize) -> String? {
+  private static func refusal(_ part: CropRequest, of image: PixelSize) -> String? {
     guard part.isInside(image) else {
       return "the region is not inside the image, which has \(image.width)×\(image.height) pixels"
         + (part.straightening == 0 ? "" : ", rotated by \(part.straightening)°")
     }
-    guard part.width <= PictureCopy.mostPixels / part.height else {
+    guard part.width <= CropRequest.mostPixels / part.height else {
       return
-        "the region has \(part.width)×\(part.height) pixels; a copy has at most \(PictureCopy.mostPixels)"
+        "the region has \(part.width)×\(part.height) pixels; a copy has at most \(CropRequest.mostPixels)"
     }
     return nil
   }

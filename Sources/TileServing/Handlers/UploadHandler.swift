@@ -10,7 +10,7 @@ struct UploadHandler: Handler {
   var call: Call
   /// The uploads; nil if the server accepts none.
   let uploads: Uploads?
-  let events: EventHub
+  let events: UploadEventBroadcaster
   let sessions: SessionTable
   let audit: AuditTrail
 
@@ -176,7 +176,7 @@ struct UploadHandler: Handler {
   /// has open.
   private func destination(
     _ folder: String
-  ) throws(UploadError) -> (folder: String, vault: (any UploadVault)?) {
+  ) throws(UploadError) -> (folder: String, vault: (any EncryptedUploadSink)?) {
     let (repository, own) = ImageReference.parts(of: folder)
     guard repository == .space else {
       guard visitor.mayWrite else {

@@ -4,7 +4,7 @@ import ZigguratHTTPMessages
 import ZigguratUploading
 
 /// Sends the states of uploads to a bounded number of listeners.
-package final class EventHub: Sendable {
+package final class UploadEventBroadcaster: Sendable {
   /// Maximum number of listeners, because each holds a connection.
   static let limit = 64
 

@@ -11,7 +11,7 @@ struct BackgroundTasks {
   private let tileServer: TileServer
   private let process: ServerProcess
   private let maintenance: LibraryMaintenance
-  private let processing: UploadTiling?
+  private let processing: UploadProcessor?
 
   init(
     _ configuration: ServerConfiguration, _ process: ServerProcess, _ server: RunningServer,
@@ -31,7 +31,7 @@ struct BackgroundTasks {
     processing = server.uploads.map { uploads in
       let root = configuration.uploadRoot
       let store = bucket?.storeOfUploads(scratch: "\(root)/archives")
-      return UploadTiling(uploads, library: library, root: root, store: store, space: tileServer.space)
+      return UploadProcessor(uploads, library: library, root: root, store: store, space: tileServer.space)
     }
   }
 
