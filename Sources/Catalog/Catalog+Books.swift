@@ -92,7 +92,7 @@ extension Catalog {
   }
 
   /// The description of a book as a whole.
-  package struct BookWords: Sendable {
+  package struct BookMetadata: Sendable {
     package let id: ImageID
     /// Differs with every version of what says so; 0 where nothing does.
     package let stamp: Int
@@ -117,7 +117,7 @@ extension Catalog {
   }
 
   /// Takes in what is said of books.
-  package func describe(_ books: [BookWords]) throws(StorageError) {
+  package func describe(_ books: [BookMetadata]) throws(StorageError) {
     guard !books.isEmpty else { return }
     try write { (connection) throws(SQLError) in
       try connection.run("DELETE FROM book WHERE id NOT IN (SELECT item FROM image WHERE pages IS NOT NULL)")

@@ -75,7 +75,7 @@ struct SearchWords {
 }
 
 /// The words of a search for texts that no index is asked for: what an index finds in them is found.
-struct WantedWords {
+struct WantedMetadata {
   /// The parts of each phrase. The last part of a phrase only begins a word.
   private let phrases: [[String]]
 

@@ -38,7 +38,7 @@ package final class LibraryEditor: Sendable {
   /// Writes the edit beside the archive, durably, and takes it into the catalog.
   /// - Parameter isCurrent: whether the image is as the editor saw it; asked while nobody else may write.
   package func edit(
-    _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(WordsUnavailable) -> Bool
+    _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) throws(StorageError) -> Outcome {
     try turn.run { () throws(StorageError) in try library.edit(id, edit, if: isCurrent) }
   }
@@ -47,7 +47,7 @@ package final class LibraryEditor: Sendable {
   /// - Parameter id: within the space.
   package func edit(
     _ id: ImageID, of space: SpaceLibrary, _ edit: MetadataEdit,
-    if isCurrent: () throws(WordsUnavailable) -> Bool
+    if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) throws(StorageError) -> Outcome {
     try turnInSpaces.run { () throws(StorageError) in try space.edit(id, edit, if: isCurrent) }
   }
@@ -56,7 +56,7 @@ package final class LibraryEditor: Sendable {
   /// - Parameter isCurrent: whether they are as whoever deletes them saw them.
   /// - Returns: nil where they are not.
   package func delete(
-    _ ids: [ImageID], from trash: Trash, if isCurrent: () throws(WordsUnavailable) -> Bool
+    _ ids: [ImageID], from trash: Trash, if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) throws(StorageError) -> (deletion: Trash.Listed?, refused: [ImageID])? {
     trash.prepareToDelete(ids)
     return try (trash.repository == .space ? turnInSpaces : turn).run { () throws(StorageError) in
@@ -64,7 +64,7 @@ package final class LibraryEditor: Sendable {
       for _ in 0..<4 {
         // What another server has written counts.
         let pinned = try trash.pinned(to: ids)
-        do throws(WordsUnavailable) {
+        do throws(MetadataUnavailable) {
           guard try isCurrent() else { return nil }
         } catch {
           throw StorageError("delete an image", "its metadata cannot be read at present", kind: .unreachable)
@@ -79,9 +79,9 @@ package final class LibraryEditor: Sendable {
   /// A sidecar with the edit in it, of an image of the library as of a space.
   /// - Returns: the bytes where that is done, and nil where something is in the way.
   static func edited(
-    _ old: [UInt8], _ edit: MetadataEdit, isPrivate: Bool, if isCurrent: () throws(WordsUnavailable) -> Bool
+    _ old: [UInt8], _ edit: MetadataEdit, isPrivate: Bool, if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) -> (outcome: Outcome, new: [UInt8]?) {
-    do throws(WordsUnavailable) {
+    do throws(MetadataUnavailable) {
       guard try isCurrent() else { return (.changedMeanwhile, nil) }
       // What cannot be read again is not written.
       guard let new = try Sidecar.edited(old, edit, isPrivate: isPrivate),

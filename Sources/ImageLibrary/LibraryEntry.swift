@@ -100,14 +100,14 @@ package final class LibraryEntry: Sendable {
   package var isWaiting: Bool { words.withLock { $0.isWaiting } }
 
   /// Returns the metadata of the sidecar, or else of the archive. A damaged sidecar is ignored.
-  package func metadata(_ archive: TileArchive) throws(WordsUnavailable) -> ImageMetadata {
+  package func metadata(_ archive: TileArchive) throws(MetadataUnavailable) -> ImageMetadata {
     guard hasSidecar else { return archive.metadata }
     if let read = words.withLock({ $0.read }) { return read.words }
-    let result: Result<ImageMetadata, WordsUnavailable> = reading.withLock { _ in
+    let result: Result<ImageMetadata, MetadataUnavailable> = reading.withLock { _ in
       let known = words.withLock { $0 }
       if let read = known.read { return .success(read.words) }
-      if known.isWaiting { return .failure(WordsUnavailable()) }
-      do throws(WordsUnavailable) {
+      if known.isWaiting { return .failure(MetadataUnavailable()) }
+      do throws(MetadataUnavailable) {
         var read = archive.metadata
         if let bytes = readSidecar(), let sidecar = try Sidecar(bytes, isPrivate: isPrivate) {
           read = sidecar.applied(to: read)

@@ -8,7 +8,7 @@ extension SpaceLibrary {
   ///   - id: within the space.
   ///   - isCurrent: whether the image is as the editor saw it; asked while nobody else may write.
   package func edit(
-    _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(WordsUnavailable) -> Bool
+    _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) throws(StorageError) -> LibraryEditor.Outcome {
     var outcome = LibraryEditor.Outcome.done
     let isThere = try space.changeSidecar(ofID: id) { old in

@@ -41,7 +41,7 @@ extension UploadProcessor {
         var record = record
         // A pixel stays a pixel; square ones, however they are turned.
         record.micronsPerPixel = copy.turn % 180 == 0 ? microns : microns?.reversed()
-        return ArchiveWords(record, own: words, told: words)
+        return ArchiveMetadata(record, own: words, told: words)
       }
       guard isTold else {
         throw BuildError(path, "its metadata cannot be written at present", isTemporary: true)

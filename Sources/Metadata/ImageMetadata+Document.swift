@@ -1,7 +1,7 @@
 package import TileStorage
 
 /// Metadata of a document, such as a PDF.
-package struct DocumentWords: Sendable {
+package struct DocumentMetadata: Sendable {
   package var title, author, subject, keywords: String?
   /// The XMP packet; empty if there is none.
   package var xmp: [UInt8] = []
@@ -13,7 +13,7 @@ extension ImageMetadata {
   /// Creates a document's metadata. Its XMP precedes its own fields, which ISO 32000-2, section 14.3.3, deprecates.
   ///
   /// The date on which a program wrote the document is ignored: it is not the date of the content.
-  package init(_ document: DocumentWords) {
+  package init(_ document: DocumentMetadata) {
     self.init()
     if !document.xmp.isEmpty {
       exiv2.withLock { _ in

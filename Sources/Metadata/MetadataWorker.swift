@@ -4,7 +4,7 @@ import TileStorage
 package import ZigguratCells
 
 /// A sidecar cannot be read or edited at present, for a reason outside the sidecar. A retry may succeed later.
-package struct WordsUnavailable: Error, CustomStringConvertible {
+package struct MetadataUnavailable: Error, CustomStringConvertible {
   package init() {}
 
   package var description: String { "the words of its sidecar cannot be read now" }
@@ -57,7 +57,7 @@ package enum MetadataWorker {
   ///   time.
   static func ask(
     _ question: UInt32, _ bytes: [UInt8], isPrivate: Bool
-  ) throws(WordsUnavailable) -> [UInt8] {
+  ) throws(MetadataUnavailable) -> [UInt8] {
     guard let server = ProcessLauncher.running else { return answer(question, bytes) }
     let pool = isPrivate ? secret : shared
     var crashes = 0
@@ -71,7 +71,7 @@ package enum MetadataWorker {
         switch error {
         // Another attempt could wait as long again. If a busy system does not end a killed process in time, that counts
         // as garbled: the sidecar is not the cause.
-        case .time, .cancelled, .garbled: throw WordsUnavailable()
+        case .time, .cancelled, .garbled: throw MetadataUnavailable()
         // The server of the processes was killed, or a person killed the process; no sidecar makes one exit.
         case .unavailable, .exit, .signal(SIGKILL), .signal(SIGTERM): break
         // Includes SIGXCPU: the sidecar took all its processor time, however busy the machine is.
@@ -81,7 +81,7 @@ package enum MetadataWorker {
         }
       }
     }
-    throw WordsUnavailable()
+    throw MetadataUnavailable()
   }
 
   /// More than the number of idle processes: all of them may have ended with the same server.

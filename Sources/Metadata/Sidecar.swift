@@ -12,7 +12,7 @@ package struct Sidecar: Sendable, Codable {
   /// Parses a sidecar; nil if the bytes are not XMP.
   ///
   /// - Parameter isPrivate: whether no process that has read other data may see these.
-  package init?(_ bytes: [UInt8], isPrivate: Bool = false) throws(WordsUnavailable) {
+  package init?(_ bytes: [UInt8], isPrivate: Bool = false) throws(MetadataUnavailable) {
     let answer = try MetadataWorker.ask(MetadataWorker.read, bytes, isPrivate: isPrivate)
     guard !answer.isEmpty, let sidecar = try? InputLimit.message.json.decode(Sidecar.self, from: answer)
     else {
@@ -85,7 +85,7 @@ package struct Sidecar: Sendable, Codable {
   /// - Returns: nil if they are not XMP: an unreadable file is not overwritten.
   package static func edited(
     _ bytes: [UInt8], _ edit: MetadataEdit, isPrivate: Bool = false
-  ) throws(WordsUnavailable) -> [UInt8]? {
+  ) throws(MetadataUnavailable) -> [UInt8]? {
     let question = MetadataWorker.EditQuestion(sidecar: Data(bytes), edit: edit)
     // Texts always encode.
     let asked = Array(try! JSONEncoder().encode(question))

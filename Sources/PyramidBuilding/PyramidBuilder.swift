@@ -131,7 +131,7 @@ public struct PyramidBuilder: Sendable {
   func build(
     _ file: SourceFile, page: SourcePage? = nil, folio: String? = nil, associated: AssociatedImage? = nil,
     digest: String,
-    words: SourceWords, for host: (any BuildHost)? = nil,
+    words: SourceMetadata, for host: (any BuildHost)? = nil,
     into makeWriter: (Pyramid, TileFormat) throws(StorageError) -> any ArchiveWriter
   ) throws(BuildError) -> Report {
     let source = file.path

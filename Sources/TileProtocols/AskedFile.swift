@@ -57,11 +57,11 @@ package struct AskedFile<Tile: Sendable>: Sendable {
   }
 
   /// - Parameters:
-  ///   - hasWords: whether the document contains metadata that people edit.
+  ///   - hasMetadata: whether the document contains metadata that people edit.
   ///   - files: the name of the protocol's files in messages.
-  func subject(hasWords: Bool, _ files: StaticString) -> TileSubject {
+  func subject(hasMetadata: Bool, _ files: StaticString) -> TileSubject {
     switch kind {
-    case .document: .document(hasWords: hasWords)
+    case .document: .document(hasMetadata: hasMetadata)
     case .tile, .misnamed: .tile
     case .nothing: .nothing("there is no \(files) file at this path")
     }

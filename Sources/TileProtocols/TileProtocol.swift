@@ -60,7 +60,7 @@ package enum TileSubject: Hashable, Sendable {
   /// A tile, or a picture that is made of tiles.
   case tile
   /// A description of the image, with or without the metadata that people edit.
-  case document(hasWords: Bool)
+  case document(hasMetadata: Bool)
   /// The image itself. The request is redirected to its description.
   case redirect
   /// A path that does not exist in the protocol; the reason in one line.

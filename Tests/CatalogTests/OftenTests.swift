@@ -164,7 +164,7 @@ import ZigguratTestSupport
       let words = text(1 + random.below(4))
       let search = SearchWords(words)
       guard !search.isEmpty else { continue }
-      let wanted = WantedWords(search)
+      let wanted = WantedMetadata(search)
       let expected = Set(entries.filter { wanted.areIn([$0.searchText]) }.map(\.id))
       #expect(
         try Set(catalog.search(words, after: nil, limit: 1000).entries.map(\.id)) == expected,

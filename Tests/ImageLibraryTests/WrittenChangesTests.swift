@@ -29,7 +29,7 @@ import ZigguratTestSupport
 
   private func edit(_ title: String) throws -> LibraryEditor.Outcome {
     let edit = try MetadataEdit(json: Array(#"{"title": "\#(title)"}"#.utf8))
-    return try library.edit("a", edit) { () throws(WordsUnavailable) in true }
+    return try library.edit("a", edit) { () throws(MetadataUnavailable) in true }
   }
 
   /// Another program that keeps the catalog locked while `body` runs.

@@ -200,7 +200,7 @@ import ZigguratThreads
     #expect(try server.listed().first { $0.id == "a" }?.title == "new")
     #expect(try server.edit("a", title: "other") { false } == .changedMeanwhile)
     #expect(
-      try server.edit("a", title: "other") { () throws(WordsUnavailable) in throw WordsUnavailable() }
+      try server.edit("a", title: "other") { () throws(MetadataUnavailable) in throw MetadataUnavailable() }
         == .unavailable)
     #expect(try server.title("a") == "new")
     #expect(try server.edit("none", title: "new") == .notThere)

@@ -9,7 +9,7 @@ struct Server: Sendable {
   /// The storage of the images, which ends with its last server.
   let storage: any Storage
   typealias Edit =
-    @Sendable (ImageID, MetadataEdit, () throws(WordsUnavailable) -> Bool) throws(StorageError) ->
+    @Sendable (ImageID, MetadataEdit, () throws(MetadataUnavailable) -> Bool) throws(StorageError) ->
     LibraryEditor.Outcome
 
   let repository: any ImageRepository
@@ -59,7 +59,7 @@ struct Server: Sendable {
   /// Changes the title of an image.
   /// - Parameter isCurrent: called while no other process may write.
   func edit(
-    _ id: ImageID, title: String, if isCurrent: () throws(WordsUnavailable) -> Bool = { true }
+    _ id: ImageID, title: String, if isCurrent: () throws(MetadataUnavailable) -> Bool = { true }
   ) throws(StorageError) -> LibraryEditor.Outcome {
     // The titles of tests need no escapes.
     let change = try! MetadataEdit(json: Array("{\"title\": \"\(title)\"}".utf8))

@@ -58,7 +58,7 @@ package final class InMemoryRepository: ImageRepository {
   package func images(madeFrom digest: String) throws(StorageError) -> [MadeImage] { [] }
 
   package func edit(
-    _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(WordsUnavailable) -> Bool
+    _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) throws(StorageError) -> LibraryEditor.Outcome { throw .libraryIsReadOnly }
 
   package var trash: any DeletionPlace { NoTrash() }

@@ -77,7 +77,7 @@ import ZigguratTileProtocols
 
   @Test func `an access log shows values by present and former names`() {
     let query = Array("buffer=1&margin=1&include=overview&overview=1&describe=1&v=1f&g=1f&book=a&in=a".utf8)
-    let text = query.withUnsafeBytes { LoggedQuery($0, showsWords: true).text }
+    let text = query.withUnsafeBytes { LoggedQuery($0, showsMetadata: true).text }
     #expect(text == "buffer=1&margin=1&include=overview&overview=1&describe=1&v=1f&g=1f&*&*")
   }
 

@@ -21,7 +21,7 @@ extension FuzzInput {
       place(Route(RawPath(target, count: path.count)), RawPath(target, count: path.count))
     }
     readForwarded(String(decoding: bytes, as: UTF8.self))
-    query.withUnsafeBytes { _ = LoggedQuery($0, showsWords: true).text }
+    query.withUnsafeBytes { _ = LoggedQuery($0, showsMetadata: true).text }
     path.withUnsafeBytes { _ = LoggedPath($0).text }
     bytes.withUnsafeBytes { _ = LoggedReferer($0).text }
     guard let plain = try? NormalizedPath(path, query: query) else { return }

@@ -169,7 +169,7 @@ extension SQLiteConnection {
   /// Whether surely more are found than are counted: by a sample of some rows in each part of the table, of whose sum
   /// three standard deviations are taken off.
   private func areMany(_ words: SearchWords, upTo last: Int) throws(SQLError) -> Bool {
-    let wanted = WantedWords(words)
+    let wanted = WantedMetadata(words)
     let parts = 64
     let rows = 24
     let size = last / parts
@@ -197,7 +197,7 @@ extension SQLiteConnection {
   private func met(
     _ words: SearchWords, after start: [SQLValue], limit: Int, batches: Int
   ) throws(SQLError) -> [Int]? {
-    let wanted = WantedWords(words)
+    let wanted = WantedMetadata(words)
     var found: [Int] = []
     var last = start
     for _ in 0..<batches {

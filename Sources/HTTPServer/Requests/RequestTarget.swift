@@ -103,8 +103,8 @@ struct RequestTarget {
 
   /// Path and query as text, for the log: of what is in a private space no more than that.
   /// - Returns: with whether nothing was left out.
-  func logged(showsWords: Bool) -> (target: (path: String, query: String), isWhole: Bool) {
+  func logged(showsMetadata: Bool) -> (target: (path: String, query: String), isWhole: Bool) {
     let path = LoggedPath(path)
-    return ((path.text, path.isWhole ? LoggedQuery(query, showsWords: showsWords).text : ""), path.isWhole)
+    return ((path.text, path.isWhole ? LoggedQuery(query, showsMetadata: showsMetadata).text : ""), path.isWhole)
   }
 }

@@ -27,14 +27,14 @@ extension FolderRepository {
 
   package func updateBooks() throws(StorageError) {
     hasNewsOfBooks.withLock { $0 = false }
-    var changed: [Catalog.BookWords] = []
+    var changed: [Catalog.BookMetadata] = []
     for (book, stamp) in try catalog.bookStamps() {
       let file = SidecarFile(path: FolderStore.bookFile(of: book, in: root))
       let now = file.map { FileStamp($0.identity, sidecar: $0.identity).sidecar } ?? 0
       guard now != stamp else { continue }
       let said = file == nil ? nil : description(ofBook: book)
       changed.append(
-        Catalog.BookWords(id: book, stamp: now, words: said?.metadata ?? ImageMetadata(), cover: said?.cover))
+        Catalog.BookMetadata(id: book, stamp: now, words: said?.metadata ?? ImageMetadata(), cover: said?.cover))
     }
     try catalog.describe(changed)
   }

@@ -5,7 +5,7 @@ package import ZigguratMetadata
 extension FolderRepository {
   /// Writes the sidecar beside the archive.
   package func edit(
-    _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(WordsUnavailable) -> Bool
+    _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) throws(StorageError) -> LibraryEditor.Outcome {
     let table = current
     guard let path = table.entry(id)?.path else { return .notThere }

@@ -75,7 +75,7 @@ package protocol ImageRepository: AnyObject, Sendable {
   /// Changes the metadata of an image, durably, and updates the catalog. The caller excludes other edits by this process.
   /// - Parameter isCurrent: whether the image is as the editor saw it; called while no other process may write.
   func edit(
-    _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(WordsUnavailable) -> Bool
+    _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) throws(StorageError) -> LibraryEditor.Outcome
 
   /// The trash, which keeps deleted images for a while.

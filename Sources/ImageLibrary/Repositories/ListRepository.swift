@@ -45,7 +45,7 @@ package final class ListRepository: TableRepository {
   package func waitForChange() { current.waitForChange() }
 
   package func edit(
-    _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(WordsUnavailable) -> Bool
+    _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) throws(StorageError) -> LibraryEditor.Outcome { throw .libraryIsReadOnly }
 
   package func reserve(_ id: ImageID, for upload: String) throws(StorageError) -> Bool {

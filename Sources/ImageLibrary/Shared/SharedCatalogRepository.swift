@@ -117,7 +117,7 @@ package final class SharedCatalogRepository: ImageRepository {
 
   /// Writes the change only if the image is unchanged since it was read.
   package func edit(
-    _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(WordsUnavailable) -> Bool
+    _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) throws(StorageError) -> LibraryEditor.Outcome {
     for _ in 0..<4 {
       guard let known = try rows.fresh(id) else { return .notThere }

@@ -121,14 +121,14 @@ package final class BucketStore: ArchiveStore, OriginStore {
 
   /// By a copy of the archive that was sent last: whatever else is there is built anew.
   package func rewrite(
-    id: ImageID, _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveWords
+    id: ImageID, _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveMetadata
   ) throws(StorageError) -> Bool {
     guard let (last, pin, digest) = state.withLock({ $0.sent }), last == id else { return false }
     let file = try reading.copy(pin, of: digest, "read \(id)")
     let path = "\(scratch)/\(UUID())"
     defer { unlink(path) }
     let isWritten = try withExtendedLifetime(file) { () throws(StorageError) in
-      try ArchiveWords.rewrite(
+      try ArchiveMetadata.rewrite(
         archiveAt: "/proc/self/fd/\(file.descriptor)", into: path, as: id.name, words)
     }
     guard isWritten else { return false }

@@ -70,7 +70,7 @@ struct BuildOrder: Codable {
   let associated: AssociatedImage?
   let digest: String
   /// The metadata beside the source.
-  let words: SourceWords
+  let words: SourceMetadata
   /// Only how many pages there are is asked for.
   let countsOnly: Bool
   /// The options that replace the program's for this picture; nil if there are none.

@@ -112,7 +112,7 @@ package enum BookFile {
     guard let file = SidecarFile(path: "\(folder)/\(sidecar)") else { return nil }
     guard let bytes = file.bytes(within: nil) else { throw BuildError(file.path, "cannot be read") }
     let words: Sidecar?
-    do throws(WordsUnavailable) { words = try Sidecar(bytes) } catch {
+    do throws(MetadataUnavailable) { words = try Sidecar(bytes) } catch {
       throw BuildError(file.path, error.description, isTemporary: true)
     }
     guard let words else { throw BuildError(file.path, "is not XMP") }

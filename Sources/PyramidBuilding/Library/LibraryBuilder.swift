@@ -166,7 +166,7 @@ package struct LibraryBuilder: Sendable {
 
   private func words(
     _ beside: SourceSidecar?, _ pixelDigest: String?, _ contents: SourceContents?
-  ) throws(BuildError) -> SourceWords {
+  ) throws(BuildError) -> SourceMetadata {
     var words = try beside?.words(onIgnored) ?? .none
     // A RAW file's metadata decides how it is developed.
     words.pixelDigest = contents?.raw == nil ? pixelDigest : nil
@@ -233,17 +233,17 @@ package struct LibraryBuilder: Sendable {
     guard !force, let record = record(of: source), work.contents?.agrees(with: record, page: page) != false
     else { return nil }
     if let former { return settled(source, work, record, former) }
-    let hasSameWords = record.sourceDigest == work.digest
+    let hasSameMetadata = record.sourceDigest == work.digest
     let hasSamePixels = record.pixelDigest != nil && record.pixelDigest == work.words.pixelDigest
-    guard hasSameWords || hasSamePixels else { return nil }
-    if hasSameWords, record.sourceName == work.file.name, record.sidecarDigest == work.words.digest,
+    guard hasSameMetadata || hasSamePixels else { return nil }
+    if hasSameMetadata, record.sourceName == work.file.name, record.sidecarDigest == work.words.digest,
       record.folio == source.folio
     {
       return unchanged(record)
     }
     if isDryRun { return .wouldUpdateMetadata }
     var words: ImageMetadata?
-    if !hasSameWords {
+    if !hasSameMetadata {
       // An inspection returns the first page's metadata.
       if let page, page > 1 { return nil }
       // What fails here may succeed as a build, or fail with the reason.

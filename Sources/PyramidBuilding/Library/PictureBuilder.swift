@@ -31,7 +31,7 @@ struct PictureJob {
   var source: SourceScan.Source
   let file: SourceFile
   let digest: String
-  var words: SourceWords
+  var words: SourceMetadata
   /// The contents of a TIFF file; nil for any other.
   var contents: SourceContents?
   /// The page; nil if the source has one picture, or if its pages are not known yet.

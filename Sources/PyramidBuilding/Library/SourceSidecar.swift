@@ -78,17 +78,17 @@ struct SourceSidecar {
 
   /// Returns its metadata, which a sandboxed process reads. A file that is not XMP, or too large, has none.
   /// - Parameter onProblem: called with the reason if it says nothing.
-  func words(_ onProblem: (BuildError) -> Void = { _ in }) throws(BuildError) -> SourceWords {
-    func ignored(_ reason: String) -> SourceWords {
+  func words(_ onProblem: (BuildError) -> Void = { _ in }) throws(BuildError) -> SourceMetadata {
+    func ignored(_ reason: String) -> SourceMetadata {
       onProblem(BuildError(name, "\(reason), and is ignored"))
-      return SourceWords(digest: digest, sidecar: nil)
+      return SourceMetadata(digest: digest, sidecar: nil)
     }
     guard bytes.count <= SidecarFile.longest else {
       return ignored("has more than \(SidecarFile.longest >> 20) MB")
     }
-    do throws(WordsUnavailable) {
+    do throws(MetadataUnavailable) {
       guard let sidecar = try Sidecar(bytes) else { return ignored(Sidecar.problem(bytes)) }
-      return SourceWords(digest: digest, sidecar: sidecar)
+      return SourceMetadata(digest: digest, sidecar: sidecar)
     } catch {
       throw BuildError(name, error.description, isTemporary: true)
     }
@@ -96,7 +96,7 @@ struct SourceSidecar {
 }
 
 /// The metadata beside a source, as a sandboxed process that builds it gets them.
-struct SourceWords: Codable, Sendable {
+struct SourceMetadata: Codable, Sendable {
   /// The digest of the sidecar; nil if there is none.
   private(set) var digest: String?
   /// The digest of the source without its own metadata, if they can be told apart.
@@ -105,7 +105,7 @@ struct SourceWords: Codable, Sendable {
   var isUploaded: Bool?
   private var sidecar: Sidecar?
 
-  static let none = SourceWords(digest: nil, sidecar: nil)
+  static let none = SourceMetadata(digest: nil, sidecar: nil)
 
   /// Bytes that a build's orders may have for them.
   private static let longest = 1 << 20
@@ -117,12 +117,12 @@ struct SourceWords: Codable, Sendable {
   }
 
   /// The words for an archive of the build that `record` tells of.
-  func words(_ record: BuildRecord, own: ImageMetadata) -> ArchiveWords {
+  func words(_ record: BuildRecord, own: ImageMetadata) -> ArchiveMetadata {
     var record = record
     record.sidecarDigest = digest
     record.pixelDigest = pixelDigest
     if isUploaded == true { record.isUploaded = true }
-    return ArchiveWords(record, own: own, told: told(own))
+    return ArchiveMetadata(record, own: own, told: told(own))
   }
 
   /// Returns the metadata of a picture that says `own` itself.

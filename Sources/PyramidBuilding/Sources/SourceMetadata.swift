@@ -20,11 +20,11 @@ extension ImageMetadata {
       self.init(embeddedInFileAt: path)
       return
     }
-    if isPage { self.init() } else { self.init(DocumentWords(document)) }
+    if isPage { self.init() } else { self.init(DocumentMetadata(document)) }
   }
 }
 
-extension DocumentWords {
+extension DocumentMetadata {
   init(_ document: PDFDocument) {
     self.init()
     title = document.title

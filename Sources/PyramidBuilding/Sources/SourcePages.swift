@@ -144,7 +144,7 @@ struct SourcePages: Sendable {
   static func book(path: String) -> BookDescription? {
     PDFDocument(path: path).map { document in
       var book = BookDescription()
-      book.metadata = ImageMetadata(DocumentWords(document))
+      book.metadata = ImageMetadata(DocumentMetadata(document))
       // A book's description has one field for each.
       book.metadata.license = book.metadata.license ?? book.metadata.webStatement
       book.metadata.rights = book.metadata.rights ?? book.metadata.usageTerms

@@ -35,7 +35,7 @@ package struct DeepZoomRequest: FileProtocol {
     file = .tile(ofID: start..<level - 6, path, from: level + 1, to: end) { TileAddress(deepZoom: &$0) }
   }
 
-  package var subject: TileSubject { file.subject(hasWords: false, "Deep Zoom") }
+  package var subject: TileSubject { file.subject(hasMetadata: false, "Deep Zoom") }
 
   package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {
     guard let address = file.tile else {

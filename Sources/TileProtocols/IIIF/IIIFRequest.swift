@@ -87,7 +87,7 @@ package struct IIIFRequest: TileProtocol {
 
   package var subject: TileSubject {
     switch asked {
-    case .information: .document(hasWords: false)
+    case .information: .document(hasMetadata: false)
     case .base: .redirect
     case .image, .malformed: .tile
     }

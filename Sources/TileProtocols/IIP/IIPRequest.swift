@@ -102,7 +102,7 @@ package struct IIPRequest: TileProtocol {
   package var subject: TileSubject {
     switch asked {
     case .tile, .view: .tile
-    case .objects: .document(hasWords: false)
+    case .objects: .document(hasMetadata: false)
     case .deepZoom(let request): request.subject
     case .zoomify(let request): request.subject
     case .iiif(let request): request.subject

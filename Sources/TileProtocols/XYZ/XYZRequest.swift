@@ -36,7 +36,7 @@ package struct XYZRequest: FileProtocol {
     file = .tile(ofID: start..<z, path, from: z + 1, to: path.count) { XYZTile(&$0) }
   }
 
-  package var subject: TileSubject { file.subject(hasWords: true, "XYZ") }
+  package var subject: TileSubject { file.subject(hasMetadata: true, "XYZ") }
 
   package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {
     guard let tile = file.tile else {

@@ -36,7 +36,7 @@ package struct ZoomifyRequest: FileProtocol {
     file = .tile(ofID: start..<group, path, from: group + 1, to: end) { ZoomifyTile(&$0) }
   }
 
-  package var subject: TileSubject { file.subject(hasWords: false, "Zoomify") }
+  package var subject: TileSubject { file.subject(hasMetadata: false, "Zoomify") }
 
   package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {
     guard let tile = file.tile else {

@@ -25,7 +25,7 @@ struct EditHandler: ChangeHandler, DescribingHandler {
       .response(
         handler.delete(
           [text], isOne: true,
-          if: { () throws(WordsUnavailable) in try handler.isCurrent(reference, request) }))
+          if: { () throws(MetadataUnavailable) in try handler.isCurrent(reference, request) }))
     }
   }
 
@@ -35,12 +35,12 @@ struct EditHandler: ChangeHandler, DescribingHandler {
   /// Whether an image is still the version that the client read, if it states one (`If-Match`, RFC 9110, section 13.1.1).
   private func isCurrent(
     _ reference: ImageReference?, _ request: Request
-  ) throws(WordsUnavailable) -> Bool {
+  ) throws(MetadataUnavailable) -> Bool {
     guard let wanted = request.header("If-Match") else { return true }
     let now = description(of: reference)
     guard let tag = now["ETag"] else {
       // The image is there without its metadata, or it is unknown whether it is there.
-      if [200, 503].contains(now.status) { throw WordsUnavailable() }
+      if [200, 503].contains(now.status) { throw MetadataUnavailable() }
       return false
     }
     return EntityTag(text: tag).isMatched(byIfMatch: wanted)
@@ -50,7 +50,7 @@ struct EditHandler: ChangeHandler, DescribingHandler {
     412, "Changed meanwhile", "the image has changed since it was read; read it again")
 
   private func edit(_ reference: ImageReference?, _ request: Request) -> Response {
-    let isCurrent = { () throws(WordsUnavailable) -> Bool in try self.isCurrent(reference, request) }
+    let isCurrent = { () throws(MetadataUnavailable) -> Bool in try self.isCurrent(reference, request) }
     do {
       let edit = try MetadataEdit(json: request.body)
       guard let reference else { return .unknownImage }
@@ -97,7 +97,7 @@ struct EditHandler: ChangeHandler, DescribingHandler {
   ///   - texts: what may be no ids; they are answered as they came.
   ///   - isCurrent: whether they are still the versions that the client read.
   private func delete(
-    _ texts: [String], isOne: Bool, if isCurrent: () throws(WordsUnavailable) -> Bool = { true }
+    _ texts: [String], isOne: Bool, if isCurrent: () throws(MetadataUnavailable) -> Bool = { true }
   ) -> Response {
     let repositories = Set(texts.map { ImageReference.parts(of: $0).repository })
     guard repositories.count <= 1 else {

@@ -26,9 +26,9 @@ struct TileHandler: PictureHandler {
     case .malformed(let reason): return .text(400, reason)
     case .redirect:
       return found(reference, problem: false) { reference, _ in .response(redirect(request, reference)) }
-    case .document(hasWords: false):
+    case .document(hasMetadata: false):
       return found(reference, problem: false) { .response(document(request, $0, $1, $1.metadata)) }
-    case .document(hasWords: true):
+    case .document(hasMetadata: true):
       return known(reference, problem: false) { $0.document(request, $1.reference, $2, $1.entry.metadata) }
     case .tile:
       return forDownload(reference) { handler in

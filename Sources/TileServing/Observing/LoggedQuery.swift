@@ -7,8 +7,8 @@ package struct LoggedQuery {
 
   /// - Parameters:
   ///   - query: the query as sent, without the `?`.
-  ///   - showsWords: whether search terms and cursors may be logged.
-  package init(_ query: UnsafeRawBufferPointer, showsWords: Bool) {
+  ///   - showsMetadata: whether search terms and cursors may be logged.
+  package init(_ query: UnsafeRawBufferPointer, showsMetadata: Bool) {
     for part in query.split(separator: UInt8(ascii: "&")) {
       guard let end = part.firstIndex(of: UInt8(ascii: "=")) else { continue }
       let name = String(decoding: part[..<end], as: UTF8.self)
@@ -25,7 +25,7 @@ package struct LoggedQuery {
       let name = String(decoding: part[..<end], as: UTF8.self)
       let isShown = Self.numbers.contains(name) || TileRequest.parameters.contains(name.lowercased())
       guard isShown || Self.words.contains(name) else { return "*" }
-      guard showsWords || isShown else { return name + "=*" }
+      guard showsMetadata || isShown else { return name + "=*" }
       return name + String(decoding: part[end...], as: UTF8.self)
     }.joined(separator: "&")
   }

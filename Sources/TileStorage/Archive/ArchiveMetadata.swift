@@ -1,7 +1,7 @@
 package import ZigguratFiles
 
 /// The metadata of an archive as its entries: that of the picture itself, and that combined with its sidecar.
-package struct ArchiveWords: Sendable {
+package struct ArchiveMetadata: Sendable {
   private let record: BuildRecord
   private let own: ImageMetadata
   private let told: ImageMetadata
@@ -37,7 +37,7 @@ package struct ArchiveWords: Sendable {
   /// - Returns: false if the archive was not built by this program or is not whole; nothing is written then.
   package static func rewrite(
     archiveAt path: String, into destination: String? = nil, as name: String,
-    _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveWords
+    _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveMetadata
   ) throws(StorageError) -> Bool {
     let archive = try TileArchive(path: path, within: nil)
     guard let record = archive.buildRecord, archive.file != nil, archive.visibleFault == nil,

@@ -35,7 +35,7 @@ package struct ArchiveMove {
     let device = status.st_dev
     guard stat(folders.to, &status) == 0, status.st_dev == device else { return false }
     let moved = MovedImages(library: library)
-    moved.removeLeftWords(of: new)
+    moved.removeLeftMetadata(of: new)
     guard let own = SidecarFile.places(ofSidecarsOf: from, beside: to) else { return false }
     // Metadata that is already there belongs to another picture, or an interrupted move put it there.
     for target in SidecarFile.all(ofArchive: to).map(\.path) where !own.isEmpty {
@@ -65,7 +65,7 @@ package struct ArchiveMove {
 
   /// Removes metadata that a killed program left at an archive's old place: files that are hard links of those at the
   /// new one.
-  package static func removeLeftWords(of old: ImageID, movedTo new: ImageID, in library: String) {
+  package static func removeLeftMetadata(of old: ImageID, movedTo new: ImageID, in library: String) {
     let (from, to) = (old.archive(in: library), new.archive(in: library))
     let targets = SidecarFile.paths(ofArchive: to)
     for source in SidecarFile.paths(ofArchive: from)

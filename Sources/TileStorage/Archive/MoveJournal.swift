@@ -78,7 +78,7 @@ package final class MoveJournal {
       if holds(entry.move.old, entry.inode) {
         _ = try ArchiveMove(entry.move.old, to: entry.move.new, in: library).run(pageName: nil)
       } else if holds(entry.move.new, entry.inode) {
-        ArchiveMove.removeLeftWords(of: entry.move.old, movedTo: entry.move.new, in: library)
+        ArchiveMove.removeLeftMetadata(of: entry.move.old, movedTo: entry.move.new, in: library)
       }
     }
     // A file in the way came later: the archive gets its own id back, if that is free.

@@ -39,7 +39,7 @@ package struct MovedImages: Sendable {
   /// Redirects the former ids of an id that another picture is about to get, and that no image has now. They meant
   /// another picture, and now lead to its present id, or nowhere. The same applies to a book that has no page yet.
   package func arrive(_ id: ImageID) throws(StorageError) {
-    removeLeftWords(of: id)
+    removeLeftMetadata(of: id)
     try redirect(id)
     var folder = id.folder
     while let book = folder {
@@ -95,9 +95,9 @@ package struct MovedImages: Sendable {
   }
 
   /// Removes the leftovers of an interrupted move beside the id, which no image has.
-  func removeLeftWords(of id: ImageID) {
+  func removeLeftMetadata(of id: ImageID) {
     guard let new = self.id(id, isThere: { access($0.archive(in: library), F_OK) == 0 }) else { return }
-    ArchiveMove.removeLeftWords(of: id, movedTo: new, in: library)
+    ArchiveMove.removeLeftMetadata(of: id, movedTo: new, in: library)
   }
 
   private func redirect(_ id: ImageID) throws(StorageError) {
