@@ -126,7 +126,7 @@ extension Catalog {
           + "ON CONFLICT (id) DO UPDATE SET "
           + "stamp = excluded.stamp, title = excluded.title, date = excluded.date, search = excluded.search, cover = excluded.cover",
         books.map { book in
-          let search = book.words.isEmpty ? SQLValue.null : .words(SearchWords.text(of: book.id, book.words))
+          let search = book.words.isEmpty ? SQLValue.null : .words(SearchTerms.text(of: book.id, book.words))
           return [
             .text(book.id.text), .integer(book.stamp), SQLValue(book.words.title),
             SQLValue(CatalogSchema.sortable(book.words.date)), search,

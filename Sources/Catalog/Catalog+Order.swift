@@ -50,7 +50,7 @@ extension Catalog {
     _ scope: ListScope = .items, by order: ListOrder = .standard, after cursor: String?, limit: Int,
     containing text: String? = nil
   ) throws(StorageError) -> Ordered {
-    let words = text.map(SearchWords.init)
+    let words = text.map(SearchTerms.init)
     if let words, words.isEmpty { return Ordered() }
     let key = order.expression(in: scope)
     let cursor = cursor.flatMap(ListCursor.init).flatMap { $0.order == order ? $0 : nil }

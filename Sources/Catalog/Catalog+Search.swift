@@ -16,7 +16,7 @@ extension Catalog {
   /// which that is said, its cover.
   package func search(_ text: String, after cursor: ListCursor?, limit: Int) throws(StorageError) -> Findings
   {
-    let words = SearchWords(text)
+    let words = SearchTerms(text)
     guard !words.isEmpty else { return Findings() }
     let start = [SQLValue.text(cursor?.key ?? ""), .text(cursor?.id ?? "")]
     var result = Findings()

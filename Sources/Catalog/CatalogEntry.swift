@@ -90,7 +90,7 @@ package struct CatalogEntry: Hashable, Sendable {
   }
 
   /// All that a search looks in, as the index splits it into words.
-  var searchText: String { SearchWords.text(of: id, metadata) }
+  var searchText: String { SearchTerms.text(of: id, metadata) }
 }
 
 /// The version of an archive and its sidecar, as far as it lasts beyond a restart of the machine.

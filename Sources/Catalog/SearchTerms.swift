@@ -2,7 +2,7 @@ import TileStorage
 import ZigguratFiles
 
 /// A person's search as words of the full-text index.
-struct SearchWords {
+struct SearchTerms {
   /// Each of the parts that stand side by side, with a space between two.
   let words: [String]
 
@@ -79,7 +79,7 @@ struct WantedMetadata {
   /// The parts of each phrase. The last part of a phrase only begins a word.
   private let phrases: [[String]]
 
-  init(_ search: SearchWords) { phrases = search.words.map(LexemeText.words) }
+  init(_ search: SearchTerms) { phrases = search.words.map(LexemeText.words) }
 
   /// - Parameter texts: no phrase goes from one to the next.
   func areIn(_ texts: [String]) -> Bool {

@@ -78,7 +78,7 @@ enum PatientText {
       var rest = part
       var isFirst = true
       while let end = rest.firstIndex(where: { ":=\t".contains($0) }) {
-        let words = rest[..<end].suffix(longestKey).split(whereSeparator: \.isWhitespace).suffix(mostWords)
+        let words = rest[..<end].suffix(longestKey).split(whereSeparator: \.isWhitespace).suffix(mostTerms)
         // All words of the key are before the first separator; later ones are behind a value.
         for start in words.indices.reversed() {
           let letters = words[start...].joined().filter { $0.isLetter || $0.isNumber }
@@ -95,7 +95,7 @@ enum PatientText {
   }
 
   private static let longestKey = 40
-  private static let mostWords = 5
+  private static let mostTerms = 5
 
   /// Whether a key is separated from its value by several blanks.
   private static func hasColumn(_ part: Substring) -> Bool {

@@ -162,7 +162,7 @@ import ZigguratTestSupport
     try catalog.update(entries, removing: [])
     for _ in 0..<400 {
       let words = text(1 + random.below(4))
-      let search = SearchWords(words)
+      let search = SearchTerms(words)
       guard !search.isEmpty else { continue }
       let wanted = WantedMetadata(search)
       let expected = Set(entries.filter { wanted.areIn([$0.searchText]) }.map(\.id))

@@ -24,13 +24,13 @@ enum LexemeText {
 
   /// Every word begins one of the image's; the parts of one stand side by side. Nil where nothing can be found.
   /// - Parameter scope: of a book's pages what is said of the book does not count.
-  static func query(_ search: SearchWords, in scope: ListScope = .items) -> String? {
+  static func query(_ search: SearchTerms, in scope: ListScope = .items) -> String? {
     let queries = queries(search, in: scope)
     return queries.isEmpty ? nil : queries.joined(separator: " & ")
   }
 
   /// The same, a query for each word; none where nothing can be found.
-  static func queries(_ search: SearchWords, in scope: ListScope = .items) -> [String] {
+  static func queries(_ search: SearchTerms, in scope: ListScope = .items) -> [String] {
     let weight = if case .book = scope { "A" } else { "" }
     let conditions = search.words.compactMap { word -> String? in
       let parts = words(word)
@@ -51,7 +51,7 @@ enum LexemeText {
       }
     }
     return text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
-      .unicodeScalars.split { !SearchWords.isToken($0) }
+      .unicodeScalars.split { !SearchTerms.isToken($0) }
       .map { String(String.UnicodeScalarView($0.prefix(mostCharacters))) }
   }
 

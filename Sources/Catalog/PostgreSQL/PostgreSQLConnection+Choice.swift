@@ -7,7 +7,7 @@ extension PostgreSQLConnection {
   private static let mostNumbers = 20_000
 
   func choice(
-    of words: SearchWords, in scope: ListScope, limit: Int, isFarAway: Bool
+    of words: SearchTerms, in scope: ListScope, limit: Int, isFarAway: Bool
   ) throws(SQLError) -> WordsChoice? {
     guard let query = LexemeText.query(words, in: scope) else { return nil }
     switch scope {

@@ -17,7 +17,7 @@ extension PostgreSQLConnection {
   /// Rows of the list that are looked through for those that are found often.
   static let window = 40_000
 
-  func found(_ words: SearchWords, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
+  func found(_ words: SearchTerms, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
     let each = Self.apart(LexemeText.queries(words))
     guard !each.isEmpty else { return FoundRows() }
     guard let sample = try Sample(each, of: Self.sampled, behind: start, limit, self) else {

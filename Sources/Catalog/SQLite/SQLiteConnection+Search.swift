@@ -3,7 +3,7 @@ extension SQLiteConnection {
   var positionFunction: String { "instr" }
 
   func choice(
-    of words: SearchWords, in scope: ListScope, limit: Int, isFarAway: Bool
+    of words: SearchTerms, in scope: ListScope, limit: Int, isFarAway: Bool
   ) throws(SQLError) -> WordsChoice? {
     guard let query = words.query(in: scope) else { return nil }
     let found = "SELECT rowid FROM words WHERE words MATCH ?"
@@ -19,7 +19,7 @@ extension SQLiteConnection {
   /// Found so often, they are no longer counted.
   private static let most = 100_000
 
-  func found(_ words: SearchWords, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
+  func found(_ words: SearchTerms, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
     guard let query = words.query() else { return FoundRows() }
     // Not asked of a database in which nothing was found as often: most are small.
     let last = try hasMany.load(ordering: .relaxed) ? integer("SELECT max(number) FROM image") ?? 0 : 0
@@ -168,7 +168,7 @@ extension SQLiteConnection {
 
   /// Whether surely more are found than are counted: by a sample of some rows in each part of the table, of whose sum
   /// three standard deviations are taken off.
-  private func areMany(_ words: SearchWords, upTo last: Int) throws(SQLError) -> Bool {
+  private func areMany(_ words: SearchTerms, upTo last: Int) throws(SQLError) -> Bool {
     let wanted = WantedMetadata(words)
     let parts = 64
     let rows = 24
@@ -195,7 +195,7 @@ extension SQLiteConnection {
   /// The first `limit` whose own words the search finds, of so many that hardly any is passed over; nil where they are not
   /// met within so many batches of twice as many rows.
   private func met(
-    _ words: SearchWords, after start: [SQLValue], limit: Int, batches: Int
+    _ words: SearchTerms, after start: [SQLValue], limit: Int, batches: Int
   ) throws(SQLError) -> [Int]? {
     let wanted = WantedMetadata(words)
     var found: [Int] = []

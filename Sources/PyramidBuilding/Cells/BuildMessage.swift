@@ -30,11 +30,11 @@ enum BuildMessage {
   /// Bytes that a message of a kind may have.
   static func longest(_ kind: UInt32) -> Int {
     // Tiles are at most as large as their pixels, and an animation is 32 MB.
-    kind == tile || kind == entry ? 1 << 28 : longestWords
+    kind == tile || kind == entry ? 1 << 28 : longestTerms
   }
 
   /// Bytes of a message of words and numbers.
-  static let longestWords = InputLimit.message.bytes
+  static let longestTerms = InputLimit.message.bytes
 
   static func encode(_ value: some Encodable) -> [UInt8] {
     // Strings and finite numbers always encode.
@@ -47,7 +47,7 @@ enum BuildMessage {
   }
 
   /// The limits of `pages`: if it has many values, all are numbers.
-  private static let pageLimits = JSONLimits(bytes: longestWords, depth: 16, values: 1 << 18)
+  private static let pageLimits = JSONLimits(bytes: longestTerms, depth: 16, values: 1 << 18)
 
   /// Whether a message of the source's pages is taken.
   static func isTaken(pages message: [UInt8]) -> Bool {
@@ -165,7 +165,7 @@ struct PagesMessage: Codable {
     self.associated = associated
     self.book = book
     // A message of words has its bounds.
-    self.book?.cutChapters(to: BuildMessage.longestWords / 2)
+    self.book?.cutChapters(to: BuildMessage.longestTerms / 2)
   }
 }
 

@@ -68,7 +68,7 @@ package enum InspectWorker {
     // The path, a NUL and the password, which only a cell that reads a PDF gets.
     let password: [UInt8] = needs.isPDF ? pdfPassword.map { [0] + Array($0.utf8) } ?? [] : []
     try cell.send(look, Array(path.utf8) + password, files: nameless, within: patience)
-    let answer = try cell.receive(longest: { _ in BuildMessage.longestWords }, within: patience)
+    let answer = try cell.receive(longest: { _ in BuildMessage.longestTerms }, within: patience)
     return try BuildMessage.decode(Answer.self, answer)
   }
 }
