@@ -5,7 +5,7 @@ import ZigguratFiles
 /// Reads from a bucket of an S3 store, with patience that ends.
 package final class ObjectClient: ObjectReading {
   private struct State {
-    var patience: ObjectPatience
+    var patience: TimeoutPolicy
     var waiting = 0
   }
 
@@ -21,10 +21,10 @@ package final class ObjectClient: ObjectReading {
   private final class Shared: Sendable {
     let state: Mutex<State>
     let counts = Mutex(Counts())
-    let patience: ObjectPatience
+    let patience: TimeoutPolicy
     let thread = Mutex<TransferThread?>(nil)
 
-    init(_ patience: ObjectPatience) {
+    init(_ patience: TimeoutPolicy) {
       state = Mutex(State(patience: patience))
       self.patience = patience
     }
@@ -64,7 +64,7 @@ package final class ObjectClient: ObjectReading {
 
   /// - Returns: nil where there is no memory or no thread for it.
   package init?(
-    _ address: ObjectAddress, _ settings: ObjectSettings, _ patience: ObjectPatience = ObjectPatience()
+    _ address: ObjectAddress, _ settings: ObjectSettings, _ patience: TimeoutPolicy = TimeoutPolicy()
   ) {
     let shared = Shared(patience)
     guard

@@ -15,15 +15,15 @@ struct ObjectClientTests {
   static let pin = ObjectPin(key: "szi/a", etag: HostileServer.etag, byteCount: object.count)
 
   /// One call at a time, never cut off and without the pauses that wait for better times.
-  static var patience: ObjectPatience {
-    var patience = ObjectPatience()
-    patience.breaker = Breaker(share: 2)
+  static var patience: TimeoutPolicy {
+    var patience = TimeoutPolicy()
+    patience.breaker = CircuitBreaker(share: 2)
     patience.pause = .milliseconds(1)
     return patience
   }
 
   static func client(
-    _ server: HostileServer, _ patience: ObjectPatience = patience, key: String? = nil
+    _ server: HostileServer, _ patience: TimeoutPolicy = patience, key: String? = nil
   ) throws -> ObjectClient {
     var environment = ["AWS_ENDPOINT_URL_S3": server.endpoint]
     if let key {
@@ -173,7 +173,7 @@ struct ObjectClientTests {
     defer { server.stop() }
     var patience = Self.patience
     patience.tries = 1
-    patience.breaker = Breaker(rest: .milliseconds(50))
+    patience.breaker = CircuitBreaker(rest: .milliseconds(50))
     let client = try Self.client(server, patience)
     for _ in 0..<20 { _ = Self.read(client, 0..<10) }
     #expect(client.isCutOff && server.requests.count == 20)

@@ -18,8 +18,8 @@ struct PatienceTests {
     #expect([spent(), spent(), spent()] == [true, true, false])
   }
 
-  private func breaker(_ answers: [(at: Double, Bool)]) -> Breaker {
-    var breaker = Breaker(start: start)
+  private func breaker(_ answers: [(at: Double, Bool)]) -> CircuitBreaker {
+    var breaker = CircuitBreaker(start: start)
     for (time, hasAnswered) in answers { breaker.note(hasAnswered: hasAnswered, at: start + .seconds(time)) }
     return breaker
   }

@@ -61,9 +61,9 @@ import ZigguratTestSupport
       settings = try ObjectSettings([
         "AWS_ENDPOINT_URL_S3": store.endpoint, "AWS_ACCESS_KEY_ID": "K", "AWS_SECRET_ACCESS_KEY": "s",
       ]) { _ in nil }
-      var patience = ObjectPatience()
+      var patience = TimeoutPolicy()
       (patience.whole, patience.attempt) = (.milliseconds(200), .milliseconds(60))
-      (patience.pause, patience.breaker) = (.milliseconds(1), Breaker(share: 2))
+      (patience.pause, patience.breaker) = (.milliseconds(1), CircuitBreaker(share: 2))
       patience.retries = RetryBudget(share: 1, most: 1000)
       client = try #require(ObjectClient(address, settings, patience))
       var limits = RequestLimits(tries: 2, pause: .milliseconds(1), silence: .milliseconds(60))

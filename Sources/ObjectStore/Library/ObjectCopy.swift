@@ -14,7 +14,7 @@ extension ObjectReading {
   ) throws(ObjectFault) -> NamelessFile {
     // A full disk is no fault of the store's, and nobody's bytes are had for all that.
     guard let file = try? NamelessFile() else { throw .unavailable }
-    let isWritten = try readWhole(pin, PatientTries(count: 1)) { bytes in
+    let isWritten = try readWhole(pin, RetryPolicy(count: 1)) { bytes in
       each(bytes)
       return (try? file.write(bytes)) != nil
     }
@@ -44,7 +44,7 @@ extension ObjectReading {
   ///   - body: is given the bytes in their order, until it says false.
   /// - Returns: whether `body` was given all.
   func readWhole(
-    _ pin: ObjectPin, _ tries: PatientTries, _ body: (UnsafeRawBufferPointer) -> Bool
+    _ pin: ObjectPin, _ tries: RetryPolicy, _ body: (UnsafeRawBufferPointer) -> Bool
   ) throws(ObjectFault) -> Bool {
     var asked = 0
     var pieces: [(range: Range<Int>, bytes: Future<Result<ObjectBytes, ObjectFault>>)] = []

@@ -40,7 +40,7 @@ package final class ObjectDirectory: Sendable {
   private let writing: any ObjectWriting
   /// Lists the folder of the segments.
   private let list: any ObjectWriting
-  private let tries: PatientTries
+  private let tries: RetryPolicy
   private let strays: StrayObjects
   private let contents = Mutex(Contents())
   /// Held while it is read or written.
@@ -57,7 +57,7 @@ package final class ObjectDirectory: Sendable {
     endpoint = settings.endpoint
     self.reading = reading
     self.strays = strays
-    tries = PatientTries(limits)
+    tries = RetryPolicy(limits)
     writing = ObjectWriter(address, settings, limits: limits)
     folder = address.below(DirectorySegment.folder)
     // A prefix and a folder are one, again.

@@ -22,7 +22,7 @@ package final class StoredFiles: Sendable {
 
   private let settings: ObjectSettings
   private let clients = Mutex<[BucketName: ObjectClient]>([:])
-  private let tries = PatientTries(count: 5)
+  private let tries = RetryPolicy(count: 5)
 
   /// With what the environment and the files of the AWS tools say.
   package init() throws(StorageError) { settings = try ObjectSettings() }

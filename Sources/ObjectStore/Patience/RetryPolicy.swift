@@ -2,7 +2,7 @@ import TileStorage
 import ZigguratThreads
 
 /// A retry loop for callers that wait for a store, for errors that may pass.
-struct PatientTries: Sendable {
+struct RetryPolicy: Sendable {
   let count: Int
   var pause = Duration.milliseconds(400)
 

@@ -1,5 +1,5 @@
 /// The timeouts and the retry policy for reads of tiles.
-package struct ObjectPatience: Sendable {
+package struct TimeoutPolicy: Sendable {
   /// Until a connection stands.
   package var connecting = Duration.seconds(1)
   /// The timeout of one call of `read` with all its retries. A caller's deadline may be earlier.
@@ -15,7 +15,7 @@ package struct ObjectPatience: Sendable {
   /// Connections at a time.
   package var connections = 32
   package var retries = RetryBudget()
-  package var breaker = Breaker()
+  package var breaker = CircuitBreaker()
 
   package init() {}
 }
@@ -47,7 +47,7 @@ package struct RetryBudget: Sendable {
 
 /// Stops asking a store that does not answer: opens where half of at least 20 calls of the last 5 seconds failed, then lets
 /// one call through every second until one succeeds.
-package struct Breaker: Sendable {
+package struct CircuitBreaker: Sendable {
   /// Calls that ended within one part of the window.
   private struct Part {
     var number = -1

@@ -26,7 +26,7 @@ package final class ObjectWriter: ObjectWriting {
   private let settings: ObjectSettings
   private let parts: Parts
   private let limits: RequestLimits
-  private let tries: PatientTries
+  private let tries: RetryPolicy
 
   /// - Parameter limits: time limits and tries of each request.
   package init(
@@ -37,7 +37,7 @@ package final class ObjectWriter: ObjectWriting {
     self.settings = settings
     self.parts = parts
     self.limits = limits
-    tries = PatientTries(limits)
+    tries = RetryPolicy(limits)
   }
 
   package func put(file path: String, sha256: [UInt8], key: String) throws(ObjectFault) -> ObjectPin {
