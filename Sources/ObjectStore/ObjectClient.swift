@@ -30,10 +30,10 @@ package final class ObjectClient: ObjectReading {
     }
 
     /// A try came to its end: the caller is told, or there is another try.
-    func ended(_ call: RangeCall, _ result: Result<ObjectEnd, ObjectFault>) {
+    func ended(_ call: RangeCall, _ result: Result<ObjectTail, ObjectError>) {
       let now = ContinuousClock.now
       var again: Duration?
-      let fault: ObjectFault? = if case .failure(let fault) = result { fault } else { nil }
+      let fault: ObjectError? = if case .failure(let fault) = result { fault } else { nil }
       state.withLock { state in
         state.patience.breaker.note(hasAnswered: fault?.isSilence != true, at: now)
         let pause = fault == nil ? .zero : patience.pause.backoff(after: call.attempt)
@@ -86,8 +86,8 @@ package final class ObjectClient: ObjectReading {
   package var isCutOff: Bool { shared.state.withLock { $0.patience.breaker.isOpen } }
 
   package func read(
-    _ pin: ObjectPin, _ range: Range<Int>, by deadline: ContinuousClock.Instant,
-    _ done: @escaping @Sendable (Result<ObjectBytes, ObjectFault>) -> Void
+    _ pin: ObjectVersion, _ range: Range<Int>, by deadline: ContinuousClock.Instant,
+    _ done: @escaping @Sendable (Result<ObjectBytes, ObjectError>) -> Void
   ) {
     // What is listed or written down of an object may be wrong, and goes into a header.
     guard !range.isEmpty, range.lowerBound >= 0, range.upperBound <= pin.byteCount, AnswerHead.isTag(pin.etag)
@@ -97,7 +97,7 @@ package final class ObjectClient: ObjectReading {
 
   package func readEnd(
     ofKey key: String, atMost count: Int, by deadline: ContinuousClock.Instant,
-    _ done: @escaping @Sendable (Result<ObjectEnd, ObjectFault>) -> Void
+    _ done: @escaping @Sendable (Result<ObjectTail, ObjectError>) -> Void
   ) {
     guard count > 0 else { return done(.failure(.unaskable)) }
     ask(.end(key: key, atMost: count), by: deadline, done)
@@ -105,7 +105,7 @@ package final class ObjectClient: ObjectReading {
 
   private func ask(
     _ question: RangeQuestion, by deadline: ContinuousClock.Instant,
-    _ done: @escaping @Sendable (Result<ObjectEnd, ObjectFault>) -> Void
+    _ done: @escaping @Sendable (Result<ObjectTail, ObjectError>) -> Void
   ) {
     guard ObjectAddress.isReadable(question.key) else { return done(.failure(.unaskable)) }
     let now = ContinuousClock.now
@@ -126,7 +126,7 @@ package final class ObjectClient: ObjectReading {
   }
 }
 
-extension ObjectFault {
+extension ObjectError {
   /// Returns the error of a request for a bucket as a whole.
   func ofBucket(_ action: String) -> StorageError {
     StorageError(action, self == .missing ? "there is no such bucket" : description, kind: kind)

@@ -31,7 +31,7 @@ enum StoredArchive {
   }
 
   static func open(
-    _ client: ObjectClient, _ key: String, generation: UInt64? = nil, _ memory: ObjectMemory
+    _ client: ObjectClient, _ key: String, generation: UInt64? = nil, _ memory: ObjectCache
   ) -> Result<ObjectImage, StorageError> {
     ObjectClientTests.told { ObjectImage.open(key: key, generation: generation, from: client, memory, $0) }
   }
@@ -55,7 +55,7 @@ struct HostileTilesTests {
     var (right, withheld, rounds) = (0, 0, 0)
     while server.requestCount < 10_000 {
       rounds += 1
-      let memory = ObjectMemory(limit: 1 << 20)
+      let memory = ObjectCache(limit: 1 << 20)
       let opened = StoredArchive.open(
         client, ObjectClientTests.pin.key, generation: rounds % 2 == 0 ? generation : nil, memory)
       guard case .success(let image) = opened else { continue }

@@ -12,7 +12,7 @@ import ZigguratThreads
 struct ObjectClientTests {
   static let object = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
   static let path = "/pictures/szi/a"
-  static let pin = ObjectPin(key: "szi/a", etag: HostileServer.etag, byteCount: object.count)
+  static let pin = ObjectVersion(key: "szi/a", etag: HostileServer.etag, byteCount: object.count)
 
   /// One call at a time, never cut off and without the pauses that wait for better times.
   static var patience: TimeoutPolicy {
@@ -51,13 +51,13 @@ struct ObjectClientTests {
   }
 
   static func read(
-    _ client: ObjectClient, _ range: Range<Int>, of pin: ObjectPin = pin, within time: Duration = .seconds(30)
-  ) -> Result<[UInt8], ObjectFault> {
+    _ client: ObjectClient, _ range: Range<Int>, of pin: ObjectVersion = pin, within time: Duration = .seconds(30)
+  ) -> Result<[UInt8], ObjectError> {
     told { client.read(pin, range, by: .now + time, $0) }.map { Array($0.bytes) }
   }
 
   static func readEnd(_ client: ObjectClient, key: String = pin.key, _ count: Int) -> Result<
-    ObjectEnd, ObjectFault
+    ObjectTail, ObjectError
   > {
     told { client.readEnd(ofKey: key, atMost: count, by: .now + .seconds(30), $0) }
   }
@@ -95,22 +95,22 @@ struct ObjectClientTests {
     defer { server.stop() }
     let client = try Self.client(server)
     #expect(
-      Self.read(client, 0..<9, of: ObjectPin(key: "szi/b", etag: "\"e1\"", byteCount: 9))
+      Self.read(client, 0..<9, of: ObjectVersion(key: "szi/b", etag: "\"e1\"", byteCount: 9))
         == .failure(.missing))
     #expect(
-      Self.read(client, 0..<9, of: ObjectPin(key: "szi/a", etag: "\"e0\"", byteCount: 50_000))
+      Self.read(client, 0..<9, of: ObjectVersion(key: "szi/a", etag: "\"e0\"", byteCount: 50_000))
         == .failure(.otherVersion))
     #expect(
-      Self.read(client, 0..<9, of: ObjectPin(key: "szi/a", etag: "\"e1\"", byteCount: 60_000))
+      Self.read(client, 0..<9, of: ObjectVersion(key: "szi/a", etag: "\"e1\"", byteCount: 60_000))
         == .failure(.otherVersion))
     #expect(
-      Self.read(client, 60_000..<60_009, of: ObjectPin(key: "szi/a", etag: "\"e1\"", byteCount: 70_000))
+      Self.read(client, 60_000..<60_009, of: ObjectVersion(key: "szi/a", etag: "\"e1\"", byteCount: 70_000))
         == .failure(.otherVersion))
     #expect(server.requests.count == 4)
   }
 
   /// Returns the error of a false response; nil if it looks right without a checksum.
-  private static func fault(_ answer: HostileServer.Answer) -> ObjectFault? {
+  private static func fault(_ answer: HostileServer.Answer) -> ObjectError? {
     switch answer {
     case .honest, .flipped, .shifted: nil
     case .cut, .shortChunks, .closed: .cut
@@ -194,7 +194,7 @@ struct ObjectClientTests {
     patience.whole = .seconds(60)
     patience.attempt = .seconds(60)
     let client = try Self.client(server, patience)
-    let results = Mutex<[Result<[UInt8], ObjectFault>]>([])
+    let results = Mutex<[Result<[UInt8], ObjectError>]>([])
     let (early, all) = (Semaphore(), Semaphore())
     for number in 0..<5 {
       client.read(Self.pin, number..<number + 1, by: .now + .seconds(60)) { result in
@@ -215,10 +215,10 @@ struct ObjectClientTests {
     let server = HostileServer([Self.path: Self.object]) { _, _ in .silent }
     defer { server.stop() }
     var client: ObjectClient? = try Self.client(server)
-    let told: Result<ObjectBytes, ObjectFault> = Self.told { done in
+    let told: Result<ObjectBytes, ObjectError> = Self.told { done in
       client?.read(Self.pin, 0..<1, by: .now + .seconds(60), done)
       client = nil
     }
-    #expect(throws: ObjectFault.unavailable) { try told.get() }
+    #expect(throws: ObjectError.unavailable) { try told.get() }
   }
 }

@@ -39,7 +39,7 @@ struct ObjectWriterTests {
     defer { server.stop() }
     let digest = SHA256.of(Self.content)
     let pin = try Self.writer(server).put(file: path, sha256: digest, key: "a_b/c.szi")
-    #expect(pin == ObjectPin(key: "a_b/c.szi", etag: "\"x\"", byteCount: Self.content.count))
+    #expect(pin == ObjectVersion(key: "a_b/c.szi", etag: "\"x\"", byteCount: Self.content.count))
     #expect(server.requests.count == 2)
     for request in server.requests {
       #expect(
@@ -52,12 +52,12 @@ struct ObjectWriterTests {
   @Test(
     "what the store refuses is told, and what stays wrong, too",
     arguments: [
-      (Scripted(status: "400 Bad Request"), ObjectFault.refused(400), 1),
+      (Scripted(status: "400 Bad Request"), ObjectError.refused(400), 1),
       (Scripted(status: "403 Forbidden"), .refused(403), 1),
       (Scripted(status: "500 Internal Server Error"), .unavailable, 3),
       (Scripted(status: "200 OK"), .damaged, 1),
     ])
-  func refusals(_ answer: HostileServer.Scripted, _ fault: ObjectFault, _ requests: Int) throws {
+  func refusals(_ answer: HostileServer.Scripted, _ fault: ObjectError, _ requests: Int) throws {
     let folder = try TemporaryFolder()
     let path = try folder.write("a", Self.content)
     let server = HostileServer(script: { _, _ in answer })
@@ -98,7 +98,7 @@ struct ObjectWriterTests {
     defer { server.stop() }
     let pin = try Self.writer(server, Self.smallParts).put(
       file: path, sha256: SHA256.of(Self.content), key: "c")
-    #expect(pin == ObjectPin(key: "c", etag: "\"whole-3\"", byteCount: 25_000))
+    #expect(pin == ObjectVersion(key: "c", etag: "\"whole-3\"", byteCount: 25_000))
     let sent = server.requests.filter { $0.method == "PUT" }
     #expect(sent.flatMap(\.body) == Self.content)
     #expect(sent.map(\.query) == (1...3).map { "partNumber=\($0)&uploadId=u%2F1%2B%3D" })
@@ -117,7 +117,7 @@ struct ObjectWriterTests {
     for (digest, end) in [(SHA256.of([]), ""), (SHA256.of(Self.content), end)] {
       let server = Self.parts(end: end)
       defer { server.stop() }
-      #expect(throws: ObjectFault.damaged) {
+      #expect(throws: ObjectError.damaged) {
         _ = try Self.writer(server, Self.smallParts).put(file: path, sha256: digest, key: "c")
       }
       #expect(server.requests.last?.method == "DELETE")
@@ -150,13 +150,13 @@ struct ObjectWriterTests {
     defer { server.stop() }
     #expect(
       try Self.writer(server).list(after: Array("a_b/0".utf8)).pins == [
-        ObjectPin(key: "a_b/1", etag: "\"x\"", byteCount: 7),
-        ObjectPin(key: "a_b/2", etag: "\"y\"", byteCount: 0),
+        ObjectVersion(key: "a_b/1", etag: "\"x\"", byteCount: 7),
+        ObjectVersion(key: "a_b/2", etag: "\"y\"", byteCount: 0),
       ])
     #expect(
       server.requests[0].target
         == "/pictures?encoding-type=url&list-type=2&max-keys=1000&prefix=a_b%2F&start-after=a_b%2F0")
-    #expect(throws: ObjectFault.damaged) { _ = try Self.writer(server).list(after: Array("a_b/1".utf8)) }
+    #expect(throws: ObjectError.damaged) { _ = try Self.writer(server).list(after: Array("a_b/1".utf8)) }
   }
 
   @Test(arguments: [("false", 1), ("true", 2), (nil, 2), ("False", 2), ("", 2)])
@@ -214,7 +214,7 @@ struct ObjectWriterTests {
       return Scripted(body: Self.page("<IsTruncated>\(said)</IsTruncated>" + rest))
     })
     defer { server.stop() }
-    #expect(throws: ObjectFault.damaged) { _ = try Self.writer(server).all(atMost: 10) }
+    #expect(throws: ObjectError.damaged) { _ = try Self.writer(server).all(atMost: 10) }
     #expect(server.requests.count == requests)
   }
 
@@ -225,7 +225,7 @@ struct ObjectWriterTests {
           "<IsTruncated>true</IsTruncated><NextContinuationToken>\(number)</NextContinuationToken>"))
     })
     defer { server.stop() }
-    #expect(throws: ObjectFault.damaged) { _ = try Self.writer(server).all(atMost: 10) }
+    #expect(throws: ObjectError.damaged) { _ = try Self.writer(server).all(atMost: 10) }
     #expect(server.requests.count == 1001)
   }
 
@@ -273,7 +273,7 @@ struct ObjectWriterTests {
   func noLists(_ xml: String) throws {
     let server = HostileServer(script: { _, _ in Scripted(body: xml) })
     defer { server.stop() }
-    #expect(throws: ObjectFault.damaged) { _ = try Self.writer(server).list(after: nil) }
+    #expect(throws: ObjectError.damaged) { _ = try Self.writer(server).list(after: nil) }
   }
 
   @Test func `what is removed is gone, also where it was before`() throws {

@@ -52,7 +52,7 @@ struct RealStoreTests {
     let end = try ObjectClientTests.readEnd(client, key: key, 256 << 10).get()
     #expect(end.pin == pin && Array(end.bytes.bytes) == content.suffix(256 << 10))
     #expect(client.counts.faults == 0)
-    let other = ObjectPin(key: key, etag: "\"0123\"", byteCount: count)
+    let other = ObjectVersion(key: key, etag: "\"0123\"", byteCount: count)
     #expect(ObjectClientTests.read(client, 0..<1, of: other) == .failure(.otherVersion))
     try writer().remove(key)
     try writer().remove(key)
@@ -62,7 +62,7 @@ struct RealStoreTests {
   @Test func `the store refuses what is not of its digest`() throws {
     let (path, content) = try file(70_000)
     let key = "\(address.prefix)damaged"
-    #expect(throws: ObjectFault.refused(400)) {
+    #expect(throws: ObjectError.refused(400)) {
       _ = try writer().put(file: path, sha256: SHA256.of(content + [0]), key: key)
     }
     #expect(try writer().list(after: nil).pins == [])
@@ -101,7 +101,7 @@ struct RealStoreTests {
     let key = "\(address.prefix)szi/ab/a.szi"
     _ = try writer().put(file: path, sha256: SHA256.of(content), key: key)
     let client = try #require(ObjectClient(address, settings))
-    let memory = ObjectMemory(limit: 64 << 20)
+    let memory = ObjectCache(limit: 64 << 20)
     let reference = try TileArchive(path: path)
 
     // Cold, with its coarsest tiles.

@@ -6,7 +6,7 @@ import TileStorage
 
 /// Requests that are signed once for all parts of a version.
 struct SignedReadTests {
-  private static let other = ObjectPin(key: "szi/b", etag: HostileServer.etag, byteCount: 50_000)
+  private static let other = ObjectVersion(key: "szi/b", etag: HostileServer.etag, byteCount: 50_000)
   private static let request = """
     GET /pictures/szi/a HTTP/1.1\r\nHost: h\r\nX-Amz-Date: 20261125T100000Z\r\nAUTHORIZATION:  AWS4 a:b, c=d\r\n\r\n
     """

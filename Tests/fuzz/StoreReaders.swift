@@ -21,7 +21,7 @@ extension FuzzInput {
     var head = AnswerHead()
     for line in bytes.split(separator: 0x0a) { _ = line.withUnsafeBytes { head.take($0) } }
     precondition(head.etag.map { AnswerHead.isTag($0) } ?? true, "a tag fits into a header")
-    let pin = ObjectPin(key: "a", etag: "\"e\"", byteCount: 100)
+    let pin = ObjectVersion(key: "a", etag: "\"e\"", byteCount: 100)
     for question in [RangeQuestion.part(pin, 3..<9), .end(key: "a", atMost: 50)] {
       if case .success(let (found, count)) = question.expected(head) {
         precondition((1...found.byteCount).contains(count), "an answer is a part of its object")
@@ -45,7 +45,7 @@ extension FuzzInput {
     guard let file = try? NamelessFile(), bytes.withUnsafeBytes({ (try? file.write($0)) != nil }) else {
       return
     }
-    let pin = ObjectPin(key: "directory/1700000000000-1", etag: "\"e\"", byteCount: bytes.count)
+    let pin = ObjectVersion(key: "directory/1700000000000-1", etag: "\"e\"", byteCount: bytes.count)
     guard let segment = try? DirectorySegment(pin, SegmentText(file, count: bytes.count)) else { return }
     var contents = ObjectDirectory.Contents()
     contents.apply(segment.lines)

@@ -2,7 +2,7 @@ import TileStorage
 
 /// A request for a part of an object, which checks the response.
 enum RangeQuestion: Sendable {
-  case part(ObjectPin, Range<Int>)
+  case part(ObjectVersion, Range<Int>)
   case end(key: String, atMost: Int)
 
   var key: String {
@@ -13,7 +13,7 @@ enum RangeQuestion: Sendable {
   }
 
   /// The version of the object, where it is known.
-  var pin: ObjectPin? { if case .part(let pin, _) = self { pin } else { nil } }
+  var pin: ObjectVersion? { if case .part(let pin, _) = self { pin } else { nil } }
 
   /// As curl takes it.
   var range: String {
@@ -24,7 +24,7 @@ enum RangeQuestion: Sendable {
   }
 
   /// Returns the version and the number of bytes that a response announces.
-  func expected(_ head: AnswerHead) -> Result<(pin: ObjectPin, count: Int), ObjectFault> {
+  func expected(_ head: AnswerHead) -> Result<(pin: ObjectVersion, count: Int), ObjectError> {
     if let fault = head.fault { return .failure(fault) }
     // 200 is the whole object, whatever range was asked for.
     guard head.status == 206, let told = head.contentRange, let etag = head.etag,
@@ -41,7 +41,7 @@ enum RangeQuestion: Sendable {
       guard told.range.upperBound == told.whole, told.range.count == min(count, told.whole) else {
         return .failure(.damaged)
       }
-      return .success((ObjectPin(key: key, etag: etag, byteCount: told.whole), told.range.count))
+      return .success((ObjectVersion(key: key, etag: etag, byteCount: told.whole), told.range.count))
     }
   }
 }

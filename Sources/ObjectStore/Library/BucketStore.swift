@@ -19,7 +19,7 @@ package final class BucketStore: ArchiveStore, OriginStore {
     /// Images that this store has built since the directory was last read.
     var fresh: [ImageID: BuildRecord] = [:]
     /// The archive that was sent last, and its SHA-256.
-    var sent: (id: ImageID, pin: ObjectPin, digest: [UInt8])?
+    var sent: (id: ImageID, pin: ObjectVersion, digest: [UInt8])?
     /// The earliest time of the next announcement before the end.
     var due = ContinuousClock.now + pause
 
@@ -143,8 +143,8 @@ package final class BucketStore: ArchiveStore, OriginStore {
     }
     let digest = SHA256.of(file.bytes)
     let key = ListedRecord.key(digest, below: directory.address.prefix)
-    let pin = try directory.told("write \(id)") { () throws(ObjectFault) in
-      do throws(ObjectFault) {
+    let pin = try directory.told("write \(id)") { () throws(ObjectError) in
+      do throws(ObjectError) {
         return try writer.put(file: "/proc/self/fd/\(descriptor)", sha256: digest, key: key)
       } catch {
         // What is refused may be so for this archive's sake.

@@ -16,7 +16,7 @@ struct DirectorySegment {
   /// Bytes of a line; nobody writes a longer one.
   static let longestLine = 16 << 20
 
-  let pin: ObjectPin
+  let pin: ObjectVersion
   let lines: [DirectoryLine]
   /// Other segments, all of which are in this one.
   let holds: Set<String>
@@ -68,7 +68,7 @@ struct DirectorySegment {
   }
 
   /// Throws where it is not what a builder wrote, to its end.
-  init(_ pin: ObjectPin, _ text: SegmentText) throws(StorageError) {
+  init(_ pin: ObjectVersion, _ text: SegmentText) throws(StorageError) {
     var reader = Reader(pin: pin, text: text)
     try reader.read()
     self.pin = pin
@@ -77,7 +77,7 @@ struct DirectorySegment {
   }
 
   private struct Reader {
-    let pin: ObjectPin
+    let pin: ObjectVersion
     let text: SegmentText
     var lines: [DirectoryLine] = []
     var holds: Set<String> = []
@@ -86,7 +86,7 @@ struct DirectorySegment {
     private var isEnded = false
     private var hasBegun = false
 
-    init(pin: ObjectPin, text: SegmentText) {
+    init(pin: ObjectVersion, text: SegmentText) {
       self.pin = pin
       self.text = text
     }

@@ -10,8 +10,8 @@ extension ObjectReading {
   /// The whole object in a file; waits for the store.
   /// - Parameter each: is given the bytes on their way, in their order.
   func copy(
-    _ pin: ObjectPin, _ each: (UnsafeRawBufferPointer) -> Void = { _ in }
-  ) throws(ObjectFault) -> NamelessFile {
+    _ pin: ObjectVersion, _ each: (UnsafeRawBufferPointer) -> Void = { _ in }
+  ) throws(ObjectError) -> NamelessFile {
     // A full disk is no fault of the store's, and nobody's bytes are had for all that.
     guard let file = try? NamelessFile() else { throw .unavailable }
     let isWritten = try readWhole(pin, RetryPolicy(count: 1)) { bytes in
@@ -26,10 +26,10 @@ extension ObjectReading {
   /// - Parameters:
   ///   - digest: its SHA-256.
   ///   - action: what errors say was to be done.
-  func copy(_ pin: ObjectPin, of digest: [UInt8], _ action: String) throws(StorageError) -> NamelessFile {
+  func copy(_ pin: ObjectVersion, of digest: [UInt8], _ action: String) throws(StorageError) -> NamelessFile {
     var sha256 = SHA256()
     let file: NamelessFile
-    do throws(ObjectFault) { file = try copy(pin) { sha256.update($0) } } catch {
+    do throws(ObjectError) { file = try copy(pin) { sha256.update($0) } } catch {
       throw StorageError(action, error.description, kind: error == .missing ? .unreadable : error.kind)
     }
     guard sha256.digest() == digest else {
@@ -44,10 +44,10 @@ extension ObjectReading {
   ///   - body: is given the bytes in their order, until it says false.
   /// - Returns: whether `body` was given all.
   func readWhole(
-    _ pin: ObjectPin, _ tries: RetryPolicy, _ body: (UnsafeRawBufferPointer) -> Bool
-  ) throws(ObjectFault) -> Bool {
+    _ pin: ObjectVersion, _ tries: RetryPolicy, _ body: (UnsafeRawBufferPointer) -> Bool
+  ) throws(ObjectError) -> Bool {
     var asked = 0
-    var pieces: [(range: Range<Int>, bytes: Future<Result<ObjectBytes, ObjectFault>>)] = []
+    var pieces: [(range: Range<Int>, bytes: Future<Result<ObjectBytes, ObjectError>>)] = []
     while asked < pin.byteCount || !pieces.isEmpty {
       while pieces.count < Self.most, asked < pin.byteCount {
         let range = asked..<min(asked + Self.piece, pin.byteCount)
@@ -55,8 +55,8 @@ extension ObjectReading {
         asked = range.upperBound
       }
       let (range, first) = pieces.removeFirst()
-      var begun: Future<Result<ObjectBytes, ObjectFault>>? = first
-      let piece = try tries.run { () throws(ObjectFault) in
+      var begun: Future<Result<ObjectBytes, ObjectError>>? = first
+      let piece = try tries.run { () throws(ObjectError) in
         defer { begun = nil }
         return try (begun ?? pending(pin, range)).value().get()
       }

@@ -101,9 +101,9 @@ package final class ObjectDirectory: Sendable {
   }
 
   /// Lists the segments, and reports what else lies in their folder.
-  private func segments() throws(StorageError) -> [ObjectPin] {
+  private func segments() throws(StorageError) -> [ObjectVersion] {
     var stray: [[UInt8]] = []
-    let listed = try told("list the library's directory") { () throws(ObjectFault) in
+    let listed = try told("list the library's directory") { () throws(ObjectError) in
       stray = []
       let listed = try list.all(atMost: 1_000_000) { stray.append($0) }
       // Without one of its segments a library would lack images.
@@ -111,7 +111,7 @@ package final class ObjectDirectory: Sendable {
       else { throw .damaged }
       return listed
     }
-    var own: [String: ObjectPin] = [:]
+    var own: [String: ObjectVersion] = [:]
     for pin in listed {
       if DirectorySegment.isName(name(pin.key)) {
         own[pin.key] = pin
@@ -174,24 +174,24 @@ package final class ObjectDirectory: Sendable {
 
   /// Why a segment was not read.
   private enum Unread: Error {
-    case store(ObjectFault, key: String)
+    case store(ObjectError, key: String)
     case tooLong(StorageError)
   }
 
-  private func segment(_ pin: ObjectPin) throws(Unread) -> DirectorySegment {
+  private func segment(_ pin: ObjectVersion) throws(Unread) -> DirectorySegment {
     do throws(StorageError) { try check(pin) } catch { throw .tooLong(error) }
-    do throws(ObjectFault) {
+    do throws(ObjectError) {
       if pin.byteCount > DirectorySegment.shortest { try checkEnds(pin) }
       // `reading` has the patience of a server's, whose clients wait.
-      return try tries.run { () throws(ObjectFault) in
+      return try tries.run { () throws(ObjectError) in
         let text = SegmentText(try reading.copy(pin), count: pin.byteCount)
-        do throws(StorageError) { return try DirectorySegment(pin, text) } catch { throw ObjectFault.damaged }
+        do throws(StorageError) { return try DirectorySegment(pin, text) } catch { throw ObjectError.damaged }
       }
     } catch { throw .store(error, key: pin.key) }
   }
 
   /// Throws if a segment is longer than any, or leaves no room on this machine.
-  private func check(_ pin: ObjectPin) throws(StorageError) {
+  private func check(_ pin: ObjectVersion) throws(StorageError) {
     let action = "read \(pin.key)"
     guard (1...DirectorySegment.longest).contains(pin.byteCount) else {
       throw StorageError(
@@ -207,10 +207,10 @@ package final class ObjectDirectory: Sendable {
   }
 
   /// Throws if an object that takes long to read neither begins nor ends as a segment.
-  private func checkEnds(_ pin: ObjectPin) throws(ObjectFault) {
+  private func checkEnds(_ pin: ObjectVersion) throws(ObjectError) {
     let first = DirectorySegment.first.utf8
     let last = pin.byteCount - 64..<pin.byteCount
-    let (start, end) = try tries.run { () throws(ObjectFault) in
+    let (start, end) = try tries.run { () throws(ObjectError) in
       (try reading.awaited(pin, 0..<first.count).get(), try reading.awaited(pin, last).get())
     }
     let isSegment = withExtendedLifetime((start, end)) {
@@ -221,11 +221,11 @@ package final class ObjectDirectory: Sendable {
 
   /// Whether the archive of a line is in the store; waits for that.
   func holds(_ record: ListedRecord) throws(StorageError) -> Bool {
-    let pin = ObjectPin(
+    let pin = ObjectVersion(
       key: ListedRecord.key(record.digest, below: address.prefix), etag: record.etag,
       byteCount: record.byteCount)
-    do throws(ObjectFault) {
-      _ = try tries.run { () throws(ObjectFault) in
+    do throws(ObjectError) {
+      _ = try tries.run { () throws(ObjectError) in
         try reading.awaited(pin, pin.byteCount - 1..<pin.byteCount).get()
       }
       return true
@@ -275,7 +275,7 @@ package final class ObjectDirectory: Sendable {
       let pin = try put(bytes, after: known.keys.max(), isWhole: true)
       try confirm(pin, SHA256.of(bytes), known)
       for key in known.keys {
-        try told("remove \(key)") { () throws(ObjectFault) in try writing.remove(key) }
+        try told("remove \(key)") { () throws(ObjectError) in try writing.remove(key) }
       }
       _ = try read()
     }
@@ -292,12 +292,12 @@ package final class ObjectDirectory: Sendable {
   /// - Parameters:
   ///   - digest: the SHA-256 of what was written.
   ///   - known: what it is to hold.
-  private func confirm(_ pin: ObjectPin, _ digest: [UInt8], _ known: Contents) throws(StorageError) {
+  private func confirm(_ pin: ObjectVersion, _ digest: [UInt8], _ known: Contents) throws(StorageError) {
     let action = "read \(pin.key) back"
     do throws(StorageError) {
       let file: NamelessFile
-      do throws(ObjectFault) {
-        file = try tries.run { () throws(ObjectFault) in
+      do throws(ObjectError) {
+        file = try tries.run { () throws(ObjectError) in
           var sha256 = SHA256()
           let file = try reading.copy(pin) { sha256.update($0) }
           guard sha256.digest() == digest else { throw .damaged }
@@ -326,20 +326,20 @@ package final class ObjectDirectory: Sendable {
   }
 
   @discardableResult
-  private func put(_ bytes: [UInt8], after known: String?, isWhole: Bool) throws(StorageError) -> ObjectPin {
+  private func put(_ bytes: [UInt8], after known: String?, isWhole: Bool) throws(StorageError) -> ObjectVersion {
     let key = folder.prefix + DirectorySegment.name(after: known.map(name), isWhole: isWhole)
-    return try told("write the library's directory") { () throws(ObjectFault) in
+    return try told("write the library's directory") { () throws(ObjectError) in
       try writing.put(bytes: bytes, key: key)
     }
   }
 
   func told<Result>(
-    _ action: String, _ body: () throws(ObjectFault) -> Result
+    _ action: String, _ body: () throws(ObjectError) -> Result
   ) throws(StorageError) -> Result {
-    do throws(ObjectFault) { return try body() } catch { throw told(action, error) }
+    do throws(ObjectError) { return try body() } catch { throw told(action, error) }
   }
 
-  private func told(_ action: String, _ fault: ObjectFault) -> StorageError {
+  private func told(_ action: String, _ fault: ObjectError) -> StorageError {
     fault.ofBucket("\(action) (\(address) at \(endpoint.url))")
   }
 }

@@ -9,7 +9,7 @@ package import ZigguratFiles
 package final class ObjectLibrary: Sendable {
   package let address: ObjectAddress
   package let client: ObjectClient
-  package let memory: ObjectMemory
+  package let memory: ObjectCache
   private let settings: ObjectSettings
   private let directory: ObjectDirectory
   private let strays: StrayObjects
@@ -75,7 +75,7 @@ package final class ObjectLibrary: Sendable {
     self.settings = settings
     self.client = client
     strays = StrayObjects(report: report)
-    memory = ObjectMemory(limit: memoryLimit)
+    memory = ObjectCache(limit: memoryLimit)
     directory = ObjectDirectory(address, settings, reading: client, limits: limits, strays: strays)
   }
 
@@ -164,7 +164,7 @@ package final class ObjectLibrary: Sendable {
   ) -> (image: ListedImage, key: String) {
     let key = ListedRecord.key(digest, below: address.prefix)
     let listed = ListedArchive(
-      pin: ObjectPin(key: key, etag: etag, byteCount: byteCount), name: id.name, pyramid: pyramid,
+      pin: ObjectVersion(key: key, etag: etag, byteCount: byteCount), name: id.name, pyramid: pyramid,
       format: format, generation: generation, entries: entry)
     return (ListedImage(listed, from: client, memory), key)
   }

@@ -39,7 +39,7 @@ struct StoreSweep {
     var named = try names()
     var result = ObjectLibrary.Swept()
     var marks: [String: Mark] = [:]
-    var due: [ObjectPin] = []
+    var due: [ObjectVersion] = []
     for pin in listed where !named.contains(pin.key) {
       guard let mark = known[pin.key], mark.etag == pin.etag, mark.time <= now else {
         marks[pin.key] = Mark(etag: pin.etag, time: now)
@@ -56,7 +56,7 @@ struct StoreSweep {
           marks[pin.key] = nil
           continue
         }
-        let written = try directory.told("look at \(pin.key)") { () throws(ObjectFault) in
+        let written = try directory.told("look at \(pin.key)") { () throws(ObjectError) in
           try writing.lastWritten(pin.key)
         }
         guard let written, written < mark.time else {
@@ -64,7 +64,7 @@ struct StoreSweep {
           marks[pin.key] = Mark(etag: pin.etag, time: now)
           continue
         }
-        try directory.told("remove \(pin.key)") { () throws(ObjectFault) in try writing.remove(pin.key) }
+        try directory.told("remove \(pin.key)") { () throws(ObjectError) in try writing.remove(pin.key) }
         marks[pin.key] = nil
         result.removed += 1
         // Whatever sizes a store has listed.
@@ -74,7 +74,7 @@ struct StoreSweep {
     }
     result.marked = marks.count
     if Set(marks.keys) != Set(known.keys) || marks != known {
-      try directory.told("write the marks of archives") { () throws(ObjectFault) in
+      try directory.told("write the marks of archives") { () throws(ObjectError) in
         _ = try writing.put(bytes: Self.text(marks), key: marksKey)
       }
     }
@@ -82,14 +82,14 @@ struct StoreSweep {
   }
 
   /// Lists the archives, and reports what else lies in their folder, which is nobody's to remove.
-  private func archives() throws(StorageError) -> [ObjectPin] {
+  private func archives() throws(StorageError) -> [ObjectVersion] {
     let folder = address.below(ListedRecord.folder)
     var stray: [[UInt8]] = []
-    let listed = try directory.told("list the archives") { () throws(ObjectFault) in
+    let listed = try directory.told("list the archives") { () throws(ObjectError) in
       stray = []
       return try ObjectWriter(folder, settings, limits: limits).all(atMost: 100_000_000) { stray.append($0) }
     }
-    var own: [ObjectPin] = []
+    var own: [ObjectVersion] = []
     for pin in listed {
       let name = String(decoding: pin.key.utf8.dropFirst(folder.prefix.utf8.count), as: UTF8.self)
       if ListedRecord.isName(name), AnswerHead.isTag(pin.etag) {
@@ -108,7 +108,7 @@ struct StoreSweep {
   }
 
   private func marks() throws(StorageError) -> [String: Mark] {
-    try directory.told("read the marks of archives") { () throws(ObjectFault) in
+    try directory.told("read the marks of archives") { () throws(ObjectError) in
       // What is called just so comes before all that begin so.
       let marks = ObjectAddress(bucket: address.bucket, prefix: marksKey)
       let list = ObjectWriter(marks, settings, limits: limits)

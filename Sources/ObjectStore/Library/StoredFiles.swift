@@ -39,8 +39,8 @@ package final class StoredFiles: Sendable {
     func objects(_ prefix: String) -> ObjectWriter {
       ObjectWriter(ObjectAddress(bucket: bucket, prefix: prefix), settings)
     }
-    var pins: [ObjectPin] = []
-    do throws(ObjectFault) {
+    var pins: [ObjectVersion] = []
+    do throws(ObjectError) {
       if !key.isEmpty, !address.hasSuffix("/") {
         // What is called just so comes before all that begin so.
         pins = try objects(key).list(after: nil).pins.filter { $0.key.utf8.elementsEqual(key.utf8) }
@@ -74,8 +74,8 @@ package final class StoredFiles: Sendable {
     let copy = try NamelessFile()
     var failure: StorageError?
     let isWhole: Bool
-    do throws(ObjectFault) {
-      let pin = ObjectPin(key: key, etag: file.etag, byteCount: file.byteCount)
+    do throws(ObjectError) {
+      let pin = ObjectVersion(key: key, etag: file.etag, byteCount: file.byteCount)
       isWhole = try client.readWhole(pin, tries) { bytes in
         if isCancelled() { return false }
         do throws(StorageError) { try copy.write(bytes) } catch {
@@ -125,8 +125,8 @@ extension ObjectWriting {
   ///   - stray: is called with each key of `ObjectPage.strayKeys`.
   func all(
     atMost most: Int, stray: ([UInt8]) -> Void = { _ in }
-  ) throws(ObjectFault) -> [ObjectPin] {
-    var (pins, last, count): ([ObjectPin], [UInt8]?, Int) = ([], nil, 0)
+  ) throws(ObjectError) -> [ObjectVersion] {
+    var (pins, last, count): ([ObjectVersion], [UInt8]?, Int) = ([], nil, 0)
     while true {
       let page = try list(after: last)
       guard let end = page.lastKey else { return pins }

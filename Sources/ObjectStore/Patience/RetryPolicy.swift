@@ -10,9 +10,9 @@ struct RetryPolicy: Sendable {
 
   init(_ limits: RequestLimits) { (count, pause) = (limits.tries, limits.pause) }
 
-  func run<Result>(_ body: () throws(ObjectFault) -> Result) throws(ObjectFault) -> Result {
+  func run<Result>(_ body: () throws(ObjectError) -> Result) throws(ObjectError) -> Result {
     for attempt in 1... {
-      do throws(ObjectFault) { return try body() } catch {
+      do throws(ObjectError) { return try body() } catch {
         guard error.mayPass, attempt < count else { throw error }
         OneShotEvent().wait(upTo: pause.backoff(after: attempt) / .seconds(1))
       }

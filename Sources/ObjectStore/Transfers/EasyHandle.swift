@@ -98,7 +98,7 @@ final class EasyHandle {
   func sealHeaders() { set(pointer: CURLOPT_HTTPHEADER, headers) }
 
   /// Returns why TLS did not protect the connection; nil if something else ended the transfer.
-  func insecurity(_ code: CURLcode) -> ObjectFault? {
+  func insecurity(_ code: CURLcode) -> ObjectError? {
     let said = String(cString: message)
     switch code {
     case CURLE_PEER_FAILED_VERIFICATION:

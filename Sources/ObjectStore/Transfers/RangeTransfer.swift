@@ -8,7 +8,7 @@ final class RangeTransfer {
   let handle: EasyHandle
   private var head = AnswerHead()
   /// The announced content, once the head is complete.
-  private var expected: Result<(pin: ObjectPin, count: Int), ObjectFault>?
+  private var expected: Result<(pin: ObjectVersion, count: Int), ObjectError>?
   private var memory: UnsafeMutableRawBufferPointer?
   private var filled = 0
   private var dropped = 0
@@ -113,20 +113,20 @@ final class RangeTransfer {
   }
 
   /// Returns the result. Call it once.
-  func result(_ code: CURLcode) -> Result<ObjectEnd, ObjectFault> {
+  func result(_ code: CURLcode) -> Result<ObjectTail, ObjectError> {
     switch expected {
     case .failure(let fault)?: return .failure(fault)
     case .success(let (pin, count))? where code == CURLE_OK && filled == count:
       guard let memory else { return .failure(.cut) }
       self.memory = nil
-      return .success(ObjectEnd(pin: pin, bytes: ObjectBytes(owning: memory)))
+      return .success(ObjectTail(pin: pin, bytes: ObjectBytes(owning: memory)))
     case .success?: return .failure(code == CURLE_OPERATION_TIMEDOUT ? .unavailable : .cut)
     case nil: return .failure(Self.fault(code, handle))
     }
   }
 
   /// Returns the error of a transfer that ended before its head was complete.
-  static func fault(_ code: CURLcode, _ handle: EasyHandle) -> ObjectFault {
+  static func fault(_ code: CURLcode, _ handle: EasyHandle) -> ObjectError {
     if let insecurity = handle.insecurity(code) { return insecurity }
     return switch code {
     case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE: .cut
@@ -144,11 +144,11 @@ final class RangeCall: Sendable {
   let deadline: ContinuousClock.Instant
   /// Counted from 1.
   let attempt: Int
-  let done: @Sendable (Result<ObjectEnd, ObjectFault>) -> Void
+  let done: @Sendable (Result<ObjectTail, ObjectError>) -> Void
 
   init(
     _ question: RangeQuestion, by deadline: ContinuousClock.Instant, attempt: Int = 1,
-    _ done: @escaping @Sendable (Result<ObjectEnd, ObjectFault>) -> Void
+    _ done: @escaping @Sendable (Result<ObjectTail, ObjectError>) -> Void
   ) {
     self.question = question
     self.deadline = deadline

@@ -29,7 +29,7 @@ struct SignedRead: Sendable {
 
 /// Signed requests of objects that are being read. For one thread.
 struct SignedReads {
-  private var known = LeastRecentlyUsed<ObjectPin, (read: SignedRead, until: ContinuousClock.Instant)>(
+  private var known = LeastRecentlyUsed<ObjectVersion, (read: SignedRead, until: ContinuousClock.Instant)>(
     limit: 1024)
   /// Stores take a date that is up to 15 minutes old by their own clocks.
   private let lifetime: Duration
@@ -37,7 +37,7 @@ struct SignedReads {
   init(lifetime: Duration = .seconds(60)) { self.lifetime = lifetime }
 
   /// Returns the signed request of an object; nil if libcurl has to sign it.
-  mutating func read(of pin: ObjectPin, at now: ContinuousClock.Instant) -> SignedRead? {
+  mutating func read(of pin: ObjectVersion, at now: ContinuousClock.Instant) -> SignedRead? {
     guard let found = known.value(for: pin) else { return nil }
     if found.until > now { return found.read }
     known.remove(pin)
@@ -49,7 +49,7 @@ struct SignedReads {
   ///   - read: as libcurl has signed it; nil where one from here was sent.
   ///   - isTaken: whether the store has answered with what was asked for. Else it is signed anew the next time.
   mutating func note(
-    _ read: SignedRead?, of pin: ObjectPin, isTaken: Bool, at now: ContinuousClock.Instant
+    _ read: SignedRead?, of pin: ObjectVersion, isTaken: Bool, at now: ContinuousClock.Instant
   ) {
     if !isTaken {
       known.remove(pin)

@@ -6,7 +6,7 @@ import ZigguratThreads
 /// The thread that reads for a client: one multi handle of libcurl, whose transfers go side by side.
 final class TransferThread: Sendable {
   /// A callback with the result of an attempt.
-  typealias Ended = @Sendable (RangeCall, Result<ObjectEnd, ObjectFault>) -> Void
+  typealias Ended = @Sendable (RangeCall, Result<ObjectTail, ObjectError>) -> Void
 
   private struct Inbox {
     var calls: [(call: RangeCall, at: ContinuousClock.Instant)] = []

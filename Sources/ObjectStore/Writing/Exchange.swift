@@ -29,7 +29,7 @@ final class Exchange {
   static func run(
     _ method: Method, _ settings: ObjectSettings, _ bucket: BucketName, key: String, query: String = "",
     body: UploadBody? = nil, digest: [UInt8]? = nil, limits: RequestLimits
-  ) throws(ObjectFault) -> Exchange {
+  ) throws(ObjectError) -> Exchange {
     guard let handle = EasyHandle() else { throw .unavailable }
     body?.rewind()
     let payload = digest.map(SHA256.hexadecimal) ?? RangeTransfer.emptyDigest

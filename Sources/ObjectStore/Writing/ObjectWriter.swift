@@ -40,7 +40,7 @@ package final class ObjectWriter: ObjectWriting {
     tries = RetryPolicy(limits)
   }
 
-  package func put(file path: String, sha256: [UInt8], key: String) throws(ObjectFault) -> ObjectPin {
+  package func put(file path: String, sha256: [UInt8], key: String) throws(ObjectError) -> ObjectVersion {
     guard ObjectAddress.isPlain(key), sha256.count == 32 else { throw .unaskable }
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw .missing }
@@ -52,23 +52,23 @@ package final class ObjectWriter: ObjectWriting {
     return try put(UploadBody(file, 0..<count), sha256, key)
   }
 
-  package func put(bytes: [UInt8], key: String) throws(ObjectFault) -> ObjectPin {
+  package func put(bytes: [UInt8], key: String) throws(ObjectError) -> ObjectVersion {
     guard ObjectAddress.isPlain(key) else { throw .unaskable }
     return try put(UploadBody(bytes), SHA256.of(bytes), key)
   }
 
-  private func put(_ body: UploadBody, _ sha256: [UInt8], _ key: String) throws(ObjectFault) -> ObjectPin {
+  private func put(_ body: UploadBody, _ sha256: [UInt8], _ key: String) throws(ObjectError) -> ObjectVersion {
     guard let etag = try request(.put, key, body: body, digest: sha256).head.etag else { throw .damaged }
-    return ObjectPin(key: key, etag: etag, byteCount: body.count)
+    return ObjectVersion(key: key, etag: etag, byteCount: body.count)
   }
 
-  package func remove(_ key: String) throws(ObjectFault) {
+  package func remove(_ key: String) throws(ObjectError) {
     guard ObjectAddress.isPlain(key) else { throw .unaskable }
     do { _ = try request(.delete, key) } catch .missing {} catch { throw error }
   }
 
   /// Returns the time of an object's last change, seconds since 1970; nil if there is no object or no time.
-  package func lastWritten(_ key: String) throws(ObjectFault) -> Int? {
+  package func lastWritten(_ key: String) throws(ObjectError) -> Int? {
     guard ObjectAddress.isPlain(key) else { throw .unaskable }
     do {
       let time = try request(.head, key).head["last-modified"].map { curl_getdate($0, nil) }
@@ -79,7 +79,7 @@ package final class ObjectWriter: ObjectWriting {
     }
   }
 
-  package func list(after key: [UInt8]?) throws(ObjectFault) -> ObjectPage {
+  package func list(after key: [UInt8]?) throws(ObjectError) -> ObjectPage {
     // XML has no words for some characters of keys.
     var query = "encoding-type=url&list-type=2&max-keys=1000"
     if !address.prefix.isEmpty { query += "&prefix=\(PercentEncoding.encode(address.prefix))" }
@@ -101,7 +101,7 @@ package final class ObjectWriter: ObjectWriting {
   /// Empty pages in succession of a list that has more.
   private static let mostEmptyPages = 1000
 
-  private func list(_ query: String, after key: [UInt8]?) throws(ObjectFault) -> StoreAnswer.ListPart {
+  private func list(_ query: String, after key: [UInt8]?) throws(ObjectError) -> StoreAnswer.ListPart {
     let answer = try request(.get, "", query).answer
     // By bytes: an accent that stands behind the prefix makes its last character another one.
     func isAsked(_ found: some Collection<UInt8>) -> Bool {
@@ -117,12 +117,12 @@ package final class ObjectWriter: ObjectWriting {
 
   private func putParts(
     _ file: Int32, _ count: Int, _ sha256: [UInt8], _ key: String
-  ) throws(ObjectFault) -> ObjectPin {
+  ) throws(ObjectError) -> ObjectVersion {
     guard let upload = StoreAnswer.upload(try request(.post, key, "uploads=", body: UploadBody([])).answer)
     else {
       throw .damaged
     }
-    do throws(ObjectFault) {
+    do throws(ObjectError) {
       let xml = try send(file, count, sha256, key, upload)
       let done = try request(
         .post, key, "uploadId=\(PercentEncoding.encode(upload))", body: UploadBody(xml),
@@ -131,7 +131,7 @@ package final class ObjectWriter: ObjectWriting {
       // Some stores do not say the tag before they are asked (Ceph 16).
       let head = try request(.head, key).head
       guard let etag = head.etag, head["content-length"] == "\(count)" else { throw .damaged }
-      return ObjectPin(key: key, etag: etag, byteCount: count)
+      return ObjectVersion(key: key, etag: etag, byteCount: count)
     } catch {
       // Else the store keeps the parts, and nobody sees them. What it does not remove its own rules for old uploads do.
       _ = try? request(.delete, key, "uploadId=\(PercentEncoding.encode(upload))")
@@ -142,7 +142,7 @@ package final class ObjectWriter: ObjectWriting {
   /// - Returns: what the store is told at the end.
   private func send(
     _ file: Int32, _ count: Int, _ sha256: [UInt8], _ key: String, _ upload: String
-  ) throws(ObjectFault) -> [UInt8] {
+  ) throws(ObjectError) -> [UInt8] {
     var whole = SHA256()
     var xml = "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
     for (index, range) in parts.ranges(count).enumerated() {
@@ -164,8 +164,8 @@ package final class ObjectWriter: ObjectWriting {
   private func request(
     _ method: Exchange.Method, _ key: String, _ query: String = "", body: UploadBody? = nil,
     digest: [UInt8]? = nil, limits: RequestLimits? = nil
-  ) throws(ObjectFault) -> Exchange {
-    try tries.run { () throws(ObjectFault) in
+  ) throws(ObjectError) -> Exchange {
+    try tries.run { () throws(ObjectError) in
       try Exchange.run(
         method, settings, address.bucket, key: key, query: query, body: body, digest: digest,
         limits: limits ?? self.limits)

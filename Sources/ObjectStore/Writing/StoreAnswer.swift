@@ -42,12 +42,12 @@ enum StoreAnswer {
       }
     }
     guard isWhole, isSound else { return nil }
-    var (pins, strayKeys, last): ([ObjectPin], [[UInt8]], [UInt8]?) = ([], [], nil)
+    var (pins, strayKeys, last): ([ObjectVersion], [[UInt8]], [UInt8]?) = ([], [], nil)
     for object in objects {
       guard let key = isEncoded ? decoded(object.key) : Array(object.key.utf8) else { return nil }
       last = key
       if let text = String(validating: key, as: UTF8.self), let count = object.byteCount {
-        pins.append(ObjectPin(key: text, etag: object.etag, byteCount: count))
+        pins.append(ObjectVersion(key: text, etag: object.etag, byteCount: count))
       } else {
         strayKeys.append(key)
       }

@@ -6,7 +6,7 @@ import ZigguratThreads
 /// A library directory's entry of an archive in an object store: enough to answer requests about it before it is
 /// opened.
 package struct ListedArchive: Sendable {
-  package let pin: ObjectPin
+  package let pin: ObjectVersion
   /// The name of the archive's root folder.
   package let name: String
   package let pyramid: Pyramid
@@ -17,7 +17,7 @@ package struct ListedArchive: Sendable {
 
   /// - Parameter generation: the digest of the archive's own directory. An archive with another digest is not this one.
   package init(
-    pin: ObjectPin, name: String, pyramid: Pyramid, format: TileFormat, generation: UInt64,
+    pin: ObjectVersion, name: String, pyramid: Pyramid, format: TileFormat, generation: UInt64,
     entries: @escaping @Sendable (_ relativeName: String) -> [UInt8]?
   ) {
     self.pin = pin
@@ -54,19 +54,19 @@ package final class ListedImage: Sendable {
 
   package let listed: ListedArchive
   private let store: any ObjectReading
-  private let memory: ObjectMemory
+  private let memory: ObjectCache
   private let current = Mutex(Current())
   /// The opening of this one archive.
   private let opening = SingleFlight<Bool, Result<ObjectImage, Lack>>()
 
-  package init(_ listed: ListedArchive, from store: any ObjectReading, _ memory: ObjectMemory) {
+  package init(_ listed: ListedArchive, from store: any ObjectReading, _ memory: ObjectCache) {
     self.listed = listed
     self.store = store
     self.memory = memory
   }
 
   /// The version in the directory.
-  package var pin: ObjectPin { listed.pin }
+  package var pin: ObjectVersion { listed.pin }
 
   /// Returns an archive that keeps the bytes that it returns; the store is not asked for it.
   package func archive() -> TileArchive {

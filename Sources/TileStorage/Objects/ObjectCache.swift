@@ -2,7 +2,7 @@ import Synchronization
 import ZigguratThreads
 
 /// A cache of tiles that all images of a store share, bounded in bytes.
-package final class ObjectMemory: Sendable {
+package final class ObjectCache: Sendable {
   struct Place: Hashable, Sendable {
     /// The image's number.
     let image: Int

@@ -16,12 +16,12 @@ extension ObjectImage {
   ///   - generation: the expected generation, since the directory has no checksum of its own; nil if none is known.
   ///   - done: called once, on a thread that may block.
   package static func open(
-    key: String, generation: UInt64? = nil, from store: any ObjectReading, _ memory: ObjectMemory,
+    key: String, generation: UInt64? = nil, from store: any ObjectReading, _ memory: ObjectCache,
     _ done: @escaping @Sendable (Result<ObjectImage, StorageError>) -> Void
   ) {
     let opening = Opening(generation: generation, store: store, memory: memory, done: done)
     store.readEnd(ofKey: key, atMost: endCount, by: .now + patience) { result in
-      _ = ObjectMemory.workers.submit(always: true) {
+      _ = ObjectCache.workers.submit(always: true) {
         switch result {
         case .failure(let fault): done(.failure(fault.error(key)))
         case .success(let end): opening.take(end.pin, [end.bytes], rounds: 0)
@@ -34,11 +34,11 @@ extension ObjectImage {
   private struct Opening: Sendable {
     let generation: UInt64?
     let store: any ObjectReading
-    let memory: ObjectMemory
+    let memory: ObjectCache
     let done: @Sendable (Result<ObjectImage, StorageError>) -> Void
 
     /// - Parameter pieces: consecutive pieces of the object's end.
-    func take(_ pin: ObjectPin, _ pieces: [ObjectBytes], rounds: Int) {
+    func take(_ pin: ObjectVersion, _ pieces: [ObjectBytes], rounds: Int) {
       let joined = pieces.count == 1 ? pieces[0] : ObjectBytes(copying: pieces.flatMap { Array($0.bytes) })
       guard let end = joined else {
         return done(
@@ -70,10 +70,10 @@ extension ObjectImage {
     }
 
     private func read(
-      _ pin: ObjectPin, _ range: Range<Int>, _ body: @escaping @Sendable (ObjectBytes) -> Void
+      _ pin: ObjectVersion, _ range: Range<Int>, _ body: @escaping @Sendable (ObjectBytes) -> Void
     ) {
       store.read(pin, range, by: .now + ObjectImage.patience) { result in
-        _ = ObjectMemory.workers.submit(always: true) {
+        _ = ObjectCache.workers.submit(always: true) {
           switch result {
           case .failure(let fault): done(.failure(fault.error(pin.key)))
           case .success(let bytes): body(bytes)
@@ -83,7 +83,7 @@ extension ObjectImage {
     }
 
     private func finish(
-      _ pin: ObjectPin, _ end: ObjectBytes, _ start: Int, descriptor: ObjectBytes, at descriptorStart: Int
+      _ pin: ObjectVersion, _ end: ObjectBytes, _ start: Int, descriptor: ObjectBytes, at descriptorStart: Int
     ) throws(StorageError) {
       let directory = try ZIPDirectory(end.bytes, at: start)
       let root = try SZIRoot(directory) { entry in

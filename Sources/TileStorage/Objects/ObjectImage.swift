@@ -7,10 +7,10 @@ package import ZigguratThreads
 /// Every tile is checked before it is cached: its name in the header before it, and its CRC-32. Concurrent requests for
 /// a tile share one fetch.
 package final class ObjectImage: Sendable {
-  package let pin: ObjectPin
+  package let pin: ObjectVersion
   // Written once, before it is shared.
   nonisolated(unsafe) let contents: SZIContents
-  let memory: ObjectMemory
+  let memory: ObjectCache
   private let number: Int
   private let store: any ObjectReading
   /// Entries that were read with the directory.
@@ -32,8 +32,8 @@ package final class ObjectImage: Sendable {
   }
 
   init(
-    _ pin: ObjectPin, _ contents: consuming SZIContents, entries: [String: ObjectBytes],
-    from store: any ObjectReading, _ memory: ObjectMemory
+    _ pin: ObjectVersion, _ contents: consuming SZIContents, entries: [String: ObjectBytes],
+    from store: any ObjectReading, _ memory: ObjectCache
   ) {
     self.pin = pin
     self.entries = entries
@@ -82,7 +82,7 @@ package final class ObjectImage: Sendable {
   }
 
   private func fetch(_ numbers: [Int]) {
-    var parts: [ObjectSpan.Part] = []
+    var parts: [ReadRange.Part] = []
     for number in numbers {
       if let bytes = memory.tileAgain(place(number)) {
         // It has arrived since the request.
@@ -93,26 +93,26 @@ package final class ObjectImage: Sendable {
         tiles.land(number, .failure(.unreadable), rememberingFor: Failure.unreadable.rest)
       }
     }
-    for span in ObjectSpan.holding(parts) { read(span, isLast: false) }
+    for span in ReadRange.holding(parts) { read(span, isLast: false) }
   }
 
   /// Returns the range of a tile with its header, if the header is no longer than this program's.
-  private func part(_ number: Int) -> ObjectSpan.Part? {
+  private func part(_ number: Int) -> ReadRange.Part? {
     guard let place = contents.place(number), let name = contents.name(ofTile: number) else { return nil }
     let start = min(place.headerOffset, pin.byteCount - 1)
     let end = start + ZIPRecord.localHeaderSize + name.count + Int(place.size)
-    return ObjectSpan.Part(tile: number, range: start..<min(end, pin.byteCount))
+    return ReadRange.Part(tile: number, range: start..<min(end, pin.byteCount))
   }
 
-  private func read(_ span: ObjectSpan, isLast: Bool) {
+  private func read(_ span: ReadRange, isLast: Bool) {
     store.read(pin, span.range, by: .now + Self.patience) { [self] result in
       // Checking a tile's bytes is faster than waking another thread.
       if span.range.count <= Self.quickCount { return take(span, result, isLast: isLast) }
-      _ = ObjectMemory.workers.submit(always: true) { [self] in take(span, result, isLast: isLast) }
+      _ = ObjectCache.workers.submit(always: true) { [self] in take(span, result, isLast: isLast) }
     }
   }
 
-  private func take(_ span: ObjectSpan, _ result: Result<ObjectBytes, ObjectFault>, isLast: Bool) {
+  private func take(_ span: ReadRange, _ result: Result<ObjectBytes, ObjectError>, isLast: Bool) {
     switch result {
     case .failure(let fault):
       if fault == .otherVersion { isOtherVersion.store(true, ordering: .relaxed) }
@@ -131,7 +131,7 @@ package final class ObjectImage: Sendable {
           land(part.tile, .failure(.unreadable))
         } else {
           // The bytes may have been damaged in transit, or the header may be longer than this program's.
-          read(ObjectSpan(wider(part, bytes)), isLast: true)
+          read(ReadRange(wider(part, bytes)), isLast: true)
         }
       }
     }
@@ -159,12 +159,12 @@ package final class ObjectImage: Sendable {
     }
   }
 
-  private func wider(_ part: ObjectSpan.Part, _ bytes: UnsafeRawBufferPointer) -> ObjectSpan.Part {
+  private func wider(_ part: ReadRange.Part, _ bytes: UnsafeRawBufferPointer) -> ReadRange.Part {
     guard bytes.count >= ZIPRecord.localHeaderSize, bytes.little32(at: 0) == ZIPRecord.localHeader else {
       return part
     }
     let end = part.range.upperBound + bytes.little16(at: 28)
-    return ObjectSpan.Part(tile: part.tile, range: part.range.lowerBound..<min(end, pin.byteCount))
+    return ReadRange.Part(tile: part.tile, range: part.range.lowerBound..<min(end, pin.byteCount))
   }
 
   private func land(_ number: Int, _ result: Result<ObjectBytes, Failure>) {
@@ -176,8 +176,8 @@ package final class ObjectImage: Sendable {
     }
   }
 
-  func place(_ number: Int) -> ObjectMemory.Place {
-    ObjectMemory.Place(image: self.number, tile: number)
+  func place(_ number: Int) -> ObjectCache.Place {
+    ObjectCache.Place(image: self.number, tile: number)
   }
 
   /// Returns the bytes of an entry that is not a tile; blocks for the store.
@@ -196,7 +196,7 @@ package final class ObjectImage: Sendable {
   }
 }
 
-extension ObjectFault {
+extension ObjectError {
   /// The meaning of the error for a tile that its archive contains.
   fileprivate var failure: ObjectImage.Failure {
     switch self {
@@ -223,13 +223,13 @@ extension ObjectFault {
 
 extension ObjectReading {
   /// Returns the bytes of a range. For threads that may block, but not for the store's own.
-  package func awaited(_ pin: ObjectPin, _ range: Range<Int>) -> Result<ObjectBytes, ObjectFault> {
+  package func awaited(_ pin: ObjectVersion, _ range: Range<Int>) -> Result<ObjectBytes, ObjectError> {
     pending(pin, range).value()
   }
 
   /// Requests bytes for which a thread will wait.
-  package func pending(_ pin: ObjectPin, _ range: Range<Int>) -> Future<Result<ObjectBytes, ObjectFault>> {
-    let flight = Future<Result<ObjectBytes, ObjectFault>>()
+  package func pending(_ pin: ObjectVersion, _ range: Range<Int>) -> Future<Result<ObjectBytes, ObjectError>> {
+    let flight = Future<Result<ObjectBytes, ObjectError>>()
     read(pin, range, by: .now + ObjectImage.patience) { flight.land($0) }
     return flight
   }

@@ -6,13 +6,13 @@ package protocol ObjectReading: Sendable {
   /// Reads the bytes of a range, all of them and from that version.
   /// - Parameter deadline: the time at which `done` is called at the latest, or little later.
   func read(
-    _ pin: ObjectPin, _ range: Range<Int>, by deadline: ContinuousClock.Instant,
-    _ done: @escaping @Sendable (Result<ObjectBytes, ObjectFault>) -> Void)
+    _ pin: ObjectVersion, _ range: Range<Int>, by deadline: ContinuousClock.Instant,
+    _ done: @escaping @Sendable (Result<ObjectBytes, ObjectError>) -> Void)
 
   /// Reads the last bytes of the object that now is under the key, at most `count`, and identifies its version.
   func readEnd(
     ofKey key: String, atMost count: Int, by deadline: ContinuousClock.Instant,
-    _ done: @escaping @Sendable (Result<ObjectEnd, ObjectFault>) -> Void)
+    _ done: @escaping @Sendable (Result<ObjectTail, ObjectError>) -> Void)
 }
 
 /// Bytes of an object in their own memory.
@@ -45,11 +45,11 @@ package final class ObjectBytes: Sendable {
 }
 
 /// The last bytes of an object.
-package struct ObjectEnd: Sendable {
-  package let pin: ObjectPin
+package struct ObjectTail: Sendable {
+  package let pin: ObjectVersion
   package let bytes: ObjectBytes
 
-  package init(pin: ObjectPin, bytes: ObjectBytes) {
+  package init(pin: ObjectVersion, bytes: ObjectBytes) {
     self.pin = pin
     self.bytes = bytes
   }

@@ -1,5 +1,5 @@
 /// One version of an object in a store. Its bytes never change: a change of the object creates another version.
-package struct ObjectPin: Hashable, Sendable {
+package struct ObjectVersion: Hashable, Sendable {
   /// The key in the bucket.
   package let key: String
   /// The entity tag between its quotation marks, as the store writes it.
@@ -15,7 +15,7 @@ package struct ObjectPin: Hashable, Sendable {
 }
 
 /// The reason why an object, or a part of it, could not be read. Wrong bytes from a store are never returned.
-package enum ObjectFault: Error, Hashable, Sendable {
+package enum ObjectError: Error, Hashable, Sendable {
   /// The store has no object of that key.
   case missing
   /// The object under that key is another version than the requested one.
@@ -35,7 +35,7 @@ package enum ObjectFault: Error, Hashable, Sendable {
   case unaskable
 }
 
-extension ObjectFault: CustomStringConvertible {
+extension ObjectError: CustomStringConvertible {
   /// The reason in text, which contains no key and no host.
   package var description: String {
     switch self {

@@ -1,5 +1,5 @@
 /// A part of an object that one request reads for several tiles in it.
-struct ObjectSpan: Equatable {
+struct ReadRange: Equatable {
   /// A tile and its range, including the header before it.
   struct Part: Equatable {
     let tile: Int
@@ -17,11 +17,11 @@ struct ObjectSpan: Equatable {
   static let longest = 1 << 20
 
   /// Returns the smallest number of spans that contain the parts, in the order of the object.
-  static func holding(_ parts: [Part]) -> [ObjectSpan] {
-    var spans: [ObjectSpan] = []
+  static func holding(_ parts: [Part]) -> [ReadRange] {
+    var spans: [ReadRange] = []
     for part in parts.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
       if let last = spans.indices.last, spans[last].take(part) { continue }
-      spans.append(ObjectSpan(part))
+      spans.append(ReadRange(part))
     }
     return spans
   }

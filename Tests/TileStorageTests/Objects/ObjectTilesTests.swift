@@ -29,7 +29,7 @@ struct ObjectTilesTests {
     return (0..<9000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
   }
 
-  private static let memory = ObjectMemory(limit: 64 << 20)
+  private static let memory = ObjectCache(limit: 64 << 20)
   /// A tile at the front, far from the end.
   private static let cold = pyramid.tileCount - 1
 
@@ -75,7 +75,7 @@ struct ObjectTilesTests {
   @Test func `a tile that is fetched is one miss, however often it was looked for before, and then a hit`()
     throws
   {
-    let (store, memory) = (Self.store(), ObjectMemory(limit: 1 << 20))
+    let (store, memory) = (Self.store(), ObjectCache(limit: 1 << 20))
     let image = try store.open("a", memory)
     let (archive, came) = (image.archive(), Semaphore())
     #expect(archive.stampedTile(Self.cold) == nil)
@@ -102,7 +102,7 @@ struct ObjectTilesTests {
   @Test func `what was read once stays for those who open the archive anew, as long as there is memory`()
     throws
   {
-    let (store, memory) = (Self.store(), ObjectMemory(limit: 100_000))
+    let (store, memory) = (Self.store(), ObjectCache(limit: 100_000))
     let image = try store.open("a", memory)
     let first = image.archive()
     _ = (first.copy(Self.cold), image.archive().copy(Self.cold))
@@ -116,10 +116,10 @@ struct ObjectTilesTests {
 
   @Test(
     "a tile that is not available at present is told once, and asked for again later",
-    arguments: [ObjectFault.cut, .damaged, .refused(403), .unavailable])
-  func passingFaults(_ fault: ObjectFault) throws {
+    arguments: [ObjectError.cut, .damaged, .refused(403), .unavailable])
+  func passingFaults(_ fault: ObjectError) throws {
     let store = Self.store { number, answer in number == 1 ? .failure(fault) : answer }
-    let image = try store.open("a", ObjectMemory(limit: 1 << 20))
+    let image = try store.open("a", ObjectCache(limit: 1 << 20))
     #expect(Self.told(image.archive().awaited(Self.cold)) == "unreachable")
     #expect(Self.told(image.archive().stored(Self.cold)) == "unreachable" && store.reads.count == 2)
     while image.failure(Self.cold) != nil {}
@@ -136,13 +136,13 @@ struct ObjectTilesTests {
   }
 
   /// The answer with one bit turned.
-  private static func flipped(_ answer: Result<ObjectEnd, ObjectFault>, _ at: Int) -> Result<
-    ObjectEnd, ObjectFault
+  private static func flipped(_ answer: Result<ObjectTail, ObjectError>, _ at: Int) -> Result<
+    ObjectTail, ObjectError
   > {
     answer.map { end in
       var bytes = Array(end.bytes.bytes)
       bytes[at / 8 % bytes.count] ^= 1 << UInt8(at % 8)
-      return ObjectEnd(pin: end.pin, bytes: ObjectBytes(copying: bytes)!)
+      return ObjectTail(pin: end.pin, bytes: ObjectBytes(copying: bytes)!)
     }
   }
 
@@ -164,7 +164,7 @@ struct ObjectTilesTests {
     for _ in 0..<400 {
       let bit = random.pick(Array(directory)) * 8 + random.below(8)
       let store = Self.store { number, answer in number == 0 ? Self.flipped(answer, bit) : answer }
-      let memory = ObjectMemory(limit: 1 << 20)
+      let memory = ObjectCache(limit: 1 << 20)
       guard let image = try? store.open("a", memory) else { continue }
       let archive = image.archive()
       for number in [0, 3, Self.cold, Self.cold - random.below(60)] where archive.pyramid == Self.pyramid {
@@ -190,11 +190,11 @@ struct ObjectTilesTests {
   }
 
   private static func listed(in store: PlacidStore) -> ListedImage {
-    let pin = ObjectPin(key: "a", etag: "\"1\"", byteCount: whole.bytes.count)
+    let pin = ObjectVersion(key: "a", etag: "\"1\"", byteCount: whole.bytes.count)
     let archive = ListedArchive(
       pin: pin, name: "a", pyramid: pyramid, format: .jpeg, generation: whole.generation,
       entries: { _ in nil })
-    return ListedImage(archive, from: store, ObjectMemory(limit: 1 << 20))
+    return ListedImage(archive, from: store, ObjectCache(limit: 1 << 20))
   }
 
   @Test func `an archive that is opened for a reader is not kept longer than the reader`() throws {
@@ -232,22 +232,22 @@ struct ObjectTilesTests {
       let store = Self.store { number, answer in
         number > 0
           ? answer
-          : answer.map { ObjectEnd(pin: $0.pin, bytes: ObjectBytes(copying: $0.bytes.bytes.prefix(count))!) }
+          : answer.map { ObjectTail(pin: $0.pin, bytes: ObjectBytes(copying: $0.bytes.bytes.prefix(count))!) }
       }
       #expect(throws: StorageError.self) { _ = try store.open("a", Self.memory) }
     }
   }
 
   @Test func `spans hold what is near, and no more than a megabyte`() {
-    func part(_ tile: Int, _ start: Int, _ count: Int) -> ObjectSpan.Part {
+    func part(_ tile: Int, _ start: Int, _ count: Int) -> ReadRange.Part {
       .init(tile: tile, range: start..<start + count)
     }
-    let gap = ObjectSpan.widestGap
-    func ranges(_ parts: [ObjectSpan.Part]) -> [Range<Int>] { ObjectSpan.holding(parts).map(\.range) }
+    let gap = ReadRange.widestGap
+    func ranges(_ parts: [ReadRange.Part]) -> [Range<Int>] { ReadRange.holding(parts).map(\.range) }
     #expect(ranges([part(1, 100, 10), part(0, 0, 100)]) == [0..<110])
     #expect(ranges([part(0, 0, 100), part(1, 100 + gap, 10)]) == [0..<110 + gap])
     #expect(ranges([part(0, 0, 100), part(1, 101 + gap, 10)]) == [0..<100, 101 + gap..<111 + gap])
-    let most = ObjectSpan.longest
+    let most = ReadRange.longest
     #expect(
       ranges([part(0, 0, most - 10), part(1, most - 10, 11)]) == [0..<most - 10, most - 10..<most + 1])
     #expect(ranges([part(0, 0, 2 * most), part(1, 2 * most, 5)]) == [0..<2 * most, 2 * most..<2 * most + 5])

@@ -8,7 +8,7 @@ import ZigguratThreads
 final class PlacidStore: ObjectReading {
   /// What is done to an answer.
   typealias Change =
-    @Sendable (_ number: Int, Result<ObjectEnd, ObjectFault>) -> Result<ObjectEnd, ObjectFault>
+    @Sendable (_ number: Int, Result<ObjectTail, ObjectError>) -> Result<ObjectTail, ObjectError>
 
   private let objects: [String: [UInt8]]
   private let change: Change
@@ -24,32 +24,32 @@ final class PlacidStore: ObjectReading {
   var reads: [Range<Int>] { asked.withLock { $0 } }
 
   func read(
-    _ pin: ObjectPin, _ range: Range<Int>, by deadline: ContinuousClock.Instant,
-    _ done: @escaping @Sendable (Result<ObjectBytes, ObjectFault>) -> Void
+    _ pin: ObjectVersion, _ range: Range<Int>, by deadline: ContinuousClock.Instant,
+    _ done: @escaping @Sendable (Result<ObjectBytes, ObjectError>) -> Void
   ) {
     answer(pin.key, range) { done($0.map(\.bytes)) }
   }
 
   func readEnd(
     ofKey key: String, atMost count: Int, by deadline: ContinuousClock.Instant,
-    _ done: @escaping @Sendable (Result<ObjectEnd, ObjectFault>) -> Void
+    _ done: @escaping @Sendable (Result<ObjectTail, ObjectError>) -> Void
   ) {
     let whole = objects[key]?.count ?? 0
     answer(key, max(0, whole - count)..<whole, done)
   }
 
   private func answer(
-    _ key: String, _ range: Range<Int>, _ done: @escaping @Sendable (Result<ObjectEnd, ObjectFault>) -> Void
+    _ key: String, _ range: Range<Int>, _ done: @escaping @Sendable (Result<ObjectTail, ObjectError>) -> Void
   ) {
     let number = asked.withLock { asked in
       asked.append(range)
       return asked.count - 1
     }
-    let answer: Result<ObjectEnd, ObjectFault> =
+    let answer: Result<ObjectTail, ObjectError> =
       if let object = objects[key] {
         .success(
-          ObjectEnd(
-            pin: ObjectPin(key: key, etag: "\"1\"", byteCount: object.count),
+          ObjectTail(
+            pin: ObjectVersion(key: key, etag: "\"1\"", byteCount: object.count),
             bytes: ObjectBytes(copying: object[range])!))
       } else {
         .failure(.missing)
@@ -58,7 +58,7 @@ final class PlacidStore: ObjectReading {
   }
 
   /// Opens the archive under a key and waits for it.
-  func open(_ key: String, generation: UInt64? = nil, _ memory: ObjectMemory) throws -> ObjectImage {
+  func open(_ key: String, generation: UInt64? = nil, _ memory: ObjectCache) throws -> ObjectImage {
     let found = Mutex<Result<ObjectImage, StorageError>?>(nil)
     let wakeUps = Semaphore()
     ObjectImage.open(key: key, generation: generation, from: self, memory) { result in
