@@ -163,7 +163,7 @@ package final class ObjectLibrary: Sendable {
     generation: UInt64, entry: @escaping @Sendable (_ relativeName: String) -> [UInt8]?
   ) -> (image: ListedImage, key: String) {
     let key = ListedRecord.key(digest, below: address.prefix)
-    let listed = ListedArchive(
+    let listed = ArchiveDescriptor(
       pin: ObjectVersion(key: key, etag: etag, byteCount: byteCount), name: id.name, pyramid: pyramid,
       format: format, generation: generation, entries: entry)
     return (ListedImage(listed, from: client, memory), key)

@@ -5,7 +5,7 @@ import ZigguratThreads
 
 /// A library directory's entry of an archive in an object store: enough to answer requests about it before it is
 /// opened.
-package struct ListedArchive: Sendable {
+package struct ArchiveDescriptor: Sendable {
   package let pin: ObjectVersion
   /// The name of the archive's root folder.
   package let name: String
@@ -52,14 +52,14 @@ package final class ListedImage: Sendable {
     }
   }
 
-  package let listed: ListedArchive
+  package let listed: ArchiveDescriptor
   private let store: any ObjectReading
   private let memory: ObjectCache
   private let current = Mutex(Current())
   /// The opening of this one archive.
   private let opening = SingleFlight<Bool, Result<ObjectImage, Lack>>()
 
-  package init(_ listed: ListedArchive, from store: any ObjectReading, _ memory: ObjectCache) {
+  package init(_ listed: ArchiveDescriptor, from store: any ObjectReading, _ memory: ObjectCache) {
     self.listed = listed
     self.store = store
     self.memory = memory
@@ -72,7 +72,7 @@ package final class ListedImage: Sendable {
   package func archive() -> TileArchive {
     TileArchive(
       name: listed.name, pyramid: listed.pyramid, format: listed.format, generation: listed.generation,
-      backing: ListedTiles(self))
+      backing: LazyTiles(self))
   }
 
   /// The open archive; nil if it is not open, or the store has another version by now.
@@ -85,7 +85,7 @@ package final class ListedImage: Sendable {
 
   /// Returns the open archive, or why it is not open. Does not block; starts to open it if no other request has.
   /// - Parameter taker: holds the archive from the moment when it is open.
-  func opened(for taker: ListedTiles) -> Result<ObjectImage, Lack> {
+  func opened(for taker: LazyTiles) -> Result<ObjectImage, Lack> {
     if let image = openImage { return .success(image) }
     if let remembered = opening.remembered(true) { return remembered }
     let (flight, isNew) = opening.join(true)
@@ -128,7 +128,7 @@ package final class ListedImage: Sendable {
 }
 
 /// The tiles of an archive that may not be open yet.
-final class ListedTiles: TileBacking {
+final class LazyTiles: TileBacking {
   private let image: ListedImage
   private let inner = Mutex<ObjectTiles?>(nil)
   /// Requested entries that were found in the directory.

@@ -191,7 +191,7 @@ struct ObjectTilesTests {
 
   private static func listed(in store: PlacidStore) -> ListedImage {
     let pin = ObjectVersion(key: "a", etag: "\"1\"", byteCount: whole.bytes.count)
-    let archive = ListedArchive(
+    let archive = ArchiveDescriptor(
       pin: pin, name: "a", pyramid: pyramid, format: .jpeg, generation: whole.generation,
       entries: { _ in nil })
     return ListedImage(archive, from: store, ObjectCache(limit: 1 << 20))
