@@ -90,7 +90,7 @@ package final class ObjectClient: ObjectReading {
     _ done: @escaping @Sendable (Result<ObjectBytes, ObjectError>) -> Void
   ) {
     // What is listed or written down of an object may be wrong, and goes into a header.
-    guard !range.isEmpty, range.lowerBound >= 0, range.upperBound <= pin.byteCount, AnswerHead.isTag(pin.etag)
+    guard !range.isEmpty, range.lowerBound >= 0, range.upperBound <= pin.byteCount, ResponseHead.isTag(pin.etag)
     else { return done(.failure(.unaskable)) }
     ask(.part(pin, range), by: deadline) { done($0.map(\.bytes)) }
   }
@@ -104,7 +104,7 @@ package final class ObjectClient: ObjectReading {
   }
 
   private func ask(
-    _ question: RangeQuestion, by deadline: ContinuousClock.Instant,
+    _ question: RangeRequest, by deadline: ContinuousClock.Instant,
     _ done: @escaping @Sendable (Result<ObjectTail, ObjectError>) -> Void
   ) {
     guard ObjectAddress.isReadable(question.key) else { return done(.failure(.unaskable)) }

@@ -59,7 +59,7 @@ struct FolderStorage: Storage {
 final class BucketStorage: Storage {
   private let service = FuzzingStore(SplitMix(SplitMix.runSeed))
   private let settings: ObjectSettings
-  private let store: BucketStore
+  private let store: S3LibraryWriter
   /// The address of the shared catalog; nil if there is none.
   private let catalog: String?
 

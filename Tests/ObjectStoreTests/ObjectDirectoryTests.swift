@@ -132,11 +132,11 @@ struct ObjectDirectoryTests {
   }
 
   @Test func `marks are read whatever other lines say`() {
-    let mark = StoreSweep.Mark(etag: "\"e\"", time: 7)
+    let mark = GarbageCollector.Mark(etag: "\"e\"", time: 7)
     let text = "ziggurat-sweep 1\n7 \"e\" szi/a\n7 \"e\" szi/a b\nx y z\n-5 \"e\" k\n\n"
-    #expect(StoreSweep.marks(Array(text.utf8)) == ["szi/a": mark])
+    #expect(GarbageCollector.marks(Array(text.utf8)) == ["szi/a": mark])
     for text in ["", "ziggurat-sweep 1", "ziggurat-sweep 2\n", "ziggurat-sweep 1\n7 \"e\" szi/a"] {
-      #expect(StoreSweep.marks(Array(text.utf8)) == nil)
+      #expect(GarbageCollector.marks(Array(text.utf8)) == nil)
     }
   }
 

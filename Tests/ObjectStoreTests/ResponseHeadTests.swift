@@ -6,7 +6,7 @@ import ZigguratTestSupport
 /// Parsers of untrusted headers, against slower parsers of the same.
 struct AnswerHeadTests {
   private static func range(_ value: String) -> [Int]? {
-    var head = AnswerHead()
+    var head = ResponseHead()
     for line in ["HTTP/1.1 206 Partial Content\r\n", "Content-Range: \(value)\r\n"] {
       _ = Array(line.utf8).withUnsafeBytes { head.take($0) }
     }

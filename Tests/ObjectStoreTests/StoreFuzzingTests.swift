@@ -73,7 +73,7 @@ import ZigguratTestSupport
     }
 
     func sweep(_ now: Int) throws(StorageError) -> ObjectLibrary.Swept {
-      try StoreSweep(
+      try GarbageCollector(
         address: address, settings: settings, reading: client, directory: directory, strays: strays,
         limits: limits
       ).run(now: now, wait: 100)

@@ -6,8 +6,8 @@ import ZigguratFiles
 extension FuzzInput {
   /// What a store answers: a page of a list, the head of an answer, the end of an upload.
   func readListAnswer() {
-    _ = (StoreAnswer.upload(bytes), StoreAnswer.isWhole(bytes))
-    if let page = StoreAnswer.list(bytes)?.page {
+    _ = (S3Response.upload(bytes), S3Response.isWhole(bytes))
+    if let page = S3Response.list(bytes)?.page {
       for pin in page.pins {
         precondition(pin.byteCount >= 0 && !pin.etag.isEmpty, "an object has a size and a tag")
         _ = (
@@ -18,11 +18,11 @@ extension FuzzInput {
       StrayObjects { precondition(!$0.utf8.contains(0x0a), "a report is one line") }
         .note(page.strayKeys + page.pins.map { Array($0.key.utf8) }, in: ObjectAddress("s3://abc/d")!)
     }
-    var head = AnswerHead()
+    var head = ResponseHead()
     for line in bytes.split(separator: 0x0a) { _ = line.withUnsafeBytes { head.take($0) } }
-    precondition(head.etag.map { AnswerHead.isTag($0) } ?? true, "a tag fits into a header")
+    precondition(head.etag.map { ResponseHead.isTag($0) } ?? true, "a tag fits into a header")
     let pin = ObjectVersion(key: "a", etag: "\"e\"", byteCount: 100)
-    for question in [RangeQuestion.part(pin, 3..<9), .end(key: "a", atMost: 50)] {
+    for question in [RangeRequest.part(pin, 3..<9), .end(key: "a", atMost: 50)] {
       if case .success(let (found, count)) = question.expected(head) {
         precondition((1...found.byteCount).contains(count), "an answer is a part of its object")
       }
@@ -31,8 +31,8 @@ extension FuzzInput {
 
   /// A segment of a library's directory, its lines one by one, and a sweep's marks.
   func readDirectory() {
-    if let marks = StoreSweep.marks(bytes) {
-      let again = StoreSweep.marks(StoreSweep.text(marks))
+    if let marks = GarbageCollector.marks(bytes) {
+      let again = GarbageCollector.marks(GarbageCollector.text(marks))
       precondition(again == marks, "marks are written as they are read")
     }
     for line in bytes.split(separator: DirectoryLine.end, omittingEmptySubsequences: false) {

@@ -1,7 +1,7 @@
 import TileStorage
 
 /// A request for a part of an object, which checks the response.
-enum RangeQuestion: Sendable {
+enum RangeRequest: Sendable {
   case part(ObjectVersion, Range<Int>)
   case end(key: String, atMost: Int)
 
@@ -24,7 +24,7 @@ enum RangeQuestion: Sendable {
   }
 
   /// Returns the version and the number of bytes that a response announces.
-  func expected(_ head: AnswerHead) -> Result<(pin: ObjectVersion, count: Int), ObjectError> {
+  func expected(_ head: ResponseHead) -> Result<(pin: ObjectVersion, count: Int), ObjectError> {
     if let fault = head.fault { return .failure(fault) }
     // 200 is the whole object, whatever range was asked for.
     guard head.status == 206, let told = head.contentRange, let etag = head.etag,

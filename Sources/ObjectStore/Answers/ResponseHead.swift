@@ -1,7 +1,7 @@
 import TileStorage
 
 /// The status and the fields of an answer that stand against what was asked.
-struct AnswerHead: Sendable {
+struct ResponseHead: Sendable {
   var status = 0
   /// The header fields that describe the body, by lowercase names.
   private var fields: [String: String] = [:]
@@ -22,7 +22,7 @@ struct AnswerHead: Sendable {
     guard bytes <= Self.longest else { return false }
     // An answer before the last, such as 100, has a head of its own.
     if line.starts(with: "HTTP/".utf8) {
-      self = AnswerHead()
+      self = ResponseHead()
       let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
       status = parts.dropFirst().first.flatMap { Int(Self.trimmed($0)) } ?? 0
       return true

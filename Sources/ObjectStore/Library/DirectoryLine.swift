@@ -56,7 +56,7 @@ enum DirectoryLine {
     switch (field(0), fields.count) {
     case ("image", 12):
       guard let id = id(), let digest = field(2).flatMap(Self.digest), let etag = field(3),
-        AnswerHead.isTag(etag),
+        ResponseHead.isTag(etag),
         let count = field(4).flatMap({ Int($0) }), count > 0,
         let generation = field(5).flatMap({ UInt64($0, radix: 16) }),
         let width = field(6).flatMap({ Int($0) }), let height = field(7).flatMap({ Int($0) }),

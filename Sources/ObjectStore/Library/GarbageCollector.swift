@@ -7,7 +7,7 @@ import ZigguratHTTPMessages
 ///
 /// What a builder has sent and not written into the directory yet looks the same. It is not removed: who sends an archive
 /// again makes its object a newer one than its mark.
-struct StoreSweep {
+struct GarbageCollector {
   /// `sweep/marks` behind the library's prefix, a line for each archive below the first.
   static let folder = "sweep/"
   static let first = "ziggurat-sweep 1"
@@ -92,7 +92,7 @@ struct StoreSweep {
     var own: [ObjectVersion] = []
     for pin in listed {
       let name = String(decoding: pin.key.utf8.dropFirst(folder.prefix.utf8.count), as: UTF8.self)
-      if ListedRecord.isName(name), AnswerHead.isTag(pin.etag) {
+      if ListedRecord.isName(name), ResponseHead.isTag(pin.etag) {
         own.append(pin)
       } else {
         stray.append(Array(pin.key.utf8))

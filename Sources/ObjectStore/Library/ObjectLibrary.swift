@@ -198,22 +198,22 @@ package final class ObjectLibrary: Sendable {
 
   /// Removes archives that no image has had for two days, as far as sweeps have seen.
   package func sweep() throws(StorageError) -> Swept {
-    try StoreSweep(
+    try GarbageCollector(
       address: address, settings: settings, reading: client, directory: directory, strays: strays
     )
     .run(now: Int(time(nil)), wait: 48 * 3600)
   }
 
   /// For who builds it.
-  package func store() -> BucketStore {
+  package func store() -> S3LibraryWriter {
     let folder = NSTemporaryDirectory()
     let scratch = (folder.hasSuffix("/") ? folder : folder + "/") + "ziggurat-\(geteuid())"
-    return BucketStore(address, settings, directory, reading: client, scratch: scratch)
+    return S3LibraryWriter(address, settings, directory, reading: client, scratch: scratch)
   }
 
   /// For a server that shares a catalog, which tells it what there is.
   /// - Parameter scratch: a folder of its own, where archives lie until they are sent.
-  package func storeOfUploads(scratch: String) -> BucketStore {
-    BucketStore(address, settings, directory, reading: client, scratch: scratch, knowsAll: false)
+  package func storeOfUploads(scratch: String) -> S3LibraryWriter {
+    S3LibraryWriter(address, settings, directory, reading: client, scratch: scratch, knowsAll: false)
   }
 }

@@ -9,7 +9,7 @@ package import ZigguratFiles
 ///
 /// What is written is there for everybody within two seconds. What a killed builder had not announced is announced by
 /// whoever has its notices, and built again where nobody has.
-package final class BucketStore: ArchiveStore, OriginStore {
+package final class S3LibraryWriter: ArchiveStore, OriginStore {
   private struct State {
     var lines: [Line] = []
     /// Lines that are being sent.
@@ -114,7 +114,7 @@ package final class BucketStore: ArchiveStore, OriginStore {
   ) throws(StorageError) -> any ArchiveWriter {
     let path = "\(scratch)/\(UUID())"
     let writer = try SZIWriter(destination: path, name: id.name, pyramid: pyramid, format: format)
-    return SentArchive(writer, at: path) {
+    return StagedArchive(writer, at: path) {
       [self] (archive, file) throws(StorageError) in try send(archive, file, as: id)
     }
   }
@@ -258,7 +258,7 @@ package final class BucketStore: ArchiveStore, OriginStore {
     return TrashFolder.Failures()
   }
 
-  /// Does nothing: `StoreSweep` removes archives that no image has.
+  /// Does nothing: `GarbageCollector` removes archives that no image has.
   package func purgeTrash(until oldest: Int) throws(StorageError) {}
 
   // MARK: Origins

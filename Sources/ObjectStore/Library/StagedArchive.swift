@@ -3,7 +3,7 @@ import TileStorage
 import ZigguratFiles
 
 /// An archive that is written into a file of its own and sent when it is finished; the file does not stay.
-final class SentArchive: ArchiveWriter {
+final class StagedArchive: ArchiveWriter {
   private let writer: SZIWriter
   private let path: String
   private let send: ArchiveFile.Send

@@ -66,7 +66,7 @@ package final class StoredFiles: Sendable {
   ) throws(StorageError) -> NamelessFile? {
     let action = "read \(file.path)"
     guard let (bucket, key) = Self.parts(file.path), ObjectAddress.isReadable(key), file.byteCount >= 0,
-      AnswerHead.isTag(file.etag)
+      ResponseHead.isTag(file.etag)
     else {
       throw StorageError(action, "it is not s3://BUCKET/KEY with a version")
     }

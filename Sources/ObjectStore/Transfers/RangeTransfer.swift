@@ -6,7 +6,7 @@ import ZigguratCCurl
 final class RangeTransfer {
   let call: RangeCall
   let handle: EasyHandle
-  private var head = AnswerHead()
+  private var head = ResponseHead()
   /// The announced content, once the head is complete.
   private var expected: Result<(pin: ObjectVersion, count: Int), ObjectError>?
   private var memory: UnsafeMutableRawBufferPointer?
@@ -140,14 +140,14 @@ final class RangeTransfer {
 
 /// A question with all its tries.
 final class RangeCall: Sendable {
-  let question: RangeQuestion
+  let question: RangeRequest
   let deadline: ContinuousClock.Instant
   /// Counted from 1.
   let attempt: Int
   let done: @Sendable (Result<ObjectTail, ObjectError>) -> Void
 
   init(
-    _ question: RangeQuestion, by deadline: ContinuousClock.Instant, attempt: Int = 1,
+    _ question: RangeRequest, by deadline: ContinuousClock.Instant, attempt: Int = 1,
     _ done: @escaping @Sendable (Result<ObjectTail, ObjectError>) -> Void
   ) {
     self.question = question

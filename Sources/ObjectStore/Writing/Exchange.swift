@@ -11,7 +11,7 @@ final class Exchange {
     case delete = "DELETE"
   }
 
-  private(set) var head = AnswerHead()
+  private(set) var head = ResponseHead()
   private(set) var answer: [UInt8] = []
   private let body: UploadBody?
   private var pace: TransferPace

@@ -101,13 +101,13 @@ package final class ObjectWriter: ObjectWriting {
   /// Empty pages in succession of a list that has more.
   private static let mostEmptyPages = 1000
 
-  private func list(_ query: String, after key: [UInt8]?) throws(ObjectError) -> StoreAnswer.ListPart {
+  private func list(_ query: String, after key: [UInt8]?) throws(ObjectError) -> S3Response.ListPart {
     let answer = try request(.get, "", query).answer
     // By bytes: an accent that stands behind the prefix makes its last character another one.
     func isAsked(_ found: some Collection<UInt8>) -> Bool {
       found.starts(with: address.prefix.utf8) && key.map { $0.lexicographicallyPrecedes(found) } ?? true
     }
-    guard let part = StoreAnswer.list(answer), part.page.pins.allSatisfy({ isAsked($0.key.utf8) }),
+    guard let part = S3Response.list(answer), part.page.pins.allSatisfy({ isAsked($0.key.utf8) }),
       part.page.strayKeys.allSatisfy(isAsked)
     else { throw .damaged }
     return part
@@ -118,7 +118,7 @@ package final class ObjectWriter: ObjectWriting {
   private func putParts(
     _ file: Int32, _ count: Int, _ sha256: [UInt8], _ key: String
   ) throws(ObjectError) -> ObjectVersion {
-    guard let upload = StoreAnswer.upload(try request(.post, key, "uploads=", body: UploadBody([])).answer)
+    guard let upload = S3Response.upload(try request(.post, key, "uploads=", body: UploadBody([])).answer)
     else {
       throw .damaged
     }
@@ -127,7 +127,7 @@ package final class ObjectWriter: ObjectWriting {
       let done = try request(
         .post, key, "uploadId=\(PercentEncoding.encode(upload))", body: UploadBody(xml),
         digest: SHA256.of(xml), limits: limits.ofCompletion)
-      guard StoreAnswer.isWhole(done.answer) else { throw .damaged }
+      guard S3Response.isWhole(done.answer) else { throw .damaged }
       // Some stores do not say the tag before they are asked (Ceph 16).
       let head = try request(.head, key).head
       guard let etag = head.etag, head["content-length"] == "\(count)" else { throw .damaged }

@@ -2,7 +2,7 @@ import TileStorage
 import ZigguratHTTPMessages
 
 /// The XML responses of a store about a bucket's objects and multipart uploads.
-enum StoreAnswer {
+enum S3Response {
   /// Bytes of an object, more than any store takes, so that sums of a hundred thousand can be counted.
   private static let largest = 1 << 46
 
@@ -32,7 +32,7 @@ enum StoreAnswer {
       case ["Contents", "Size"]: size = text
       case ["Contents"]:
         let count = Int(size).flatMap { (0...largest).contains($0) && !etag.isEmpty ? $0 : nil }
-        objects.append((key, AnswerHead.quoted(etag), count))
+        objects.append((key, ResponseHead.quoted(etag), count))
         // The next page is asked for by the last key.
         if key.isEmpty { isSound = false }
         key = ""
