@@ -16,7 +16,7 @@ struct ObjectDirectoryTests {
     let store = FuzzingStore(SplitMix(1))
     let strays: StrayObjects
     let reports: Reports
-    let directory: ObjectDirectory
+    let directory: LibraryIndex
 
     init() throws {
       let settings = try ObjectSettings([
@@ -27,7 +27,7 @@ struct ObjectDirectoryTests {
       let reports = Reports()
       strays = StrayObjects { reports.add($0) }
       self.reports = reports
-      directory = ObjectDirectory(address, settings, reading: client, limits: .server, strays: strays)
+      directory = LibraryIndex(address, settings, reading: client, limits: .server, strays: strays)
     }
 
     func image(_ name: String) -> [UInt8] {
@@ -35,12 +35,12 @@ struct ObjectDirectoryTests {
         digest: SHA256.of(Array(name.utf8)), etag: "\"e1\"", byteCount: 9, generation: 5,
         pyramid: Pyramid(imageSize: PixelSize(width: 600, height: 400)!, tileSize: 256)!, format: .jpeg,
         text: .nothing, build: 0..<0, words: 0..<0)
-      return DirectoryLine.text(
+      return IndexEntry.text(
         image: ImageID(name)!, record, build: Array("{}".utf8), words: Array("{\"title\":\"\(name)\"}".utf8))
     }
 
     func put(_ name: String, _ lines: [[UInt8]]) {
-      store.put(Array((folder + name).utf8), DirectorySegment.bytes(lines))
+      store.put(Array((folder + name).utf8), IndexSegment.bytes(lines))
     }
 
     var segments: [String] {
@@ -65,8 +65,8 @@ struct ObjectDirectoryTests {
     let setting = try Setting()
     defer { setting.store.stop() }
     setting.put(
-      "1700000000001-cd-whole", [DirectoryLine.text(holds: name), setting.image("one"), setting.image("two")])
-    setting.store.put(Array((Self.folder + name).utf8), DirectorySegment.bytes([setting.image("stray")]))
+      "1700000000001-cd-whole", [IndexEntry.text(holds: name), setting.image("one"), setting.image("two")])
+    setting.store.put(Array((Self.folder + name).utf8), IndexSegment.bytes([setting.image("stray")]))
     try setting.directory.refresh()
     #expect(setting.ids == ["one", "two"])
     try setting.directory.compact()
@@ -120,9 +120,9 @@ struct ObjectDirectoryTests {
       ("1700000000000-ab-whole-whole", false), ("1700000000000-ab (1)", false), ("170000000000-ab", false),
       ("17000000000000-ab", false), ("+700000000000-ab", false), ("9999999999999-ab", false),
       ("1700000000000-10000000000000000", false), ("1700000000000-+b", false), ("١٧٠٠٠٠٠٠٠٠٠٠٠-ab", false),
-    ] { #expect(DirectorySegment.isName(name) == isOne, "\(name)") }
+    ] { #expect(IndexSegment.isName(name) == isOne, "\(name)") }
     for last in [nil, "1700000000000-ab", "8999999999998-ab", "8999999999999-ab", "zzz"] {
-      #expect(DirectorySegment.isName(DirectorySegment.name(after: last, isWhole: false)))
+      #expect(IndexSegment.isName(IndexSegment.name(after: last, isWhole: false)))
     }
     let digest = String(repeating: "0f", count: 32)
     for (name, isOne) in [

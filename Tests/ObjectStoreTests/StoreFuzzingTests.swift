@@ -36,7 +36,7 @@ import ZigguratTestSupport
   private struct Model {
     var images: [ImageID: Known] = [:]
 
-    func check(_ contents: ObjectDirectory.Contents) -> String? {
+    func check(_ contents: LibraryIndex.Contents) -> String? {
       for (id, known) in images {
         switch (contents.records[id]?.generation, known.isWritten, known.isGone) {
         case (nil, true?, false?): return "\(id) is lost"
@@ -55,7 +55,7 @@ import ZigguratTestSupport
     let client: ObjectClient
     let limits: RequestLimits
     let strays = StrayObjects()
-    let directory: ObjectDirectory
+    let directory: LibraryIndex
 
     init(_ store: FuzzingStore) throws {
       settings = try ObjectSettings([
@@ -69,7 +69,7 @@ import ZigguratTestSupport
       var limits = RequestLimits(tries: 2, pause: .milliseconds(1), silence: .milliseconds(60))
       (limits.grace, limits.whole) = (.milliseconds(20), .milliseconds(200))
       self.limits = limits
-      directory = ObjectDirectory(address, settings, reading: client, limits: limits, strays: strays)
+      directory = LibraryIndex(address, settings, reading: client, limits: limits, strays: strays)
     }
 
     func sweep(_ now: Int) throws(StorageError) -> ObjectLibrary.Swept {
@@ -85,7 +85,7 @@ import ZigguratTestSupport
       digest: digest, etag: "\"e1\"", byteCount: 9, generation: generation,
       pyramid: Pyramid(imageSize: PixelSize(width: 600, height: 400)!, tileSize: 256)!, format: .jpeg,
       text: .nothing, build: 0..<0, words: 0..<0)
-    return DirectoryLine.text(
+    return IndexEntry.text(
       image: id, record, build: Array("{}".utf8), words: Array("{\"title\":\"\(id)\"}".utf8))
   }
 
@@ -134,7 +134,7 @@ import ZigguratTestSupport
         guard !there.isEmpty else { continue }
         let id = random.pick(there)
         failed = Self.error { () throws(StorageError) in
-          try builder.directory.add([DirectoryLine.text(gone: id)])
+          try builder.directory.add([IndexEntry.text(gone: id)])
         }
         model.images[id]?.isGone = failed == nil ? true : nil
       case 5: failed = Self.error { () throws(StorageError) in try builder.directory.compact() }

@@ -11,7 +11,7 @@ extension FuzzInput {
       for pin in page.pins {
         precondition(pin.byteCount >= 0 && !pin.etag.isEmpty, "an object has a size and a tag")
         _ = (
-          DirectorySegment.isName(pin.key), ListedRecord.isName(pin.key), ObjectAddress.isReadable(pin.key)
+          IndexSegment.isName(pin.key), ListedRecord.isName(pin.key), ObjectAddress.isReadable(pin.key)
         )
       }
       precondition(page.lastKey != nil || page.pins.isEmpty, "a page that has objects has a last one")
@@ -35,19 +35,19 @@ extension FuzzInput {
       let again = GarbageCollector.marks(GarbageCollector.text(marks))
       precondition(again == marks, "marks are written as they are read")
     }
-    for line in bytes.split(separator: DirectoryLine.end, omittingEmptySubsequences: false) {
-      guard let read = line.withUnsafeBytes({ DirectoryLine($0, of: .nothing, at: 0) }) else { continue }
+    for line in bytes.split(separator: IndexEntry.end, omittingEmptySubsequences: false) {
+      guard let read = line.withUnsafeBytes({ IndexEntry($0, of: .nothing, at: 0) }) else { continue }
       guard case .image(let id, let record) = read else { continue }
-      let text = DirectoryLine.text(
+      let text = IndexEntry.text(
         image: id, record, build: Array(line)[record.build], words: Array(line)[record.words])
-      precondition(DirectoryLine.isReadable(text), "what was read can be written")
+      precondition(IndexEntry.isReadable(text), "what was read can be written")
     }
     guard let file = try? NamelessFile(), bytes.withUnsafeBytes({ (try? file.write($0)) != nil }) else {
       return
     }
     let pin = ObjectVersion(key: "directory/1700000000000-1", etag: "\"e\"", byteCount: bytes.count)
-    guard let segment = try? DirectorySegment(pin, SegmentText(file, count: bytes.count)) else { return }
-    var contents = ObjectDirectory.Contents()
+    guard let segment = try? IndexSegment(pin, SegmentText(file, count: bytes.count)) else { return }
+    var contents = LibraryIndex.Contents()
     contents.apply(segment.lines)
     for record in contents.records.values {
       precondition(record.isSame(as: record), "a record is itself")

@@ -22,7 +22,7 @@ struct GarbageCollector {
   let address: ObjectAddress
   let settings: ObjectSettings
   let reading: any ObjectReading
-  let directory: ObjectDirectory
+  let directory: LibraryIndex
   let strays: StrayObjects
   var limits = RequestLimits.builder
 

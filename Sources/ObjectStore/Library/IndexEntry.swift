@@ -6,7 +6,7 @@ import ZigguratHTTPMessages
 /// One line of a segment of a library's directory: fields with tabs between, the first of which says what it is.
 ///
 /// Ids are percent-encoded; JSON has neither tabs nor ends of lines in it.
-enum DirectoryLine {
+enum IndexEntry {
   case image(ImageID, ListedRecord)
   /// The image is in the library no more.
   case gone(ImageID)
@@ -87,9 +87,9 @@ enum DirectoryLine {
 
   /// Whether a line, to its end, is read again as what it says.
   static func isReadable(_ line: [UInt8]) -> Bool {
-    guard line.count <= DirectorySegment.longestLine, line.last == end else { return false }
+    guard line.count <= IndexSegment.longestLine, line.last == end else { return false }
     return line.dropLast().withUnsafeBytes {
-      !$0.contains(end) && DirectoryLine($0, of: .nothing, at: 0) != nil
+      !$0.contains(end) && IndexEntry($0, of: .nothing, at: 0) != nil
     }
   }
 
@@ -163,7 +163,7 @@ final class ListedRecord: Sendable {
   /// - Parameter name: the key behind `folder`.
   static func isName(_ name: some StringProtocol) -> Bool {
     let digest = name.dropFirst(3).prefix(64)
-    return DirectoryLine.digest(String(digest)) != nil
+    return IndexEntry.digest(String(digest)) != nil
       && digest.utf8.allSatisfy { !(0x41...0x46).contains($0) }
       && name.utf8.elementsEqual("\(digest.prefix(2))/\(digest).szi".utf8)
   }

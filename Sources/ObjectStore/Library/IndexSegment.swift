@@ -6,7 +6,7 @@ import ZigguratFiles
 ///
 /// `directory/<milliseconds since 1970>-<drawn by lot>` behind the library's prefix; one that holds all those before it ends
 /// in `-whole`. The first line says what it is; the last one how many there are between, and their digest.
-struct DirectorySegment {
+struct IndexSegment {
   static let folder = "directory/"
   static let first = "ziggurat-directory 1"
   /// Bytes of a segment: of a library of ten million images, of some 700 bytes each.
@@ -17,7 +17,7 @@ struct DirectorySegment {
   static let longestLine = 16 << 20
 
   let pin: ObjectVersion
-  let lines: [DirectoryLine]
+  let lines: [IndexEntry]
   /// Other segments, all of which are in this one.
   let holds: Set<String>
   /// Whether it names what is no segment, as earlier versions of the program did, which cannot read it then.
@@ -79,7 +79,7 @@ struct DirectorySegment {
   private struct Reader {
     let pin: ObjectVersion
     let text: SegmentText
-    var lines: [DirectoryLine] = []
+    var lines: [IndexEntry] = []
     var holds: Set<String> = []
     private var count = 0
     private var digest: UInt64 = 0
@@ -113,7 +113,7 @@ struct DirectorySegment {
         rest.removeFirst(at)
         start += at
         // Of a line that never ends nothing is kept.
-        guard rest.count <= DirectorySegment.longestLine else { throw damaged }
+        guard rest.count <= IndexSegment.longestLine else { throw damaged }
       }
       guard isEnded, rest.isEmpty else { throw damaged }
     }
@@ -122,13 +122,13 @@ struct DirectorySegment {
       guard !isEnded else { return false }
       guard hasBegun else {
         hasBegun = true
-        return line.elementsEqual(DirectorySegment.first.utf8)
+        return line.elementsEqual(IndexSegment.first.utf8)
       }
       if line.starts(with: "end\t".utf8) {
         isEnded = true
         return line.elementsEqual("end\t\(count)\t\(String(digest, radix: 16))".utf8)
       }
-      guard let read = DirectoryLine(line, of: text, at: start) else { return false }
+      guard let read = IndexEntry(line, of: text, at: start) else { return false }
       count += 1
       digest = Digest.step(digest, Digest.of(line))
       if case .holds(let name) = read { holds.insert(name) } else { lines.append(read) }

@@ -8,7 +8,7 @@ import ZigguratThreads
 /// A log: every builder adds segments of lines and nobody changes one, so that builders neither wait for each other nor
 /// lose what another has written, on stores without conditional requests, too. `reindex` writes one segment that holds all and
 /// removes those. Who reads asks for the list of segments, and for those that it has not read yet.
-package final class ObjectDirectory: Sendable {
+package final class LibraryIndex: Sendable {
   struct Contents: Sendable {
     var records: [ImageID: ListedRecord] = [:]
     var origins: [ImageID: String] = [:]
@@ -19,7 +19,7 @@ package final class ObjectDirectory: Sendable {
     /// Differs with every change.
     var version = 0
 
-    mutating func apply(_ lines: [DirectoryLine]) {
+    mutating func apply(_ lines: [IndexEntry]) {
       for line in lines {
         switch line {
         case .image(let id, let record): records[id] = record
@@ -59,7 +59,7 @@ package final class ObjectDirectory: Sendable {
     self.strays = strays
     tries = RetryPolicy(limits)
     writing = ObjectWriter(address, settings, limits: limits)
-    folder = address.below(DirectorySegment.folder)
+    folder = address.below(IndexSegment.folder)
     // A prefix and a folder are one, again.
     list = ObjectWriter(folder, settings, limits: limits)
   }
@@ -91,7 +91,7 @@ package final class ObjectDirectory: Sendable {
   /// Lines that builders have written since a reader's last look.
   struct News {
     /// In the order in which they count.
-    let lines: [DirectoryLine]
+    let lines: [IndexEntry]
     /// All that count now.
     let parts: Set<String>
     /// Whether nothing else counts, and not what was known.
@@ -107,13 +107,13 @@ package final class ObjectDirectory: Sendable {
       stray = []
       let listed = try list.all(atMost: 1_000_000) { stray.append($0) }
       // Without one of its segments a library would lack images.
-      guard !stray.contains(where: { DirectorySegment.isName(name(String(decoding: $0, as: UTF8.self))) })
+      guard !stray.contains(where: { IndexSegment.isName(name(String(decoding: $0, as: UTF8.self))) })
       else { throw .damaged }
       return listed
     }
     var own: [String: ObjectVersion] = [:]
     for pin in listed {
-      if DirectorySegment.isName(name(pin.key)) {
+      if IndexSegment.isName(name(pin.key)) {
         own[pin.key] = pin
       } else {
         stray.append(Array(pin.key.utf8))
@@ -149,7 +149,7 @@ package final class ObjectDirectory: Sendable {
         let isMore =
           known.isSubset(of: keys)
           && added.allSatisfy { pin in !pin.key.hasSuffix("-whole") && last.map { $0 < pin.key } ?? true }
-        var segments: [DirectorySegment] = []
+        var segments: [IndexSegment] = []
         for pin in isMore ? added : listed { segments.append(try segment(pin)) }
         let held = segments.reduce(into: Set<String>()) { $0.formUnion($1.holds) }
         let isOdd = segments.contains(where: \.isOdd)
@@ -178,14 +178,14 @@ package final class ObjectDirectory: Sendable {
     case tooLong(StorageError)
   }
 
-  private func segment(_ pin: ObjectVersion) throws(Unread) -> DirectorySegment {
+  private func segment(_ pin: ObjectVersion) throws(Unread) -> IndexSegment {
     do throws(StorageError) { try check(pin) } catch { throw .tooLong(error) }
     do throws(ObjectError) {
-      if pin.byteCount > DirectorySegment.shortest { try checkEnds(pin) }
+      if pin.byteCount > IndexSegment.shortest { try checkEnds(pin) }
       // `reading` has the patience of a server's, whose clients wait.
       return try tries.run { () throws(ObjectError) in
         let text = SegmentText(try reading.copy(pin), count: pin.byteCount)
-        do throws(StorageError) { return try DirectorySegment(pin, text) } catch { throw ObjectError.damaged }
+        do throws(StorageError) { return try IndexSegment(pin, text) } catch { throw ObjectError.damaged }
       }
     } catch { throw .store(error, key: pin.key) }
   }
@@ -193,12 +193,12 @@ package final class ObjectDirectory: Sendable {
   /// Throws if a segment is longer than any, or leaves no room on this machine.
   private func check(_ pin: ObjectVersion) throws(StorageError) {
     let action = "read \(pin.key)"
-    guard (1...DirectorySegment.longest).contains(pin.byteCount) else {
+    guard (1...IndexSegment.longest).contains(pin.byteCount) else {
       throw StorageError(
-        action, "it has \(pin.byteCount) bytes; a segment has 1 to \(DirectorySegment.longest)",
+        action, "it has \(pin.byteCount) bytes; a segment has 1 to \(IndexSegment.longest)",
         kind: .unreachable)
     }
-    guard pin.byteCount > DirectorySegment.shortest, let free = NamelessFile.freeBytes else { return }
+    guard pin.byteCount > IndexSegment.shortest, let free = NamelessFile.freeBytes else { return }
     guard pin.byteCount < free else {
       throw StorageError(
         action, "it has \(pin.byteCount) bytes, and the folder for temporary files has room for \(free)",
@@ -208,7 +208,7 @@ package final class ObjectDirectory: Sendable {
 
   /// Throws if an object that takes long to read neither begins nor ends as a segment.
   private func checkEnds(_ pin: ObjectVersion) throws(ObjectError) {
-    let first = DirectorySegment.first.utf8
+    let first = IndexSegment.first.utf8
     let last = pin.byteCount - 64..<pin.byteCount
     let (start, end) = try tries.run { () throws(ObjectError) in
       (try reading.awaited(pin, 0..<first.count).get(), try reading.awaited(pin, last).get())
@@ -243,7 +243,7 @@ package final class ObjectDirectory: Sendable {
     try updating.withLock { (_) throws(StorageError) in
       // Nobody's words are before what they change.
       _ = try read()
-      try put(DirectorySegment.bytes(lines), after: current.keys.max(), isWhole: false)
+      try put(IndexSegment.bytes(lines), after: current.keys.max(), isWhole: false)
       _ = try read()
     }
   }
@@ -253,7 +253,7 @@ package final class ObjectDirectory: Sendable {
     guard !lines.isEmpty else { return }
     try updating.withLock { (_) throws(StorageError) in
       let listed = try segments()
-      try put(DirectorySegment.bytes(lines), after: listed.map(\.key).max(), isWhole: false)
+      try put(IndexSegment.bytes(lines), after: listed.map(\.key).max(), isWhole: false)
     }
   }
 
@@ -263,15 +263,15 @@ package final class ObjectDirectory: Sendable {
       _ = try read()
       let known = current
       guard known.keys.count > 1 || known.isOdd else { return }
-      var lines = known.keys.sorted().map { DirectoryLine.text(holds: name($0)) }
+      var lines = known.keys.sorted().map { IndexEntry.text(holds: name($0)) }
       for id in known.records.keys.sorted() {
         guard let line = known.records[id].flatMap({ Self.line(id, $0) }) else {
           throw StorageError("read the library's directory", "its lines cannot be read again")
         }
         lines.append(line)
-        if let root = known.origins[id] { lines.append(DirectoryLine.text(origin: id, root)) }
+        if let root = known.origins[id] { lines.append(IndexEntry.text(origin: id, root)) }
       }
-      let bytes = DirectorySegment.bytes(lines)
+      let bytes = IndexSegment.bytes(lines)
       let pin = try put(bytes, after: known.keys.max(), isWhole: true)
       try confirm(pin, SHA256.of(bytes), known)
       for key in known.keys {
@@ -285,7 +285,7 @@ package final class ObjectDirectory: Sendable {
     guard let build = record.text.bytes(record.build), let words = record.text.bytes(record.words) else {
       return nil
     }
-    return DirectoryLine.text(image: id, record, build: build, words: words)
+    return IndexEntry.text(image: id, record, build: build, words: words)
   }
 
   /// Reads a segment back that is to replace others. One that differs from what was written is removed.
@@ -304,7 +304,7 @@ package final class ObjectDirectory: Sendable {
           return file
         }
       } catch { throw StorageError(action, error.description, kind: .unreachable) }
-      let segment = try DirectorySegment(pin, SegmentText(file, count: pin.byteCount))
+      let segment = try IndexSegment(pin, SegmentText(file, count: pin.byteCount))
       var found = Contents()
       found.apply(segment.lines)
       let isEqual =
@@ -327,7 +327,7 @@ package final class ObjectDirectory: Sendable {
 
   @discardableResult
   private func put(_ bytes: [UInt8], after known: String?, isWhole: Bool) throws(StorageError) -> ObjectVersion {
-    let key = folder.prefix + DirectorySegment.name(after: known.map(name), isWhole: isWhole)
+    let key = folder.prefix + IndexSegment.name(after: known.map(name), isWhole: isWhole)
     return try told("write the library's directory") { () throws(ObjectError) in
       try writing.put(bytes: bytes, key: key)
     }

@@ -11,7 +11,7 @@ package final class ObjectLibrary: Sendable {
   package let client: ObjectClient
   package let memory: ObjectCache
   private let settings: ObjectSettings
-  private let directory: ObjectDirectory
+  private let directory: LibraryIndex
   private let strays: StrayObjects
   private let outages = Mutex(Outage())
 
@@ -76,7 +76,7 @@ package final class ObjectLibrary: Sendable {
     self.client = client
     strays = StrayObjects(report: report)
     memory = ObjectCache(limit: memoryLimit)
-    directory = ObjectDirectory(address, settings, reading: client, limits: limits, strays: strays)
+    directory = LibraryIndex(address, settings, reading: client, limits: limits, strays: strays)
   }
 
   /// The number of objects in the library's folders that Ziggurat did not write.
@@ -146,7 +146,7 @@ package final class ObjectLibrary: Sendable {
     guard let news = try noting({ () throws(StorageError) in try directory.news(since: parts) }) else {
       return nil
     }
-    var contents = ObjectDirectory.Contents()
+    var contents = LibraryIndex.Contents()
     contents.apply(news.lines)
     var result = News(parts: news.parts, isWhole: news.isWhole)
     result.images = contents.records.map(image)
@@ -174,16 +174,16 @@ package final class ObjectLibrary: Sendable {
   package func announce(_ images: [(id: ImageID, image: ListedImage, digest: String)]) throws(StorageError) {
     try directory.append(
       images.compactMap { id, image, digest in
-        guard let digest = DirectoryLine.digest(digest) else { return nil }
+        guard let digest = IndexEntry.digest(digest) else { return nil }
         let listed = image.listed
         let record = ListedRecord(
           digest: digest, etag: listed.pin.etag, byteCount: listed.pin.byteCount,
           generation: listed.generation, pyramid: listed.pyramid, format: listed.format)
-        let line = DirectoryLine.text(
+        let line = IndexEntry.text(
           image: id, record, build: listed.entries(BuildRecord.entryName) ?? [],
           words: listed.entries(ImageMetadata.entryName) ?? [])
         // One that nobody can read would keep all others from being read.
-        return DirectoryLine.isReadable(line) ? line : nil
+        return IndexEntry.isReadable(line) ? line : nil
       })
   }
 

@@ -36,7 +36,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
     let text: [UInt8]
   }
 
-  private let directory: ObjectDirectory
+  private let directory: LibraryIndex
   private let writer: ObjectWriter
   private let reading: any ObjectReading
   private let scratch: String
@@ -56,7 +56,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
   ///   - knowsAll: whether the directory is read. Who has another way to know which images there are has no memory for it: here it
   ///     finds none, what it builds is announced by `announce` alone, and the scratch folder is nobody else's.
   package init(
-    _ address: ObjectAddress, _ settings: ObjectSettings, _ directory: ObjectDirectory,
+    _ address: ObjectAddress, _ settings: ObjectSettings, _ directory: LibraryIndex,
     reading: any ObjectReading, scratch: String, knowsAll: Bool = true
   ) {
     writer = ObjectWriter(address, settings)
@@ -159,11 +159,11 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
     let listed = ListedRecord(
       digest: digest, etag: pin.etag, byteCount: pin.byteCount, generation: archive.generation,
       pyramid: archive.pyramid, format: archive.format)
-    let line = DirectoryLine.text(image: id, listed, build: build, words: words)
-    guard line.count <= DirectorySegment.longestLine else {
+    let line = IndexEntry.text(image: id, listed, build: build, words: words)
+    guard line.count <= IndexSegment.longestLine else {
       throw StorageError("write \(id)", "what is said of it is too long")
     }
-    guard DirectoryLine.isReadable(line) else {
+    guard IndexEntry.isReadable(line) else {
       throw StorageError("write \(id)", "the library's directory cannot hold it")
     }
     let isDue = state.withLock { state in
@@ -232,14 +232,14 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
   package func adopt(_ notices: [String]) throws(StorageError) {
     for notice in notices {
       let bytes = Array(notice.utf8)
-      let line = bytes.withUnsafeBytes { DirectoryLine($0, of: .nothing, at: 0) }
-      guard case .image(let id, let listed)? = line, !bytes.contains(DirectoryLine.end),
+      let line = bytes.withUnsafeBytes { IndexEntry($0, of: .nothing, at: 0) }
+      guard case .image(let id, let listed)? = line, !bytes.contains(IndexEntry.end),
         let record = BuildRecord(json: Data(bytes[listed.build])),
         directory.current.records[id]?.digest != listed.digest,
         try directory.holds(listed)
       else { continue }
       state.withLock { state in
-        state.lines.append(Line(id: id, text: bytes + [DirectoryLine.end]))
+        state.lines.append(Line(id: id, text: bytes + [IndexEntry.end]))
         state.fresh[id] = record
       }
     }
@@ -250,7 +250,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
   package func trash(_ ids: [ImageID]) throws(StorageError) -> TrashFolder.Failures {
     state.withLock { state in
       for id in ids {
-        state.lines.append(Line(text: DirectoryLine.text(gone: id)))
+        state.lines.append(Line(text: IndexEntry.text(gone: id)))
         state.fresh[id] = nil
       }
     }
@@ -267,7 +267,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
     let known = directory.current.origins
     state.withLock { state in
       for (id, root) in images where known[id] != root.text {
-        state.lines.append(Line(text: DirectoryLine.text(origin: id, root.text)))
+        state.lines.append(Line(text: IndexEntry.text(origin: id, root.text)))
       }
     }
     try announce()
