@@ -7,7 +7,7 @@ package import ZigguratObjectStore
 
 /// The images of a library in an object store for servers that share a catalog: what builders write into the
 /// directory one of them takes into the catalog, and all of them ask that.
-package final class ObjectRows: RowSource {
+package final class ObjectImages: RemoteImageSource {
   private let library: ObjectLibrary
   private let asked = Mutex<ContinuousClock.Instant?>(nil)
   /// When what counts no more was forgotten last.

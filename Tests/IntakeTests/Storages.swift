@@ -55,7 +55,7 @@ struct FolderStorage: Storage {
   }
 }
 
-/// A library in an object store on loopback, as `ObjectRows` of a shared catalog or as an `ObjectSource`.
+/// A library in an object store on loopback, as `ObjectImages` of a shared catalog or as an `ObjectSource`.
 final class BucketStorage: Storage {
   private let service = FuzzingStore(SplitMix(SplitMix.runSeed))
   private let settings: ObjectSettings
@@ -89,7 +89,7 @@ final class BucketStorage: Storage {
     }
     return Server(
       try SharedCatalogRepository(
-        ObjectRows(library, pause: .zero), name: "shared", catalog: Catalog(postgreSQL: catalog)), of: self)
+        ObjectImages(library, pause: .zero), name: "shared", catalog: Catalog(postgreSQL: catalog)), of: self)
   }
 
   func write(_ id: ImageID, version: Int) throws { try VersionedImage.write(id, version, into: store) }

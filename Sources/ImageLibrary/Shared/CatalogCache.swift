@@ -9,7 +9,7 @@ import ZigguratThreads
 /// One thread asks, for all who wait together, and listens twice a second to what has changed: since it does the one after
 /// the other, nothing that was read before a change is taken for what came after. While the database is away, what is
 /// known is answered for ten minutes, and of nothing else it is said that it is not there.
-final class KnownImages: Sendable {
+final class CatalogCache: Sendable {
   /// Ids that are looked up together.
   private struct Batch {
     var ids: Set<ImageID> = []
@@ -17,7 +17,7 @@ final class KnownImages: Sendable {
   }
 
   private struct State {
-    var cache: RowCache
+    var cache: ImageCache
     /// The batch that the thread looks up next, and the one that it is looking up.
     var next: Batch?
     var current: Batch?
@@ -41,7 +41,7 @@ final class KnownImages: Sendable {
   }
 
   private let catalog: Catalog
-  private let source: any RowSource
+  private let source: any RemoteImageSource
   private let state: Mutex<State>
   private let listening = Mutex(Listening())
   private let wakeUps = Semaphore()
@@ -58,14 +58,14 @@ final class KnownImages: Sendable {
   private static let most = 10_000
 
   init(
-    _ catalog: Catalog, _ source: any RowSource, limit: Int = 40_000, keeps: Duration = .seconds(600),
+    _ catalog: Catalog, _ source: any RemoteImageSource, limit: Int = 40_000, keeps: Duration = .seconds(600),
     close: @escaping @Sendable (_ isGone: (LibraryEntry) -> Bool) -> Void
   ) {
     self.catalog = catalog
     self.source = source
     self.keeps = keeps
     self.close = close
-    state = Mutex(State(cache: RowCache(limit: limit)))
+    state = Mutex(State(cache: ImageCache(limit: limit)))
   }
 
   /// Begins to listen, as long as anybody has it.
@@ -117,13 +117,13 @@ final class KnownImages: Sendable {
     try Self.told(arrived(id, generation))?.entry
   }
 
-  private func arrived(_ id: ImageID, _ generation: UInt64?) -> RowCache.Finding {
+  private func arrived(_ id: ImageID, _ generation: UInt64?) -> ImageCache.Finding {
     id.withBytes { id in state.withLock { $0.cache.find(id, generation, hasWaited: true) } }
   }
 
   private static func told(
-    _ finding: RowCache.Finding
-  ) throws(StorageError) -> (known: RowCache.Known, entry: LibraryEntry)? {
+    _ finding: ImageCache.Finding
+  ) throws(StorageError) -> (known: ImageCache.Known, entry: LibraryEntry)? {
     switch finding {
     case .known(let known, let entry): return (known, entry)
     case .notThere: return nil
@@ -154,7 +154,7 @@ final class KnownImages: Sendable {
   }
 
   /// The image as the database has it now; nil where there is none. For threads that may wait.
-  func fresh(_ id: ImageID) throws(StorageError) -> RowCache.Known? {
+  func fresh(_ id: ImageID) throws(StorageError) -> ImageCache.Known? {
     let start = ContinuousClock.now
     // More than once where all was forgotten in between.
     for _ in 0..<4 {

@@ -3,7 +3,7 @@ import ZigguratCatalog
 import ZigguratFiles
 
 /// The rows of a shared catalog that are in memory. The least recently used are forgotten first.
-struct RowCache {
+struct ImageCache {
   /// One image with its archives.
   struct Known {
     struct Former {
@@ -95,7 +95,7 @@ struct RowCache {
   /// Takes in what was found of some ids, in which those that are not there are missing.
   /// - Returns: entries that are nobody's any more.
   mutating func take(
-    _ found: [ImageID: ArchiveRows], of ids: Set<ImageID>, from source: any RowSource
+    _ found: [ImageID: ArchiveRows], of ids: Set<ImageID>, from source: any RemoteImageSource
   ) -> [LibraryEntry] {
     let now = ContinuousClock.now
     var gone: [LibraryEntry] = []
@@ -118,7 +118,7 @@ struct RowCache {
   }
 
   private static func known(
-    _ rows: ArchiveRows, _ current: ArchiveRow, _ old: Known?, _ source: any RowSource,
+    _ rows: ArchiveRows, _ current: ArchiveRow, _ old: Known?, _ source: any RemoteImageSource,
     _ now: ContinuousClock.Instant
   ) -> Known {
     func former(_ row: ArchiveRow) -> LibraryEntry {

@@ -7,7 +7,7 @@ package import ZigguratMetadata
 package import ZigguratThreads
 
 /// The storage of the archives that a shared catalog names.
-package protocol RowSource: Sendable {
+package protocol RemoteImageSource: Sendable {
   /// The image of a row; nothing is asked for it.
   func image(_ row: ArchiveRow) -> SourceImage
 
@@ -31,7 +31,7 @@ package final class SharedCatalogRepository: ImageRepository {
   package let catalog: Catalog
   package let open: OpenArchives
   package let faults = ArchiveFaults()
-  let rows: KnownImages
+  let rows: CatalogCache
   /// Held while the catalog is updated.
   private let updating = Mutex<Void>(())
 
@@ -39,13 +39,13 @@ package final class SharedCatalogRepository: ImageRepository {
   ///   - name: what stands for the folder in messages.
   ///   - openLimit: archives that are open at once, besides those in answers in flight.
   package init(
-    _ source: any RowSource, name: String, openLimit: Int = 512, catalog: Catalog
+    _ source: any RemoteImageSource, name: String, openLimit: Int = 512, catalog: Catalog
   ) throws(StorageError) {
     root = name
     self.catalog = catalog
     let open = OpenArchives(limit: openLimit)
     self.open = open
-    rows = KnownImages(catalog, source) { isGone in open.removeAll(where: isGone) }
+    rows = CatalogCache(catalog, source) { isGone in open.removeAll(where: isGone) }
     rows.start()
   }
 
@@ -113,7 +113,7 @@ package final class SharedCatalogRepository: ImageRepository {
 
   package var settlingTime: Duration { .seconds(10) }
 
-  package var trash: any DeletionPlace { RowTrash(library: self) }
+  package var trash: any DeletionPlace { SharedTrash(library: self) }
 
   /// Writes the change only if the image is unchanged since it was read.
   package func edit(

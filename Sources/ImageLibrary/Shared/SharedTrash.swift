@@ -2,17 +2,17 @@ import ZigguratCatalog
 import ZigguratFiles
 
 /// The trash of a library whose images are rows of a shared catalog.
-struct RowTrash: DeletionPlace {
+struct SharedTrash: DeletionPlace {
   let library: SharedCatalogRepository
   /// The expected state of the one image that is deleted; nil for any state.
-  var known: RowCache.Known?
+  var known: ImageCache.Known?
 
   /// The database's: whoever writes next may have another clock, and would remove for good what could come back still.
   func now() throws(StorageError) -> Int { try library.catalog.now() }
 
   func pinned(to ids: [ImageID]) throws(StorageError) -> (any DeletionPlace)? {
     guard ids.count == 1, let known = try library.rows.fresh(ids[0]) else { return nil }
-    return RowTrash(library: library, known: known)
+    return SharedTrash(library: library, known: known)
   }
 
   func delete(

@@ -89,7 +89,7 @@ enum ReindexCommand: Command {
   private static func bring(_ address: String, to bucket: ObjectLibrary) throws(StorageError) -> ExitCode {
     let name = bucket.address.description
     let library = try SharedCatalogRepository(
-      ObjectRows(bucket), name: name, catalog: Catalog(postgreSQL: address, library: name))
+      ObjectImages(bucket), name: name, catalog: Catalog(postgreSQL: address, library: name))
     // A server that has just ended counts as alive for this long.
     for _ in 0..<5 where !library.catalog.isWriter { sleep(1) }
     guard library.catalog.isWriter else {

@@ -35,7 +35,7 @@ enum LibraryOpener {
         postgreSQL: address, library: name, ownURL: ownURL.hasSuffix("/") ? String(ownURL.dropLast()) : ownURL
       )
       return (
-        try SharedCatalogRepository(ObjectRows(bucket), name: name, openLimit: openLimit, catalog: catalog),
+        try SharedCatalogRepository(ObjectImages(bucket), name: name, openLimit: openLimit, catalog: catalog),
         bucket
       )
     }
