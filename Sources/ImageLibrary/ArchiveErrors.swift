@@ -3,7 +3,7 @@ import TileStorage
 import ZigguratThreads
 
 /// The archives that could not be read: each version of one is counted and told of once, whoever met it.
-package final class ArchiveFaults: Sendable {
+package final class ArchiveErrors: Sendable {
   private let observation = ObserverList<String>()
   private let versions = Atomic<Int>(0)
 

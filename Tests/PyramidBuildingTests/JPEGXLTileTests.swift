@@ -128,12 +128,12 @@ import ZigguratTestSupport
     let ours = try built(try photograph(3, in: folder), options(.jxl), in: folder)
     let top = ours.pyramid.firstIndex(ofLevel: ours.pyramid.topLevel)
     let tile = ours.tile(top)!
-    #expect(throws: TileFault.misfit("has 256×256 pixels, not 200×256")) {
+    #expect(throws: TileError.misfit("has 256×256 pixels, not 200×256")) {
       try Image.tile(tile, .jxl, width: 200, height: 256)
     }
     for length in [12, 40, tile.count / 2, tile.count - 1] {
       let cut = UnsafeRawBufferPointer(rebasing: tile[..<length])
-      #expect(throws: TileFault.self) { try Image.tile(cut, .jxl, width: 256, height: 256) }
+      #expect(throws: TileError.self) { try Image.tile(cut, .jxl, width: 256, height: 256) }
     }
   }
 }

@@ -15,7 +15,7 @@ package protocol ImageRepository: AnyObject, Sendable {
   var root: String { get }
   var catalog: Catalog { get }
   var open: OpenArchives { get }
-  var faults: ArchiveFaults { get }
+  var faults: ArchiveErrors { get }
 
   // MARK: Finding images
 

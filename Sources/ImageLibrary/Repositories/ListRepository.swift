@@ -9,7 +9,7 @@ package final class ListRepository: TableRepository {
   package let root: String
   package let catalog: Catalog
   package let open: OpenArchives
-  package let faults = ArchiveFaults()
+  package let faults = ArchiveErrors()
   package let images: ImageTable
   private let source: any LibrarySource
 

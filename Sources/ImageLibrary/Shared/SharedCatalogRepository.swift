@@ -30,7 +30,7 @@ package final class SharedCatalogRepository: ImageRepository {
   package let root: String
   package let catalog: Catalog
   package let open: OpenArchives
-  package let faults = ArchiveFaults()
+  package let faults = ArchiveErrors()
   let rows: CatalogCache
   /// Held while the catalog is updated.
   private let updating = Mutex<Void>(())

@@ -9,7 +9,7 @@ extension Image {
   ///   - height: the same.
   package static func tile(
     _ bytes: UnsafeRawBufferPointer, _ format: TileFormat, width: Int, height: Int
-  ) throws(TileFault) -> Image {
+  ) throws(TileError) -> Image {
     if let fault = format.fault(ofTile: bytes, width: width, height: height) { throw .misfit(fault) }
     let image: Image
     do throws(ImagingError) {
@@ -47,7 +47,7 @@ extension Image {
 }
 
 /// Why a tile is no picture for its place.
-package enum TileFault: Error, Hashable {
+package enum TileError: Error, Hashable {
   /// It is another one than its place demands, as a clause without a subject: `is no image/jpeg`.
   case misfit(String)
   /// The error of its decoder.

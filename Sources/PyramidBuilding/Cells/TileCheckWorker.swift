@@ -64,7 +64,7 @@ package enum TileCheckWorker {
   private static func fault(
     ofTile bytes: UnsafeRawBufferPointer, _ format: TileFormat, _ width: Int, _ height: Int
   ) -> String? {
-    do throws(TileFault) {
+    do throws(TileError) {
       let image = try Image.tile(bytes, format, width: width, height: height)
       do throws(ImagingError) { try image.decodeAll() } catch { throw .damaged(error) }
     } catch {

@@ -99,7 +99,7 @@ final class TileDecoder: Sendable {
       return pixels
     }
     var image: Image
-    do throws(TileFault) {
+    do throws(TileError) {
       image = try .tile(bytes, format, width: size.width, height: size.height)
     } catch {
       switch error {
