@@ -16,7 +16,7 @@ package struct LibraryBuilder: Sendable {
   /// Leaves archives as they are that another version of the program built from the same source with the same options.
   package var keepsOld = false
   /// Builds these images alone; nil for all.
-  package var mending: Mending?
+  package var mending: RebuildList?
   /// The images of which new sources may be the renamed ones; nil if they are not looked for.
   package var gone: GoneImages?
   /// The sources that own the images of the library; nil if all images are this build's.

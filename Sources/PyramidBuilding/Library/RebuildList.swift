@@ -1,7 +1,7 @@
 package import ZigguratFiles
 
 /// Images whose archives are damaged, to be built anew from the very sources that they were built from.
-package struct Mending: Sendable {
+package struct RebuildList: Sendable {
   /// By the images' ids, of the content of their sources.
   private let digests: [ImageID: String]
   /// The same by the ids of sources, some of whose pages they may be.

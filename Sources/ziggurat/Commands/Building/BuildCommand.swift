@@ -119,7 +119,7 @@ enum BuildCommand: Command {
     }
     var builder = LibraryBuilder(
       store: store, options: options, jobs: jobs,
-      isCancelled: { Interruption.isAsked || BuildRound.isDiskFull.load(ordering: .relaxed) })
+      isCancelled: { Interruption.isAsked || BuildRun.isDiskFull.load(ordering: .relaxed) })
     builder.isDryRun = isDryRun
     builder.force = force
     builder.imageTimeout = imageTimeout
@@ -144,7 +144,7 @@ enum BuildCommand: Command {
       Output.error(error.description)
       return error.isTemporary ? .temporary : .someFailed
     }
-    var round = BuildRound(
+    var round = BuildRun(
       builder: builder, library: library, isPrivate: isPrivate, operands: arguments.operands,
       asBooks: opened?.plan.asBooks ?? asBooks, prunes: prunes, watches: watches,
       memoryLimit: memoryLimit, verbosity: verbosity, asJSON: asJSON)
@@ -177,7 +177,7 @@ enum BuildCommand: Command {
   }
 
   /// Returns the images that `verify --repair` requests.
-  private static func mending(_ arguments: Arguments) throws(UsageError) -> Mending? {
+  private static func mending(_ arguments: Arguments) throws(UsageError) -> RebuildList? {
     guard let file = arguments.string("only") else { return nil }
     let data =
       file == "-"
@@ -192,6 +192,6 @@ enum BuildCommand: Command {
       }
       images[id] = digest
     }
-    return Mending(images)
+    return RebuildList(images)
   }
 }

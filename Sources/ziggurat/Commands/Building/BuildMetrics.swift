@@ -6,7 +6,7 @@ struct BuildMetrics {
   let text: String
 
   /// - Parameter seconds: the duration of the build.
-  init(_ tally: BuildTally, _ code: ExitCode, seconds: Double) {
+  init(_ tally: BuildSummary, _ code: ExitCode, seconds: Double) {
     var text = ""
     func add(_ name: String, _ help: String, _ samples: [(labels: String, value: String)]) {
       text += "# HELP ziggurat_last_build_\(name) \(help)\n# TYPE ziggurat_last_build_\(name) gauge\n"

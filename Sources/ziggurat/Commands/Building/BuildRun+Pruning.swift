@@ -35,7 +35,7 @@ struct EarlyClaims {
   }
 }
 
-extension BuildRound {
+extension BuildRun {
   /// Whether images are claimed during the run.
   var claimsEarly: Bool { hasCatalog && part == nil && !builder.isDryRun }
 
@@ -107,7 +107,7 @@ extension BuildRound {
   }
 
   /// Moves the rest of other sources' images that this run replaced to the trash.
-  mutating func trashRest(_ tally: inout BuildTally) {
+  mutating func trashRest(_ tally: inout BuildSummary) {
     guard !builder.isDryRun, let others = builder.ownership?.takeReplaced() else { return }
     for (id, record) in others {
       do throws(StorageError) { try builder.store.trashRest(ofReplaced: id, record) } catch {
@@ -116,7 +116,7 @@ extension BuildRound {
     }
   }
 
-  mutating func prune(_ scan: SourceScan, _ met: MetImages, _ tally: inout BuildTally, _ isFirst: Bool) {
+  mutating func prune(_ scan: SourceScan, _ met: MetImages, _ tally: inout BuildSummary, _ isFirst: Bool) {
     // A folder that could not be read hides its images, whose archives must not be removed for that reason.
     if prunes == .nothing || !scan.failures.isEmpty {
       reportEmptySources(scan, &tally)
@@ -167,7 +167,7 @@ extension BuildRound {
 
   /// Reports folders without images from which the library has images. A nightly build must not succeed if a disk is
   /// not mounted.
-  private mutating func reportEmptySources(_ scan: SourceScan, _ tally: inout BuildTally) {
+  private mutating func reportEmptySources(_ scan: SourceScan, _ tally: inout BuildSummary) {
     let empty = scan.roots.filter { $0.isEmpty && !$0.isMissing }
     guard builder.mending == nil, !hasCatalog || Catalog.exists(in: library) else { return }
     for source in empty where reportedEmpty.insert(source.root).inserted {
@@ -184,7 +184,7 @@ extension BuildRound {
   /// Reports empty folders below sources from which the library has images. Each may be the mount point of a disk that
   /// is not mounted.
   private mutating func reportEmptyFolders(
-    _ scan: SourceScan, _ met: MetImages, _ tally: inout BuildTally
+    _ scan: SourceScan, _ met: MetImages, _ tally: inout BuildSummary
   ) {
     guard builder.mending == nil, !hasCatalog || Catalog.exists(in: library) else { return }
     let new = scan.emptyFolders.filter { !reportedEmptyFolders.contains($0.path) }
@@ -222,7 +222,7 @@ extension BuildRound {
   }
 
   /// Removes pages of books under their former numbers, which they had before their ids followed the files' names.
-  mutating func removeReplaced(_ scan: SourceScan, _ met: MetImages, _ tally: inout BuildTally) {
+  mutating func removeReplaced(_ scan: SourceScan, _ met: MetImages, _ tally: inout BuildSummary) {
     let replaced = ReplacedPages(of: scan, keeping: met, in: builder.store)
     guard !builder.isDryRun else { return tally.addPruned(replaced.ids, isDryRun: true) }
     do throws(StorageError) {
@@ -234,7 +234,7 @@ extension BuildRound {
   }
 
   /// Copies the descriptions of books beside their pages into the library.
-  mutating func describeBooks(_ scan: SourceScan, _ tally: inout BuildTally) {
+  mutating func describeBooks(_ scan: SourceScan, _ tally: inout BuildSummary) {
     guard !builder.isDryRun, builder.mending == nil else { return }
     if !hasCatalog {
       // Once, not in every scan.

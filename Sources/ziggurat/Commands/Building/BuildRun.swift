@@ -7,7 +7,7 @@ import ZigguratFiles
 import ZigguratImageLibrary
 
 /// One scan of the sources and the build of its results; with `watch`, a sequence of them.
-struct BuildRound {
+struct BuildRun {
   /// Whether the disk is full, so that no more images are started in this round.
   static let isDiskFull = Atomic<Bool>(false)
 
@@ -163,7 +163,7 @@ struct BuildRound {
     return .interrupted
   }
 
-  private func announce(_ tally: inout BuildTally) {
+  private func announce(_ tally: inout BuildSummary) {
     guard !builder.isDryRun else { return }
     do throws(StorageError) { try builder.store.announce() } catch {
       tally.add(BuildError(library, error))
@@ -185,12 +185,12 @@ struct BuildRound {
 
   private mutating func run(
     _ sources: [SourceScan.Source], of scan: SourceScan, isFirst: Bool
-  ) -> (ExitCode, BuildTally) {
+  ) -> (ExitCode, BuildSummary) {
     folders = scan.folders
     changes.remember(sources)
     vacated = []
     Self.isDiskFull.store(false, ordering: .relaxed)
-    var tally = BuildTally(
+    var tally = BuildSummary(
       verbosity, asJSON: asJSON, total: sources.count, builder.options,
       isDryRun: builder.isDryRun, ignoresKnownFailures: ignoresKnownFailures)
     // The first shard of a plan reports them.

@@ -5,7 +5,7 @@ import ZigguratFiles
 import ZigguratText
 
 /// A report of a build, image by image, and its summary.
-struct BuildTally {
+struct BuildSummary {
   let verbosity: Verbosity
   let asJSON: Bool
   private var total: Int

@@ -60,7 +60,7 @@ enum PlanCommand: Command {
       if scan.passedOver > 0 {
         parts.append("\(Output.count(scan.passedOver, "file")) skipped")
       }
-      parts += BuildTally.passedOver(linksOf: scan)
+      parts += BuildSummary.passedOver(linksOf: scan)
       for root in scan.roots where root.isEmpty && failures.isEmpty {
         parts.append("no image in \(Output.oneLine(root.text))")
       }

@@ -70,9 +70,9 @@ struct PlannedBuild {
   }
 }
 
-extension BuildRound {
+extension BuildRun {
   /// Saves the state for the next build.
-  func save(_ tally: inout BuildTally) {
+  func save(_ tally: inout BuildSummary) {
     if let failure = planned?.journal?.failure {
       tally.add(BuildError(failure.action, failure.reason, isTemporary: true))
     }

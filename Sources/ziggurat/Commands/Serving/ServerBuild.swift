@@ -36,7 +36,7 @@ final class ServerBuild: Sendable {
     try builder.prepare()
     Output.note("the archives of \(Output.oneLine(pictures)) are in \(Output.oneLine(library))")
     StartedThread.needed { [self, builder] in
-      var round = BuildRound(
+      var round = BuildRun(
         builder: builder, library: library, isPrivate: false, operands: [pictures], asBooks: false,
         prunes: .careful, watches: true, memoryLimit: Int(ProcessInfo.processInfo.physicalMemory / 4),
         verbosity: .changes, asJSON: false)
