@@ -72,9 +72,9 @@ extension SpaceSource {
   package func purgeDeleted(until oldest: Int) throws(StorageError) { try space.purgeDeleted(until: oldest) }
 
   package func take(_ id: ImageID, from library: String) throws(StorageError) {
-    try LeftFolders.requireSealable(id, in: library)
+    try EmptyFolders.requireSealable(id, in: library)
     try PictureMove(library: library).seal(id, into: space)
-    try LeftFolders.removeAfterSealing(id, in: library)
+    try EmptyFolders.removeAfterSealing(id, in: library)
   }
 
   package func give(_ id: ImageID, to library: String) throws(StorageError) {

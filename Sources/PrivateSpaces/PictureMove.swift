@@ -52,7 +52,7 @@ package struct PictureMove: Sendable {
       try Self.requireSame(id, "the space", true, archive.pyramid, tiles, sealed.copy)
     }
     for each in SidecarFile.all(ofArchive: path) { try each.remove() }
-    let moved = MovedImages(library: library)
+    let moved = IDRedirects(library: library)
     try moved.forget(leadingTo: id)
     // With its last page.
     if let book = archive.buildRecord?.book(ofPage: id), !moved.hasArchives(below: book, besides: path) {

@@ -26,8 +26,8 @@ struct ReplacedPagesTests {
     try folder.write("in/\(name).ppm", Array("P5 2 2 255\n".utf8) + [shade, shade, shade, shade])
   }
 
-  private func run(_ sources: [SourceScan.Source]) -> MetImages {
-    let met = Mutex(MetImages())
+  private func run(_ sources: [SourceScan.Source]) -> SeenImages {
+    let met = Mutex(SeenImages())
     LibraryRun(builder, sources, memoryLimit: 1 << 30) { image, outcome in
       if case .failed(let error) = outcome { Issue.record("\(error)") }
       met.withLock { $0.add(image, outcome, of: image) }
@@ -52,7 +52,7 @@ struct ReplacedPagesTests {
   private func bind() throws -> [String] {
     let scan = SourceScan([folder("in")], library: folder("out"), asBooks: true)
     let met = run(scan.sources)
-    let (gone, errors) = try ReplacedPages(of: scan, keeping: met, in: store).run(in: store)
+    let (gone, errors) = try LegacyPageIDs(of: scan, keeping: met, in: store).run(in: store)
     #expect(errors.isEmpty && Set(gone).isDisjoint(with: scan.sources.map(\.id)))
     return folder.files(below: "out").filter { $0.hasSuffix(".szi") && !$0.hasPrefix(".") }.map {
       String($0.dropLast(4))

@@ -45,7 +45,7 @@ struct PruneTests {
     try builder.prepare()
     let scan = SourceScan(from.map { folder($0) }, library: folder(library), asBooks: asBooks)
     #expect(scan.failures.isEmpty)
-    let met = Mutex(MetImages())
+    let met = Mutex(SeenImages())
     let sources = Dictionary(uniqueKeysWithValues: scan.sources.map { ($0.path, $0) })
     LibraryRun(builder, scan.sources, memoryLimit: 1 << 30) { image, outcome in
       met.withLock { $0.add(image, outcome, of: sources[image.path]!) }

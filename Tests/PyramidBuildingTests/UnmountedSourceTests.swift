@@ -14,7 +14,7 @@ struct UnmountedSourceTests {
     let scan: SourceScan
     let store: any ArchiveStore
     let origins: LibraryOrigins
-    let met: MetImages
+    let met: SeenImages
 
     func pruning(isCareful: Bool = true) throws -> LibraryPruning {
       try LibraryPruning(of: scan, keeping: met, in: store, origins: origins, isCareful: isCareful)
@@ -31,7 +31,7 @@ struct UnmountedSourceTests {
     try builder.prepare()
     let scan = SourceScan(sources.map { folder($0) }, library: folder("out"), asBooks: asBooks)
     #expect(scan.failures.isEmpty)
-    let met = Mutex(MetImages())
+    let met = Mutex(SeenImages())
     let found = Dictionary(uniqueKeysWithValues: scan.sources.map { ($0.path, $0) })
     LibraryRun(builder, scan.sources, memoryLimit: 1 << 30) { image, outcome in
       met.withLock { $0.add(image, outcome, of: found[image.path]!) }
@@ -89,11 +89,11 @@ struct UnmountedSourceTests {
       let scan = SourceScan([folder("in")], library: folder("out"))
       guard let catalog = try? Catalog(library: folder("out")) else { return nil }
       let origins = LibraryOrigins(library: folder("out"), catalog: catalog)
-      let images = GoneImages(
+      let images = MissingImages(
         of: scan, in: FolderStore(library: folder("out")),
         among: { (try? origins.images(from: Set(scan.roots.map(\.root)))) ?? [] },
         owners: { (try? origins.owners(of: $0)) ?? [:] }, announce: { _, _ in })
-      return images.take(GoneImages.Made(digest: digest, page: nil, associatedAs: nil), for: "copy")
+      return images.take(MissingImages.Made(digest: digest, page: nil, associatedAs: nil), for: "copy")
     }
     #expect(former() == "disk/a")
     // A mount point was empty before the image was built.

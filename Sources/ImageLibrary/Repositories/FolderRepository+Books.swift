@@ -42,6 +42,6 @@ extension FolderRepository {
 
 extension FolderRepository {
   package func newID(of old: ImageID, _ table: LibraryTable) -> ImageID? {
-    MovedImages(library: root).id(old) { table.entry($0) != nil || table.hasImages(below: $0) }
+    IDRedirects(library: root).id(old) { table.entry($0) != nil || table.hasImages(below: $0) }
   }
 }

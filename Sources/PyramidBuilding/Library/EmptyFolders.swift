@@ -5,7 +5,7 @@ package import ZigguratFiles
 import ZigguratMetadata
 
 /// Folders of a library from which the last image went.
-package enum LeftFolders {
+package enum EmptyFolders {
   /// Removes those in which nothing is left but the description of the book that they were. One that a person wrote or edited goes
   /// along with a book that was renamed, or stays.
   /// - Parameter ids: of images that have gone, to the trash or under other ids.
@@ -71,7 +71,7 @@ package enum LeftFolders {
     of book: ImageID, in library: String, _ store: any ArchiveStore
   ) -> Bool {
     let from = FolderStore.bookFile(of: book, in: library)
-    guard let new = MovedImages(library: library).newName(ofBook: book, describedBy: from) else {
+    guard let new = IDRedirects(library: library).newName(ofBook: book, describedBy: from) else {
       return false
     }
     let to = FolderStore.bookFile(of: new, in: library)

@@ -3,12 +3,12 @@ package import ZigguratFiles
 
 /// Pages of books that an earlier version called by their numbers, and that are in the library by their files' names
 /// now.
-package struct ReplacedPages {
+package struct LegacyPageIDs {
   /// Sorted.
   package let ids: [ImageID]
 
   /// - Parameter met: what the builds of the sources met: a page whose build failed replaces none.
-  package init(of scan: SourceScan, keeping met: MetImages, in store: any ArchiveStore) {
+  package init(of scan: SourceScan, keeping met: SeenImages, in store: any ArchiveStore) {
     let there = Set(scan.sources.map(\.id))
     var names: [ImageID: [String: ImageID]] = [:]
     for source in scan.sources where met.has(source) {

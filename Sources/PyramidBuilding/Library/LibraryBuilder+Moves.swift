@@ -9,7 +9,7 @@ extension LibraryBuilder {
     -> ImageID?
   {
     if page == nil, work.associated == nil, let former = gone?.former(of: source.id) { return former }
-    let made = GoneImages.Made(digest: work.digest, page: page, associatedAs: work.associated?.rawValue)
+    let made = MissingImages.Made(digest: work.digest, page: page, associatedAs: work.associated?.rawValue)
     guard let gone, !store.holds(source.id), let former = gone.take(made, for: source.id) else { return nil }
     if isDryRun { return former }
     let name = source.folio ?? page.map { _ in source.id.name }

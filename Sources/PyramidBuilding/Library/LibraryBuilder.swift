@@ -18,7 +18,7 @@ package struct LibraryBuilder: Sendable {
   /// Builds these images alone; nil for all.
   package var mending: RebuildList?
   /// The images of which new sources may be the renamed ones; nil if they are not looked for.
-  package var gone: GoneImages?
+  package var gone: MissingImages?
   /// The sources that own the images of the library; nil if all images are this build's.
   package var ownership: ImageOwnership?
   /// Images that earlier builds could not build.

@@ -41,7 +41,7 @@ package struct LibraryPruning: Sendable {
   ///   - gone: images that this run removed before, which count with those that would go now.
   ///   - isCareful: whether images are spared whose folders are empty.
   package init(
-    of scan: SourceScan, keeping met: MetImages, in store: any ArchiveStore, origins: any OriginStore,
+    of scan: SourceScan, keeping met: SeenImages, in store: any ArchiveStore, origins: any OriginStore,
     sparing sizes: Set<Int> = [], gone: Int = 0, isCareful: Bool = true
   ) throws(StorageError) {
     let kept = met.kept(of: scan.sources)
@@ -74,7 +74,7 @@ package struct LibraryPruning: Sendable {
 
   /// Returns the images that came from folders that are empty now, without a look into archives; `nil` if there are none.
   package static func images(
-    ofEmptyFolders folders: [SourceScan.EmptyFolder], of scan: SourceScan, keeping met: MetImages,
+    ofEmptyFolders folders: [SourceScan.EmptyFolder], of scan: SourceScan, keeping met: SeenImages,
     in store: any ArchiveStore, origins: any OriginStore
   ) throws(StorageError) -> Spared? {
     if folders.isEmpty { return nil }

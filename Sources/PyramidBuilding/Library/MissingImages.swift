@@ -5,7 +5,7 @@ package import ZigguratFiles
 
 /// Images of a library whose sources are gone from where they were, or are others now: a source that has the very
 /// content of one of them is that one under another name.
-package final class GoneImages: Sendable {
+package final class MissingImages: Sendable {
   /// From what an image was made.
   struct Made: Hashable {
     /// The digest of the source's content.

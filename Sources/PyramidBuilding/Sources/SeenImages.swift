@@ -3,7 +3,7 @@ package import ZigguratFiles
 
 /// The ids under which a library's sources were met, image by image, while they were built: only a build
 /// knows which of a source's pages there are.
-package struct MetImages: Sendable {
+package struct SeenImages: Sendable {
   /// By the sources' paths.
   private var ids: [String: Set<ImageID>] = [:]
   /// Images whose ids belong to others, by the sources' paths. If one is this source's still, it stays.

@@ -34,7 +34,7 @@ package struct ArchiveMove {
     guard lstat(from, &status) == 0, access(to, F_OK) != 0, errno == ENOENT else { return false }
     let device = status.st_dev
     guard stat(folders.to, &status) == 0, status.st_dev == device else { return false }
-    let moved = MovedImages(library: library)
+    let moved = IDRedirects(library: library)
     moved.removeLeftMetadata(of: new)
     guard let own = SidecarFile.places(ofSidecarsOf: from, beside: to) else { return false }
     // Metadata that is already there belongs to another picture, or an interrupted move put it there.

@@ -174,7 +174,7 @@ package struct FolderStore: ArchiveStore {
 
   package func prepare() throws(StorageError) {
     try FolderTree.make(library)
-    for name in CatalogFile.names + [MovedImages.name] {
+    for name in CatalogFile.names + [IDRedirects.name] {
       try Enclosure.requireOwn(name, in: library)
     }
     FolderTree.removeLeftovers(below: library)
@@ -217,7 +217,7 @@ package struct FolderStore: ArchiveStore {
   private func place(of id: ImageID) throws(StorageError) -> String {
     let path = id.archive(in: library)
     try Enclosure(library).make(parentFolder(path))
-    if access(path, F_OK) != 0 { try MovedImages(library: library).arrive(id) }
+    if access(path, F_OK) != 0 { try IDRedirects(library: library).arrive(id) }
     return path
   }
 

@@ -9,7 +9,7 @@ package import ZigguratFiles
 ///
 /// An entry counts only while no image has the old id, and only for the picture that was moved. Before a build puts
 /// another picture under a free id, it calls `arrive`.
-package struct MovedImages: Sendable {
+package struct IDRedirects: Sendable {
   package static let name = ".moved"
 
   private let library: String

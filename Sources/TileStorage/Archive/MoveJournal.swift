@@ -5,7 +5,7 @@ package import ZigguratFiles
 /// two moves, the next program that opens the library makes the others.
 ///
 /// The file `.moved/.exchange` exists while they are made. For each move, it contains the old id, the new one and the
-/// archive's inode number, each with a NUL behind it. Names of `MovedImages` have other extensions. The folder is
+/// archive's inode number, each with a NUL behind it. Names of `IDRedirects` have other extensions. The folder is
 /// locked meanwhile.
 package final class MoveJournal {
   package struct Move: Hashable, Sendable {
@@ -94,7 +94,7 @@ package final class MoveJournal {
     return lstat(id.archive(in: library), &status) == 0 ? UInt64(status.st_ino) : nil
   }
 
-  private static func folder(_ library: String) -> String { "\(library)/\(MovedImages.name)" }
+  private static func folder(_ library: String) -> String { "\(library)/\(IDRedirects.name)" }
 
   private static func path(_ library: String) -> String { "\(folder(library))/.exchange" }
 

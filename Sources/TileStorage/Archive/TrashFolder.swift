@@ -96,7 +96,7 @@ package struct TrashFolder: Sendable {
   private func takeDescription(of book: ImageID, _ name: String) throws(StorageError) -> Set<String> {
     let path = FolderStore.bookFile(of: book, in: library)
     guard isFile(path), !hasImages(book),
-      MovedImages(library: library).newName(ofBook: book, describedBy: path) == nil
+      IDRedirects(library: library).newName(ofBook: book, describedBy: path) == nil
     else { return [] }
     let target = trashed(path, name)
     try Enclosure(library).make(parentFolder(target))

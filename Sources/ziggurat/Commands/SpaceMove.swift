@@ -50,9 +50,9 @@ struct SpaceMove {
         switch target {
         case .space:
           let record = FolderStore(library: library).buildRecord(ofID: id)
-          try LeftFolders.requireSealable(id, in: library)
+          try EmptyFolders.requireSealable(id, in: library)
           try move.seal(id, into: space)
-          try LeftFolders.removeAfterSealing(id, in: library)
+          try EmptyFolders.removeAfterSealing(id, in: library)
           if let record {
             if record.isUploaded == true { hasUploaded = true } else { hasBuilt = true }
           }

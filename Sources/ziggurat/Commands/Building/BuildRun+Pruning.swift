@@ -116,7 +116,7 @@ extension BuildRun {
     }
   }
 
-  mutating func prune(_ scan: SourceScan, _ met: MetImages, _ tally: inout BuildSummary, _ isFirst: Bool) {
+  mutating func prune(_ scan: SourceScan, _ met: SeenImages, _ tally: inout BuildSummary, _ isFirst: Bool) {
     // A folder that could not be read hides its images, whose archives must not be removed for that reason.
     if prunes == .nothing || !scan.failures.isEmpty {
       reportEmptySources(scan, &tally)
@@ -184,7 +184,7 @@ extension BuildRun {
   /// Reports empty folders below sources from which the library has images. Each may be the mount point of a disk that
   /// is not mounted.
   private mutating func reportEmptyFolders(
-    _ scan: SourceScan, _ met: MetImages, _ tally: inout BuildSummary
+    _ scan: SourceScan, _ met: SeenImages, _ tally: inout BuildSummary
   ) {
     guard builder.mending == nil, !hasCatalog || Catalog.exists(in: library) else { return }
     let new = scan.emptyFolders.filter { !reportedEmptyFolders.contains($0.path) }
@@ -222,8 +222,8 @@ extension BuildRun {
   }
 
   /// Removes pages of books under their former numbers, which they had before their ids followed the files' names.
-  mutating func removeReplaced(_ scan: SourceScan, _ met: MetImages, _ tally: inout BuildSummary) {
-    let replaced = ReplacedPages(of: scan, keeping: met, in: builder.store)
+  mutating func removeReplaced(_ scan: SourceScan, _ met: SeenImages, _ tally: inout BuildSummary) {
+    let replaced = LegacyPageIDs(of: scan, keeping: met, in: builder.store)
     guard !builder.isDryRun else { return tally.addPruned(replaced.ids, isDryRun: true) }
     do throws(StorageError) {
       let (gone, errors) = try replaced.run(in: builder.store)
@@ -256,13 +256,13 @@ extension BuildRun {
 
   /// Returns the missing images that new sources may be under another name. If a folder cannot be read, or is not
   /// mounted, no image counts as missing.
-  mutating func gone(_ scan: SourceScan) -> GoneImages? {
+  mutating func gone(_ scan: SourceScan) -> MissingImages? {
     guard hasCatalog, part == nil, builder.mending == nil, scan.failures.isEmpty, !Interruption.isAsked,
       !scan.roots.contains(where: \.isEmpty), !builder.isDryRun || Catalog.exists(in: library),
       let origins = (try? origins()) as? LibraryOrigins
     else { return nil }
     let roots = Set(scan.roots.map(\.root))
-    return GoneImages(
+    return MissingImages(
       of: scan, in: builder.store, among: { (try? origins.images(from: roots)) ?? [] },
       owners: { (try? origins.owners(of: $0)) ?? [:] },
       announce: { (id, other) throws(StorageError) in try origins.claim(id, as: other) })

@@ -54,7 +54,7 @@ struct BuildRun {
   let asJSON: Bool
   let watches: Bool
   private(set) var changes = SourceChanges()
-  private var met = MetImages()
+  private var met = SeenImages()
   private var folders: [String] = []
   /// Failures that were reported, once and not in every scan.
   private var reportedFailures: Set<String> = []
@@ -289,7 +289,7 @@ struct BuildRun {
     claimBooks()
     trashRest(&tally)
     prune(scan, met, &tally, isFirst)
-    if !builder.isDryRun { LeftFolders.remove(after: self.vacated, in: builder.store) }
+    if !builder.isDryRun { EmptyFolders.remove(after: self.vacated, in: builder.store) }
     if !builder.isDryRun, hasCatalog, part == nil, isFirst || !tally.isEmpty {
       if builder.mending != nil {
         CatalogUpdate.run(library, of: rebuilt)
