@@ -77,7 +77,7 @@ struct FileStart {
   }
 
   /// The kinds that the file may be of whose decoders libvips does not trust; mostly none.
-  var uncommonKinds: Set<UncommonKind> { Set(UncommonKind.allCases.filter { $0.mayBe(self) }) }
+  var uncommonKinds: Set<UntrustedLoader> { Set(UntrustedLoader.allCases.filter { $0.mayBe(self) }) }
 
   /// The name of the class of libvips that loads the file, where its signature leaves no doubt.
   ///

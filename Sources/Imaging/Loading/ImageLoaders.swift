@@ -8,7 +8,7 @@ import ZigguratCVips
 package enum ImageLoaders {
   private struct State {
     var isCommonOnly = false
-    var allowed: Set<UncommonKind> = []
+    var allowed: Set<UntrustedLoader> = []
   }
 
   private static let state = Mutex(State())
@@ -20,7 +20,7 @@ package enum ImageLoaders {
   static func isUncommon(_ className: String) -> Bool {
     let suffix = className.dropFirst("VipsForeignLoad".count)
     return className.hasPrefix("VipsForeignLoad")
-      && UncommonKind.allCases.contains { suffix.hasPrefix($0.rawValue) }
+      && UntrustedLoader.allCases.contains { suffix.hasPrefix($0.rawValue) }
   }
 
   /// For a process that builds what strangers send: of what is blocked, only JPEG XL and JPEG 2000 are let in from
@@ -88,7 +88,7 @@ package enum ImageLoaders {
       if isIts || common.contains(String(suffix)) { return name }
     }
     // libvips reads more files than it finds a loader for by their first bytes.
-    var further: [UncommonKind] = [.pdf]
+    var further: [UntrustedLoader] = [.pdf]
     if start.isLateSVG { further.append(.svg) }
     if start.isNetpbmOfMagick { further.append(.magick) }
     let name = further.first(where: kinds.contains).map { "VipsForeignLoad\($0.rawValue)File" }
@@ -99,7 +99,7 @@ package enum ImageLoaders {
 
   /// Lets in the loaders of these kinds, as far as this process may use them.
   /// - Returns: those that are let in.
-  static func allow(_ kinds: Set<UncommonKind>) -> Set<UncommonKind> {
+  static func allow(_ kinds: Set<UntrustedLoader>) -> Set<UntrustedLoader> {
     guard !kinds.isEmpty else { return [] }
     return state.withLock { state in
       let allowed = state.isCommonOnly ? kinds.filter(\.isPicture) : kinds

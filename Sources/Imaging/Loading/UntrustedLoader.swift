@@ -24,7 +24,7 @@ package struct DecodingNeeds: Sendable {
 }
 
 /// Kinds of files whose decoders libvips does not trust with hostile bytes; each by the name of its loader.
-enum UncommonKind: String, CaseIterable {
+enum UntrustedLoader: String, CaseIterable {
   case jpegXL = "Jxl"
   case jpeg2000 = "Jp2k"
   case svg = "Svg"

@@ -28,7 +28,7 @@ package struct LibraryBuilder: Sendable {
   /// Tells what would be built and writes nothing.
   package var isDryRun = false
   /// Digests of sources that nobody has touched since they were read.
-  package var ledger: SourceLedger?
+  package var ledger: DigestCache?
   /// The storage of sources that have to be copied first; nil if there is none.
   package var remote: (any RemoteSources)?
   /// The most that one source may become; nil if whoever builds chose the sources.

@@ -6,7 +6,7 @@ package import ZigguratFiles
 /// Digests of sources, so that those that nobody has touched are not read again: by path, with what the file was.
 ///
 /// A file of JSON lines outside the library and its archives. Without it, or where it is damaged, sources are read.
-package final class SourceLedger: Sendable {
+package final class DigestCache: Sendable {
   private struct Entry: Codable {
     let path: String
     /// One of these.
@@ -60,7 +60,7 @@ package final class SourceLedger: Sendable {
     try ReplacedFile.require(path, beginsWith: Self.beginning, "a digest cache")
     var known: [String: Entry] = [:]
     if access(path, F_OK) == 0 {
-      let lines = try TextLines(path: path)
+      let lines = try LineReader(path: path)
       while let line = try lines.next() {
         if let entry = try? InputLimit.planLine.json.decode(Entry.self, from: line) {
           known[entry.path] = entry

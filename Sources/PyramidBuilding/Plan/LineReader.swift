@@ -4,7 +4,7 @@ import ZigguratFiles
 /// The lines of a file one after the other, without what ends them.
 ///
 /// Not for several threads at a time.
-final class TextLines {
+final class LineReader {
   /// Bytes of a line; nobody writes longer ones.
   static let longest = InputLimit.planLine.bytes
 

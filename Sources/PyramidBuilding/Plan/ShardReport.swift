@@ -62,7 +62,7 @@ package final class ShardReport: Sendable {
   static let version = 1
   static let ending = ".jsonl"
   /// Bytes of a notice; a line has it with its quotation marks written as two.
-  private static let longestNotice = TextLines.longest / 4
+  private static let longestNotice = LineReader.longest / 4
   /// A source that was begun so often and never ended is not begun again; one less, and nothing is built beside it.
   package static let mostStarts = 3
 
@@ -195,7 +195,7 @@ package final class ShardReport: Sendable {
 
   /// Lines that a killed builder left half, or that somebody else wrote, are passed over.
   static func forEachLine(of path: String, _ body: (Line) -> Void) throws(StorageError) {
-    let lines = try TextLines(path: path)
+    let lines = try LineReader(path: path)
     while let bytes = try lines.next() {
       if lines.isWhole, let line = try? InputLimit.planLine.json.decode(Line.self, from: bytes) { body(line) }
     }

@@ -135,7 +135,7 @@ package struct SourcePlan: Sendable {
 
   /// - Parameter path: of the plan's file; `-` is standard input.
   package init(path: String) throws(StorageError) {
-    let lines = try TextLines(path: path)
+    let lines = try LineReader(path: path)
     func refused(_ reason: String) -> StorageError { StorageError("read the plan \(path)", reason) }
     var digest: UInt64 = 0
     var head: Head?

@@ -1,6 +1,6 @@
 /// The strips in work, by level, and the memory of those that are done, which the next ones take over.
 /// For one thread at a time.
-struct StripStock {
+struct StripPool {
   private let levels: [StripLevel]
   private let source: any StripSource
   private let blocks: BlockPool

@@ -20,7 +20,7 @@ final class StripScheduler: @unchecked Sendable {
   private let profile: [UInt8]?
   private let pyramid: Pyramid
   private let levels: [StripLevel]
-  private var stock: StripStock
+  private var stock: StripPool
   /// Decoded strips of full resolution, of which tiles have not been taken.
   private var readyStrips: [Strip] = []
   /// Tiles of the other levels into which all their children are shrunk.
@@ -67,7 +67,7 @@ final class StripScheduler: @unchecked Sendable {
     self.isCancelled = isCancelled
     self.onProgress = onProgress
     levels = (0..<pyramid.levelCount).map { StripLevel(pyramid, shift: $0, layout: source.layout) }
-    stock = StripStock(levels, source)
+    stock = StripPool(levels, source)
     unfinishedStrips = levels.reduce(0) { $0 + $1.rows }
     rowsFinished = levels.map { _ in 0 }
     queue = StripQueue(rows: levels.map(\.rows))

@@ -137,7 +137,7 @@ enum BuildCommand: Command {
       if isFromStore || !isPrivate && opened?.plan.isFromElsewhere == true {
         builder.remote = BucketSources(try StoredFiles())
       }
-      builder.ledger = try ledger.map { (path) throws(StorageError) in try SourceLedger(path: path) }
+      builder.ledger = try ledger.map { (path) throws(StorageError) in try DigestCache(path: path) }
       try builder.prepare()
       if let journal = opened?.journal { try builder.store.adopt(journal.lostNotices) }
     } catch {
