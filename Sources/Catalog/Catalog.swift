@@ -19,7 +19,7 @@ package final class Catalog: Sendable {
   /// Opens the catalog of a library's folder, or makes one.
   /// - Parameter isReadOnly: keeps the listing in memory and leaves the folder alone.
   package init(library: String, isReadOnly: Bool = false) throws(StorageError) {
-    for name in CatalogFile.names { try Enclosure.requireOwn(name, in: library) }
+    for name in CatalogFile.names { try RootDirectory.requireOwn(name, in: library) }
     let file = try SQLiteDatabase(path: "\(library)/\(Self.fileName)", isReadOnly: isReadOnly)
     replacesDamaged = file.replacesDamaged
     database = file

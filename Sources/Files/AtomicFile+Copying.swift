@@ -1,6 +1,6 @@
 import Glibc
 
-extension PartialFile {
+extension AtomicFile {
   /// Copies a file with its mode and modification time. The copy gets its name when it is whole and on the disk.
   /// - Parameter replacing: whether a file of that name is replaced; otherwise such a file is an error (EEXIST).
   package static func copy(_ from: String, to: String, replacing: Bool) throws(StorageError) {
@@ -10,7 +10,7 @@ extension PartialFile {
     defer { close(source) }
     var status = stat()
     guard fstat(source, &status) == 0 else { throw StorageError(action, errno: errno) }
-    let copy = try PartialFile(destination: to)
+    let copy = try AtomicFile(destination: to)
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
     while true {
       let count = read(source, &buffer, buffer.count)

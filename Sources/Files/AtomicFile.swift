@@ -6,7 +6,7 @@ import Glibc
 /// A lock distinguishes a partial file in use from the leftover of a killed build.
 ///
 /// Not for several threads at a time.
-package final class PartialFile {
+package final class AtomicFile {
   /// The possible writers of a file whose descriptor was given to another process.
   package enum Writers {
     case none
@@ -104,7 +104,7 @@ package final class PartialFile {
   ///   - mode: the file's mode; nil for that of a new file.
   ///   - replacing: whether a file of that name is replaced; otherwise such a file is an error (EEXIST).
   package func publish(mode: UInt32? = nil, replacing: Bool = true) throws(StorageError) {
-    guard fchmod(lock, mode ?? 0o666 & ~CreationMask.value) == 0, fdatasync(lock) == 0,
+    guard fchmod(lock, mode ?? 0o666 & ~Umask.value) == 0, fdatasync(lock) == 0,
       replacing ? rename(path, destination) == 0 : renameWithoutReplacing()
     else {
       let code = errno

@@ -11,16 +11,16 @@ import ZigguratCFileSystems
 /// removes leftovers.
 ///
 /// Files may be written by several threads at a time.
-package final class PartialFolder: Sendable {
+package final class AtomicFolder: Sendable {
   package let destination: String
   private let path: String
   private let replaces: Bool
   /// Whether the destination is an empty folder.
   private let fills: Bool
   /// The lock of the folder; nil if the file system has no locks.
-  private let lock: LockedFolder?
+  private let lock: DirectoryLock?
 
-  private static let prefix = PartialFile.prefix + "folder-"
+  private static let prefix = AtomicFile.prefix + "folder-"
   private static let oldSuffix = "-old"
 
   /// - Parameters:
@@ -46,13 +46,13 @@ package final class PartialFolder: Sendable {
     (path, lock) = try Self.make(in: fills ? destination : parentFolder(destination))
   }
 
-  private static func make(in parent: String) throws(StorageError) -> (path: String, lock: LockedFolder?) {
+  private static func make(in parent: String) throws(StorageError) -> (path: String, lock: DirectoryLock?) {
     while true {
       var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
       guard mkdtemp(&template) != nil else { throw StorageError("write into \(parent)", errno: errno) }
       let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
       do throws(StorageError) {
-        let lock = try LockedFolder(path, waits: false)
+        let lock = try DirectoryLock(path, waits: false)
         if lock.isInPlace { return (path, lock) }
       } catch {
         // Another program may have removed it as a leftover before it was locked.
@@ -71,7 +71,7 @@ package final class PartialFolder: Sendable {
     // A folder that was to be replaced is removed only after its successor is in place.
     for name in names where name.hasPrefix(prefix) && !name.hasSuffix(oldSuffix) {
       let path = "\(parent)/\(name)"
-      guard let lock = try? LockedFolder(path, waits: false), lock.isInPlace else { continue }
+      guard let lock = try? DirectoryLock(path, waits: false), lock.isInPlace else { continue }
       withExtendedLifetime(lock) { try? FileManager.default.removeItem(atPath: path) }
     }
   }
@@ -111,7 +111,7 @@ package final class PartialFolder: Sendable {
   /// Gives the finished folder its name.
   package func publish() throws(StorageError) {
     let action = "write \(destination)"
-    guard chmod(path, 0o777 & ~CreationMask.value) == 0 else { throw StorageError(action, errno: errno) }
+    guard chmod(path, 0o777 & ~Umask.value) == 0 else { throw StorageError(action, errno: errno) }
     // One call for up to a hundred thousand files. After it, no name on the disk is without its bytes.
     sync()
     if fills { return try fill() }

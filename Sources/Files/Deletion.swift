@@ -47,7 +47,7 @@ extension Sequence<Deletion> {
 /// Each place stores deletions in its own way. A library's deletion is a folder to which `TrashFolder` moves files,
 /// without a record except its name, which contains the time. A private space's deletion is a part of its sealed index.
 /// One write moves all of its images, under a name that reveals nothing to readers of a log.
-package protocol DeletionPlace: Sendable {
+package protocol TrashStore: Sendable {
   /// Returns the present time by the clock of deletions.
   func now() throws(StorageError) -> Int
 
@@ -56,7 +56,7 @@ package protocol DeletionPlace: Sendable {
 
   /// Returns a place that deletes these images only if they do not change meanwhile; nil if this one does not need
   /// that.
-  func pinned(to ids: [ImageID]) throws(StorageError) -> (any DeletionPlace)?
+  func pinned(to ids: [ImageID]) throws(StorageError) -> (any TrashStore)?
 
   /// - Returns: the deletion, nil if nothing was deleted; and the ids that have no image or could not be deleted.
   func delete(
@@ -73,10 +73,10 @@ package protocol DeletionPlace: Sendable {
   func purgeDeleted(until oldest: Int) throws(StorageError)
 }
 
-extension DeletionPlace {
+extension TrashStore {
   package func now() throws(StorageError) -> Int { Deletion.now }
 
   package func prepareToDelete(_ ids: [ImageID]) {}
 
-  package func pinned(to ids: [ImageID]) throws(StorageError) -> (any DeletionPlace)? { nil }
+  package func pinned(to ids: [ImageID]) throws(StorageError) -> (any TrashStore)? { nil }
 }

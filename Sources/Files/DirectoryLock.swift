@@ -1,7 +1,7 @@
 import Glibc
 
 /// A lock on a folder, for moving and writing sidecars. It is held as long as the object exists.
-package final class LockedFolder: Sendable {
+package final class DirectoryLock: Sendable {
   private let path: String
   private let descriptor: Int32
 

@@ -1,7 +1,7 @@
 import Glibc
 
 /// A source of events in a set of folders (inotify(7)). No other type requests them from the system.
-package final class FolderEvents: Sendable {
+package final class FileSystemEvents: Sendable {
   /// An event in a folder.
   package struct Event {
     /// The number of the folder, as `listen(to:)` returned it.

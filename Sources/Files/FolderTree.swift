@@ -79,11 +79,11 @@ package enum FolderTree {
     var hasLeftovers = false
     while let entry = readdir(directory) {
       guard let name = entry.pointee.name else { continue }
-      if name.hasPrefix(PartialFile.prefix), name.hasSuffix(PartialFile.suffix) { hasLeftovers = true }
+      if name.hasPrefix(AtomicFile.prefix), name.hasSuffix(AtomicFile.suffix) { hasLeftovers = true }
       if entry.pointee.isFolder, !name.hasPrefix(".") {
         removeLeftovers(below: "\(folder)/\(name)")
       }
     }
-    if hasLeftovers { _ = PartialFile.removeLeftovers(in: folder) }
+    if hasLeftovers { _ = AtomicFile.removeLeftovers(in: folder) }
   }
 }

@@ -21,13 +21,13 @@ package final class FolderWatch: Sendable {
     var isWhole = true
   }
 
-  private let system: FolderEvents
+  private let system: FileSystemEvents
   private let state = Mutex(State())
 
   /// Creates a watch; nil if `root` cannot be watched.
   package init?(root: String) {
     guard LocalFileSystem.holds(root) else { return nil }
-    system = FolderEvents(alsoAttributes: false)
+    system = FileSystemEvents(alsoAttributes: false)
     guard system.isOpen else { return nil }
   }
 

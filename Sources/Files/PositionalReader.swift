@@ -1,7 +1,7 @@
 import Glibc
 
 /// A reader of parts of a file at given positions.
-package struct PlacedReader: Sendable {
+package struct PositionalReader: Sendable {
   let descriptor: Int32
   package let size: Int
 

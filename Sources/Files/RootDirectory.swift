@@ -5,7 +5,7 @@ import Glibc
 /// It checks the open file or folder, by the kernel's path of it, not the path that led to it. Between a check of a
 /// path and its opening, a link may be changed. `openat2` with `RESOLVE_BENEATH` is not used. It refuses absolute links
 /// that stay inside, and many kernels and containers do not support it.
-package struct Enclosure: Sendable {
+package struct RootDirectory: Sendable {
   private let folder: String
   /// The folder's original path without links, ending in a slash.
   private let place: [UInt8]
@@ -85,7 +85,7 @@ package struct Enclosure: Sendable {
     let path = "\(library)/\(name)"
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return }
-    let enclosure = try Enclosure(library)
+    let enclosure = try RootDirectory(library)
     if let target = realpath(path, nil) {
       defer { free(target) }
       if enclosure.holds(path: String(cString: target)) { return }

@@ -94,7 +94,7 @@ package struct SidecarFile: Hashable, Sendable {
   }
 
   /// Returns the content for parsing; nil if it cannot be read, is too long, or a link leads out of the enclosure.
-  package func bytes(within enclosure: Enclosure?) -> [UInt8]? {
+  package func bytes(within enclosure: RootDirectory?) -> [UInt8]? {
     guard let bytes = try? contents(atMost: Self.longest + 1, within: enclosure), bytes.count <= Self.longest
     else { return nil }
     return bytes
@@ -102,7 +102,7 @@ package struct SidecarFile: Hashable, Sendable {
 
   /// Returns the complete content in any format, for moving it. It is read, not mapped: other programs write to it.
   package func contents(
-    atMost most: Int = .max, within enclosure: Enclosure?
+    atMost most: Int = .max, within enclosure: RootDirectory?
   ) throws(StorageError) -> [UInt8] {
     let action = "open \(path)"
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -125,7 +125,7 @@ package struct SidecarFile: Hashable, Sendable {
 
   /// Writes a whole file, which is durable when its folder is.
   package static func publish(_ bytes: [UInt8], to path: String) throws(StorageError) {
-    let file = try PartialFile(destination: path)
+    let file = try AtomicFile(destination: path)
     try file.write(bytes)
     try file.publish()
   }
@@ -133,7 +133,7 @@ package struct SidecarFile: Hashable, Sendable {
   /// Replaces the file, durably but for its folder. The file keeps its permissions, and its group and owner if this process
   /// may give them. If the path is a link, its target is replaced.
   /// - Throws: also if a link leads out of the enclosure.
-  package func replace(by bytes: [UInt8], within enclosure: Enclosure) throws(StorageError) {
+  package func replace(by bytes: [UInt8], within enclosure: RootDirectory) throws(StorageError) {
     var status = stat()
     guard let resolved = realpath(path, nil) else { throw StorageError("write \(path)", errno: errno) }
     defer { free(resolved) }
@@ -142,7 +142,7 @@ package struct SidecarFile: Hashable, Sendable {
       throw StorageError("write \(path)", "a link leads out of the folder")
     }
     guard stat(target, &status) == 0 else { throw StorageError("write \(path)", errno: errno) }
-    let file = try PartialFile(destination: target)
+    let file = try AtomicFile(destination: target)
     try file.write(bytes)
     if fchown(file.descriptor, status.st_uid, status.st_gid) != 0 {
       fchown(file.descriptor, uid_t.max, status.st_gid)

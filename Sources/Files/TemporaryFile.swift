@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 
 /// A temporary file without a lasting name: it disappears with its last owner, however the process ends.
-package final class NamelessFile: Sendable {
+package final class TemporaryFile: Sendable {
   package let descriptor: Int32
 
   /// Creates the file in the folder for temporary files.

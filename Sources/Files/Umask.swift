@@ -4,7 +4,7 @@ import Glibc
 ///
 /// `umask(2)` returns them only by changing them, for every thread: a file that another thread creates meanwhile is
 /// open to everybody. The kernel also states them in `/proc/self/status`.
-package enum CreationMask {
+package enum Umask {
   /// The mask at the time of the first access. If the kernel does not state it, others get no permissions.
   package static let value: UInt32 = read() ?? 0o077
 

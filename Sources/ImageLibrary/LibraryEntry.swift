@@ -42,7 +42,7 @@ package final class LibraryEntry: Sendable {
   /// - Parameter enclosure: the library, out of which no link leads.
   package init(
     id: ImageID, path: String, identity: FileIdentity, sidecar: SidecarFile? = nil,
-    within enclosure: Enclosure? = nil
+    within enclosure: RootDirectory? = nil
   ) {
     self.id = id
     self.path = path

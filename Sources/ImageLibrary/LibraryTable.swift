@@ -45,7 +45,7 @@ package struct LibraryTable: Sendable {
   private(set) var watch: FolderWatch?
 
   /// The library's folder; nil of a source.
-  private var enclosure: Enclosure?
+  private var enclosure: RootDirectory?
 
   /// The identity of the folder that had the library's name.
   struct Root: Hashable {
@@ -70,7 +70,7 @@ package struct LibraryTable: Sendable {
   /// - Parameter watches: has the kernel tell of changes, where it can.
   package init(root: String, previous: LibraryTable?, watches: Bool = false) throws(StorageError) {
     if watches { watch = FolderWatch(root: root) }
-    do throws(StorageError) { enclosure = try Enclosure(root) } catch {
+    do throws(StorageError) { enclosure = try RootDirectory(root) } catch {
       throw error.during("open the library \(root)")
     }
     var found: [(id: ImageID, entry: LibraryEntry)] = []

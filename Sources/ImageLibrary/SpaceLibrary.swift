@@ -24,7 +24,7 @@ package protocol SpaceOpener: Sendable {
 }
 
 /// A private space whose keys are in memory.
-package protocol OpenSpace: LibrarySource, DeletionPlace {
+package protocol OpenSpace: LibrarySource, TrashStore {
   /// The same for every opening of the same space, and no other's.
   var identity: String { get }
 

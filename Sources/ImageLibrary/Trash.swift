@@ -12,7 +12,7 @@ package struct Trash: Sendable {
     package let expires: Int
   }
 
-  private var place: any DeletionPlace
+  private var place: any TrashStore
   /// The space; nil for the library's trash.
   private let space: SpaceLibrary?
   /// Seconds.

@@ -14,7 +14,7 @@ package struct BucketSources: RemoteSources {
     try files.list(address).map { RemoteFile(path: $0.path, etag: $0.etag, bytes: $0.byteCount) }
   }
 
-  package func copy(_ file: RemoteFile, _ isCancelled: () -> Bool) throws(StorageError) -> NamelessFile? {
+  package func copy(_ file: RemoteFile, _ isCancelled: () -> Bool) throws(StorageError) -> TemporaryFile? {
     try files.copy(StoredFiles.File(path: file.path, etag: file.etag, byteCount: file.bytes), isCancelled)
   }
 }

@@ -75,7 +75,7 @@ extension UploadProcessor {
       bytes = try? cutter.render(.joined(copy.part, copy.rotation), of: archive, until: cancellation)
     }
     if bytes != nil { options.fidelity = .lossless } else { options.quality = Self.quality }
-    let file = try PartialFile(destination: path)
+    let file = try AtomicFile(destination: path)
     try file.write(bytes ?? drawn(copy, of: archive, path, cancellation))
     try file.publish(mode: 0o600)
     return options

@@ -22,7 +22,7 @@ extension UploadProcessor {
     let original = try original(of: upload, image, digest)
     // What the picture does not show is nowhere else.
     if uploads.limits.keepsSources || record?.showsWholeSource != true {
-      try Enclosure(root).make(parentFolder(image.archive(in: root)))
+      try RootDirectory(root).make(parentFolder(image.archive(in: root)))
       try original.keep(mayCopy: true)
     } else {
       original.withdraw()
@@ -35,7 +35,7 @@ extension UploadProcessor {
   ) throws {
     try uploads.choose(image, for: upload)
     let original = try original(of: upload, image, digest)
-    try Enclosure(root).make(parentFolder(image.archive(in: root)))
+    try RootDirectory(root).make(parentFolder(image.archive(in: root)))
     try original.keep(mayCopy: false)
     do {
       try build(upload, SourceScan.Source(path: uploads.file(of: upload), id: image), builder)

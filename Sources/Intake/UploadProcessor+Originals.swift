@@ -13,7 +13,7 @@ extension UploadProcessor {
   /// Removes the originals of images that any server has purged from the trash. If the catalog cannot be reached, the
   /// next call removes them.
   func removePurgedOriginals() {
-    guard library.hasOneWriter, let enclosure = try? Enclosure(root) else { return }
+    guard library.hasOneWriter, let enclosure = try? RootDirectory(root) else { return }
     let ids = Self.originals(in: root).sorted()
     for start in stride(from: 0, to: ids.count, by: Self.chunk) {
       let some = Array(ids[start..<min(start + Self.chunk, ids.count)])
@@ -24,7 +24,7 @@ extension UploadProcessor {
 
   /// Removes the original of an archive, unless another image of its name, or a page of the same book, was made from the
   /// same file and exists or can be restored.
-  private func removeOriginal(of row: ArchiveRow, within enclosure: Enclosure) {
+  private func removeOriginal(of row: ArchiveRow, within enclosure: RootDirectory) {
     let archive = row.id.archive(in: root)
     guard let record = BuildRecord(json: Data(row.build)), record.isUploaded == true,
       let owner = ImageID(archive: OriginalFile.archive(ofOriginalOf: archive, record), below: root),

@@ -26,7 +26,7 @@ struct EmbeddedTexts {
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return }
-    let reader = PlacedReader(descriptor: descriptor, size: status.st_size)
+    let reader = PositionalReader(descriptor: descriptor, size: status.st_size)
     switch ImageFormat(start: reader.bytes(0, min(reader.size, ImageFormat.signatureBytes)) ?? []) {
     case .jpeg: readJPEG(reader)
     case .png: readPNG(reader)
@@ -40,7 +40,7 @@ struct EmbeddedTexts {
   private static let extendedXMP = Array("http://ns.adobe.com/xmp/extension/\0".utf8)
 
   /// Joins the parts of extended XMP (XMP specification, part 3, section 1.1.3.1).
-  private mutating func readJPEG(_ reader: PlacedReader) {
+  private mutating func readJPEG(_ reader: PositionalReader) {
     var parts: [String: (whole: Int, pieces: [Int: [UInt8]])] = [:]
     var at = 2
     for _ in 0..<Self.mostParts {
@@ -70,7 +70,7 @@ struct EmbeddedTexts {
 
   // MARK: PNG
 
-  private mutating func readPNG(_ reader: PlacedReader) {
+  private mutating func readPNG(_ reader: PositionalReader) {
     var at = 8
     for _ in 0..<Self.mostParts {
       guard let head = PNGChunkHead(reader, at: at), texts.count < Self.mostTexts else { return }
@@ -128,7 +128,7 @@ struct EmbeddedTexts {
 
   /// Finds the packet in its application extension. Behind it is a trailer of 258 bytes for readers of blocks (XMP
   /// specification, part 3, section 1.1.2).
-  private mutating func readGIF(_ reader: PlacedReader) {
+  private mutating func readGIF(_ reader: PositionalReader) {
     guard let head = reader.bytes(0, 13) else { return }
     func table(_ flags: UInt8) -> Int { flags & 0x80 != 0 ? 3 << (Int(flags & 7) + 1) : 0 }
     var at = 13 + table(head[10])
@@ -156,7 +156,7 @@ struct EmbeddedTexts {
     }
   }
 
-  private mutating func readPacket(_ reader: PlacedReader, at start: Int) {
+  private mutating func readPacket(_ reader: PositionalReader, at start: Int) {
     guard let bytes = reader.bytes(start, min(reader.size - start, Self.longest)) else { return }
     // The trailer is 1, 255, 254, … 1, 0, 0; XMP contains none of its first bytes.
     guard let end = bytes.firstRange(of: [0x01, 0xff, 0xfe, 0xfd]) else { return }

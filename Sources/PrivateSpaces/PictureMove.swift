@@ -21,9 +21,9 @@ package struct PictureMove: Sendable {
       throw StorageError("move \(id)", "the library has no such picture", code: ENOENT)
     }
     // Nobody writes a sidecar meanwhile that would be left behind.
-    let lock = try LockedFolder(parentFolder(path))
+    let lock = try DirectoryLock(parentFolder(path))
     defer { withExtendedLifetime(lock) {} }
-    let enclosure = try Enclosure(library)
+    let enclosure = try RootDirectory(library)
     let archive = try TileArchive(path: path, within: enclosure)
     let sidecar = try Self.words(ofArchive: path, enclosure)
     var entries: [(name: String, bytes: [UInt8])] = []
@@ -70,12 +70,12 @@ package struct PictureMove: Sendable {
       throw StorageError("move \(id)", "a library shows no image of that id", code: EOPNOTSUPP)
     }
     let path = id.archive(in: library)
-    try Enclosure(library).make(parentFolder(path))
-    let lock = try LockedFolder(parentFolder(path))
+    try RootDirectory(library).make(parentFolder(path))
+    let lock = try DirectoryLock(parentFolder(path))
     defer { withExtendedLifetime(lock) {} }
     let (content, sidecar) = try Self.content(id, sealed, space)
     let entries = content.filter { !$0.name.hasPrefix(Self.originalPrefix) }
-    let words = try Self.words(ofArchive: path, Enclosure(library))
+    let words = try Self.words(ofArchive: path, RootDirectory(library))
     try Self.requireSame(id, "the library", metadata: sidecar, words)
     func publish() throws(StorageError) {
       guard let sidecar, words == nil else { return }
@@ -141,7 +141,7 @@ package struct PictureMove: Sendable {
   package static let longestOriginal = 256 << 20
 
   private static func original(
-    _ id: ImageID, _ archive: TileArchive, _ path: String, _ enclosure: Enclosure
+    _ id: ImageID, _ archive: TileArchive, _ path: String, _ enclosure: RootDirectory
   ) throws(StorageError) -> (name: String, file: OriginalFile)? {
     guard let record = archive.buildRecord, record.isUploaded == true,
       let file = OriginalFile(ofArchive: path, record, within: enclosure)
@@ -241,7 +241,7 @@ package struct PictureMove: Sendable {
       let place = try OriginalName.place(
         besideArchive: OriginalFile.archive(ofOriginalOf: path, record), digest: record.sourceDigest, ending)
     else { return nil }
-    try Enclosure(library).make(parentFolder(place))
+    try RootDirectory(library).make(parentFolder(place))
     try SidecarFile.publish(entry.bytes, to: place)
     return place
   }
@@ -249,7 +249,7 @@ package struct PictureMove: Sendable {
   /// Returns the content of an archive's sidecar; nil if there is none, or it is empty. Of two sidecars with metadata one
   /// would be lost.
   private static func words(
-    ofArchive path: String, _ enclosure: Enclosure
+    ofArchive path: String, _ enclosure: RootDirectory
   ) throws(StorageError) -> [UInt8]? {
     var words: [UInt8]?
     for file in SidecarFile.all(ofArchive: path) {

@@ -79,7 +79,7 @@ package final class PrivateSpace: ArchiveStore, Sendable {
 
   package func prepare() throws(StorageError) {
     try folder.locked { () throws(StorageError) in
-      _ = PartialFile.removeLeftovers(in: folder.path)
+      _ = AtomicFile.removeLeftovers(in: folder.path)
       let found = try newestIndex()
       let kept = found.index.files
       // Archives that a killed builder published and did not enter, and those it did not remove.
@@ -131,12 +131,12 @@ package final class PrivateSpace: ArchiveStore, Sendable {
   ///   - replacing: whether it replaces an image of this id; otherwise that is an error (EEXIST).
   ///   - sidecar: nil leaves what was written about the image.
   func enter(
-    _ id: ImageID, _ entry: SpaceIndex.Entry, _ file: PartialFile, replacing: Bool = true,
+    _ id: ImageID, _ entry: SpaceIndex.Entry, _ file: AtomicFile, replacing: Bool = true,
     sidecar: [UInt8]? = nil
   ) throws(StorageError) {
     try change { (index) throws(StorageError) in
       guard replacing || index.entries[id.text] == nil else {
-        throw StorageError("write \(id)", PartialFile.taken, code: EEXIST)
+        throw StorageError("write \(id)", AtomicFile.taken, code: EEXIST)
       }
       // The index finds two ids equal that differ by their Unicode form alone; the other image would be lost.
       if let other = index.entries.index(forKey: id.text).map({ index.entries[$0].key }),

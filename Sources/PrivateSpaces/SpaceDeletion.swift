@@ -3,7 +3,7 @@ import TileStorage
 package import ZigguratFiles
 
 /// Deletion moves an image's line within the index, so that a space is before it or after it at any moment.
-extension PrivateSpace: DeletionPlace {
+extension PrivateSpace: TrashStore {
   package func delete(
     _ ids: [ImageID], at time: Int
   ) throws(StorageError) -> (deletion: Deletion?, refused: [ImageID]) {

@@ -18,7 +18,7 @@ struct SpaceFolder: Sendable {
   }
 
   /// Throws if the folder is a link that leads out of the library.
-  private func requireOwn() throws(StorageError) { try Enclosure.requireOwn(Self.name, in: library) }
+  private func requireOwn() throws(StorageError) { try RootDirectory.requireOwn(Self.name, in: library) }
 
   func path(_ file: String) -> String { "\(path)/\(file)" }
 
@@ -34,7 +34,7 @@ struct SpaceFolder: Sendable {
   /// replaced by rename.
   func locked<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
     try requireOwn()
-    let lock = try LockedFolder(path)
+    let lock = try DirectoryLock(path)
     defer { withExtendedLifetime(lock) {} }
     return try body()
   }
@@ -43,7 +43,7 @@ struct SpaceFolder: Sendable {
   ///
   /// - Parameter showsTime: leaves the file its time of change, by which programs that copy what has changed
   ///   know files whose name stays.
-  func publish(_ file: PartialFile, showsTime: Bool = false) throws(StorageError) {
+  func publish(_ file: AtomicFile, showsTime: Bool = false) throws(StorageError) {
     if !showsTime {
       let time = Self.anyTime()
       try file.setTime(seconds: time.tv_sec, nanoseconds: time.tv_nsec)
@@ -56,7 +56,7 @@ struct SpaceFolder: Sendable {
   }
 
   func replace(_ name: String, with bytes: [UInt8], showsTime: Bool = false) throws(StorageError) {
-    let file = try PartialFile(destination: path(name))
+    let file = try AtomicFile(destination: path(name))
     try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
       try file.write(UnsafeRawBufferPointer(bytes))
     }

@@ -89,7 +89,7 @@ package struct TileExporter: Sendable {
   package func export(to destination: String, within root: String? = nil) throws(StorageError) -> Report {
     if let root {
       try FolderTree.make(root)
-      let enclosure = try Enclosure(root)
+      let enclosure = try RootDirectory(root)
       try enclosure.make(parentFolder(destination))
       if let place = realpath(destination, nil) {
         defer { free(place) }
@@ -101,7 +101,7 @@ package struct TileExporter: Sendable {
       try FolderTree.make(parentFolder(destination))
     }
     if options.replaces { try Self.requireExport(at: destination) }
-    let folder = try PartialFolder(destination: destination, replacing: options.replaces)
+    let folder = try AtomicFolder(destination: destination, replacing: options.replaces)
     do throws(StorageError) {
       for document in layout.documents { try folder.write(document.name, Array(document.text.utf8)) }
       var report = Report()
@@ -150,7 +150,7 @@ package struct TileExporter: Sendable {
     }
   }
 
-  private func write(_ level: Int, into folder: PartialFolder, _ report: inout Report) throws(StorageError) {
+  private func write(_ level: Int, into folder: AtomicFolder, _ report: inout Report) throws(StorageError) {
     let count = layout.rows(ofLevel: level)
     let rows = Rows(count, report)
     StartedThread.several(min(count, threads)) { _ in
@@ -161,7 +161,7 @@ package struct TileExporter: Sendable {
     report = sum
   }
 
-  private func write(_ row: Int, ofLevel level: Int, into folder: PartialFolder, _ rows: Rows) {
+  private func write(_ row: Int, ofLevel level: Int, into folder: AtomicFolder, _ rows: Rows) {
     var part = Report()
     do throws(StorageError) {
       if isCancelled() { throw StorageError("export \(archive.name)", "interrupted") }
@@ -179,7 +179,7 @@ package struct TileExporter: Sendable {
   }
 
   private func write(
-    _ tile: TileAddress, into folder: PartialFolder, _ report: inout Report
+    _ tile: TileAddress, into folder: AtomicFolder, _ report: inout Report
   ) throws(StorageError) {
     let names = layout.names(of: tile)
     guard !names.isEmpty else { return }

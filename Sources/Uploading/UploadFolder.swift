@@ -16,7 +16,7 @@ package final class UploadFolder: Sendable {
 
   let path: String
   /// Two servers would take each other's uploads for leftovers.
-  private let lock: Mutex<LockedFolder>
+  private let lock: Mutex<DirectoryLock>
 
   init(library: String) throws(StorageError) {
     let path = Self.path(library: library)
@@ -24,12 +24,12 @@ package final class UploadFolder: Sendable {
     lock = Mutex(try Self.locked(path))
   }
 
-  private static func locked(_ path: String) throws(StorageError) -> LockedFolder {
-    try Enclosure.requireOwn(name, in: parentFolder(path))
+  private static func locked(_ path: String) throws(StorageError) -> DirectoryLock {
+    try RootDirectory.requireOwn(name, in: parentFolder(path))
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
       throw StorageError("make the folder \(path)", errno: errno)
     }
-    do throws(StorageError) { return try LockedFolder(path, waits: false) } catch {
+    do throws(StorageError) { return try DirectoryLock(path, waits: false) } catch {
       guard error.code == EWOULDBLOCK else { throw error }
       throw StorageError("take uploads for \(parentFolder(path))", "another process takes them")
     }
@@ -80,7 +80,7 @@ package final class UploadFolder: Sendable {
 
   /// The file holds these bytes or what it held, whatever happens.
   static func replace(_ path: String, _ bytes: [UInt8]) throws(StorageError) {
-    let file = try PartialFile(destination: path)
+    let file = try AtomicFile(destination: path)
     try file.write(bytes)
     try file.publish(mode: 0o600)
   }

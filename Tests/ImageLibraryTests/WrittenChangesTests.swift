@@ -101,7 +101,7 @@ import ZigguratTestSupport
       return
     }
     let sidecar = try #require(SidecarFile(path: folder("a.xmp")))
-    #expect(throws: StorageError.self) { try sidecar.replace(by: [1], within: Enclosure(folder.path)) }
+    #expect(throws: StorageError.self) { try sidecar.replace(by: [1], within: RootDirectory(folder.path)) }
     #expect(try bytes(ofFile: real) == before)
   }
 }

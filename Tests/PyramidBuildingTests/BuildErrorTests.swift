@@ -6,10 +6,10 @@ import ZigguratFiles
 
 @Suite struct BuildErrorTests {
   @Test func `an id is taken by the error's number, not by its words`() {
-    let taken = BuildError("a.jpg", StorageError("write b.szi", PartialFile.taken, code: EEXIST))
+    let taken = BuildError("a.jpg", StorageError("write b.szi", AtomicFile.taken, code: EEXIST))
     #expect(taken.isOfTakenID)
     #expect(BuildError("a.jpg", StorageError("write b.szi", errno: EEXIST)).isOfTakenID)
-    #expect(!BuildError("a.jpg", "says that \(PartialFile.taken)").isOfTakenID)
+    #expect(!BuildError("a.jpg", "says that \(AtomicFile.taken)").isOfTakenID)
     #expect(!BuildError("a.jpg", StorageError("write b.szi", errno: ENOSPC)).isOfTakenID)
   }
 

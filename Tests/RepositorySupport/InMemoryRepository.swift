@@ -61,7 +61,7 @@ package final class InMemoryRepository: ImageRepository {
     _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) throws(StorageError) -> LibraryEditor.Outcome { throw .libraryIsReadOnly }
 
-  package var trash: any DeletionPlace { NoTrash() }
+  package var trash: any TrashStore { NoTrash() }
 
   package func reserve(_ id: ImageID, for upload: String) -> Bool { entry(id) == nil }
 

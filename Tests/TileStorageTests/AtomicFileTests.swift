@@ -7,14 +7,14 @@ import ZigguratTestSupport
 @testable import ZigguratFiles
 
 @Suite struct PartialFileTests {
-  private func write(_ text: String, to file: PartialFile) throws {
+  private func write(_ text: String, to file: AtomicFile) throws {
     try Array(text.utf8).withUnsafeBytes { try file.write($0) }
   }
 
   @Test func `the destination keeps its old content until the new one is whole`() throws {
     let folder = try TemporaryFolder()
     try folder.write("a", "old".utf8)
-    let file = try PartialFile(destination: folder("a"))
+    let file = try AtomicFile(destination: folder("a"))
     try write("new", to: file)
     #expect(try bytes(ofFile: folder("a")) == Array("old".utf8))
     try file.publish()
@@ -27,7 +27,7 @@ import ZigguratTestSupport
   /// Files get the permissions that a new file has, and what others make meanwhile keeps its own.
   @Test func `publishing from many threads opens nothing to others`() throws {
     let folder = try TemporaryFolder()
-    let mask = CreationMask.value
+    let mask = Umask.value
     #expect(mkdir(folder("told"), 0o777) == 0)
     var told = stat()
     stat(folder("told"), &told)
@@ -37,7 +37,7 @@ import ZigguratTestSupport
       mkdir(folder("d\(number)"), 0o777)
       stat(folder("d\(number)"), &status)
       #expect(status.st_mode & 0o777 == 0o777 & ~mask)
-      try? PartialFile(destination: folder("f\(number)")).publish()
+      try? AtomicFile(destination: folder("f\(number)")).publish()
       stat(folder("f\(number)"), &status)
       #expect(status.st_mode & 0o777 == 0o666 & ~mask)
     }
@@ -49,26 +49,26 @@ import ZigguratTestSupport
       ("Name:\tUmask\nState:\tR\n", nil), ("Umask:\tabc\n", nil), ("", nil),
     ] as [(String, mode_t?)])
   func `the mask is read from what the kernel tells`(text: String, mask: mode_t?) {
-    #expect(CreationMask.mask(inStatus: text) == mask)
+    #expect(Umask.mask(inStatus: text) == mask)
   }
 
   /// What a process that turned hostile would keep of a file, to change it once it was checked and published.
   @Test func `who could still write a file that was handed out is seen`() throws {
     let folder = try TemporaryFolder()
-    let file = try PartialFile(destination: folder("a"), isHandedOut: true)
+    let file = try AtomicFile(destination: folder("a"), isHandedOut: true)
     try write("content", to: file)
     let kept = dup(file.descriptor)
     let mapped = mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, kept, 0)
     #expect(mapped != MAP_FAILED)
     // Nor can they have it taken for a leftover.
     #expect(flock(kept, LOCK_UN) == 0)
-    #expect(PartialFile.removeLeftovers(in: folder.path) == 0)
+    #expect(AtomicFile.removeLeftovers(in: folder.path) == 0)
     #expect(file.takeBack() == .some)
     close(kept)
     #expect(file.takeBack() == .some)
     munmap(mapped, 4096)
     #expect(file.takeBack() == .none)
-    #expect(PartialFile.removeLeftovers(in: folder.path) == 0)
+    #expect(AtomicFile.removeLeftovers(in: folder.path) == 0)
     try file.publish()
     #expect(try bytes(ofFile: folder("a")) == Array("content".utf8))
     #expect(folder.files() == ["a"])
@@ -76,11 +76,11 @@ import ZigguratTestSupport
 
   @Test func `abandoned or forgotten, it leaves nothing`() throws {
     let folder = try TemporaryFolder()
-    let file = try PartialFile(destination: folder("a"))
+    let file = try AtomicFile(destination: folder("a"))
     #expect(folder.files().count == 1)
     file.abandon()
     #expect(folder.files() == [])
-    do { try write("x", to: try PartialFile(destination: folder("b"))) }
+    do { try write("x", to: try AtomicFile(destination: folder("b"))) }
     #expect(folder.files() == [])
   }
 
@@ -101,7 +101,7 @@ import ZigguratTestSupport
       ".ziggurat-abc123.partial", "deep/er/.ziggurat-x.partial", ".ziggurat-", "a.partial", "a.szi", ".other",
       ".hidden/.ziggurat-y.partial",
     ] { try folder.write(name, [1]) }
-    let held = try PartialFile(destination: folder("b.szi"))
+    let held = try AtomicFile(destination: folder("b.szi"))
     #expect(folder.files().count == 8)
     FolderTree.removeLeftovers(below: folder.path)
     #expect(folder.files().count == 6)
@@ -110,16 +110,16 @@ import ZigguratTestSupport
     try write("still", to: held)
     try held.publish()
     #expect(try bytes(ofFile: folder("b.szi")) == Array("still".utf8))
-    #expect(PartialFile.removeLeftovers(in: folder.path) == 0)
-    #expect(PartialFile.removeLeftovers(in: folder("absent")) == 0)
+    #expect(AtomicFile.removeLeftovers(in: folder.path) == 0)
+    #expect(AtomicFile.removeLeftovers(in: folder("absent")) == 0)
   }
 
   @Test func `a folder that is not there, or a folder in its place, is told`() throws {
     let folder = try TemporaryFolder()
-    let missing = refusal { _ = try PartialFile(destination: folder("no/a.szi")) }
+    let missing = refusal { _ = try AtomicFile(destination: folder("no/a.szi")) }
     #expect(missing?.description == "cannot write into \(folder("no")): No such file or directory")
     try folder.write("a.szi/inside", [1])
-    let file = try PartialFile(destination: folder("a.szi"))
+    let file = try AtomicFile(destination: folder("a.szi"))
     let inTheWay = refusal { try file.publish() }
     #expect(inTheWay?.description == "cannot write \(folder("a.szi")): a folder has this name; rename it")
     file.abandon()

@@ -9,23 +9,23 @@ import ZigguratTestSupport
   @Test func `a lock that is held is an error for those who do not wait, and shared locks are not`() throws {
     let folder = try TemporaryFolder()
     do {
-      let held = try LockedFolder(folder.path, isShared: true)
-      _ = try LockedFolder(folder.path, isShared: true, waits: false)
-      #expect(throws: StorageError.self) { try LockedFolder(folder.path, waits: false) }
+      let held = try DirectoryLock(folder.path, isShared: true)
+      _ = try DirectoryLock(folder.path, isShared: true, waits: false)
+      #expect(throws: StorageError.self) { try DirectoryLock(folder.path, waits: false) }
       withExtendedLifetime(held) {}
     }
-    _ = try LockedFolder(folder.path, waits: false)
+    _ = try DirectoryLock(folder.path, waits: false)
   }
 
   /// A descriptor that is closed twice is another thread's the second time.
   @Test func `who is refused a lock closes no descriptor of others`() throws {
     let folder = try TemporaryFolder()
-    let held = try LockedFolder(folder.path)
+    let held = try DirectoryLock(folder.path)
     let isDone = Atomic<Bool>(false)
     let lost = Mutex(0)
     DispatchQueue.concurrentPerform(iterations: 3) { number in
       if number == 0 {
-        for _ in 0..<20_000 { _ = try? LockedFolder(folder.path, waits: false) }
+        for _ in 0..<20_000 { _ = try? DirectoryLock(folder.path, waits: false) }
         isDone.store(true, ordering: .relaxed)
       } else {
         while !isDone.load(ordering: .relaxed) {

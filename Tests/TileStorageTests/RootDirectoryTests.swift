@@ -8,7 +8,7 @@ import ZigguratTestSupport
 
 @Suite struct EnclosureTests {
   /// Whether what `path` leads to lies in `enclosure`.
-  private func holds(_ enclosure: Enclosure, _ path: String) throws -> Bool {
+  private func holds(_ enclosure: RootDirectory, _ path: String) throws -> Bool {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     try #require(descriptor >= 0, "\(path)")
     defer { close(descriptor) }
@@ -25,7 +25,7 @@ import ZigguratTestSupport
       ("lib/neighbour", "../library/c"), ("lib/over", "deep/farther"),
       ("lib/deep/farther", "../../outside/d"),
     ] { try FileManager.default.createSymbolicLink(atPath: folder(name), withDestinationPath: target) }
-    let enclosure = try Enclosure(folder("lib"))
+    let enclosure = try RootDirectory(folder("lib"))
     for name in [
       "a", "deep/er/b", "relative", "absolute", "deep/up", "there and back", "sub/b", "twice", "deep",
     ] {
@@ -34,8 +34,8 @@ import ZigguratTestSupport
     for name in ["out", "root", "far/d", "neighbour", "over", "../library/c", ".."] {
       #expect(try !holds(enclosure, folder("lib/\(name)")), "\(name)")
     }
-    #expect(try holds(Enclosure("/"), "/etc/passwd"))
-    #expect(refusal { _ = try Enclosure(folder("none")) } != nil)
+    #expect(try holds(RootDirectory("/"), "/etc/passwd"))
+    #expect(refusal { _ = try RootDirectory(folder("none")) } != nil)
   }
 
   @Test func `folders are made within and not out of it`() throws {
@@ -46,7 +46,7 @@ import ZigguratTestSupport
     ] {
       try FileManager.default.createSymbolicLink(atPath: folder(name), withDestinationPath: target)
     }
-    let enclosure = try Enclosure(folder("lib"))
+    let enclosure = try RootDirectory(folder("lib"))
     func reason(_ name: String) -> String? { refusal { try enclosure.make(folder(name)) }?.reason }
     for name in ["lib", "lib/", "lib/a", "lib/b/c//d", "lib/x", "lib/x/e"] {
       #expect(reason(name) == nil, "\(name)")
@@ -71,7 +71,7 @@ import ZigguratTestSupport
     for name in ["one/a", "two/a"] { try folder.write(name, [1]) }
     let files = FileManager.default
     try files.createSymbolicLink(atPath: folder("lib"), withDestinationPath: "one")
-    let enclosure = try Enclosure(folder("lib"))
+    let enclosure = try RootDirectory(folder("lib"))
     #expect(try holds(enclosure, folder("lib/a")))
     #expect(try !holds(enclosure, folder("two/a")))
     try files.removeItem(atPath: folder("lib"))
@@ -86,7 +86,7 @@ import ZigguratTestSupport
     let elsewhere = try TemporaryFolder()
     try SmallArchive.write(to: elsewhere("a.szi"), SmallArchive.pyramid(9, 9, tileSize: 4))
     try files.createSymbolicLink(atPath: folder("a.szi"), withDestinationPath: elsewhere("a.szi"))
-    let error = refusal { _ = try TileArchive(path: folder("a.szi"), within: Enclosure(folder.path)) }
+    let error = refusal { _ = try TileArchive(path: folder("a.szi"), within: RootDirectory(folder.path)) }
     #expect(error?.description == "cannot open \(folder("a.szi")): a link leads out of the folder")
     #expect(try TileArchive(path: folder("a.szi")).hasEveryTile)
 
@@ -104,7 +104,7 @@ import ZigguratTestSupport
     try files.createSymbolicLink(atPath: folder("d_files/4/1_0.jpg"), withDestinationPath: "1_1.jpg")
     try files.createSymbolicLink(atPath: folder("d_files/2"), withDestinationPath: elsewhere("2"))
     // With a library around it and as a file of its own.
-    for enclosure in [try Enclosure(folder.path), nil] {
+    for enclosure in [try RootDirectory(folder.path), nil] {
       let archive = try TileArchive(path: folder("d.dzi"), within: enclosure)
       func tile(_ level: Int, _ column: Int, _ row: Int) -> [UInt8]? {
         archive.tileIndex(level: level, column: column, row: row).flatMap { archive.copy($0) }

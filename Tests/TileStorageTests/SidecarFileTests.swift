@@ -84,7 +84,7 @@ import ZigguratTestSupport
     try FileManager.default.createSymbolicLink(
       atPath: folder("library/photo.xmp"), withDestinationPath: "../secret")
     let file = try #require(SidecarFile(ofArchive: folder("library/photo.szi")))
-    let library = try Enclosure(folder("library"))
+    let library = try RootDirectory(folder("library"))
     #expect(file.bytes(within: library) == nil && file.bytes(within: nil) == [1])
     #expect(throws: StorageError.self) { try file.contents(within: library) }
   }

@@ -56,7 +56,7 @@ import ZigguratTestSupport
     try folder.write("a.szi", [1])
     let deletion = try #require(trash.take([folder("a.szi")], at: 1000).deletion)
     // As another process that deletes something has it.
-    var lock: LockedFolder? = try LockedFolder(folder(".ziggurat-trash"), isShared: true)
+    var lock: DirectoryLock? = try DirectoryLock(folder(".ziggurat-trash"), isShared: true)
     trash.purge(until: 2000)
     #expect(trash.deletions(since: 0) == [deletion])
     withExtendedLifetime(lock) {}

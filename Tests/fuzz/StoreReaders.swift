@@ -42,7 +42,7 @@ extension FuzzInput {
         image: id, record, build: Array(line)[record.build], words: Array(line)[record.words])
       precondition(IndexEntry.isReadable(text), "what was read can be written")
     }
-    guard let file = try? NamelessFile(), bytes.withUnsafeBytes({ (try? file.write($0)) != nil }) else {
+    guard let file = try? TemporaryFile(), bytes.withUnsafeBytes({ (try? file.write($0)) != nil }) else {
       return
     }
     let pin = ObjectVersion(key: "directory/1700000000000-1", etag: "\"e\"", byteCount: bytes.count)

@@ -32,7 +32,7 @@ package final class MappedFile: Sendable {
   /// Opens a regular file for reading.
   /// - Parameter enclosure: the folder of the file; a file that a link leads to outside is refused.
   private static func open(
-    _ path: String, _ action: String, within enclosure: Enclosure?
+    _ path: String, _ action: String, within enclosure: RootDirectory?
   ) throws(StorageError) -> Int32 {
     // Without O_NONBLOCK, opening a pipe in the library would block for ever.
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -47,14 +47,14 @@ package final class MappedFile: Sendable {
   /// Returns the content of a file that is not empty. It is read and not mapped.
   /// - Parameter most: the maximum size in bytes.
   package static func contents(
-    path: String, atMost most: Int, within enclosure: Enclosure?
+    path: String, atMost most: Int, within enclosure: RootDirectory?
   ) throws(StorageError) -> [UInt8] {
     let action = "open \(path)"
     let descriptor = try open(path, action, within: enclosure)
     defer { close(descriptor) }
     let size = try status(descriptor, action).st_size
     guard size <= most else { throw StorageError(action, "the file has \(size) bytes, more than \(most)") }
-    return try PlacedReader(descriptor: descriptor, size: size).read(0, size, to: action)
+    return try PositionalReader(descriptor: descriptor, size: size).read(0, size, to: action)
   }
 
   private static func status(_ descriptor: Int32, _ action: String) throws(StorageError) -> stat {
@@ -69,7 +69,7 @@ package final class MappedFile: Sendable {
   ///   - keepsDescriptor: false for files that are mapped by the thousand; if too many are, they are read instead.
   ///   - enclosure: the folder of the file; a file that a link leads to outside is refused.
   package init(
-    path: String, keepsDescriptor: Bool = true, within enclosure: Enclosure? = nil
+    path: String, keepsDescriptor: Bool = true, within enclosure: RootDirectory? = nil
   ) throws(StorageError) {
     let action = "open \(path)"
     let descriptor = try Self.open(path, action, within: enclosure)

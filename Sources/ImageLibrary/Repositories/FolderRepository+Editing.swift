@@ -11,11 +11,11 @@ extension FolderRepository {
     guard let path = table.entry(id)?.path else { return .notThere }
     if table.isUnmounted(path) { throw .libraryIsAway }
     // Another server of this library takes its turn by the same lock.
-    let folder = try LockedFolder(parentFolder(path))
+    let folder = try DirectoryLock(parentFolder(path))
     try renew([(id, path)], isWritten: false)
     guard let entry = current.entry(id) else { return .notThere }
     var old: [UInt8] = []
-    let enclosure = try Enclosure(root)
+    let enclosure = try RootDirectory(root)
     if let sidecar = entry.sidecar {
       do throws(StorageError) {
         old = try sidecar.contents(atMost: SidecarFile.longest + 1, within: enclosure)

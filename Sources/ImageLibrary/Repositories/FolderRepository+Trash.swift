@@ -3,7 +3,7 @@ import TileStorage
 package import ZigguratFiles
 
 // The table sees at once what is deleted and restored.
-extension FolderRepository: DeletionPlace {
+extension FolderRepository: TrashStore {
   private var bin: TrashFolder { TrashFolder(library: root) }
 
   package func prepareToDelete(_ ids: [ImageID]) {
@@ -12,7 +12,7 @@ extension FolderRepository: DeletionPlace {
   }
 
   /// Takes in what others have written.
-  package func pinned(to ids: [ImageID]) throws(StorageError) -> (any DeletionPlace)? {
+  package func pinned(to ids: [ImageID]) throws(StorageError) -> (any TrashStore)? {
     let table = current
     let known = ids.compactMap { id in table.entry(id).map { (id, $0.path) } }
     // An error is the catalog's, or of a disk that is not mounted: `delete` refuses images of such a disk.

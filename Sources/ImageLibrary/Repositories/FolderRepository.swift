@@ -57,7 +57,7 @@ package final class FolderRepository: TableRepository {
 
   package func hasLooseTiles(_ id: ImageID) -> Bool { entry(id)?.path.hasSuffix(".dzi") ?? false }
 
-  package var trash: any DeletionPlace { self }
+  package var trash: any TrashStore { self }
 
   package func needsReading() -> (LibraryEntry) -> Bool {
     // Permissions change without a change of the stamp. One call for each archive is too much for every update.

@@ -79,7 +79,7 @@ package protocol ImageRepository: AnyObject, Sendable {
   ) throws(StorageError) -> LibraryEditor.Outcome
 
   /// The trash, which keeps deleted images for a while.
-  var trash: any DeletionPlace { get }
+  var trash: any TrashStore { get }
 
   /// Updates what is known of images whose files were changed by this process.
   /// - Parameters:

@@ -52,14 +52,14 @@ package final class ListRepository: TableRepository {
     throw .libraryIsReadOnly
   }
 
-  package var trash: any DeletionPlace { NoTrash() }
+  package var trash: any TrashStore { NoTrash() }
   package func lookForOutage() -> Bool { !source.isReachable }
   package var figures: [SourceFigure] { source.figures }
   package var sourceOutage: SourceOutage? { source.outage }
 }
 
 /// The trash of images that cannot be deleted.
-package struct NoTrash: DeletionPlace {
+package struct NoTrash: TrashStore {
   package init() {}
 
   package func delete(

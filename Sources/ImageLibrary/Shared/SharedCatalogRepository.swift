@@ -113,7 +113,7 @@ package final class SharedCatalogRepository: ImageRepository {
 
   package var settlingTime: Duration { .seconds(10) }
 
-  package var trash: any DeletionPlace { SharedTrash(library: self) }
+  package var trash: any TrashStore { SharedTrash(library: self) }
 
   /// Writes the change only if the image is unchanged since it was read.
   package func edit(

@@ -2,7 +2,7 @@ import ZigguratCatalog
 import ZigguratFiles
 
 /// The trash of a library whose images are rows of a shared catalog.
-struct SharedTrash: DeletionPlace {
+struct SharedTrash: TrashStore {
   let library: SharedCatalogRepository
   /// The expected state of the one image that is deleted; nil for any state.
   var known: ImageCache.Known?
@@ -10,7 +10,7 @@ struct SharedTrash: DeletionPlace {
   /// The database's: whoever writes next may have another clock, and would remove for good what could come back still.
   func now() throws(StorageError) -> Int { try library.catalog.now() }
 
-  func pinned(to ids: [ImageID]) throws(StorageError) -> (any DeletionPlace)? {
+  func pinned(to ids: [ImageID]) throws(StorageError) -> (any TrashStore)? {
     guard ids.count == 1, let known = try library.rows.fresh(ids[0]) else { return nil }
     return SharedTrash(library: library, known: known)
   }

@@ -198,7 +198,7 @@ package final class LibraryIndex: Sendable {
         action, "it has \(pin.byteCount) bytes; a segment has 1 to \(IndexSegment.longest)",
         kind: .unreachable)
     }
-    guard pin.byteCount > IndexSegment.shortest, let free = NamelessFile.freeBytes else { return }
+    guard pin.byteCount > IndexSegment.shortest, let free = TemporaryFile.freeBytes else { return }
     guard pin.byteCount < free else {
       throw StorageError(
         action, "it has \(pin.byteCount) bytes, and the folder for temporary files has room for \(free)",
@@ -295,7 +295,7 @@ package final class LibraryIndex: Sendable {
   private func confirm(_ pin: ObjectVersion, _ digest: [UInt8], _ known: Contents) throws(StorageError) {
     let action = "read \(pin.key) back"
     do throws(StorageError) {
-      let file: NamelessFile
+      let file: TemporaryFile
       do throws(ObjectError) {
         file = try tries.run { () throws(ObjectError) in
           var sha256 = SHA256()

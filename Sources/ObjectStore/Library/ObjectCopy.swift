@@ -11,9 +11,9 @@ extension ObjectReading {
   /// - Parameter each: is given the bytes on their way, in their order.
   func copy(
     _ pin: ObjectVersion, _ each: (UnsafeRawBufferPointer) -> Void = { _ in }
-  ) throws(ObjectError) -> NamelessFile {
+  ) throws(ObjectError) -> TemporaryFile {
     // A full disk is no fault of the store's, and nobody's bytes are had for all that.
-    guard let file = try? NamelessFile() else { throw .unavailable }
+    guard let file = try? TemporaryFile() else { throw .unavailable }
     let isWritten = try readWhole(pin, RetryPolicy(count: 1)) { bytes in
       each(bytes)
       return (try? file.write(bytes)) != nil
@@ -26,9 +26,9 @@ extension ObjectReading {
   /// - Parameters:
   ///   - digest: its SHA-256.
   ///   - action: what errors say was to be done.
-  func copy(_ pin: ObjectVersion, of digest: [UInt8], _ action: String) throws(StorageError) -> NamelessFile {
+  func copy(_ pin: ObjectVersion, of digest: [UInt8], _ action: String) throws(StorageError) -> TemporaryFile {
     var sha256 = SHA256()
-    let file: NamelessFile
+    let file: TemporaryFile
     do throws(ObjectError) { file = try copy(pin) { sha256.update($0) } } catch {
       throw StorageError(action, error.description, kind: error == .missing ? .unreadable : error.kind)
     }

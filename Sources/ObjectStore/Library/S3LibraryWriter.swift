@@ -68,7 +68,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
 
   package func prepare() throws(StorageError) {
     try Self.makeOwn(scratch)
-    _ = PartialFile.removeLeftovers(in: scratch)
+    _ = AtomicFile.removeLeftovers(in: scratch)
     guard knowsAll else {
       let names = (try? FileManager.default.contentsOfDirectory(atPath: scratch)) ?? []
       for name in names { unlink("\(scratch)/\(name)") }

@@ -4,11 +4,11 @@ import ZigguratFiles
 /// The text of a segment of a directory, in a file: of a large library it is far more than what is asked of it again.
 final class SegmentText: Sendable {
   /// The file of the text; nil if the text is empty.
-  private let file: NamelessFile?
+  private let file: TemporaryFile?
   let count: Int
 
   /// - Parameter file: of so many bytes.
-  init(_ file: NamelessFile, count: Int) {
+  init(_ file: TemporaryFile, count: Int) {
     self.file = file
     self.count = count
   }

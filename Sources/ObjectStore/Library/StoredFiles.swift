@@ -63,7 +63,7 @@ package final class StoredFiles: Sendable {
   /// - Parameter isCancelled: asked for each piece.
   package func copy(
     _ file: File, _ isCancelled: () -> Bool
-  ) throws(StorageError) -> NamelessFile? {
+  ) throws(StorageError) -> TemporaryFile? {
     let action = "read \(file.path)"
     guard let (bucket, key) = Self.parts(file.path), ObjectAddress.isReadable(key), file.byteCount >= 0,
       ResponseHead.isTag(file.etag)
@@ -71,7 +71,7 @@ package final class StoredFiles: Sendable {
       throw StorageError(action, "it is not s3://BUCKET/KEY with a version")
     }
     let client = try client(of: bucket, action)
-    let copy = try NamelessFile()
+    let copy = try TemporaryFile()
     var failure: StorageError?
     let isWhole: Bool
     do throws(ObjectError) {

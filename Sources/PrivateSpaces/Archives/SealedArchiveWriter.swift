@@ -9,9 +9,9 @@ import ZigguratFiles
 /// Layout: generation, sealed tiles and entries as they came, sealed table (offset and count of every tile,
 /// twelve bytes, little-endian), sealed head (JSON), sealed padding up to a class of sizes, sealed trailer.
 final class SealedArchiveWriter: ArchiveWriter {
-  private let enter: (_ entry: SpaceIndex.Entry, _ file: PartialFile) throws(StorageError) -> Void
+  private let enter: (_ entry: SpaceIndex.Entry, _ file: AtomicFile) throws(StorageError) -> Void
   private let name: String
-  private let file: PartialFile
+  private let file: AtomicFile
   private let seal: Seal
   private var head: ArchiveHead
   private var places: [SealedArchive.Place]
@@ -26,12 +26,12 @@ final class SealedArchiveWriter: ArchiveWriter {
   init(
     keys: SpaceKeys, folder: SpaceFolder, id: String, pyramid: Pyramid, format: TileFormat,
     source: String? = nil,
-    enter: @escaping (_ entry: SpaceIndex.Entry, _ file: PartialFile) throws(StorageError) -> Void
+    enter: @escaping (_ entry: SpaceIndex.Entry, _ file: AtomicFile) throws(StorageError) -> Void
   ) throws(StorageError) {
     precondition(pyramid.overlap == 0, "tiles of a sealed archive do not overlap")
     self.enter = enter
     name = keys.makeName()
-    file = try PartialFile(destination: folder.path(name))
+    file = try AtomicFile(destination: folder.path(name))
     seal = Seal(keys: keys, generation: .random())
     head = ArchiveHead(id: id, pyramid: pyramid, format: format)
     head.source = source

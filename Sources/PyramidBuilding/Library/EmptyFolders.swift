@@ -75,7 +75,7 @@ package enum EmptyFolders {
       return false
     }
     let to = FolderStore.bookFile(of: new, in: library)
-    guard !isNameTaken(to) || isUntouched(new, store), let enclosure = try? Enclosure(library),
+    guard !isNameTaken(to) || isUntouched(new, store), let enclosure = try? RootDirectory(library),
       (try? enclosure.make(parentFolder(to))) != nil
     else { return false }
     return rename(from, to) == 0

@@ -127,7 +127,7 @@ extension SourcePlace {
 
   /// - Parameter parts: the names of the folders below the root, and of the image.
   private static func absence(of parts: [String], in root: String) -> Absence {
-    guard let enclosure = try? Enclosure(root), let name = parts.last else { return .exists(root) }
+    guard let enclosure = try? RootDirectory(root), let name = parts.last else { return .exists(root) }
     func leadsOut(_ path: String) -> Bool {
       guard let target = realpath(path, nil) else { return false }
       defer { free(target) }

@@ -82,7 +82,7 @@ package struct SourceScan: Sendable {
   var filesMet = 0
   var origin: SourceRoot?
   /// The folder that is searched, without links; nil if links are followed.
-  private var enclosure: (path: String, folder: Enclosure)?
+  private var enclosure: (path: String, folder: RootDirectory)?
 
   struct Found {
     let path: String
@@ -230,7 +230,7 @@ package struct SourceScan: Sendable {
     if status.st_mode & S_IFMT == S_IFDIR {
       var root = argument
       while root.count > 1, root.hasSuffix("/") { root.removeLast() }
-      enclosure = followsLinks ? nil : (try? Enclosure(root)).map { (Self.resolved(root), $0) }
+      enclosure = followsLinks ? nil : (try? RootDirectory(root)).map { (Self.resolved(root), $0) }
       defer { enclosure = nil }
       search(root, below: "", of: Self.name(ofFolder: root), [], library)
     } else {

@@ -51,7 +51,7 @@ struct SourceSidecar {
   init?(of source: SourceScan.Source) throws(BuildError) {
     guard let file = Self.file(of: source) else { return nil }
     // One that leads out is passed over, as the search reports.
-    if let enclosure = source.enclosure, let folder = try? Enclosure(enclosure),
+    if let enclosure = source.enclosure, let folder = try? RootDirectory(enclosure),
       !folder.holds(path: SourceScan.resolved(file.path))
     {
       return nil
@@ -68,7 +68,7 @@ struct SourceSidecar {
   private init(_ file: SidecarFile, named name: String, within enclosure: String?) throws(BuildError) {
     do throws(StorageError) {
       self.name = name
-      let folder = try enclosure.map { (path) throws(StorageError) in try Enclosure(path) }
+      let folder = try enclosure.map { (path) throws(StorageError) in try RootDirectory(path) }
       bytes = try file.contents(atMost: SidecarFile.longest + 1, within: folder)
     } catch {
       throw BuildError(name, error)

@@ -111,7 +111,7 @@ package final class DigestCache: Sendable {
       // Of other parts, or not met by a run that was interrupted. What lies elsewhere is not looked for.
       state.known.filter { $1.remote != nil || access($0, F_OK) == 0 }.merging(state.met) { $1 }
     }
-    let file = try PartialFile(destination: path)
+    let file = try AtomicFile(destination: path)
     var text: [UInt8] = []
     for path in entries.keys.sorted() {
       text += JSONLine.encode(entries[path]!)

@@ -6,7 +6,7 @@ enum SourceCopy: Sendable {
   /// There was no need for a copy.
   case settled(LibraryBuilder.Outcome)
   /// The source with the paths of files that last as long as these.
-  case copied(SourceScan.Source, [NamelessFile])
+  case copied(SourceScan.Source, [TemporaryFile])
 }
 
 extension LibraryBuilder {
@@ -22,7 +22,7 @@ extension LibraryBuilder {
       var local = SourceScan.Source(
         path: "", id: source.id, folio: source.folio, name: file.name,
         root: source.root)
-      var files: [NamelessFile] = []
+      var files: [TemporaryFile] = []
       if let sidecar = source.sidecar {
         let words = try copy(sidecar, of: source, remote)
         local.sidecar = RemoteFile(path: Self.path(words), etag: sidecar.etag, bytes: sidecar.bytes)
@@ -48,14 +48,14 @@ extension LibraryBuilder {
 
   private func copy(
     _ file: RemoteFile, of source: SourceScan.Source, _ remote: any RemoteSources
-  ) throws(BuildError) -> NamelessFile {
+  ) throws(BuildError) -> TemporaryFile {
     do throws(StorageError) {
       if !isCancelled(), let copy = try remote.copy(file, isCancelled) { return copy }
     } catch { throw BuildError(source.path, error.reason, BuildError.Kind(error, isOfSource: true)) }
     throw .interrupted
   }
 
-  private static func path(_ file: NamelessFile) -> String { "\(SourceNeeds.nameless)\(file.descriptor)" }
+  private static func path(_ file: TemporaryFile) -> String { "\(SourceNeeds.nameless)\(file.descriptor)" }
 }
 
 extension LibraryBuilder.Outcome {

@@ -35,7 +35,7 @@ package protocol RemoteSources: Sendable {
   func list(_ address: String) throws(StorageError) -> [RemoteFile]
 
   /// The very version that was listed, in a file that goes with its last owner; nil where it was cancelled.
-  func copy(_ file: RemoteFile, _ isCancelled: () -> Bool) throws(StorageError) -> NamelessFile?
+  func copy(_ file: RemoteFile, _ isCancelled: () -> Bool) throws(StorageError) -> TemporaryFile?
 }
 
 extension SourceScan {

@@ -36,7 +36,7 @@ struct PixelContent {
   }
 
   /// Segments before the first scan (ITU-T T.81, annex B); what follows is kept, whatever it is.
-  private mutating func readJPEG(_ reader: PlacedReader) -> Bool {
+  private mutating func readJPEG(_ reader: PositionalReader) -> Bool {
     keep(0..<2)
     var at = 2
     for _ in 0..<Self.mostParts {
@@ -63,7 +63,7 @@ struct PixelContent {
   }
 
   /// Chunks (PNG 1.2, section 3).
-  private mutating func readPNG(_ reader: PlacedReader) -> Bool {
+  private mutating func readPNG(_ reader: PositionalReader) -> Bool {
     keep(0..<8)
     var at = 8
     for _ in 0..<Self.mostParts {
@@ -120,7 +120,7 @@ struct PixelContent {
   ]
 
   /// The data of all its pictures, wherever it lies, and what its directories say.
-  private mutating func readTIFF(_ reader: PlacedReader) -> Bool {
+  private mutating func readTIFF(_ reader: PositionalReader) -> Bool {
     guard let facts = TIFFFacts(reader) else { return false }
     further = facts.told
     var end = 0

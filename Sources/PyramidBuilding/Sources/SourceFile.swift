@@ -24,7 +24,7 @@ struct SourceFile: Sendable {
     self.handle = handle
     if let enclosure {
       // Between the search and now a link may have come to lead elsewhere.
-      guard let folder = try? Enclosure(enclosure), folder.holds(handle.descriptor) else {
+      guard let folder = try? RootDirectory(enclosure), folder.holds(handle.descriptor) else {
         throw BuildError(path, "is a link that leads out of its folder; --follow-links follows it")
       }
     }
@@ -34,7 +34,7 @@ struct SourceFile: Sendable {
   }
 
   /// Reads parts of the file as long as this value is used.
-  var reader: PlacedReader { PlacedReader(descriptor: handle.descriptor, size: identity.size) }
+  var reader: PositionalReader { PositionalReader(descriptor: handle.descriptor, size: identity.size) }
 
   /// Returns a part of the file; nil if the file does not have it.
   func bytes(_ offset: Int, _ count: Int) -> [UInt8]? {

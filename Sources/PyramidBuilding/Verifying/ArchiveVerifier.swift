@@ -24,7 +24,7 @@ package struct ArchiveVerifier {
   /// the directory states, decodes, and has the size that its place demands; other entries by checksum.
   ///
   /// - Parameter enclosure: the library, which no link leads out of; nil if there is none.
-  package static func faults(ofArchive path: String, within enclosure: Enclosure? = nil) -> [Fault] {
+  package static func faults(ofArchive path: String, within enclosure: RootDirectory? = nil) -> [Fault] {
     let archive: TileArchive
     do { archive = try TileArchive(path: path, within: enclosure) } catch {
       return [Fault(path: path, what: error.reason)]

@@ -8,7 +8,7 @@ package enum LibraryVerifier {
   ///
   /// - Parameter enclosure: the library, which no link leads out of; nil if there is none.
   package static func verify(
-    _ archives: [String], within enclosure: Enclosure?, jobs: Int,
+    _ archives: [String], within enclosure: RootDirectory?, jobs: Int,
     report: @escaping @Sendable (ArchiveVerifier.Fault) -> Void
   ) -> Int {
     verify(

@@ -112,8 +112,8 @@ extension DescribingHandler {
     return OriginalFile.mustBeRead(ofArchive: archive, record, within: enclosure)
   }
 
-  private func offeredRecord(_ reference: ImageReference) -> (BuildRecord, archive: String, Enclosure)? {
-    guard let record = recordOfOffer(reference), let enclosure = try? Enclosure(library.root) else {
+  private func offeredRecord(_ reference: ImageReference) -> (BuildRecord, archive: String, RootDirectory)? {
+    guard let record = recordOfOffer(reference), let enclosure = try? RootDirectory(library.root) else {
       return nil
     }
     return (record, reference.id.archive(in: library.root), enclosure)

@@ -35,7 +35,7 @@ final class StaticFiles: Sendable {
   }
 
   private let root: String
-  private let enclosure: Enclosure
+  private let enclosure: RootDirectory
   private let base: BasePath
   private let owner: SiteIdentity
   private let pages = Mutex<[String: Page]>([:])
@@ -51,7 +51,7 @@ final class StaticFiles: Sendable {
     self.root = root
     self.base = base
     self.owner = identity
-    enclosure = try Enclosure(root)
+    enclosure = try RootDirectory(root)
   }
 
   /// Returns the response to a request for a file.

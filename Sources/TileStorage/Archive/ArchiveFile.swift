@@ -10,7 +10,7 @@ package final class ArchiveFile {
   package var destination: String { file.destination }
   /// The name of the archive's one root folder.
   package let name: String
-  private let file: PartialFile
+  private let file: AtomicFile
   /// Copies a finished archive, and the file that contains it, to another place.
   package typealias Send = (TileArchive, _ descriptor: Int32) throws(StorageError) -> Void
   private let send: Send?
@@ -30,12 +30,12 @@ package final class ArchiveFile {
   ) throws(StorageError) {
     self.name = name
     self.send = send
-    file = try PartialFile(destination: destination, isHandedOut: true)
+    file = try AtomicFile(destination: destination, isHandedOut: true)
   }
 
   /// Closes `descriptor`, and checks whether another process can still write the file. If none can, its content no
   /// longer changes. Can be called again.
-  package func takeBack() -> PartialFile.Writers { file.takeBack() }
+  package func takeBack() -> AtomicFile.Writers { file.takeBack() }
 
   /// Reads the archive's directory and gives the archive its name.
   ///

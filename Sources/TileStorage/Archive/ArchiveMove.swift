@@ -25,10 +25,10 @@ package struct ArchiveMove {
   package func run(pageName: String?) throws(StorageError) -> Bool {
     let (from, to) = (old.archive(in: library), new.archive(in: library))
     let folders = (from: parentFolder(from), to: parentFolder(to))
-    try Enclosure(library).make(folders.to)
+    try RootDirectory(library).make(folders.to)
     // The locks are always taken in the same order, so that two moves cannot wait for each other for ever.
-    var locks: [LockedFolder] = []
-    for folder in Set([folders.from, folders.to]).sorted() { locks.append(try LockedFolder(folder)) }
+    var locks: [DirectoryLock] = []
+    for folder in Set([folders.from, folders.to]).sorted() { locks.append(try DirectoryLock(folder)) }
     defer { withExtendedLifetime(locks) {} }
     var status = stat()
     guard lstat(from, &status) == 0, access(to, F_OK) != 0, errno == ENOENT else { return false }

@@ -175,7 +175,7 @@ package struct FolderStore: ArchiveStore {
   package func prepare() throws(StorageError) {
     try FolderTree.make(library)
     for name in CatalogFile.names + [IDRedirects.name] {
-      try Enclosure.requireOwn(name, in: library)
+      try RootDirectory.requireOwn(name, in: library)
     }
     FolderTree.removeLeftovers(below: library)
     try MoveJournal.finish(in: library)
@@ -216,7 +216,7 @@ package struct FolderStore: ArchiveStore {
   /// Returns the path of an archive that is about to be written, and prepares its folder.
   private func place(of id: ImageID) throws(StorageError) -> String {
     let path = id.archive(in: library)
-    try Enclosure(library).make(parentFolder(path))
+    try RootDirectory(library).make(parentFolder(path))
     if access(path, F_OK) != 0 { try IDRedirects(library: library).arrive(id) }
     return path
   }
@@ -239,13 +239,13 @@ package struct FolderStore: ArchiveStore {
 
   package func bookFile(of book: ImageID) -> [UInt8]? {
     try? SidecarFile(path: Self.bookFile(of: book, in: library))?.contents(
-      atMost: 4 << 20, within: Enclosure(library))
+      atMost: 4 << 20, within: RootDirectory(library))
   }
 
   package func keep(bookFile bytes: [UInt8]?, of book: ImageID) throws(StorageError) {
     let path = Self.bookFile(of: book, in: library)
     if let bytes {
-      try Enclosure(library).make(parentFolder(path))
+      try RootDirectory(library).make(parentFolder(path))
       try SidecarFile.publish(bytes, to: path)
     } else {
       try SidecarFile(path: path)?.remove()

@@ -147,8 +147,8 @@ package struct IDRedirects: Sendable {
 
   private func write(_ bytes: [UInt8], _ kind: Kind, _ id: ImageID) throws(StorageError) {
     let path = path(id, kind)
-    try Enclosure(library).make(parentFolder(path))
-    let file = try PartialFile(destination: path)
+    try RootDirectory(library).make(parentFolder(path))
+    let file = try AtomicFile(destination: path)
     try file.write(bytes)
     try file.publish()
     try FolderTree.synchronize(parentFolder(path))
@@ -162,7 +162,7 @@ package struct IDRedirects: Sendable {
     // The target of a link is not an image's id, and may be a secret.
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       status.st_size > 0, status.st_size <= kind.longest,
-      let enclosure = try? Enclosure(library), enclosure.holds(descriptor)
+      let enclosure = try? RootDirectory(library), enclosure.holds(descriptor)
     else { return nil }
     var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
     let count = Glibc.read(descriptor, &bytes, bytes.count)

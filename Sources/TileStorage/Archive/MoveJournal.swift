@@ -25,7 +25,7 @@ package final class MoveJournal {
   }
 
   private let library: String
-  private let lock: LockedFolder
+  private let lock: DirectoryLock
   private let entries: [Entry]
 
   /// The maximum size of such a file in bytes.
@@ -34,8 +34,8 @@ package final class MoveJournal {
   /// Writes the moves of one exchange durably. The first move makes room under an id that no source has.
   package init(_ moves: [Move], in library: String) throws(StorageError) {
     self.library = library
-    try Enclosure(library).make(Self.folder(library))
-    lock = try LockedFolder(Self.folder(library))
+    try RootDirectory(library).make(Self.folder(library))
+    lock = try DirectoryLock(Self.folder(library))
     var inodes: [ImageID: UInt64] = [:]
     entries = try moves.map { (move) throws(StorageError) in
       guard let inode = inodes[move.old] ?? Self.inode(move.old, library) else {
@@ -44,7 +44,7 @@ package final class MoveJournal {
       inodes[move.new] = inode
       return Entry(move: move, inode: inode)
     }
-    let file = try PartialFile(destination: Self.path(library))
+    let file = try AtomicFile(destination: Self.path(library))
     try file.write(
       entries.flatMap { entry in
         [entry.move.old.text, entry.move.new.text, String(entry.inode)].flatMap { Array($0.utf8) + [0] }
@@ -53,7 +53,7 @@ package final class MoveJournal {
     try lock.synchronize()
   }
 
-  private init(reading library: String, _ lock: LockedFolder) {
+  private init(reading library: String, _ lock: DirectoryLock) {
     self.library = library
     self.lock = lock
     entries = Self.read(library) ?? []
@@ -68,7 +68,7 @@ package final class MoveJournal {
   /// Makes the moves that a killed program left; waits for a program that makes its own.
   package static func finish(in library: String) throws(StorageError) {
     guard access(path(library), F_OK) == 0 else { return }
-    let journal = MoveJournal(reading: library, try LockedFolder(folder(library)))
+    let journal = MoveJournal(reading: library, try DirectoryLock(folder(library)))
     try journal.finish()
     journal.end()
   }
@@ -101,7 +101,7 @@ package final class MoveJournal {
   /// Returns the moves that are left; nil if the file is not a journal.
   private static func read(_ library: String) -> [Entry]? {
     guard let file = SidecarFile(path: path(library)), file.identity.size <= longest,
-      let bytes = try? file.contents(atMost: longest, within: Enclosure(library)), bytes.last == 0
+      let bytes = try? file.contents(atMost: longest, within: RootDirectory(library)), bytes.last == 0
     else { return nil }
     let fields = bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false)
     guard fields.count % 3 == 0 else { return nil }

@@ -18,7 +18,7 @@ package struct OriginalFile: Sendable {
   /// - Parameters:
   ///   - archive: the path of the archive, with its extension of four bytes.
   ///   - enclosure: the library's folder; links that lead out of it are refused.
-  package init?(ofArchive archive: String, _ record: BuildRecord, within enclosure: Enclosure) {
+  package init?(ofArchive archive: String, _ record: BuildRecord, within enclosure: RootDirectory) {
     for (path, ending) in Self.places(ofArchive: archive, record) {
       guard let file = Self.file(path, record, enclosure),
         KnownDigests.digest(of: file) == record.sourceDigest,
@@ -35,7 +35,7 @@ package struct OriginalFile: Sendable {
 
   /// Whether `init` must read a file to its end, once for each version of it. That takes seconds for each gigabyte.
   package static func mustBeRead(
-    ofArchive archive: String, _ record: BuildRecord, within enclosure: Enclosure
+    ofArchive archive: String, _ record: BuildRecord, within enclosure: RootDirectory
   ) -> Bool {
     for (path, _) in places(ofArchive: archive, record) {
       guard let file = file(path, record, enclosure) else { continue }
@@ -70,7 +70,7 @@ package struct OriginalFile: Sendable {
   }
 
   /// Returns the file at a path, if it has the size of the original.
-  private static func file(_ path: String, _ record: BuildRecord, _ enclosure: Enclosure) -> MappedFile? {
+  private static func file(_ path: String, _ record: BuildRecord, _ enclosure: RootDirectory) -> MappedFile? {
     guard access(path, F_OK) == 0, let file = try? MappedFile(path: path, within: enclosure),
       file.bytes.count == record.sourceBytes
     else { return nil }
@@ -137,7 +137,7 @@ package struct NewOriginal {
         if KnownDigests.digest(ofFileAt: path) == digest { return }
         continue
       }
-      return try PartialFile.copy(file, to: path, replacing: false)
+      return try AtomicFile.copy(file, to: path, replacing: false)
     }
     throw StorageError("keep \(file)", "other files have its names", code: EEXIST)
   }

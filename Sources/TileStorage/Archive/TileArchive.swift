@@ -52,7 +52,7 @@ public final class TileArchive: Sendable {
   ///   - path: the path of a ZIP file, or of a Deep Zoom descriptor that ends in `.dzi`.
   ///   - enclosure: the library; links that lead out of it are refused. Without one, the file itself may be a link. A
   ///     descriptor's tiles are in its folder in any case.
-  package convenience init(path: String, within enclosure: Enclosure?) throws(StorageError) {
+  package convenience init(path: String, within enclosure: RootDirectory?) throws(StorageError) {
     do {
       if path.hasSuffix(".dzi") {
         try self.init(DeepZoomFolder(path: path, within: enclosure))

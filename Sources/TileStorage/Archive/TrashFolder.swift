@@ -44,7 +44,7 @@ package struct TrashFolder: Sendable {
     var failures = Failures()
     let there = paths.filter { access($0, F_OK) == 0 }
     guard !there.isEmpty else { return (nil, failures) }
-    let use: LockedFolder
+    let use: DirectoryLock
     do throws(StorageError) {
       if isLink { throw linkError }
       use = try inUse()
@@ -59,8 +59,8 @@ package struct TrashFolder: Sendable {
       let (source, target) = (parentFolder(path), parentFolder(trashed(path, name)))
       guard let id = ImageID(archive: path, below: library) else { continue }
       do throws(StorageError) {
-        try Enclosure(library).make(target)
-        let lock = try LockedFolder(source)
+        try RootDirectory(library).make(target)
+        let lock = try DirectoryLock(source)
         defer { withExtendedLifetime(lock) {} }
         // Before the archive is moved: identifying the original means reading it to its end.
         let original = original(ofArchive: path, &books)
@@ -99,8 +99,8 @@ package struct TrashFolder: Sendable {
       IDRedirects(library: library).newName(ofBook: book, describedBy: path) == nil
     else { return [] }
     let target = trashed(path, name)
-    try Enclosure(library).make(parentFolder(target))
-    let lock = try LockedFolder(parentFolder(path))
+    try RootDirectory(library).make(parentFolder(target))
+    let lock = try DirectoryLock(parentFolder(path))
     defer { withExtendedLifetime(lock) {} }
     try move(path, target)
     return [parentFolder(path), parentFolder(target)]
@@ -137,7 +137,7 @@ package struct TrashFolder: Sendable {
   package func takeRest(ofReplaced path: String, _ record: BuildRecord) throws(StorageError) {
     if isLink { throw linkError }
     if let new = self.record(path), !new.showsSamePicture(as: record) {
-      let lock = try LockedFolder(parentFolder(path))
+      let lock = try DirectoryLock(parentFolder(path))
       defer { withExtendedLifetime(lock) {} }
       let sidecars = SidecarFile.all(ofArchive: path)
       let use = sidecars.isEmpty ? nil : try inUse()
@@ -145,7 +145,7 @@ package struct TrashFolder: Sendable {
       let name = Self.name(at: Deletion.now)
       for sidecar in sidecars {
         let target = trashed(sidecar.path, name)
-        try Enclosure(library).make(parentFolder(target))
+        try RootDirectory(library).make(parentFolder(target))
         try move(sidecar.path, target)
         try synchronize([root, parentFolder(sidecar.path), parentFolder(target)])
       }
@@ -158,7 +158,7 @@ package struct TrashFolder: Sendable {
     let use = try inUse()
     defer { withExtendedLifetime(use) {} }
     let target = trashed(original.path, Self.name(at: Deletion.now))
-    try Enclosure(library).make(parentFolder(target))
+    try RootDirectory(library).make(parentFolder(target))
     try move(original.path, target)
     try synchronize([root, parentFolder(original.path), parentFolder(target)])
   }
@@ -189,7 +189,7 @@ package struct TrashFolder: Sendable {
   /// owner.
   /// - Parameter archive: the present or former path of the archive.
   private func original(of archive: String, _ record: BuildRecord) -> OriginalFile? {
-    guard record.isUploaded == true, let enclosure = try? Enclosure(library) else { return nil }
+    guard record.isUploaded == true, let enclosure = try? RootDirectory(library) else { return nil }
     return OriginalFile(ofArchive: archive, record, within: enclosure)
   }
 
@@ -267,8 +267,8 @@ package struct TrashFolder: Sendable {
       guard let id = ImageID(archive: archive, below: "\(root)/\(name)") else { continue }
       let place = Place(id: id, path: "\(library)/\(id)" + archive.suffix(4))
       let path = place.path
-      try Enclosure(library).make(parentFolder(path))
-      let lock = try LockedFolder(parentFolder(path))
+      try RootDirectory(library).make(parentFolder(path))
+      let lock = try DirectoryLock(parentFolder(path))
       touched.formUnion([parentFolder(path), parentFolder(archive)])
       let there = SidecarFile(ofArchive: path)
       let isTaken = access(path, F_OK) == 0
@@ -308,7 +308,7 @@ package struct TrashFolder: Sendable {
   ///
   /// - Parameter oldest: seconds since 1970.
   package func purge(until oldest: Int) {
-    if let lock = try? LockedFolder(root, waits: false) {
+    if let lock = try? DirectoryLock(root, waits: false) {
       for name in names {
         guard let time = Self.time(ofDeletion: name), !Deletion.isKept(time, since: oldest) else { continue }
         setAside(name)
@@ -321,9 +321,9 @@ package struct TrashFolder: Sendable {
   }
 
   /// Returns a lock of the trash that the deletions and restorations of all processes share, but not a purge.
-  private func inUse() throws(StorageError) -> LockedFolder {
-    try Enclosure(library).make(root)
-    return try LockedFolder(root, isShared: true)
+  private func inUse() throws(StorageError) -> DirectoryLock {
+    try RootDirectory(library).make(root)
+    return try DirectoryLock(root, isShared: true)
   }
 
   private static let discarded = "discarded-"
@@ -391,7 +391,7 @@ package struct TrashFolder: Sendable {
 
   /// Moves a file like `rename` within one mount; if it is killed in between, the file is in both places.
   func moveAcrossMounts(_ from: String, _ to: String) throws(StorageError) {
-    try PartialFile.copy(from, to: to, replacing: true)
+    try AtomicFile.copy(from, to: to, replacing: true)
     do throws(StorageError) {
       // The copy's name must also be on the disk before the file is removed.
       try FolderTree.synchronize(parentFolder(to))

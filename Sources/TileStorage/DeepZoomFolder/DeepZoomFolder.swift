@@ -15,13 +15,13 @@ struct DeepZoomFolder {
   /// - Parameters:
   ///   - path: the path of the descriptor.
   ///   - enclosure: as in `TileArchive`.
-  init(path: String, within enclosure: Enclosure?) throws(StorageError) {
+  init(path: String, within enclosure: RootDirectory?) throws(StorageError) {
     file = try MappedFile(path: path, keepsDescriptor: false, within: enclosure)
     descriptor = try DeepZoomDescriptor(xml: Data(file.bytes.prefix(InputLimit.descriptor.bytes + 1)))
     let folder = path.dropLast(4) + "_files"
     name = path.dropLast(4).split(separator: "/").last.map(String.init) ?? ""
     var enclosure = enclosure
-    if enclosure == nil { enclosure = try Enclosure(parentFolder(path)) }
+    if enclosure == nil { enclosure = try RootDirectory(parentFolder(path)) }
     tiles = FolderTiles(
       folder: String(folder), within: enclosure!,
       fileExtension: descriptor.fileExtension, pyramid: descriptor.pyramid)

@@ -15,7 +15,7 @@ final class FolderTiles: Sendable {
   }
 
   private let folder: String
-  private let enclosure: Enclosure
+  private let enclosure: RootDirectory
   private let fileExtension: String
   private let pyramid: Pyramid
   /// The maximum size of a tile in bytes.
@@ -33,7 +33,7 @@ final class FolderTiles: Sendable {
   private static let mostAmongMany = 4
 
   /// Finds the existing levels.
-  init(folder: String, within enclosure: Enclosure, fileExtension: String, pyramid: Pyramid) {
+  init(folder: String, within enclosure: RootDirectory, fileExtension: String, pyramid: Pyramid) {
     self.folder = folder
     self.enclosure = enclosure
     self.fileExtension = fileExtension

@@ -7,7 +7,7 @@ package struct PNGChunkHead: Hashable {
   package let name: UInt32
 
   /// Reads the head at a position; nil if the file does not have it.
-  package init?(_ reader: PlacedReader, at place: Int) {
+  package init?(_ reader: PositionalReader, at place: Int) {
     guard let number = reader.number(at: place) else { return nil }
     length = Int(number >> 32)
     name = UInt32(truncatingIfNeeded: number)
@@ -24,7 +24,7 @@ package struct PNGChunkHead: Hashable {
   /// Chunks of pixel data are consecutive (PNG, third edition, 5.6), thousands of equal length in a large file. If the
   /// same eight bytes occur a multiple of this length further on, they are the head of another such chunk. Everything
   /// in between is pixel data.
-  package func lastAlike(_ reader: PlacedReader, from place: Int) -> Int {
+  package func lastAlike(_ reader: PositionalReader, from place: Int) -> Int {
     let size = 12 + length
     var (last, count) = (place, 1)
     func isAlike(_ place: Int) -> Bool { PNGChunkHead(reader, at: place) == self }

@@ -28,7 +28,7 @@ extension MappedZIP {
       guard let bytes = bytes(place) else { throw StorageError(action, "its header is damaged") }
       return try checked(Array(bytes), place, action)
     }
-    let reader = PlacedReader(descriptor: file.descriptor, size: file.bytes.count)
+    let reader = PositionalReader(descriptor: file.descriptor, size: file.bytes.count)
     let header = try reader.read(place.headerOffset, ZIPRecord.localHeaderSize, to: action)
     guard let headerSize = header.withUnsafeBytes({ ZIPLocalEntry.headerSize(in: $0, at: 0) }) else {
       throw StorageError(action, "its header is damaged")

@@ -27,7 +27,7 @@ package final class SZIWriter {
 
   /// The destination of the bytes.
   private enum Output {
-    case partial(PartialFile)
+    case partial(AtomicFile)
     /// A file of another process, which publishes it.
     case open(Int32)
 
@@ -56,7 +56,7 @@ package final class SZIWriter {
   package convenience init(
     destination: String, name: String, pyramid: Pyramid, format: TileFormat
   ) throws(StorageError) {
-    self.init(.partial(try PartialFile(destination: destination)), name, pyramid, format)
+    self.init(.partial(try AtomicFile(destination: destination)), name, pyramid, format)
   }
 
   /// Creates a writer into an open file, which its owner publishes and closes.

@@ -13,7 +13,7 @@ struct ExportList {
   struct Item {
     let archive: String
     /// The library; links that lead out of it are refused.
-    let enclosure: Enclosure?
+    let enclosure: RootDirectory?
     let output: String
     /// The part of URLs behind the output's; nil for the output itself.
     let part: String?
@@ -157,7 +157,7 @@ struct ExportList {
   private static func images(
     _ path: String
   ) throws(StorageError) -> [(
-    id: ImageID, archive: String, enclosure: Enclosure?,
+    id: ImageID, archive: String, enclosure: RootDirectory?,
     bucket: (library: ObjectLibrary, image: ObjectLibrary.Image)?
   )] {
     if let library = try ObjectLibrary.named(path, report: Output.error) {
@@ -172,7 +172,7 @@ struct ExportList {
       }
       return [(id, path, nil, nil)]
     }
-    let (table, enclosure) = (try LibraryTable(root: path, previous: nil), try Enclosure(path))
+    let (table, enclosure) = (try LibraryTable(root: path, previous: nil), try RootDirectory(path))
     let images = table.ids.compactMap { id in table.entry(id).map { (id, $0.path) } }
     guard !images.isEmpty else { throw StorageError("export \(path)", "no archive is in this folder") }
     return images.map { ($0, $1, enclosure, nil) }

@@ -94,7 +94,7 @@ enum VerifyCommand: Command {
           Output.error("\(path) is not a library: neither an archive nor a catalog is in it")
           return .someFailed
         }
-        let enclosure = archives == [path] ? nil : try Enclosure(path)
+        let enclosure = archives == [path] ? nil : try RootDirectory(path)
         faults = LibraryVerifier.verify(archives, within: enclosure, jobs: jobs, report: report)
         faults += unread
         for archive in missing {

@@ -68,10 +68,10 @@ enum SecretFile {
 
   private static func makeEdgeKey(_ file: String, library: String) throws(StorageError) {
     // Servers that start at the same time wait for each other: the first one creates the key.
-    let lock = try LockedFolder(library)
+    let lock = try DirectoryLock(library)
     defer { withExtendedLifetime(lock) {} }
     if access(file, F_OK) == 0 { return }
-    let new = try PartialFile(destination: file)
+    let new = try AtomicFile(destination: file)
     try new.write(Array((EdgeKey.make().text + "\n").utf8))
     try new.publish(mode: 0o600)
     try lock.synchronize()

@@ -40,7 +40,7 @@ final class PNGChunkReader {
   deinit { buffer.deallocate() }
 
   /// Reads the file by places, as long as this object lives.
-  var placedReader: PlacedReader { PlacedReader(descriptor: file.descriptor, size: fileSize) }
+  var placedReader: PositionalReader { PositionalReader(descriptor: file.descriptor, size: fileSize) }
 
   func refused(_ reason: String) -> BuildError { BuildError(subject, reason) }
 

@@ -8,7 +8,7 @@ struct PNGTail {
   /// The place behind the last chunk; nil if the file does not have that chunk.
   private(set) var end: Int?
 
-  init(_ reader: PlacedReader) {
+  init(_ reader: PositionalReader) {
     var (place, isBehindPixels) = (8, false)
     while end == nil, let head = PNGChunkHead(reader, at: place) {
       switch head.name {

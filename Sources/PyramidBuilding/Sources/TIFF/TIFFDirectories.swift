@@ -84,7 +84,7 @@ struct TIFFDirectories: Sendable {
   /// Whether the file may have more directories, which were not read because there are so many.
   private(set) var isCutShort = false
 
-  let reader: PlacedReader
+  let reader: PositionalReader
   let order: ByteOrder
   let isBig: Bool
   private var seen: Set<Int> = []

@@ -15,7 +15,7 @@ struct TIFFFacts {
   private var (fieldsLeft, bytesLeft) = (1 << 18, 16 << 20)
 
   /// Reads the directories of a TIFF file.
-  init?(_ reader: PlacedReader) { self.init(isFile: true) { reader.bytes($0, $1) } }
+  init?(_ reader: PositionalReader) { self.init(isFile: true) { reader.bytes($0, $1) } }
 
   /// Reads the directories of EXIF, behind `Exif\0\0`.
   init?(exif body: [UInt8]) {

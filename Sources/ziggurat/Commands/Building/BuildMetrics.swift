@@ -33,7 +33,7 @@ struct BuildMetrics {
 
   /// Replaces the file atomically. All users may read it, because the collector runs as another user.
   func write(to path: String) throws(StorageError) {
-    let file = try PartialFile(destination: path)
+    let file = try AtomicFile(destination: path)
     try file.write(Array(text.utf8))
     try file.publish(mode: 0o644)
   }

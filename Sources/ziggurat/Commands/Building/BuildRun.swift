@@ -126,7 +126,7 @@ struct BuildRun {
     // `--force` has had its effect in the first round; from now on only changes are built.
     builder.force = false
     takesOwnership = false
-    let events = FolderEvents(alsoAttributes: true)
+    let events = FileSystemEvents(alsoAttributes: true)
     let deaf = folders.count { events.listen(to: $0) == nil }
     if deaf > 0 {
       Output.note(
