@@ -10,7 +10,7 @@ struct DeepZoomLayout: StaticLayout {
   var firstLevel: Int { 0 }
 
   func names(of tile: TileAddress) -> [String] {
-    ["\(name)_files/" + PathText.string { tile.write(deepZoom: &$0, format) }]
+    ["\(name)_files/" + URLWriter.string { tile.write(deepZoom: &$0, format) }]
   }
 
   func holds(_ entry: String) -> Bool { ["\(name).dzi", "\(name)_files"].contains(entry) }

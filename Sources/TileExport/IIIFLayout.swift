@@ -18,15 +18,15 @@ struct IIIFLayout: StaticLayout {
     let (size, place) = (pyramid.size(ofLevel: tile.level), rectangle(of: tile)!)
     var names: [String] = []
     if place.width == size.width, place.height == size.height {
-      names.append(PathText.string { IIIFTileName.write(wholeAs: size, format, &$0) })
+      names.append(URLWriter.string { IIIFTileName.write(wholeAs: size, format, &$0) })
       if tile.level == pyramid.topLevel {
-        names.append(PathText.string { IIIFTileName.write(wholeAs: nil, format, &$0) })
+        names.append(URLWriter.string { IIIFTileName.write(wholeAs: nil, format, &$0) })
       }
     }
     // Coarser levels are sizes, not tiles.
     if tile.level >= pyramid.finestSingleTileLevel, !isFinerTile(tile) {
       names.append(
-        PathText.string {
+        URLWriter.string {
           IIIFTileName.write(numbersOf: place, level: tile.level, of: pyramid, format, &$0)
         })
     }

@@ -15,7 +15,7 @@ struct XYZLayout: StaticLayout {
   var padsEdges: Bool { true }
 
   func names(of tile: TileAddress) -> [String] {
-    [PathText.string { XYZGrid(pyramid).tile(tile).write(&$0, format) }]
+    [URLWriter.string { XYZGrid(pyramid).tile(tile).write(&$0, format) }]
   }
 
   func holds(_ name: String) -> Bool {

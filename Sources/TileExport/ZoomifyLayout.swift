@@ -29,7 +29,7 @@ struct ZoomifyLayout: StaticLayout {
   func names(of tile: TileAddress) -> [String] {
     let level = tile.level - firstLevel
     return grid.groups(level: level, x: tile.column, y: tile.row).map { group in
-      PathText.string {
+      URLWriter.string {
         ZoomifyTile(group: group, level: level, x: tile.column, y: tile.row).write(&$0, format)
       }
     }

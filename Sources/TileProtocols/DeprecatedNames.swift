@@ -1,6 +1,6 @@
 /// Request names of version 0.1. They are still accepted, but documented nowhere; answers contain the present names
 /// alone. To remove them, remove this file, and each use that no longer compiles.
-package enum FormerNames {
+package enum DeprecatedNames {
   // Parts of the API, below `/api/`.
   package static let trash: StaticString = "deleted"
   package static let pairing: StaticString = "qr.svg"

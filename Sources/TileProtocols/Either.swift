@@ -2,7 +2,7 @@ import TileGeometry
 
 /// A request of one of two protocols; nested as the second, of any number. All types are concrete, so that a request
 /// crosses no existential. The functions are inlined, so that it is not copied from each into the next.
-enum OneOf<First: TileProtocol, Other: TileProtocol>: TileProtocol {
+enum Either<First: TileProtocol, Other: TileProtocol>: TileProtocol {
   case first(First)
   case other(Other)
 
@@ -70,7 +70,7 @@ enum OneOf<First: TileProtocol, Other: TileProtocol>: TileProtocol {
   }
 
   @inline(__always)
-  func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {
+  func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TileResolution {
     switch self {
     case .first(let request): request.place(in: pyramid, limits)
     case .other(let request): request.place(in: pyramid, limits)
@@ -79,7 +79,7 @@ enum OneOf<First: TileProtocol, Other: TileProtocol>: TileProtocol {
 
   @inline(__always)
   func link(
-    _ path: RawPath, to place: TilePlace, in pyramid: Pyramid, _ limits: PictureLimits
+    _ path: RawPath, to place: TileResolution, in pyramid: Pyramid, _ limits: PictureLimits
   ) -> IIIFTileLink? {
     switch self {
     case .first(let request): request.link(path, to: place, in: pyramid, limits)

@@ -1,7 +1,7 @@
 /// A protocol that presents an image as files: one document, and tiles by their names.
 package protocol FileProtocol: TileProtocol {
   associatedtype Tile: Sendable
-  var file: AskedFile<Tile> { get }
+  var file: RequestedFile<Tile> { get }
 }
 
 extension FileProtocol {
@@ -10,7 +10,7 @@ extension FileProtocol {
 }
 
 /// The file that a request of a protocol with files asks for.
-package struct AskedFile<Tile: Sendable>: Sendable {
+package struct RequestedFile<Tile: Sendable>: Sendable {
   private enum Kind: Sendable {
     case document
     case tile(Tile)

@@ -5,7 +5,7 @@ import TileGeometry
 ///
 /// Stored levels are rounded up. A level here is the stored level of the same scale, without the last column or row of
 /// pixels if the two sizes differ.
-package struct FlooredGrid: Sendable {
+package struct RoundDownPyramid: Sendable {
   private let pyramid: Pyramid
   /// Pixels along a tile's side.
   let tileSize: Int

@@ -38,14 +38,14 @@ package protocol TileProtocol: Sendable {
   var format: PictureFormat? { get }
 
   /// Returns the place of the tile or picture that the request asks for.
-  func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace
+  func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TileResolution
 
   /// Returns the Link header of the answer; nil if the protocol has none.
   /// - Parameters:
   ///   - path: the path of the request.
   ///   - place: the place that the request asks for.
   func link(
-    _ path: RawPath, to place: TilePlace, in pyramid: Pyramid, _ limits: PictureLimits
+    _ path: RawPath, to place: TileResolution, in pyramid: Pyramid, _ limits: PictureLimits
   ) -> IIIFTileLink?
 
   func document(of image: DescribedImage) -> TileDocument
@@ -77,7 +77,7 @@ extension TileProtocol {
   package var wholeID: Range<Int>? { nil }
 
   package func link(
-    _ path: RawPath, to place: TilePlace, in pyramid: Pyramid, _ limits: PictureLimits
+    _ path: RawPath, to place: TileResolution, in pyramid: Pyramid, _ limits: PictureLimits
   ) -> IIIFTileLink? { nil }
 
   package func location(ofID id: String, base: String) -> String {

@@ -3,13 +3,13 @@ package import TileGeometry
 /// A request of any supported tile protocol.
 package struct TileRequest: Sendable {
   /// All protocols, distinguished by their first segment. To add one, add a line.
-  private typealias Served = OneOf<
+  private typealias Served = Either<
     DeepZoomRequest,
-    OneOf<
+    Either<
       XYZRequest,
-      OneOf<
+      Either<
         ZoomifyRequest,
-        OneOf<
+        Either<
           IIIFRequest,
           IIPRequest
         >
@@ -61,7 +61,7 @@ package struct TileRequest: Sendable {
   package var subject: TileSubject { request.subject }
 
   /// Returns the place of the tile or picture that the request asks for.
-  package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {
+  package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TileResolution {
     request.place(in: pyramid, limits)
   }
 
@@ -70,7 +70,7 @@ package struct TileRequest: Sendable {
   ///   - path: the path of the request.
   ///   - place: the place that the request asks for.
   package func link(
-    _ path: RawPath, to place: TilePlace, in pyramid: Pyramid, _ limits: PictureLimits
+    _ path: RawPath, to place: TileResolution, in pyramid: Pyramid, _ limits: PictureLimits
   ) -> IIIFTileLink? {
     request.link(path, to: place, in: pyramid, limits)
   }

@@ -49,7 +49,7 @@ extension IIIFImageRequest {
     case .stored(let tile):
       let picture = picture(of: tile, in: pyramid)
       return try #require(picture)
-    case .cut, .nowhere: throw TileRefusal("it is no picture")
+    case .cut, .nowhere: throw TileRequestError("it is no picture")
     }
   }
 }
@@ -74,7 +74,7 @@ struct ReadRequest {
 
   var endingLength: Int { path.withUnsafeBytes { request.endingLength(Self.target($0)) } }
 
-  func place(in pyramid: Pyramid) -> TilePlace { request.place(in: pyramid, PictureLimits()) }
+  func place(in pyramid: Pyramid) -> TileResolution { request.place(in: pyramid, PictureLimits()) }
 
   /// The stored tile that is asked for, if the pyramid has it.
   func tile(in pyramid: Pyramid) -> TileAddress? {

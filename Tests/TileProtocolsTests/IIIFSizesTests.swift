@@ -153,7 +153,7 @@ struct IIIFSizesTests {
 
   /// The size of the answer; nil for 400.
   private static func size(_ path: String, in pyramid: Pyramid) throws -> PixelSize? {
-    guard let request = ReadRequest(path) else { throw TileRefusal("no request") }
+    guard let request = ReadRequest(path) else { throw TileRequestError("no request") }
     switch request.place(in: pyramid) {
     case .picture(let picture): return picture.size
     case .stored(let tile):

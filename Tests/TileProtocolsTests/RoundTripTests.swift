@@ -13,7 +13,7 @@ struct RoundTripTests {
       let grid = scheme.grid(of: pyramid)
       guard tile.level >= scheme.coarsestLevel(of: pyramid) else { continue }
       let (source, format) = (try #require(grid.rectangle(of: tile)), TileFormat.allCases.randomElement()!)
-      let name = PathText.string { scheme.write(tile, source, of: grid, format, to: &$0) }
+      let name = URLWriter.string { scheme.write(tile, source, of: grid, format, to: &$0) }
       let request = try #require(ReadRequest(scheme.folder(ofID: id, base: "") + name), "\(name)")
       #expect(request.id == id && request.request.format == PictureFormat(format))
       switch (scheme, request.place(in: pyramid)) {
@@ -38,7 +38,7 @@ struct RoundTripTests {
 
   /// Without overlap it is the stored tile, else the same pixels of its level, without padding.
   private static func xyz(
-    _ place: TilePlace, _ pyramid: Pyramid, _ tile: TileAddress, _ source: PixelRect
+    _ place: TileResolution, _ pyramid: Pyramid, _ tile: TileAddress, _ source: PixelRect
   ) -> Bool {
     let size = PixelSize(width: source.width, height: source.height)!
     return place
@@ -49,9 +49,9 @@ struct RoundTripTests {
   func padding() throws {
     let pyramid = Pyramid(imageSize: PixelSize(width: 700, height: 500)!, tileSize: 512)!
     let edge = PixelRect(x: 512, y: 0, width: 188, height: 500)
-    let padded = TilePlace.cut(
+    let padded = TileResolution.cut(
       edge, level: pyramid.topLevel, paddedTo: PixelSize(width: 512, height: 512)!)
-    let stored = TilePlace.stored(TileAddress(level: pyramid.topLevel, column: 1, row: 0))
+    let stored = TileResolution.stored(TileAddress(level: pyramid.topLevel, column: 1, row: 0))
     for (name, place) in [
       ("0.jpg", padded), ("0.jpg?@unpadded", padded), ("0@2x.jpg", padded), ("0@unpadded.jpg", stored),
       ("0@unpadded.jpg?v=1", stored),
@@ -70,13 +70,13 @@ struct RoundTripTests {
     guard pyramid.overlap == 0 else { return }
     let source = try #require(pyramid.rectangle(of: tile))
     var names = [
-      PathText.string { IIIFTileName.write(numbersOf: source, level: tile.level, of: pyramid, .png, &$0) }
+      URLWriter.string { IIIFTileName.write(numbersOf: source, level: tile.level, of: pyramid, .png, &$0) }
     ]
     if isAlone(pyramid, tile) {
       let size = pyramid.size(ofLevel: tile.level)
-      names.append(PathText.string { IIIFTileName.write(wholeAs: size, .png, &$0) })
+      names.append(URLWriter.string { IIIFTileName.write(wholeAs: size, .png, &$0) })
       if tile.level == pyramid.topLevel {
-        names.append(PathText.string { IIIFTileName.write(wholeAs: nil, .png, &$0) })
+        names.append(URLWriter.string { IIIFTileName.write(wholeAs: nil, .png, &$0) })
       }
     }
     for name in names {
@@ -93,7 +93,7 @@ struct RoundTripTests {
         for x in 0..<grid.levels.columns(ofLevel: level) {
           let tile = ZoomifyTile(
             group: grid.groups(level: level, x: x, y: y).lowerBound, level: level, x: x, y: y)
-          let name = PathText.string { tile.write(&$0, .jpeg) }
+          let name = URLWriter.string { tile.write(&$0, .jpeg) }
           let request = try #require(ReadRequest(ZoomifyRequest.folder(ofID: "x", base: "") + name))
           let stored = pyramid.topLevel - (grid.levels.levelCount - 1 - level)
           switch request.place(in: pyramid) {

@@ -82,7 +82,7 @@ import ZigguratTileProtocols
   }
 
   @Test func `descriptions of present names have no former name`() {
-    for name in FormerNames.parameters.keys { #expect(!ListQuery.parameters.contains(name)) }
+    for name in DeprecatedNames.parameters.keys { #expect(!ListQuery.parameters.contains(name)) }
     let unknown = errors([("nothing", "1")]).first?.detail ?? ""
     for name in ["margin", "overview", "describe"] {
       #expect(!unknown.contains(" \(name)"), "\(unknown)")

@@ -3,7 +3,7 @@ package import TileStorage
 
 /// Deep Zoom: `/dzi/{id}.dzi` and `/dzi/{id}_files/{level}/{column}_{row}.{ending}`.
 package struct DeepZoomRequest: FileProtocol {
-  package let file: AskedFile<TileAddress>
+  package let file: RequestedFile<TileAddress>
 
   package static let labels = ["dzi"]
 
@@ -37,9 +37,9 @@ package struct DeepZoomRequest: FileProtocol {
 
   package var subject: TileSubject { file.subject(hasMetadata: false, "Deep Zoom") }
 
-  package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {
+  package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TileResolution {
     guard let address = file.tile else {
-      return .nowhere(TileRefusal("a tile is named LEVEL/COLUMN_ROW.FORMAT", status: 404))
+      return .nowhere(TileRequestError("a tile is named LEVEL/COLUMN_ROW.FORMAT", status: 404))
     }
     return .stored(address)
   }
@@ -58,7 +58,7 @@ extension TileAddress {
   }
 
   /// Writes the name. Inverse of `init(deepZoom:)`.
-  package func write(deepZoom text: inout PathText, _ format: TileFormat) {
+  package func write(deepZoom text: inout URLWriter, _ format: TileFormat) {
     text.put(tile: (level, column, row), UInt8(ascii: "/"), UInt8(ascii: "_"), format)
   }
 }

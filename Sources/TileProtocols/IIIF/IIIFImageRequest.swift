@@ -79,7 +79,7 @@ struct IIIFImageRequest: Hashable {
   }
 
   /// Returns the place in the image that the request asks for.
-  func place(in pyramid: Pyramid, _ limits: PictureLimits) throws(TileRefusal) -> TilePlace {
+  func place(in pyramid: Pyramid, _ limits: PictureLimits) throws(TileRequestError) -> TileResolution {
     let region = try region.rectangle(in: pyramid.imageSize)
     let isPlain = rotation == 0 && !isMirrored && quality == .color
     // The requests of viewers for tiles. No limit applies to these.
@@ -110,14 +110,14 @@ struct IIIFImageRequest: Hashable {
     return size.map { Picture(region: region, size: $0, format: format) }
   }
 
-  private func picture(of region: PixelRect, _ limits: PictureLimits) throws(TileRefusal) -> Picture {
+  private func picture(of region: PixelRect, _ limits: PictureLimits) throws(TileRequestError) -> Picture {
     var picture = Picture(region: region, size: try size.pixels(of: region, limits), format: format)
     picture.isMirrored = isMirrored
     picture.rotation = rotation
     picture.quality = quality
     let area = format.limit(limits.area)
     guard picture.size.width * picture.size.height <= area else {
-      throw TileRefusal(
+      throw TileRequestError(
         "a \(format.fileExtension) of \(picture.size.width)×\(picture.size.height) pixels takes too long; at most "
           + "\(area) pixels can be had, or \(limits.area) as jpg")
     }
@@ -127,7 +127,7 @@ struct IIIFImageRequest: Hashable {
       : Rotation(degrees: rotation).bounds(Double(picture.size.width), Double(picture.size.height))
     let most = PictureLimits.side(of: format)
     guard box.width <= Double(most), box.height <= Double(most) else {
-      throw TileRefusal("\(format.fileExtension) holds \(most) pixels along a side")
+      throw TileRequestError("\(format.fileExtension) holds \(most) pixels along a side")
     }
     return picture
   }
@@ -137,7 +137,7 @@ extension Picture {
   /// Writes the canonical request for this picture of an image (IIIF Image API 3.0, section 4.8; 2.1, section 4.7).
   /// - Parameter statesHeight: whether version 2 also states a height that follows from the width.
   func write(
-    iiif text: inout PathText, of image: PixelSize, _ version: IIIFVersion, _ limits: PictureLimits,
+    iiif text: inout URLWriter, of image: PixelSize, _ version: IIIFVersion, _ limits: PictureLimits,
     statesHeight: Bool = false
   ) {
     text.put(region: region, of: image)
@@ -176,6 +176,6 @@ extension Picture {
   package func iiif(
     of image: PixelSize, _ version: IIIFVersion, _ limits: PictureLimits, statesHeight: Bool = false
   ) -> String {
-    PathText.string { write(iiif: &$0, of: image, version, limits, statesHeight: statesHeight) }
+    URLWriter.string { write(iiif: &$0, of: image, version, limits, statesHeight: statesHeight) }
   }
 }

@@ -28,7 +28,7 @@ enum IIIFNumber {
   }
 }
 
-extension PathText {
+extension URLWriter {
   /// Writes a number as briefly as possible, to a millionth (3.0, section 4.7). An integer has no point.
   mutating func put(decimal number: Double) {
     // Nearly all rotations are 0.

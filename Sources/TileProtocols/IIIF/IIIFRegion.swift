@@ -37,19 +37,19 @@ enum IIIFRegion: Hashable {
   }
 
   /// Returns the region's rectangle in image space, cut at the image's edges.
-  func rectangle(in image: PixelSize) throws(TileRefusal) -> PixelRect {
+  func rectangle(in image: PixelSize) throws(TileRequestError) -> PixelRect {
     switch self {
     case .full: return PixelRect(x: 0, y: 0, width: image.width, height: image.height)
     case .square:
       let side = min(image.width, image.height)
       return PixelRect(x: (image.width - side) / 2, y: (image.height - side) / 2, width: side, height: side)
     case .pixels(let x, let y, let width, let height):
-      guard width > 0, height > 0 else { throw TileRefusal("the region is empty") }
-      guard x < image.width, y < image.height else { throw TileRefusal("the region is outside the image") }
+      guard width > 0, height > 0 else { throw TileRequestError("the region is empty") }
+      guard x < image.width, y < image.height else { throw TileRequestError("the region is outside the image") }
       return PixelRect(x: x, y: y, width: min(width, image.width - x), height: min(height, image.height - y))
     case .percent(let x, let y, let width, let height):
-      guard width > 0, height > 0 else { throw TileRefusal("the region is empty") }
-      guard x < 100, y < 100 else { throw TileRefusal("the region is outside the image") }
+      guard width > 0, height > 0 else { throw TileRequestError("the region is empty") }
+      guard x < 100, y < 100 else { throw TileRequestError("the region is outside the image") }
       func pixels(_ percent: Double, of side: Int) -> Double {
         IIIFNumber.pixels(min(percent, 100), percentOf: side)
       }

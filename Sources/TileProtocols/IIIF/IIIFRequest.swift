@@ -98,17 +98,17 @@ package struct IIIFRequest: TileProtocol {
     return image.format
   }
 
-  package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {
+  package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TileResolution {
     switch asked {
     case .information, .base: return .nowhere(.noSuchTile)
-    case .malformed(let part): return .nowhere(TileRefusal(part.rule(version)))
+    case .malformed(let part): return .nowhere(TileRequestError(part.rule(version)))
     case .image(let image):
-      do throws(TileRefusal) { return try image.place(in: pyramid, limits) } catch { return .nowhere(error) }
+      do throws(TileRequestError) { return try image.place(in: pyramid, limits) } catch { return .nowhere(error) }
     }
   }
 
   package func link(
-    _ path: RawPath, to place: TilePlace, in pyramid: Pyramid, _ limits: PictureLimits
+    _ path: RawPath, to place: TileResolution, in pyramid: Pyramid, _ limits: PictureLimits
   ) -> IIIFTileLink? {
     guard case .image(let image) = asked else { return nil }
     switch place {

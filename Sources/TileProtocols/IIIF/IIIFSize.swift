@@ -64,7 +64,7 @@ struct IIIFSize: Hashable {
   }
 
   /// Returns the size of the picture in pixels before its rotation.
-  func pixels(of region: PixelRect, _ limits: PictureLimits) throws(TileRefusal) -> PixelSize {
+  func pixels(of region: PixelRect, _ limits: PictureLimits) throws(TileRequestError) -> PixelSize {
     let (width, height) = (region.width, region.height)
     func scaled(_ percent: Double, _ side: Int) -> Int {
       Int(IIIFNumber.pixels(percent, percentOf: side).rounded())
@@ -87,10 +87,10 @@ struct IIIFSize: Hashable {
         : (highest == 0 ? 0 : Self.side(width, highest, height), highest)
     }
     guard asked.0 > 0, asked.1 > 0, let size = PixelSize(width: asked.0, height: asked.1) else {
-      throw TileRefusal("the size is below one pixel")
+      throw TileRequestError("the size is below one pixel")
     }
     if !mayGrow, size.width > width || size.height > height {
-      throw TileRefusal("the size is larger than the region, which '^' alone allows")
+      throw TileRequestError("the size is larger than the region, which '^' alone allows")
     }
     if !limits.allow(size) {
       // Reduced to the limits (3.0, section 4.2).
@@ -119,8 +119,8 @@ struct IIIFSize: Hashable {
     max(1, Int(min(Double(side) * Double(wanted) / Double(original), 1e15).rounded()))
   }
 
-  private static func tooLarge(_ limits: PictureLimits) -> TileRefusal {
-    TileRefusal(
+  private static func tooLarge(_ limits: PictureLimits) -> TileRequestError {
+    TileRequestError(
       "the picture is larger than \(limits.area) pixels or \(PictureLimits.side) along a side")
   }
 }

@@ -26,7 +26,7 @@ package struct IIIFTileLink {
   }
 
   /// An upper bound of the header's length without the base, in bytes.
-  package var room: Int { 3 * id.count + PathText.longestName + 128 }
+  package var room: Int { 3 * id.count + URLWriter.longestName + 128 }
 
   /// Writes the header's value, terminated by NUL.
   /// - Parameters:
@@ -35,7 +35,7 @@ package struct IIIFTileLink {
   package func write(
     base: (UnsafeRawBufferPointer, UnsafeRawBufferPointer), into buffer: UnsafeMutableRawBufferPointer
   ) {
-    var text = PathText(buffer)
+    var text = URLWriter(buffer)
     text.put("<")
     text.put(base.0)
     text.put(base.1)
@@ -62,7 +62,7 @@ package struct IIIFTileLink {
   }
 }
 
-extension PathText {
+extension URLWriter {
   /// Writes an id as `PercentEncoding.encode` does, independent of the escapes that the client sent.
   fileprivate mutating func put(encoding id: UnsafeRawBufferPointer) {
     var from = 0

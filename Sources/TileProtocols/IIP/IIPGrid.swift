@@ -8,14 +8,14 @@ package import TileGeometry
 package struct IIPGrid {
   private let pyramid: Pyramid
   /// A level for each resolution; a side has at least one pixel.
-  package let resolutions: FlooredGrid
+  package let resolutions: RoundDownPyramid
 
   package init(_ pyramid: Pyramid) {
     self.pyramid = pyramid
-    resolutions = FlooredGrid(pyramid, tileSize: pyramid.tileSize, leastSide: 1)
+    resolutions = RoundDownPyramid(pyramid, tileSize: pyramid.tileSize, leastSide: 1)
   }
 
-  func place(resolution: Int, tile: Int) -> TilePlace {
+  func place(resolution: Int, tile: Int) -> TileResolution {
     guard resolution < resolutions.levelCount else { return .nowhere(.noSuchTile) }
     let (row, column) = tile.quotientAndRemainder(dividingBy: resolutions.columns(ofLevel: resolution))
     guard row < resolutions.rows(ofLevel: resolution) else { return .nowhere(.noSuchTile) }

@@ -38,7 +38,7 @@ struct IIPObjects {
     }
 
     /// Returns the lines of the answer for this object.
-    fileprivate func lines(_ pyramid: Pyramid, _ grid: FlooredGrid) -> [String] {
+    fileprivate func lines(_ pyramid: Pyramid, _ grid: RoundDownPyramid) -> [String] {
       switch self {
       case .version: return ["IIP:1.0"]
       case .basicInformation:

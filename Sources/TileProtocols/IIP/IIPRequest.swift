@@ -121,7 +121,7 @@ package struct IIPRequest: TileProtocol {
     }
   }
 
-  package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {
+  package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TileResolution {
     switch asked {
     case .tile(_, let resolution, let number, _): IIPGrid(pyramid).place(resolution: resolution, tile: number)
     case .view(_, let view): view.place(in: pyramid, limits)
@@ -133,7 +133,7 @@ package struct IIPRequest: TileProtocol {
   }
 
   package func link(
-    _ path: RawPath, to place: TilePlace, in pyramid: Pyramid, _ limits: PictureLimits
+    _ path: RawPath, to place: TileResolution, in pyramid: Pyramid, _ limits: PictureLimits
   ) -> IIIFTileLink? {
     guard case .iiif(let request) = asked else { return nil }
     return request.link(path, to: place, in: pyramid, limits)

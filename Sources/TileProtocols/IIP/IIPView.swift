@@ -13,13 +13,13 @@ struct IIPView {
   var encodingQuality: UInt8?
   var format: PictureFormat?
 
-  func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {
+  func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TileResolution {
     guard let format else { return .nowhere(.noSuchTile) }
     let image = pyramid.imageSize
     let (x, y) = (region?.x ?? 0, region?.y ?? 0)
     let (across, down) = (min(region?.width ?? 1, 1 - x), min(region?.height ?? 1, 1 - y))
     let (imageWidth, imageHeight) = (Double(image.width), Double(image.height))
-    guard x < 1, y < 1 else { return .nowhere(TileRefusal("RGN is outside the image")) }
+    guard x < 1, y < 1 else { return .nowhere(TileRequestError("RGN is outside the image")) }
     let rectangle = PixelRect(
       nearest: (x * imageWidth, y * imageHeight), size: (across * imageWidth, down * imageHeight), in: image)
     let size = size(across * imageWidth, down * imageHeight, of: image, as: format, limits)

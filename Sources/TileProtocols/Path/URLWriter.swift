@@ -1,7 +1,7 @@
 import TileStorage
 
 /// A writer of a part of a URL straight to memory, for text that needs no escape.
-package struct PathText {
+package struct URLWriter {
   private let buffer: UnsafeMutableRawBufferPointer
   package private(set) var count = 0
 
@@ -15,9 +15,9 @@ package struct PathText {
   package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
 
   /// - Parameter room: bytes; an upper bound of the length.
-  package static func string(room: Int = longestName, _ write: (inout PathText) -> Void) -> String {
+  package static func string(room: Int = longestName, _ write: (inout URLWriter) -> Void) -> String {
     String(unsafeUninitializedCapacity: room) { buffer in
-      var text = PathText(UnsafeMutableRawBufferPointer(buffer))
+      var text = URLWriter(UnsafeMutableRawBufferPointer(buffer))
       write(&text)
       return text.count
     }

@@ -39,7 +39,7 @@ package enum TileScheme: String, CaseIterable, Sendable {
   /// - Parameter source: the tile's pixels, level space.
   func write(
     _ tile: TileAddress, _ source: PixelRect, of pyramid: Pyramid, _ format: TileFormat,
-    to text: inout PathText
+    to text: inout URLWriter
   ) {
     switch self {
     case .deepZoom: tile.write(deepZoom: &text, format)

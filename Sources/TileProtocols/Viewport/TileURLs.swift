@@ -22,8 +22,8 @@ struct TileURLs {
 
   /// Writes the tile's URL as a JSON string.
   func write(_ tile: CoveredTile, _ text: inout JSONText) {
-    withUnsafeTemporaryAllocation(byteCount: PathText.longestName, alignment: 1) { buffer in
-      var name = PathText(buffer)
+    withUnsafeTemporaryAllocation(byteCount: URLWriter.longestName, alignment: 1) { buffer in
+      var name = URLWriter(buffer)
       scheme.write(tile.address, tile.source, of: pyramid, format, to: &name)
       text.string { text in
         text.part(escaped: head)

@@ -127,8 +127,8 @@ package struct ViewportQuery: Hashable, Sendable {
 extension ViewportQuery {
   /// The names of all parameters, with that of the generation and those of version 0.1.
   package static var parameterNames: Set<String> {
-    let former = FormerNames.parameters.filter { Values.accepted.contains($0.value) }.keys
-    return Set(Values.accepted).union(former).union(FormerNames.included.map(\.key))
+    let former = DeprecatedNames.parameters.filter { Values.accepted.contains($0.value) }.keys
+    return Set(Values.accepted).union(former).union(DeprecatedNames.included.map(\.key))
   }
 
   /// The parameters by name, each at most once.
@@ -146,8 +146,8 @@ extension ViewportQuery {
 
     /// - Parameter sentName: perhaps a name of version 0.1.
     mutating func add(_ sentName: String, _ value: String) {
-      let name = FormerNames.present(sentName, among: Self.accepted)
-      guard Self.known.contains(name) || FormerNames.included.contains(where: { $0.key == name }) else {
+      let name = DeprecatedNames.present(sentName, among: Self.accepted)
+      guard Self.known.contains(name) || DeprecatedNames.included.contains(where: { $0.key == name }) else {
         if name != "v", errors.count < InvalidInput.most {
           errors.append(
             InvalidInput(parameter: name, UnknownParameter(name, besides: Self.known).description))
@@ -228,7 +228,7 @@ extension ViewportQuery {
           refuse("include", text, "one or more of \(names), each once, with commas between")
         }
       }
-      for (name, item) in FormerNames.included where flag(name) {
+      for (name, item) in DeprecatedNames.included where flag(name) {
         if let item = Included(rawValue: item) { included.insert(item) }
       }
       return included

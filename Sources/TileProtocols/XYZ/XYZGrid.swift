@@ -26,7 +26,7 @@ package struct XYZGrid {
   ///
   /// A tile of twice the pixels is cut from the next level. The finest level has no next one, so that its tiles keep
   /// their size: browsers scale a tile to its place.
-  func place(of tile: XYZTile) -> TilePlace {
+  func place(of tile: XYZTile) -> TileResolution {
     guard tile.z <= maximumZ else { return .nowhere(.noSuchTile) }
     let plain = TileAddress(level: baseLevel + tile.z, column: tile.x, row: tile.y)
     guard pyramid.contains(plain) else { return .nowhere(.noSuchTile) }
@@ -76,7 +76,7 @@ package struct XYZTile: Hashable, Sendable {
   }
 
   /// Writes the name. Inverse of `init(_:)`.
-  package func write(_ text: inout PathText, _ format: TileFormat) {
+  package func write(_ text: inout URLWriter, _ format: TileFormat) {
     let slash = UInt8(ascii: "/")
     text.put(tile: (z, x, y), slash, slash, variant: isDouble ? "@2x" : isPadded ? "" : "@unpadded", format)
   }

@@ -4,7 +4,7 @@ import ZigguratHTTPMessages
 /// XYZ: `/xyz/{id}/tilejson.json`, and tiles: `/xyz/{id}/{z}/{x}/{y}.{ending}`, also with `@2x` or `@unpadded` before
 /// the extension.
 package struct XYZRequest: FileProtocol {
-  package let file: AskedFile<XYZTile>
+  package let file: RequestedFile<XYZTile>
 
   package static let labels = ["xyz"]
 
@@ -38,9 +38,9 @@ package struct XYZRequest: FileProtocol {
 
   package var subject: TileSubject { file.subject(hasMetadata: true, "XYZ") }
 
-  package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {
+  package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TileResolution {
     guard let tile = file.tile else {
-      return .nowhere(TileRefusal("a tile is named Z/X/Y.FORMAT", status: 404))
+      return .nowhere(TileRequestError("a tile is named Z/X/Y.FORMAT", status: 404))
     }
     return XYZGrid(pyramid).place(of: tile)
   }

@@ -14,12 +14,12 @@ package struct ZoomifyGrid: Sendable {
   private let pyramid: Pyramid
   private let tileSize: Int
   /// The levels; a side has no pixels if it was halved away.
-  package let levels: FlooredGrid
+  package let levels: RoundDownPyramid
 
   package init(_ pyramid: Pyramid, tileSize: Int = Self.tileSize) {
     self.pyramid = pyramid
     self.tileSize = tileSize
-    levels = FlooredGrid(pyramid, tileSize: tileSize, leastSide: 0)
+    levels = RoundDownPyramid(pyramid, tileSize: tileSize, leastSide: 0)
   }
 
   private var tileCount: Int { (0..<levels.levelCount).reduce(0) { $0 + levels.tileCount(ofLevel: $1) } }
@@ -50,13 +50,13 @@ package struct ZoomifyGrid: Sendable {
     return PixelRect(x: left, y: top, width: width, height: height)
   }
 
-  func place(of tile: ZoomifyTile) -> TilePlace {
+  func place(of tile: ZoomifyTile) -> TileResolution {
     guard let rectangle = rectangle(level: tile.level, x: tile.x, y: tile.y) else {
       return .nowhere(.noSuchTile)
     }
     let groups = groups(level: tile.level, x: tile.x, y: tile.y)
     guard groups.contains(tile.group) else {
-      return .nowhere(TileRefusal("this tile is in TileGroup\(groups.lowerBound)", status: 404))
+      return .nowhere(TileRequestError("this tile is in TileGroup\(groups.lowerBound)", status: 404))
     }
     let level = levels.storedLevel(ofLevel: tile.level)
     let address = TileAddress(level: level, column: tile.x, row: tile.y)
@@ -117,7 +117,7 @@ package struct ZoomifyTile: Hashable, Sendable {
   }
 
   /// Writes the name. Inverse of `init(_:)`.
-  package func write(_ text: inout PathText, _ format: TileFormat) {
+  package func write(_ text: inout URLWriter, _ format: TileFormat) {
     text.put("TileGroup")
     text.put(group)
     text.put("/")

@@ -2,7 +2,7 @@ package import TileGeometry
 
 /// Zoomify: `/zoomify/{id}/ImageProperties.xml` and `/zoomify/{id}/TileGroup{n}/{level}-{x}-{y}.{ending}`.
 package struct ZoomifyRequest: FileProtocol {
-  package let file: AskedFile<ZoomifyTile>
+  package let file: RequestedFile<ZoomifyTile>
 
   package static let labels = ["zoomify"]
 
@@ -38,9 +38,9 @@ package struct ZoomifyRequest: FileProtocol {
 
   package var subject: TileSubject { file.subject(hasMetadata: false, "Zoomify") }
 
-  package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {
+  package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TileResolution {
     guard let tile = file.tile else {
-      return .nowhere(TileRefusal("a tile is named TileGroup/LEVEL-X-Y.jpg", status: 404))
+      return .nowhere(TileRequestError("a tile is named TileGroup/LEVEL-X-Y.jpg", status: 404))
     }
     return ZoomifyGrid(pyramid).place(of: tile)
   }

@@ -78,7 +78,7 @@ struct CopyHandler: ChangeHandler {
       }
       if body["region"] == nil { refuse(["region"], "region is missing; \(Self.form)") }
       for (name, value) in body.sorted(by: { $0.key < $1.key }) {
-        let present = FormerNames.copyMembers[name] ?? name
+        let present = DeprecatedNames.copyMembers[name] ?? name
         if present != name, body[present] != nil {
           refuse([name], "\(name) is the former name of \(present); give one of them")
           continue

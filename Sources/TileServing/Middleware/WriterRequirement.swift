@@ -24,7 +24,7 @@ struct WriterRequirement: Middleware {
 extension Request {
   /// Whether only the writer may respond.
   fileprivate var requiresWriter: Bool {
-    let former = FormerNames.writerHeader
+    let former = DeprecatedNames.writerHeader
     return header("Ziggurat-Require-Writer") == "?1" || header(former.name) == former.value
   }
 }

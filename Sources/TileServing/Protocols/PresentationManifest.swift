@@ -187,7 +187,7 @@ struct PresentationManifest {
     while max(pyramid.size(ofLevel: level).width, pyramid.size(ofLevel: level).height) > side { level -= 1 }
     let size = pyramid.size(ofLevel: level)
     let service = IIIFRequest.folder(.three, ofID: PercentEncoding.encode(found.reference.text), base: base)
-    let name = PathText.string {
+    let name = URLWriter.string {
       let whole = PixelRect(x: 0, y: 0, width: size.width, height: size.height)
       IIIFTileName.write(whole, level: level, of: pyramid, .three, .jpeg, &$0)
     }

@@ -8,7 +8,7 @@ extension APIRequest {
     guard let known = parameters else { return nil }
     let query = query()
     let others = query.parameters.lazy.filter {
-      !known.contains(FormerNames.present($0.name, among: known))
+      !known.contains(DeprecatedNames.present($0.name, among: known))
     }.prefix(InvalidInput.most).map {
       InvalidInput(parameter: $0.name, UnknownParameter($0.name, besides: known).description)
     }

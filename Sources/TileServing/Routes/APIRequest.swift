@@ -34,13 +34,13 @@ package enum APIRequest: Sendable {
     } else if path.isPart("events", from: 5, to: end) {
       self = .events
     } else if path.isPart("pairing.svg", from: 5, to: end)
-      || path.isPart(FormerNames.pairing, from: 5, to: end)
+      || path.isPart(DeprecatedNames.pairing, from: 5, to: end)
     {
       self = .pairing
     } else if path.isPart("version", from: 5, to: end) {
       self = .version
     } else {
-      self = Self.trash(path, "trash") ?? Self.trash(path, FormerNames.trash) ?? .nothing
+      self = Self.trash(path, "trash") ?? Self.trash(path, DeprecatedNames.trash) ?? .nothing
     }
   }
 

@@ -50,7 +50,7 @@ struct ListQuery {
     }
     for (sentName, value) in parameters {
       if errors.count == InvalidInput.most { break }
-      let name = FormerNames.present(sentName, among: Self.parameters)
+      let name = DeprecatedNames.present(sentName, among: Self.parameters)
       if name == "book" { bookName = sentName }
       if !Self.parameters.contains(name) {
         refuse(name, UnknownParameter(name, besides: Self.parameters).description)
@@ -112,7 +112,7 @@ struct ListQuery {
   private static func fields(_ text: String) -> (ListedImage.Fields, [InvalidInput]) {
     if text == "all" { return (.all, []) }
     let names = text.split(separator: ",", omittingEmptySubsequences: false).map { name in
-      FormerNames.fields[String(name)] ?? String(name)
+      DeprecatedNames.fields[String(name)] ?? String(name)
     }
     let unknown = names.lazy.filter { !ListedImage.Fields.names.contains($0) }.prefix(InvalidInput.most).map {
       name in

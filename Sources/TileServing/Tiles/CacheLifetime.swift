@@ -65,7 +65,7 @@ enum CacheLifetime {
       var end = at
       while end < query.count, query[end] != UInt8(ascii: "&") { end += 1 }
       if end - at > 1, query[at + 1] == UInt8(ascii: "="),
-        query[at] == UInt8(ascii: "v") || query[at] == FormerNames.version
+        query[at] == UInt8(ascii: "v") || query[at] == DeprecatedNames.version
       {
         return hexadecimal(UnsafeRawBufferPointer(rebasing: query[(at + 2)..<end]))
       }

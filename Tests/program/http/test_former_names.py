@@ -17,7 +17,7 @@ def members(value) -> set[str]:
     return set().union(*map(members, value)) if isinstance(value, list) else set()
 
 
-class FormerNames(ServerTest):
+class DeprecatedNames(ServerTest):
     @classmethod
     def setUpClass(cls):
         base = folder("former")
