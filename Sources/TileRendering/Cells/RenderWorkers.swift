@@ -83,7 +83,7 @@ package final class RenderWorkers: Sendable {
     guard let server = ProcessLauncher.running else {
       return try own.render(task, of: archive, until: cancellation)
     }
-    let need = RenderNeed(task, of: archive)
+    let need = RenderLimits(task, of: archive)
     let request = RenderRequest(task, of: archive)
     var attempt = 1
     while true {
@@ -111,16 +111,16 @@ package final class RenderWorkers: Sendable {
 
   private func begin(_ server: ProcessLauncher, _ archive: TileArchive) throws(TerminationReason) -> Kept {
     let limits = SandboxLimits(
-      memory: RenderNeed.base, mostMemory: RenderNeed.most, processorSeconds: timeout * Self.longestUse,
+      memory: RenderLimits.base, mostMemory: RenderLimits.most, processorSeconds: timeout * Self.longestUse,
       niceness: Self.niceness)
     return Kept(cell: try server.begin(RenderWorker.kind, limits), archive: archive)
   }
 
   private func ask(
-    _ use: inout Kept, _ request: RenderRequest, _ need: RenderNeed, _ archive: TileArchive,
+    _ use: inout Kept, _ request: RenderRequest, _ need: RenderLimits, _ archive: TileArchive,
     _ cancellation: Cancellation
   ) throws(TerminationReason) -> Result<[UInt8], RenderError> {
-    let memory = RenderNeed.base + options.cacheBytes + need.memory
+    let memory = RenderLimits.base + options.cacheBytes + need.memory
     if memory > use.allowed {
       use.cell.allow(memory: memory)
       use.allowed = memory
@@ -203,7 +203,7 @@ package final class RenderWorkers: Sendable {
 }
 
 /// The limits of the process for one render.
-private struct RenderNeed {
+private struct RenderLimits {
   /// Bytes of memory besides the cached tiles and the picture.
   static let base = 96 << 20
   /// The maximum bytes of memory for any picture.
