@@ -2,7 +2,7 @@ import ZigguratCCell
 
 /// The unused memory that malloc keeps. Each thread has its own heap, and a heap stays at its largest size while
 /// anything is allocated behind the freed memory.
-enum HeapMemory {
+enum Malloc {
   /// Limits unused memory, for a program that runs for months. There are few heaps, whose ends are returned when they
   /// are free, and large blocks are allocated outside them.
   ///

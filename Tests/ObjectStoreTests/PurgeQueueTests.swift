@@ -97,5 +97,5 @@ import Testing
   @Test(
     "what is no address is refused",
     arguments: ["", "127.0.0.1:6081", "http://", "ftp://a/", "http://a b/", "http://a/\n"])
-  func addresses(_ text: String) { #expect(EdgeCache(text, key: "key") == nil) }
+  func addresses(_ text: String) { #expect(PurgeClient(text, key: "key") == nil) }
 }

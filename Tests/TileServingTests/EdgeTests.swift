@@ -29,7 +29,7 @@ import ZigguratTestSupport
   }
 
   private let folder = try! TemporaryFolder()
-  private static let key = EdgeKey.make()
+  private static let key = PurgeKey.make()
 
   private func site(isBehindEdge: Bool = true, maxAge: Int = 0) throws -> TileServer {
     var access = ServerOptions()

@@ -12,20 +12,20 @@ import Testing
   }
 
   @Test func `the key is 256 bits in lowercase hexadecimal, and nothing shorter`() {
-    #expect(EdgeKey(String(repeating: "0a", count: 32)) != nil)
+    #expect(PurgeKey(String(repeating: "0a", count: 32)) != nil)
     for text in [
       "", "secret", String(repeating: "0A", count: 32), String(repeating: "a", count: 63),
       String(repeating: "a", count: 65), String(repeating: "g", count: 64), String(repeating: "ä", count: 32),
     ] {
-      #expect(EdgeKey(text) == nil, "\(text)")
+      #expect(PurgeKey(text) == nil, "\(text)")
     }
-    #expect(EdgeKey.make().text != EdgeKey.make().text)
-    #expect(EdgeKey(EdgeKey.make().text) != nil)
+    #expect(PurgeKey.make().text != PurgeKey.make().text)
+    #expect(PurgeKey(PurgeKey.make().text) != nil)
   }
 
   @Test func `another key gives other surrogate keys of the same id`() {
-    let (one, other) = (EdgeKey.make(), EdgeKey.make())
-    #expect(SurrogateKey(of: "one", one.seed).text == SurrogateKey(of: "one", EdgeKey(one.text)!.seed).text)
+    let (one, other) = (PurgeKey.make(), PurgeKey.make())
+    #expect(SurrogateKey(of: "one", one.seed).text == SurrogateKey(of: "one", PurgeKey(one.text)!.seed).text)
     #expect(SurrogateKey(of: "one", one.seed).text != SurrogateKey(of: "one", other.seed).text)
   }
 }

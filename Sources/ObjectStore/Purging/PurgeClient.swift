@@ -1,7 +1,7 @@
 import ZigguratCCurl
 
 /// A shared cache in front of servers, which forgets when it is asked to.
-package struct EdgeCache: Sendable, CustomStringConvertible {
+package struct PurgeClient: Sendable, CustomStringConvertible {
   private let url: String
   private let key: String
 

@@ -3,7 +3,7 @@ import ZigguratCSodium
 /// The secret that all servers of a library share with the caches in front of them.
 ///
 /// It authorizes the servers' purge requests and is the source of the seed of surrogate keys.
-package struct EdgeKey: Sendable {
+package struct PurgeKey: Sendable {
   /// 64 lowercase hexadecimal digits: the value of the header `Ziggurat-Edge-Key`.
   package let text: String
   package let seed: SurrogateKey.Seed
@@ -26,12 +26,12 @@ package struct EdgeKey: Sendable {
   }
 
   /// Creates a key from the random numbers of the system.
-  package static func make() -> EdgeKey {
+  package static func make() -> PurgeKey {
     precondition(sodium_init() >= 0, "libsodium finds no source of random numbers")
     var bytes = [UInt8](repeating: 0, count: 32)
     randombytes_buf(&bytes, bytes.count)
     var text = [CChar](repeating: 0, count: 2 * bytes.count + 1)
     sodium_bin2hex(&text, text.count, bytes, bytes.count)
-    return EdgeKey(String(decoding: text.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))!
+    return PurgeKey(String(decoding: text.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))!
   }
 }

@@ -29,7 +29,7 @@ enum ExportCommand: Command {
     let output = try arguments.required("output")
     let options = try exportOptions(arguments)
     if let code = ProgramWorkers.start() { return code }
-    Interruption.listen()
+    SignalHandler.listen()
     let isQuiet = try arguments.flag("quiet")
     var list = ExportList(arguments.operands, output: output)
     if let library = ExportList.library(around: output) {
@@ -56,12 +56,12 @@ enum ExportCommand: Command {
           throw StorageError("write \(item.output)", "the archive that is exported is in it: \(source)")
         }
         let report = try item.withArchive { (archive) throws(StorageError) in
-          try TileExporter(archive, options: options, isCancelled: { Interruption.isAsked })
+          try TileExporter(archive, options: options, isCancelled: { SignalHandler.isAsked })
             .export(to: item.output, within: list.isOne ? nil : list.root)
         }
         if !isQuiet { Output.note("\(Output.oneLine(item.output)): \(words(report))") }
       } catch {
-        if Interruption.isAsked {
+        if SignalHandler.isAsked {
           let rest = list.isOne ? "nothing is left behind" : "what is finished stays, the rest left nothing"
           Output.error("interrupted; \(rest)")
           return .interrupted

@@ -35,7 +35,7 @@ enum ReindexCommand: Command {
     }
     if plan != nil, reports == nil { throw .requires("--plan", "--journal-dir") }
     if let code = ProgramWorkers.start() { return code }
-    Interruption.listen()
+    SignalHandler.listen()
     do throws(StorageError) {
       if let bucket = try ObjectLibrary.named(folder, report: Output.error) {
         // The shards of a plan have recorded their sources themselves.
@@ -62,12 +62,12 @@ enum ReindexCommand: Command {
       if let plan, let reports { try PlannedBuild.claim(plan, reports, in: folder, library.catalog) }
       var unreadable = 0
       let count = try library.updateCatalog(
-        readsAll: true, isCancelled: { Interruption.isAsked },
+        readsAll: true, isCancelled: { SignalHandler.isAsked },
         unreadable: { error in
           unreadable += 1
           Output.error(error.description)
         })
-      if Interruption.isAsked {
+      if SignalHandler.isAsked {
         Output.error("interrupted; what is in the catalog stays")
         return .interrupted
       }
@@ -105,8 +105,8 @@ enum ReindexCommand: Command {
       return .success
     }
     let count = try library.updateCatalog(
-      isCancelled: { Interruption.isAsked }, unreadable: { Output.error($0.description) })
-    if Interruption.isAsked { return .interrupted }
+      isCancelled: { SignalHandler.isAsked }, unreadable: { Output.error($0.description) })
+    if SignalHandler.isAsked { return .interrupted }
     Output.result("\(count) new in the catalog\n")
     return .success
   }

@@ -37,7 +37,7 @@ struct SpaceRekeying {
   }
 
   private func run(_ rekey: SpaceRekey, _ spaces: PrivateSpaces) throws(StorageError) -> ExitCode {
-    Interruption.listen()
+    SignalHandler.listen()
     // A file that may not grow is a write error, like a full disk.
     signal(SIGXFSZ, SIG_IGN)
     let extent = try rekey.extent()
@@ -50,7 +50,7 @@ struct SpaceRekeying {
     }
     guard isConfirmed() else {
       Output.note("nothing was changed")
-      return Interruption.isAsked ? .interrupted : .someFailed
+      return SignalHandler.isAsked ? .interrupted : .someFailed
     }
     // An open space could otherwise be written, and the new files would have to be sealed again.
     do throws(SpaceError) { try spaces.lock() } catch {
@@ -58,7 +58,7 @@ struct SpaceRekeying {
     }
     var line = PercentLine()
     let outcome = try rekey.run(
-      progress: { line.draw($0.done, of: $0.total) }, isStopped: { Interruption.isAsked })
+      progress: { line.draw($0.done, of: $0.total) }, isStopped: { SignalHandler.isAsked })
     line.end()
     switch outcome {
     case .done:
@@ -85,7 +85,7 @@ struct SpaceRekeying {
   private func isConfirmed() -> Bool {
     if isCertain { return true }
     Output.terminal("Backups and copies must be made again afterwards. Type yes to change the key: ")
-    return Interruption.waitForInput(STDIN_FILENO) && readLine() == "yes"
+    return SignalHandler.waitForInput(STDIN_FILENO) && readLine() == "yes"
   }
 }
 

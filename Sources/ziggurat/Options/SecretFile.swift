@@ -37,7 +37,7 @@ enum SecretFile {
 
   /// Returns the key that servers share with the caches in front of them, from a file in the library's folder. The
   /// first server creates the file.
-  static func edgeKey(library: String) throws(UsageError) -> EdgeKey {
+  static func edgeKey(library: String) throws(UsageError) -> PurgeKey {
     let file = "\(library)/.ziggurat-edge-key"
     if access(file, F_OK) != 0 {
       do throws(StorageError) { try makeEdgeKey(file, library: library) } catch {
@@ -48,8 +48,8 @@ enum SecretFile {
   }
 
   /// Returns the key of `--purge-key-file`.
-  static func edgeKey(_ file: String) throws(UsageError) -> EdgeKey {
-    guard let key = EdgeKey(try line(file)) else {
+  static func edgeKey(_ file: String) throws(UsageError) -> PurgeKey {
+    guard let key = PurgeKey(try line(file)) else {
       throw .cannot(
         "use \(file)",
         "invalid key (expected 64 lowercase hexadecimal digits, as 'openssl rand -hex 32' prints)")
@@ -72,7 +72,7 @@ enum SecretFile {
     defer { withExtendedLifetime(lock) {} }
     if access(file, F_OK) == 0 { return }
     let new = try AtomicFile(destination: file)
-    try new.write(Array((EdgeKey.make().text + "\n").utf8))
+    try new.write(Array((PurgeKey.make().text + "\n").utf8))
     try new.publish(mode: 0o600)
     try lock.synchronize()
   }

@@ -53,7 +53,7 @@ struct PasswordPrompt {
     var silent = settings
     silent.c_lflag &= ~tcflag_t(ECHO)
     // An interruption ends the wait below, and the echo is restored.
-    Interruption.listen()
+    SignalHandler.listen()
     tcsetattr(terminal, TCSAFLUSH, &silent)
     defer { tcsetattr(terminal, TCSAFLUSH, &settings) }
     let first = try line(of: terminal, "the terminal", after: title)
@@ -74,7 +74,7 @@ struct PasswordPrompt {
       return try Password { (room) throws(SpaceError) in
         var count = 0
         while count < room.count {
-          if title != nil, !Interruption.waitForInput(descriptor) {
+          if title != nil, !SignalHandler.waitForInput(descriptor) {
             failure = .interrupted
             break
           }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The user's request to stop. The first Ctrl-C, SIGTERM or SIGHUP lets the program clean up unfinished work; a second
 /// identical signal ends the process at once.
-enum Interruption {
+enum SignalHandler {
   private static let asked = Atomic<Bool>(false)
 
   static var isAsked: Bool { asked.load(ordering: .relaxed) }
@@ -20,7 +20,7 @@ enum Interruption {
     for number in [SIGINT, SIGTERM, SIGHUP] where !ServerSignals.isIgnored(number) {
       sigaddset(&signals, number)
       var action = sigaction()
-      action.__sigaction_handler.sa_handler = { _ in Interruption.asked.store(true, ordering: .relaxed) }
+      action.__sigaction_handler.sa_handler = { _ in SignalHandler.asked.store(true, ordering: .relaxed) }
       action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
       sigaction(number, &action, nil)
     }

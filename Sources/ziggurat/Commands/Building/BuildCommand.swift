@@ -119,7 +119,7 @@ enum BuildCommand: Command {
     }
     var builder = LibraryBuilder(
       store: store, options: options, jobs: jobs,
-      isCancelled: { Interruption.isAsked || BuildRun.isDiskFull.load(ordering: .relaxed) })
+      isCancelled: { SignalHandler.isAsked || BuildRun.isDiskFull.load(ordering: .relaxed) })
     builder.isDryRun = isDryRun
     builder.force = force
     builder.imageTimeout = imageTimeout
@@ -129,7 +129,7 @@ enum BuildCommand: Command {
     builder.mending = mending
     builder.keepsOld = try arguments.flag("keep-outdated")
     if builder.keepsOld, force { throw .conflict(arguments.spelled("keep-outdated"), "--force") }
-    Interruption.listen()
+    SignalHandler.listen()
     var opened: PlannedBuild.Opened?
     do {
       if let file = arguments.string("metrics-file") { try BuildMetrics.requireReplaceable(file) }

@@ -257,7 +257,7 @@ extension BuildRun {
   /// Returns the missing images that new sources may be under another name. If a folder cannot be read, or is not
   /// mounted, no image counts as missing.
   mutating func gone(_ scan: SourceScan) -> MissingImages? {
-    guard hasCatalog, part == nil, builder.mending == nil, scan.failures.isEmpty, !Interruption.isAsked,
+    guard hasCatalog, part == nil, builder.mending == nil, scan.failures.isEmpty, !SignalHandler.isAsked,
       !scan.roots.contains(where: \.isEmpty), !builder.isDryRun || Catalog.exists(in: library),
       let origins = (try? origins()) as? LibraryOrigins
     else { return nil }

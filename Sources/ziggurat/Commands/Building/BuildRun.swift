@@ -91,7 +91,7 @@ struct BuildRun {
       operands, library: library, asBooks: asBooks, prefix: prefix, followsLinks: followsLinks,
       remote: builder.remote, mayBeMissing: prunes == .all,
       pageCount: { try? SourceInspection(path: $0, options: options, pdfPassword: password).pages },
-      isCancelled: { Interruption.isAsked },
+      isCancelled: { SignalHandler.isAsked },
       onPassedOver: { path, reason in
         if isReported { Output.note("passed over: \(Output.oneLine(path)) is \(reason)") }
         if isListed {
@@ -109,7 +109,7 @@ struct BuildRun {
         if verbosity > .failures {
           Output.note("another build of \(Output.oneLine(library)) is running; waiting for its end")
         }
-      }, isCancelled: { Interruption.isAsked })
+      }, isCancelled: { SignalHandler.isAsked })
   }
 
   /// Builds all images of the operands.
@@ -139,7 +139,7 @@ struct BuildRun {
     // No watch existed for changes during the first build, so that the first scan is immediate.
     var isDue = true
     var idle = 0
-    while !Interruption.isAsked {
+    while !SignalHandler.isAsked {
       let something = events.wait(milliseconds: isDue ? 0 : 1000)
       idle += 1
       // Without events, as on network drives, one scan a minute.
@@ -268,11 +268,11 @@ struct BuildRun {
     for source in again { self.changes.forget(source) }
     for source in early { self.changes.postpone(source) }
     self.vacated = vacated
-    if Interruption.isAsked {
+    if SignalHandler.isAsked {
       if isFirst { Output.error("interrupted; what is finished stays, the rest left nothing") }
       return (.interrupted, tally)
     }
-    if Self.isDiskFull.load(ordering: .relaxed), !Interruption.isAsked {
+    if Self.isDiskFull.load(ordering: .relaxed), !SignalHandler.isAsked {
       // The first one was reported by its own name.
       if again.count > 1 {
         let reason = lacksInodes ? "the file system has no inodes left" : "the disk is full"

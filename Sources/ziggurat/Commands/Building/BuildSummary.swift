@@ -97,7 +97,7 @@ struct BuildSummary {
     progress?.count(sources: done.count)
     if let failure = outcome.failure {
       // An interrupted image is reported once, at the end.
-      if !Interruption.isAsked { add(failure, id: source.id) }
+      if !SignalHandler.isAsked { add(failure, id: source.id) }
       return
     }
     if asJSON { Output.json(object(source, outcome)) }

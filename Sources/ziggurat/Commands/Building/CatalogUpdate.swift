@@ -20,7 +20,7 @@ enum CatalogUpdate {
   /// updates it.
   static func run(_ library: String) {
     do throws(StorageError) {
-      try FolderRepository(root: library).updateCatalog(isCancelled: { Interruption.isAsked })
+      try FolderRepository(root: library).updateCatalog(isCancelled: { SignalHandler.isAsked })
     } catch {
       Output.note("the catalog is not up to date: \(error.reason)")
     }

@@ -19,7 +19,7 @@ enum PlanCommand: Command {
     let asBooks = try arguments.flag("book")
     let prefix = try BuildCommand.prefix(arguments)
     let isQuiet = try arguments.flag("quiet")
-    Interruption.listen()
+    SignalHandler.listen()
     var remote: (any RemoteSources)?
     do throws(StorageError) {
       if arguments.operands.contains(where: ObjectLibrary.isMeant) {
@@ -36,8 +36,8 @@ enum PlanCommand: Command {
     let scan = SourceScan(
       sources, library: arguments.string("library") ?? "", asBooks: asBooks, prefix: prefix,
       followsLinks: try arguments.flag("follow-links"), remote: remote,
-      isCancelled: { Interruption.isAsked })
-    if Interruption.isAsked { return .interrupted }
+      isCancelled: { SignalHandler.isAsked })
+    if SignalHandler.isAsked { return .interrupted }
     var failures = scan.failures
     do throws(StorageError) {
       var text: [UInt8] = []

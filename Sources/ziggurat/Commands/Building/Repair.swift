@@ -60,7 +60,7 @@ struct Repair {
       }
     }
     for (group, images) in groups.sorted(by: { $0.key.place.path < $1.key.place.path }) {
-      if Interruption.isAsked { break }
+      if SignalHandler.isAsked { break }
       try build(group, images, archives, &outcome)
     }
     if !outcome.removed.isEmpty {

@@ -24,7 +24,7 @@ struct BackgroundTasks {
     self.tileServer = tileServer
     let purging = server.cacheKey.map { key in
       CachePurger(
-        configuration.caches.purgeURLs.compactMap { EdgeCache($0, key: key.text) }, key.seed, of: library)
+        configuration.caches.purgeURLs.compactMap { PurgeClient($0, key: key.text) }, key.seed, of: library)
     }
     maintenance = LibraryMaintenance(
       library, tileServer, purging, process.access.spaces, isSilent: configuration.spaces.isServedAlone)
@@ -55,7 +55,7 @@ struct BackgroundTasks {
         // A space may have been created since.
         _ = spaces?.isOffered
         if seconds % 10 == 0 { tileServer.events.beat() }
-        if seconds % 30 == 0 { HeapMemory.giveBack() }
+        if seconds % 30 == 0 { Malloc.giveBack() }
         guard requests.isNew() else { continue }
         // A server of a private space ends when the space is locked.
         if isAlone { kill(getpid(), SIGTERM) } else { tileServer.lockSpaces() }

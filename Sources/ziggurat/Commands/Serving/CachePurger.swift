@@ -18,7 +18,7 @@ final class CachePurger: Sendable {
   /// - Parameters:
   ///   - caches: the caches to purge.
   ///   - seed: the seed of the surrogate keys in responses.
-  init(_ caches: [EdgeCache], _ seed: SurrogateKey.Seed, of library: any ImageRepository) {
+  init(_ caches: [PurgeClient], _ seed: SurrogateKey.Seed, of library: any ImageRepository) {
     self.seed = seed
     queues = caches.map { cache in
       PurgeQueue(cache.forget) { isReachable in

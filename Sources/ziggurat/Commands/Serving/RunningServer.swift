@@ -9,7 +9,7 @@ struct RunningServer {
   let listener: HTTPServer
   let uploads: Uploads?
   /// The key that the server shares with caches in front of it; nil without such caches.
-  let cacheKey: EdgeKey?
+  let cacheKey: PurgeKey?
   /// The key in the printed address of a private space.
   let gate: LaunchKeyAuth?
   /// The folder of the viewer; nil if it was not found.
@@ -47,7 +47,7 @@ struct RunningServer {
 
   private static func cacheKey(
     _ configuration: ServerConfiguration, _ process: ServerProcess, _ library: any ImageRepository
-  ) throws(UsageError) -> EdgeKey? {
+  ) throws(UsageError) -> PurgeKey? {
     guard configuration.caches.isShared else { return nil }
     if let key = process.purgeKey { return key }
     // Nothing is written into a folder that is not a library of this program.

@@ -29,7 +29,7 @@ final class ServerBuild: Sendable {
   func run(_ signals: ServerSignals) throws {
     var builder = LibraryBuilder(
       store: FolderStore(library: library), options: BuildOptions(),
-      jobs: ProcessInfo.processInfo.activeProcessorCount, isCancelled: { Interruption.isAsked })
+      jobs: ProcessInfo.processInfo.activeProcessorCount, isCancelled: { SignalHandler.isAsked })
     builder.imageTimeout = 600
     builder.onIgnored = { Output.note(Output.oneLine($0.description)) }
     if isInCache { try PictureCache.make(library) }
@@ -45,18 +45,18 @@ final class ServerBuild: Sendable {
       round.keepsDeleted = 86_400
       _ = round.run()
       first.set()
-      if !Interruption.isAsked { _ = round.watch() }
+      if !SignalHandler.isAsked { _ = round.watch() }
       last.set()
     }
     while !first.isSet {
-      if signals.wait(milliseconds: 100) == .end { Interruption.ask() }
+      if signals.wait(milliseconds: 100) == .end { SignalHandler.ask() }
     }
-    if Interruption.isAsked { throw ReportedFailure(exitCode: .interrupted) }
+    if SignalHandler.isAsked { throw ReportedFailure(exitCode: .interrupted) }
   }
 
   /// Cancels the build, which leaves no unfinished archives.
   func stop() {
-    Interruption.ask()
+    SignalHandler.ask()
     last.wait(upTo: 10)
   }
 }

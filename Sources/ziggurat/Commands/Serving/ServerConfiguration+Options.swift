@@ -205,7 +205,7 @@ extension ServerConfiguration.CacheSettings {
     isShared = reader.flag("shared-cache") || reader.string("purge-url") != nil
     purgeURLs =
       reader.list("purge-url", expected: "URLs such as http://127.0.0.1:6081/, several with commas between") {
-        EdgeCache($0, key: "") == nil ? nil : $0
+        PurgeClient($0, key: "") == nil ? nil : $0
       } ?? []
     keyFile = reader.string("purge-key-file")
     reader.set(&tileMaxAge, to: "tile-max-age", in: 0...31_536_000)

@@ -19,7 +19,7 @@ struct ServerProcess {
   /// A token that was made now, to be shown once; nil if no token is needed, or if it is from a file.
   let newToken: String?
   /// The key of `--purge-key-file`.
-  let purgeKey: EdgeKey?
+  let purgeKey: PurgeKey?
   let signals: ServerSignals
   /// The maximum number of open archives.
   let openArchives: Int
@@ -39,7 +39,7 @@ struct ServerProcess {
     {
       throw ReportedFailure(exitCode: code)
     }
-    HeapMemory.keepLittle()
+    Malloc.keepLittle()
     let place = configuration.library.location
     let settings = configuration.spaces
     // A space may be created at any time.
@@ -85,10 +85,10 @@ struct ServerProcess {
   /// Reads the files of secrets, and makes a token if there is no file of it.
   private static func readSecrets(
     _ configuration: ServerConfiguration, _ access: inout ServerOptions
-  ) throws(UsageError) -> (newToken: String?, purgeKey: EdgeKey?) {
+  ) throws(UsageError) -> (newToken: String?, purgeKey: PurgeKey?) {
     var errors: [UsageError] = []
     var newToken: String?
-    var purgeKey: EdgeKey?
+    var purgeKey: PurgeKey?
     if let path = configuration.changes.tokenFile {
       do throws(UsageError) { access.token = try SecretFile.token(path) } catch { errors.append(error) }
     } else if configuration.changes.isWritable {
