@@ -81,7 +81,7 @@ let package = Package(
     .target(
       name: prefixed("CJPEGStream"), dependencies: prefixed(["CJPEG"]), path: "Sources/C/CJPEGStream",
       cSettings: [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))]),
-    library("Cells", ["Threads", "CCell", "CSeccomp"]),
+    library("Sandbox", ["Threads", "CCell", "CSeccomp"]),
     library("Threads"),
     library("Files", ["CFileSystems", "CXXHash"]),
     library("Text"),
@@ -93,16 +93,16 @@ let package = Package(
     library(
       "Imaging",
       [
-        "Cells", "Files", "TileStorage", "CVips", "CLCMS", "CHEIF", "CJXL", "COpenJPEG", "CDICOM",
+        "Sandbox", "Files", "TileStorage", "CVips", "CLCMS", "CHEIF", "CJXL", "COpenJPEG", "CDICOM",
         "CPDFContent", "CPoppler", "CRSVG", "CRawPhoto",
       ]),
-    library("Metadata", ["Files", "Cells", "TileStorage", "CDeflate", "CGExiv2", "CHEIF"]),
+    library("Metadata", ["Files", "Sandbox", "TileStorage", "CDeflate", "CGExiv2", "CHEIF"]),
     library(
       "PyramidBuilding",
       [
         "Files",
         "Threads",
-        "CCell", "Cells", "Imaging", "Metadata", "TileStorage", "TileGeometry", "CDeflate", "CISAL",
+        "CCell", "Sandbox", "Imaging", "Metadata", "TileStorage", "TileGeometry", "CDeflate", "CISAL",
         "CJPEGStream",
         "CTIFF",
         "CTurboJPEG", "CWebP",
@@ -111,7 +111,7 @@ let package = Package(
     library(
       "TileRendering",
       [
-        "Files", "CCell", "Cells", "Imaging", "TileProtocols", "TileStorage", "TileGeometry", "CJPEGStream",
+        "Files", "CCell", "Sandbox", "Imaging", "TileProtocols", "TileStorage", "TileGeometry", "CJPEGStream",
         "CTurboJPEG",
       ]),
     library(
@@ -124,7 +124,7 @@ let package = Package(
         "ImageLibrary",
         "Files",
         "Threads",
-        "Catalog", "Cells", "HTTPMessages", "Metadata", "Text", "Uploading", "CQREncode",
+        "Catalog", "Sandbox", "HTTPMessages", "Metadata", "Text", "Uploading", "CQREncode",
         "TileProtocols", "TileRendering", "TileStorage", "TileGeometry", "CSodium",
       ], resources: [.embedInCode("Description/openapi.json")]),
     library(
@@ -151,14 +151,14 @@ let package = Package(
         "CCell",
         "Files", "Intake",
         "Threads",
-        "Cells", "Imaging", "PyramidBuilding", "PrivateSpaces", "HTTPServer", "Uploading", "TileServing",
+        "Sandbox", "Imaging", "PyramidBuilding", "PrivateSpaces", "HTTPServer", "Uploading", "TileServing",
         "Catalog",
         "HTTPMessages", "Metadata", "ObjectStore", "Text", "TileProtocols", "TileRendering", "TileExport",
         "TileStorage", "TileGeometry",
       ]),
       swiftSettings: strict),
     .executableTarget(
-      name: "ziggurat-cell-probe", dependencies: prefixed(["Cells", "CCell"]), path: "Tests/SandboxProbe",
+      name: "ziggurat-cell-probe", dependencies: prefixed(["Sandbox", "CCell"]), path: "Tests/SandboxProbe",
       swiftSettings: strict),
     // As a program of another package: they see what is public alone.
     .executableTarget(
@@ -169,7 +169,7 @@ let package = Package(
       name: "ziggurat-library-example", dependencies: prefixed(["PyramidBuilding", "TileStorage"]),
       path: "Tests/LibraryExample", packageAccess: false,
       swiftSettings: strict + [.enableUpcomingFeature("MemberImportVisibility")]),
-    tests("CellsTests", ["Cells", "ziggurat-cell-probe", "TestSupport"]),
+    tests("SandboxTests", ["Sandbox", "ziggurat-cell-probe", "TestSupport"]),
     .target(
       name: prefixed("TestSupport"), dependencies: prefixed(["Files"]), path: "Tests/TestSupport",
       swiftSettings: strict),
@@ -255,7 +255,7 @@ let package = Package(
 let readers = (
   name: "reader-fuzz",
   dependencies: prefixed([
-    "PyramidBuilding", "TileRendering", "Metadata", "Cells", "Imaging", "TileStorage", "TileGeometry",
+    "PyramidBuilding", "TileRendering", "Metadata", "Sandbox", "Imaging", "TileStorage", "TileGeometry",
     "HTTPMessages", "TileProtocols", "TileServing", "ObjectStore", "Files", "CISAL",
   ]), path: "Tests/fuzz", exclude: ["fuzz", "seeds.py"]
 )

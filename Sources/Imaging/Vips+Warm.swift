@@ -1,6 +1,6 @@
 import Glibc
 import ZigguratCVips
-package import ZigguratCells
+package import ZigguratSandbox
 
 /// The preparations of this module that a zygote may make before a sandboxed process starts.
 package enum ImagingWarmth {

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import TileStorage
-package import ZigguratCells
+package import ZigguratSandbox
 
 /// A sidecar cannot be read or edited at present, for a reason outside the sidecar. A retry may succeed later.
 package struct MetadataUnavailable: Error, CustomStringConvertible {

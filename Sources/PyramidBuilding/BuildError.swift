@@ -1,6 +1,6 @@
 import Glibc
 import TileStorage
-import ZigguratCells
+import ZigguratSandbox
 package import ZigguratFiles
 import ZigguratImaging
 

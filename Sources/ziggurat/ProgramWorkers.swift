@@ -1,6 +1,6 @@
 import PyramidBuilding
 import TileStorage
-import ZigguratCells
+import ZigguratSandbox
 import ZigguratImaging
 import ZigguratMetadata
 import ZigguratTileRendering

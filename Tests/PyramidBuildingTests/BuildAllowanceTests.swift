@@ -7,7 +7,7 @@ import ZigguratFiles
 import ZigguratTestSupport
 
 @testable import PyramidBuilding
-@testable import ZigguratCells
+@testable import ZigguratSandbox
 
 /// What the parent allows a sandboxed process that was taken over: it says here what the test wants.
 @Suite struct BuildAllowanceTests {

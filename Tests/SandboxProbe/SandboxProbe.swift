@@ -1,6 +1,6 @@
 import Glibc
 import ZigguratCCell
-import ZigguratCells
+import ZigguratSandbox
 
 /// Tries, in a cell and outside of one, what decoding never needs, and writes a line for each: its name, what came of
 /// it outside, what in a cell. Besides how cells end, and what is left of them. A program of its own, since cells are

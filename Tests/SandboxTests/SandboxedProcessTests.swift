@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import ZigguratCells
+import ZigguratSandbox
 import ZigguratTestSupport
 
 /// What a cell can do and cannot, as `ziggurat-cell-probe` finds it in cells of its own.

@@ -5,7 +5,7 @@ import TileStorage
 import ZigguratFiles
 
 @testable import PyramidBuilding
-@testable import ZigguratCells
+@testable import ZigguratSandbox
 @testable import ZigguratMetadata
 @testable import ZigguratTileRendering
 

@@ -1,4 +1,4 @@
-package import ZigguratCells
+package import ZigguratSandbox
 package import ZigguratFiles
 
 /// The needs of decoding a source besides the usual decoders, by its first bytes and its name: those of the loaders

@@ -1,5 +1,5 @@
 package import TileStorage
-import ZigguratCells
+import ZigguratSandbox
 package import ZigguratFiles
 import ZigguratMetadata
 

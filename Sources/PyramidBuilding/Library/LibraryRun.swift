@@ -1,4 +1,4 @@
-import ZigguratCells
+import ZigguratSandbox
 import ZigguratFiles
 import ZigguratImaging
 import ZigguratThreads

@@ -1,7 +1,7 @@
 import Foundation
 import TileGeometry
 import TileStorage
-import ZigguratCells
+import ZigguratSandbox
 import ZigguratFiles
 import ZigguratImaging
 import ZigguratMetadata

@@ -3,7 +3,7 @@ import Glibc
 import TileGeometry
 import TileStorage
 import ZigguratCCell
-import ZigguratCells
+import ZigguratSandbox
 
 extension BuildWorker {
   /// Does what every first picture would have to wait for, in a process of one thread: two pictures of ours, of 16 by

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import TileGeometry
 import TileStorage
-package import ZigguratCells
+package import ZigguratSandbox
 import ZigguratFiles
 import ZigguratImaging
 import ZigguratThreads

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import TileGeometry
 import TileStorage
-package import ZigguratCells
+package import ZigguratSandbox
 import ZigguratImaging
 
 /// A cell that looks at one source and tells what it is.

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import TileGeometry
 import TileStorage
-import ZigguratCells
+import ZigguratSandbox
 import ZigguratImaging
 import ZigguratMetadata
 

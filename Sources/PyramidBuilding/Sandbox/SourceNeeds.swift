@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import TileStorage
-import ZigguratCells
+import ZigguratSandbox
 import ZigguratFiles
 import ZigguratImaging
 

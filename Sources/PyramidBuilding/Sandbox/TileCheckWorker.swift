@@ -1,6 +1,6 @@
 import TileGeometry
 import TileStorage
-package import ZigguratCells
+package import ZigguratSandbox
 import ZigguratImaging
 
 /// A cell that decodes one archive's tiles, to tell what is wrong with them.

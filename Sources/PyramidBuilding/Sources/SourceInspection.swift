@@ -1,7 +1,7 @@
 import Foundation
 package import TileGeometry
 package import TileStorage
-import ZigguratCells
+import ZigguratSandbox
 import ZigguratImaging
 import ZigguratMetadata
 

@@ -1,6 +1,6 @@
 import Glibc
 import ZigguratCCell
-package import ZigguratCells
+package import ZigguratSandbox
 
 /// A sandboxed process that renders pictures from the tiles of one archive, for `RenderWorkers`.
 package enum RenderWorker {

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 package import TileStorage
-import ZigguratCells
+import ZigguratSandbox
 
 /// A pool of sandboxed processes that render pictures from the tiles of archives; may be used by many threads at once.
 ///

@@ -1,5 +1,5 @@
 import Synchronization
-import ZigguratCells
+import ZigguratSandbox
 import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary

@@ -1,5 +1,5 @@
 import Testing
-import ZigguratCells
+import ZigguratSandbox
 import ZigguratImaging
 import ZigguratTestSupport
 

@@ -4,7 +4,7 @@ import ZigguratImaging
 import ZigguratTestSupport
 
 @testable import PyramidBuilding
-@testable import ZigguratCells
+@testable import ZigguratSandbox
 
 /// Directories that were made to take time or memory, or to end the process that reads them: the server reads them, too.
 @Suite struct TIFFDirectoriesTests {
