@@ -46,7 +46,7 @@ let package = Package(
     .executable(name: "ziggurat", targets: ["ziggurat"]),
   ],
   targets: [
-    c("CCell"),
+    c("CSandbox"),
     c("CCrypto", "libcrypto", "libssl-dev"),
     c("CCurl", "libcurl", "libcurl4-openssl-dev"),
     c("CDeflate", "libdeflate", "libdeflate-dev"),
@@ -81,7 +81,7 @@ let package = Package(
     .target(
       name: prefixed("CJPEGStream"), dependencies: prefixed(["CJPEG"]), path: "Sources/C/CJPEGStream",
       cSettings: [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))]),
-    library("Sandbox", ["Threads", "CCell", "CSeccomp"]),
+    library("Sandbox", ["Threads", "CSandbox", "CSeccomp"]),
     library("Threads"),
     library("Files", ["CFileSystems", "CXXHash"]),
     library("Text"),
@@ -102,7 +102,7 @@ let package = Package(
       [
         "Files",
         "Threads",
-        "CCell", "Sandbox", "Imaging", "Metadata", "TileStorage", "TileGeometry", "CDeflate", "CISAL",
+        "CSandbox", "Sandbox", "Imaging", "Metadata", "TileStorage", "TileGeometry", "CDeflate", "CISAL",
         "CJPEGStream",
         "CTIFF",
         "CTurboJPEG", "CWebP",
@@ -111,7 +111,7 @@ let package = Package(
     library(
       "TileRendering",
       [
-        "Files", "CCell", "Sandbox", "Imaging", "TileProtocols", "TileStorage", "TileGeometry", "CJPEGStream",
+        "Files", "CSandbox", "Sandbox", "Imaging", "TileProtocols", "TileStorage", "TileGeometry", "CJPEGStream",
         "CTurboJPEG",
       ]),
     library(
@@ -148,7 +148,7 @@ let package = Package(
       name: "ziggurat",
       dependencies: prefixed([
         "ImageLibrary",
-        "CCell",
+        "CSandbox",
         "Files", "Intake",
         "Threads",
         "Sandbox", "Imaging", "PyramidBuilding", "PrivateSpaces", "HTTPServer", "Uploading", "TileServing",
@@ -158,7 +158,7 @@ let package = Package(
       ]),
       swiftSettings: strict),
     .executableTarget(
-      name: "ziggurat-cell-probe", dependencies: prefixed(["Sandbox", "CCell"]), path: "Tests/SandboxProbe",
+      name: "ziggurat-cell-probe", dependencies: prefixed(["Sandbox", "CSandbox"]), path: "Tests/SandboxProbe",
       swiftSettings: strict),
     // As a program of another package: they see what is public alone.
     .executableTarget(

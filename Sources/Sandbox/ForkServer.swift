@@ -1,5 +1,5 @@
 import Glibc
-import ZigguratCCell
+import ZigguratCSandbox
 
 /// The main loop of the zygote: one thread, which forks sandboxed processes, watches their memory and reports how they
 /// ended.
@@ -43,7 +43,7 @@ struct ForkServer {
 
   /// Serves until the process that started it is gone.
   mutating func run(warm: () -> Void, rehearsal: () -> Void) -> Never {
-    _ = cell_set_name("ziggurat-cells")
+    _ = sandbox_set_name("ziggurat-cells")
     warm()
     rehearsal()
     if !Self.isAlone { _exit(Self.hasThreads) }
@@ -132,7 +132,7 @@ struct ForkServer {
 
   private static func tell(_ record: SpawnReply, over status: Int32) {
     let bytes = record.bytes
-    _ = bytes.withUnsafeBytes { cell_send(status, $0.baseAddress, $0.count, nil, 0, 0) }
+    _ = bytes.withUnsafeBytes { sandbox_send(status, $0.baseAddress, $0.count, nil, 0, 0) }
   }
 
   // MARK: Forking
@@ -141,7 +141,7 @@ struct ForkServer {
     var bytes = [UInt8](repeating: 0, count: SpawnRequest.size)
     var files = [Int32](repeating: -1, count: Int(CELL_MOST_FILES))
     var fileCount: Int32 = 0
-    let count = cell_receive(3, &bytes, bytes.count, &files, &fileCount)
+    let count = sandbox_receive(3, &bytes, bytes.count, &files, &fileCount)
     // No client is left: the sandboxed processes end with this one.
     if count == 0 { _exit(0) }
     files = Array(files.prefix(Int(fileCount)))
@@ -168,7 +168,7 @@ struct ForkServer {
     var gate: [Int32] = [-1, -1]
     guard pipe(&gate) == 0 else { return fail(status, errno) }
     let own = getpid()
-    let process = cell_fork()
+    let process = sandbox_fork()
     if process == 0 {
       wait(gate)
       live(channel, request.limits, Array(files.dropFirst(2)), work, childOf: own)
@@ -178,7 +178,7 @@ struct ForkServer {
     // Closing it releases the process.
     defer { close(gate[1]) }
     guard process > 0 else { return fail(status, forkCode) }
-    let ended = cell_pidfd_open(process)
+    let ended = sandbox_pidfd_open(process)
     let memory = open("/proc/\(process)/statm", O_RDONLY | O_CLOEXEC)
     guard ended >= 0, memory >= 0 else {
       let code = errno
@@ -211,8 +211,8 @@ struct ForkServer {
     _ channel: Int32, _ limits: SandboxLimits, _ files: [Int32], _ work: @escaping WorkerMain,
     childOf server: pid_t
   ) -> Never {
-    _ = cell_set_name("ziggurat-cell")
-    _ = cell_prctl(PR_SET_PDEATHSIG, UInt(SIGKILL))
+    _ = sandbox_set_name("ziggurat-cell")
+    _ = sandbox_prctl(PR_SET_PDEATHSIG, UInt(SIGKILL))
     if getppid() != server { _exit(0) }
     setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Int32(clamping: limits.niceness))
     // The system ends this process first if memory is short.
@@ -231,7 +231,7 @@ struct ForkServer {
     let kept = files.map { fcntl($0, F_DUPFD_CLOEXEC, max(above, 4 + Int32(files.count))) }
     dup2(channel, 3)
     let moved = kept.enumerated().map { number, file in dup2(file, 4 + Int32(number)) }
-    _ = cell_close_range(4 + UInt32(kept.count), UInt32.max)
+    _ = sandbox_close_range(4 + UInt32(kept.count), UInt32.max)
     if moved.contains(-1) { _exit(SandboxPolicy.failed) }
     confinement.enter(limits, reading: moved)
     SandboxMain(work).run()

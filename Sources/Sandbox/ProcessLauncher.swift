@@ -1,6 +1,6 @@
 import Glibc
 import Synchronization
-import ZigguratCCell
+import ZigguratCSandbox
 
 /// The server of sandboxed processes (a zygote). It was forked while this process had one thread, has preloaded
 /// libraries, and forks a process on request. It decodes nothing itself, and ends with the process that started it. If
@@ -65,7 +65,7 @@ package final class ProcessLauncher: Sendable {
     guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
       throw .unavailable(errno)
     }
-    let process = cell_fork()
+    let process = sandbox_fork()
     guard process >= 0 else {
       let code = errno
       for end in ends { close(end) }
@@ -106,7 +106,7 @@ package final class ProcessLauncher: Sendable {
     var sent = -1
     repeat {
       sent = request.withUnsafeBytes {
-        cell_send(socket, $0.baseAddress, $0.count, passed, Int32(passed.count), 0)
+        sandbox_send(socket, $0.baseAddress, $0.count, passed, Int32(passed.count), 0)
       }
     } while sent < 0 && errno == EINTR
     let code = errno

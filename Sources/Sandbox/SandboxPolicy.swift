@@ -1,5 +1,5 @@
 import Glibc
-import ZigguratCCell
+import ZigguratCSandbox
 import ZigguratCSeccomp
 
 /// The restriction of a process to processor time, memory and its open descriptors.
@@ -9,13 +9,13 @@ struct SandboxPolicy {
   private let landlock: Int32
 
   init() {
-    landlock = cell_landlock_version()
+    landlock = sandbox_landlock_version()
     filter = Self.hasFilters ? try? SeccompFilter.instructions() : nil
   }
 
   /// The missing kernel features, as a text for an administrator; nil if nothing is missing.
   static var lack: String? {
-    switch (cell_landlock_version() > 0, hasFilters) {
+    switch (sandbox_landlock_version() > 0, hasFilters) {
     case (true, true): return nil
     case (false, true): return "Landlock is missing: what decodes pictures could read files"
     case (true, false): return "seccomp is missing: what decodes pictures could make any system call"
@@ -25,7 +25,7 @@ struct SandboxPolicy {
   }
 
   /// Whether the kernel has seccomp filters. Given no filter, such a kernel reports only the invalid address.
-  private static var hasFilters: Bool { cell_prctl(PR_SET_SECCOMP, 2) == 0 || errno == EFAULT }
+  private static var hasFilters: Bool { sandbox_prctl(PR_SET_SECCOMP, 2) == 0 || errno == EFAULT }
 
   /// The exit code of a process that could not be confined as far as the kernel can.
   static let failed: Int32 = 78
@@ -45,15 +45,15 @@ struct SandboxPolicy {
     limit = rlimit(rlim_cur: seconds, rlim_max: seconds + 5)
     setrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &limit)
     mallopt(M_ARENA_MAX, 4)
-    _ = cell_prctl(PR_SET_DUMPABLE, 0)
-    Self.require(cell_prctl(PR_SET_NO_NEW_PRIVS, 1) == 0)
+    _ = sandbox_prctl(PR_SET_DUMPABLE, 0)
+    Self.require(sandbox_prctl(PR_SET_NO_NEW_PRIVS, 1) == 0)
     restrictFiles(files)
     for file in files { close(file) }
     guard Self.hasFilters else { return }
     Self.require(filter != nil)
     for filter in [SeccompFilter.ownSignals(of: getpid()), filter!] {
       filter.withUnsafeBytes { bytes in
-        Self.require(cell_install_filter(bytes.baseAddress, UInt16(bytes.count / 8)) == 0)
+        Self.require(sandbox_install_filter(bytes.baseAddress, UInt16(bytes.count / 8)) == 0)
       }
     }
   }
@@ -76,18 +76,18 @@ struct SandboxPolicy {
       case 3, 4: (1 << 15) - 1
       default: (1 << 16) - 1
       }
-    var rules = cell_ruleset(
+    var rules = sandbox_ruleset(
       file_system: rights, network: landlock >= 4 ? 3 : 0, scopes: landlock >= 6 ? 3 : 0)
     let size = landlock >= 6 ? 24 : landlock >= 4 ? 16 : 8
-    let ruleset = cell_landlock_ruleset(&rules, size)
+    let ruleset = sandbox_landlock_ruleset(&rules, size)
     Self.require(ruleset >= 0)
     for file in files {
       var status = stat()
       guard fstat(file, &status) == 0 else { continue }
       let isFolder = status.st_mode & S_IFMT == S_IFDIR
-      _ = cell_landlock_allow(ruleset, file, isFolder ? Self.readFile | Self.readFolder : Self.readFile)
+      _ = sandbox_landlock_allow(ruleset, file, isFolder ? Self.readFile | Self.readFolder : Self.readFile)
     }
-    Self.require(cell_landlock_restrict(ruleset) == 0)
+    Self.require(sandbox_landlock_restrict(ruleset) == 0)
     close(ruleset)
   }
 }

@@ -1,6 +1,6 @@
 import Glibc
 import Synchronization
-import ZigguratCCell
+import ZigguratCSandbox
 
 /// A sandboxed process that works on untrusted data. It has its end of a socket, the files that it received and nothing
 /// else. It ends at the latest when its owner releases it.
@@ -116,7 +116,7 @@ final class ProcessStatus: Sendable {
     let record = SpawnReply(kind: .allow, value: memory).bytes
     descriptor.withLock { descriptor in
       if descriptor >= 0 {
-        _ = record.withUnsafeBytes { cell_send(descriptor, $0.baseAddress, $0.count, nil, 0, 0) }
+        _ = record.withUnsafeBytes { sandbox_send(descriptor, $0.baseAddress, $0.count, nil, 0, 0) }
       }
     }
   }

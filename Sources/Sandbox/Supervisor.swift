@@ -1,5 +1,5 @@
 import Glibc
-import ZigguratCCell
+import ZigguratCSandbox
 
 /// The supervisor between a program and the server of its sandboxed processes. It restarts a server that was killed,
 /// for example by the system when memory is short. It does nothing else, so that nobody has a reason to kill it.
@@ -15,7 +15,7 @@ enum Supervisor {
   ///   - socket: the servers' end, the only descriptor that stays open.
   ///   - server: becomes the server, with the socket as descriptor 3; the argument states whether it rehearses.
   static func run(socket: Int32, _ server: (_ isRehearsed: Bool) -> Never) -> Never {
-    _ = cell_set_name("ziggurat-seed")
+    _ = sandbox_set_name("ziggurat-seed")
     // These signals are for the process that started this one. This process ends when that one exits. A file that may
     // not grow any more is an error for its writer, like a full disk.
     for number in [SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2, SIGQUIT, SIGXFSZ] {
@@ -23,12 +23,12 @@ enum Supervisor {
     }
     isolate(socket)
     // The sandboxed processes of a killed server become children of this one, which waits for them.
-    _ = cell_prctl(PR_SET_CHILD_SUBREAPER, 1)
+    _ = sandbox_prctl(PR_SET_CHILD_SUBREAPER, 1)
     var failures = 0
     var isRehearsed = true
     while failures < most {
       let began = ContinuousClock.now
-      let process = cell_fork()
+      let process = sandbox_fork()
       if process == 0 { server(isRehearsed) }
       let status = process > 0 ? end(of: process) : -1
       // The server exits with 0 if no client is left.
@@ -50,7 +50,7 @@ enum Supervisor {
     let nothing = open("/dev/null", O_RDWR)
     for standard: Int32 in 0...2 where nothing != standard { dup2(nothing, standard) }
     dup2(socket, 3)
-    _ = cell_close_range(4, UInt32.max)
+    _ = sandbox_close_range(4, UInt32.max)
   }
 
   /// Waits for the server, and meanwhile for orphans of others.

@@ -1,6 +1,6 @@
 import Glibc
 import Synchronization
-import ZigguratCCell
+import ZigguratCSandbox
 
 /// One end of the socket between a program and a sandboxed process.
 ///
@@ -124,7 +124,7 @@ final class WorkerChannel: Sendable {
   private func receive(_ buffer: UnsafeMutableRawBufferPointer, _ files: inout [Int32]) -> Int {
     var number: Int32 = 0
     return withUnsafeTemporaryAllocation(of: Int32.self, capacity: Int(CELL_MOST_FILES)) { taken in
-      let got = cell_receive(descriptor, buffer.baseAddress, buffer.count, taken.baseAddress, &number)
+      let got = sandbox_receive(descriptor, buffer.baseAddress, buffer.count, taken.baseAddress, &number)
       if got > 0 { files += taken.prefix(Int(number)) }
       return got
     }
@@ -140,7 +140,7 @@ final class WorkerChannel: Sendable {
       let sent =
         isInCell
         ? write(descriptor, part.baseAddress, part.count)
-        : cell_send(
+        : sandbox_send(
           descriptor, part.baseAddress, part.count, files, Int32(files.count), Int32(MSG_DONTWAIT))
       if sent < 0, errno == EINTR { continue }
       if sent < 0, errno == EAGAIN {

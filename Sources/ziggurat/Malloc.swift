@@ -1,4 +1,4 @@
-import ZigguratCCell
+import ZigguratCSandbox
 
 /// The unused memory that malloc keeps. Each thread has its own heap, and a heap stays at its largest size while
 /// anything is allocated behind the freed memory.

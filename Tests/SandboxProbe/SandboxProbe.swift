@@ -1,5 +1,5 @@
 import Glibc
-import ZigguratCCell
+import ZigguratCSandbox
 import ZigguratSandbox
 
 /// Tries, in a cell and outside of one, what decoding never needs, and writes a line for each: its name, what came of
@@ -24,12 +24,12 @@ import ZigguratSandbox
     Attempt(name: "socket") { tell(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)) },
     Attempt(name: "unix socket") { tell(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)) },
     Attempt(name: "fork") {
-      let child = cell_fork()
+      let child = sandbox_fork()
       if child == 0 { _exit(0) }
       if child > 0 { waitpid(child, nil, 0) }
       return child < 0 ? errno : 0
     },
-    Attempt(name: "ptrace") { tell(Int32(cell_call(Int(SYS_ptrace), 0, 0, 0))) },
+    Attempt(name: "ptrace") { tell(Int32(sandbox_call(Int(SYS_ptrace), 0, 0, 0))) },
     Attempt(name: "execve") {
       var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("/bin/true"), nil]
       // Outside it would replace this program: a name that is not there tells as much.
@@ -38,7 +38,7 @@ import ZigguratSandbox
     },
     Attempt(name: "kill its parent") { kill(getppid(), 0) == 0 ? 0 : errno },
     Attempt(name: "signal a thread of its parent") {
-      tell(Int32(cell_call(Int(SYS_tgkill), Int(getppid()), Int(getppid()), 0)))
+      tell(Int32(sandbox_call(Int(SYS_tgkill), Int(getppid()), Int(getppid()), 0)))
     },
     Attempt(name: "memory that is code") {
       let page = mmap(nil, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
@@ -50,12 +50,12 @@ import ZigguratSandbox
     },
     Attempt(name: "memfd_create") {
       // Outside it complains of the missing name.
-      let code = tell(Int32(cell_call(Int(SYS_memfd_create), 0, 0, 0)))
+      let code = tell(Int32(sandbox_call(Int(SYS_memfd_create), 0, 0, 0)))
       return code == EFAULT ? 0 : code
     },
     Attempt(name: "io_uring_setup") {
       // Outside it complains of its arguments, if the kernel has it.
-      let code = tell(Int32(cell_call(Int(SYS_io_uring_setup), 0, 0, 0)))
+      let code = tell(Int32(sandbox_call(Int(SYS_io_uring_setup), 0, 0, 0)))
       return code == EINVAL || code == EFAULT || code == ENOSYS || code == EPERM ? 0 : code
     },
     Attempt(name: "raise its limits") {

@@ -16,54 +16,54 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static inline pid_t cell_fork(void) { return fork(); }
+static inline pid_t sandbox_fork(void) { return fork(); }
 
 // Any system call, for tests of what is refused.
-static inline long cell_call(long number, long first, long second, long third) {
+static inline long sandbox_call(long number, long first, long second, long third) {
   return syscall(number, first, second, third);
 }
 
 // A file without a name; glibc's wrapper is behind a macro that the overlay does not set.
-static inline int cell_memory_file(void) { return (int)syscall(SYS_memfd_create, "ziggurat", 1u); }
+static inline int sandbox_memory_file(void) { return (int)syscall(SYS_memfd_create, "ziggurat", 1u); }
 
-static inline int cell_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
+static inline int sandbox_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 
-static inline int cell_prctl(int option, unsigned long value) { return prctl(option, value, 0, 0, 0); }
+static inline int sandbox_prctl(int option, unsigned long value) { return prctl(option, value, 0, 0, 0); }
 
 // glibc 2.34 has it, behind a macro that the overlay does not set.
-static inline int cell_close_range(unsigned first, unsigned last) {
+static inline int sandbox_close_range(unsigned first, unsigned last) {
   return (int)syscall(SYS_close_range, first, last, 0u);
 }
 
-static inline int cell_set_name(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
+static inline int sandbox_set_name(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 // Landlock (Documentation/userspace-api/landlock.rst). The structures are our own: Debian's headers are older
 // than the kernels it runs on, and the kernel takes what is beyond its own structure where it is zero.
-struct cell_ruleset {
+struct sandbox_ruleset {
   uint64_t file_system, network, scopes;
 };
 
-struct cell_path_rule {
+struct sandbox_path_rule {
   uint64_t access;
   int32_t folder;
 } __attribute__((packed));
 
 // The kernel's version of Landlock's interface, or -1 where it has none.
-static inline int cell_landlock_version(void) { return (int)syscall(444, NULL, 0, 1u); }
+static inline int sandbox_landlock_version(void) { return (int)syscall(444, NULL, 0, 1u); }
 
-static inline int cell_landlock_ruleset(const struct cell_ruleset *rules, size_t size) {
+static inline int sandbox_landlock_ruleset(const struct sandbox_ruleset *rules, size_t size) {
   return (int)syscall(444, rules, size, 0u);
 }
 
-static inline int cell_landlock_allow(int ruleset, int file, uint64_t access) {
-  struct cell_path_rule rule = {access, file};
+static inline int sandbox_landlock_allow(int ruleset, int file, uint64_t access) {
+  struct sandbox_path_rule rule = {access, file};
   return (int)syscall(445, ruleset, 1, &rule, 0u);
 }
 
-static inline int cell_landlock_restrict(int ruleset) { return (int)syscall(446, ruleset, 0u); }
+static inline int sandbox_landlock_restrict(int ruleset) { return (int)syscall(446, ruleset, 0u); }
 
 // A seccomp filter of `count` instructions of eight bytes, for the calling thread and those that it makes.
-static inline int cell_install_filter(const void *instructions, unsigned short count) {
+static inline int sandbox_install_filter(const void *instructions, unsigned short count) {
   struct sock_fprog program = {count, (struct sock_filter *)instructions};
   return prctl(PR_SET_SECCOMP, 2 /* SECCOMP_MODE_FILTER */, &program, 0, 0);
 }
@@ -71,7 +71,7 @@ static inline int cell_install_filter(const void *instructions, unsigned short c
 #define CELL_MOST_FILES 64
 
 // Sends bytes with descriptors; those bytes that did not fit are the caller's to send. -1: see errno.
-static inline ssize_t cell_send(int socket, const void *bytes, size_t count, const int *files, int fileCount,
+static inline ssize_t sandbox_send(int socket, const void *bytes, size_t count, const int *files, int fileCount,
                                 int flags) {
   char control[CMSG_SPACE(sizeof(int) * CELL_MOST_FILES)];
   struct iovec part = {(void *)bytes, count};
@@ -94,7 +94,7 @@ static inline ssize_t cell_send(int socket, const void *bytes, size_t count, con
 
 // Receives bytes with the descriptors that came along, at most CELL_MOST_FILES of them, close-on-exec. Without
 // room for any (`files` NULL) the kernel closes what is sent.
-static inline ssize_t cell_receive(int socket, void *bytes, size_t count, int *files, int *fileCount) {
+static inline ssize_t sandbox_receive(int socket, void *bytes, size_t count, int *files, int *fileCount) {
   char control[CMSG_SPACE(sizeof(int) * CELL_MOST_FILES)];
   struct iovec part = {bytes, count};
   struct msghdr message = {0};

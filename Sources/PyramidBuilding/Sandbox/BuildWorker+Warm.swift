@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import TileGeometry
 import TileStorage
-import ZigguratCCell
+import ZigguratCSandbox
 import ZigguratSandbox
 
 extension BuildWorker {
@@ -11,7 +11,7 @@ extension BuildWorker {
   package static func warm(_ options: BuildOptions) {
     if options.format.startsThreads { return }
     for picture in pictures {
-      let file = cell_memory_file()
+      let file = sandbox_memory_file()
       guard file >= 0, let bytes = Data(base64Encoded: picture) else { continue }
       defer { close(file) }
       bytes.withUnsafeBytes { _ = write(file, $0.baseAddress, $0.count) }

@@ -1,5 +1,5 @@
 import Glibc
-import ZigguratCCell
+import ZigguratCSandbox
 package import ZigguratSandbox
 
 /// A sandboxed process that renders pictures from the tiles of one archive, for `RenderWorkers`.
