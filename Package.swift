@@ -81,12 +81,12 @@ let package = Package(
     .target(
       name: prefixed("CJPEGStream"), dependencies: prefixed(["CJPEG"]), path: "Sources/C/CJPEGStream",
       cSettings: [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))]),
-    library("Sandbox", ["Threads", "CSandbox", "CSeccomp"]),
-    library("Threads"),
+    library("Sandbox", ["Concurrency", "CSandbox", "CSeccomp"]),
+    library("Concurrency"),
     library("Files", ["CFileSystems", "CXXHash"]),
     library("Text"),
     library("TileGeometry"),
-    library("TileStorage", ["Files", "Threads", "TileGeometry", "CDeflate", "CExpat"]),
+    library("TileStorage", ["Files", "Concurrency", "TileGeometry", "CDeflate", "CExpat"]),
     library("TileProtocols", ["HTTPMessages", "Text", "TileStorage", "TileGeometry"]),
     library(
       "PrivateSpaces", ["Files", "CSodium", "CCrypto", "TileStorage", "TileGeometry"], exclude: ["README.md"]),
@@ -101,7 +101,7 @@ let package = Package(
       "PyramidBuilding",
       [
         "Files",
-        "Threads",
+        "Concurrency",
         "CSandbox", "Sandbox", "Imaging", "Metadata", "TileStorage", "TileGeometry", "CDeflate", "CISAL",
         "CJPEGStream",
         "CTIFF",
@@ -116,41 +116,41 @@ let package = Package(
       ]),
     library(
       "TileExport",
-      ["Files", "Threads", "Text", "TileRendering", "TileProtocols", "TileStorage", "TileGeometry"]),
-    library("Catalog", ["Files", "Threads", "CPostgreSQL", "CSQLite", "TileStorage", "TileGeometry"]),
+      ["Files", "Concurrency", "Text", "TileRendering", "TileProtocols", "TileStorage", "TileGeometry"]),
+    library("Catalog", ["Files", "Concurrency", "CPostgreSQL", "CSQLite", "TileStorage", "TileGeometry"]),
     library(
       "TileServing",
       [
         "ImageLibrary",
         "Files",
-        "Threads",
+        "Concurrency",
         "Catalog", "Sandbox", "HTTPMessages", "Metadata", "Text", "Uploading", "CQREncode",
         "TileProtocols", "TileRendering", "TileStorage", "TileGeometry", "CSodium",
       ], resources: [.embedInCode("Description/openapi.json")]),
     library(
       "ImageLibrary",
-      ["Files", "Threads", "Catalog", "Metadata", "Uploading", "TileStorage", "TileGeometry"]),
+      ["Files", "Concurrency", "Catalog", "Metadata", "Uploading", "TileStorage", "TileGeometry"]),
     library(
-      "ObjectStore", ["Files", "HTTPMessages", "Threads", "TileStorage", "TileGeometry", "CCurl", "CCrypto"]),
-    library("Uploading", ["Files", "Threads", "TileStorage", "TileGeometry"]),
+      "ObjectStore", ["Files", "HTTPMessages", "Concurrency", "TileStorage", "TileGeometry", "CCurl", "CCrypto"]),
+    library("Uploading", ["Files", "Concurrency", "TileStorage", "TileGeometry"]),
     library(
       "Intake",
       [
-        "Files", "Threads", "ImageLibrary", "ObjectStore", "PrivateSpaces", "PyramidBuilding",
+        "Files", "Concurrency", "ImageLibrary", "ObjectStore", "PrivateSpaces", "PyramidBuilding",
         "TileProtocols", "TileRendering",
         "TileStorage", "TileGeometry", "Uploading",
       ]),
     library("HTTPMessages", ["Text", "CDeflate", "CXXHash"]),
     library(
       "HTTPServer",
-      ["Files", "Threads", "HTTPMessages", "TileServing", "TileStorage", "CMicroHTTPD"]),
+      ["Files", "Concurrency", "HTTPMessages", "TileServing", "TileStorage", "CMicroHTTPD"]),
     .executableTarget(
       name: "ziggurat",
       dependencies: prefixed([
         "ImageLibrary",
         "CSandbox",
         "Files", "Intake",
-        "Threads",
+        "Concurrency",
         "Sandbox", "Imaging", "PyramidBuilding", "PrivateSpaces", "HTTPServer", "Uploading", "TileServing",
         "Catalog",
         "HTTPMessages", "Metadata", "ObjectStore", "Text", "TileProtocols", "TileRendering", "TileExport",
@@ -179,7 +179,7 @@ let package = Package(
       path: "Tests/RepositorySupport", swiftSettings: strict),
     .target(
       name: prefixed("ObjectStoreSupport"),
-      dependencies: prefixed(["HTTPMessages", "ObjectStore", "Threads", "TestSupport"]),
+      dependencies: prefixed(["HTTPMessages", "ObjectStore", "Concurrency", "TestSupport"]),
       path: "Tests/ObjectStoreSupport", swiftSettings: strict),
     tests("TileGeometryTests", ["TileGeometry", "TestSupport"]),
     tests("TileStorageTests", ["Files", "TileStorage", "TileGeometry", "TestSupport"]),
@@ -192,21 +192,21 @@ let package = Package(
     tests(
       "ImageLibraryTests",
       [
-        "ImageLibrary", "Catalog", "CSQLite", "Files", "Metadata", "Threads", "TileStorage", "TileGeometry",
+        "ImageLibrary", "Catalog", "CSQLite", "Files", "Metadata", "Concurrency", "TileStorage", "TileGeometry",
         "TestSupport",
       ]),
     tests(
       "IntakeTests",
       [
-        "Catalog", "Files", "ImageLibrary", "Intake", "Metadata", "ObjectStore", "PrivateSpaces", "Threads",
+        "Catalog", "Files", "ImageLibrary", "Intake", "Metadata", "ObjectStore", "PrivateSpaces", "Concurrency",
         "TileStorage", "TileGeometry", "ObjectStoreSupport", "RepositorySupport", "TestSupport",
       ]),
     tests(
       "ObjectStoreTests",
       [
-        "Files", "ObjectStore", "Threads", "TileStorage", "TileGeometry", "ObjectStoreSupport", "TestSupport",
+        "Files", "ObjectStore", "Concurrency", "TileStorage", "TileGeometry", "ObjectStoreSupport", "TestSupport",
       ]),
-    tests("ThreadsTests", ["Threads"]),
+    tests("ConcurrencyTests", ["Concurrency"]),
     tests("UploadingTests", ["Files", "Uploading", "TestSupport"]),
     tests("MetadataTests", ["Files", "Metadata", "TileStorage", "TestSupport"]),
     tests(
@@ -232,7 +232,7 @@ let package = Package(
     tests(
       "HTTPServerTests",
       [
-        "Files", "HTTPServer", "ImageLibrary", "Threads", "TileServing", "TileStorage", "TileGeometry",
+        "Files", "HTTPServer", "ImageLibrary", "Concurrency", "TileServing", "TileStorage", "TileGeometry",
         "TestSupport", "Uploading",
       ]),
     tests("TextTests", ["Text", "TestSupport"]),
@@ -241,7 +241,7 @@ let package = Package(
       [
         "ImageLibrary",
         "Files",
-        "Threads", "Catalog", "PyramidBuilding",
+        "Concurrency", "Catalog", "PyramidBuilding",
         "HTTPMessages", "TileServing", "TileRendering", "TileProtocols", "TileStorage", "TileGeometry",
         "RepositorySupport", "TestSupport",
         "Uploading",

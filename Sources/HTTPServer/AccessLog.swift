@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import ZigguratThreads
+import ZigguratConcurrency
 import ZigguratTileServing
 
 /// One line per answer on stderr or in a file, gathered and written a few times a second.

@@ -1,6 +1,6 @@
 import Synchronization
 import ZigguratHTTPMessages
-import ZigguratThreads
+import ZigguratConcurrency
 import ZigguratTileServing
 
 /// The state that the connections of a server share.

@@ -1,6 +1,6 @@
 import Synchronization
 import TileStorage
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// The archives that could not be read: each version of one is counted and told of once, whoever met it.
 package final class ArchiveErrors: Sendable {

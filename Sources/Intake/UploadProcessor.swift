@@ -4,7 +4,7 @@ import Synchronization
 package import TileStorage
 import ZigguratFiles
 package import ZigguratImageLibrary
-import ZigguratThreads
+import ZigguratConcurrency
 import ZigguratTileRendering
 package import ZigguratUploading
 

@@ -1,6 +1,6 @@
 import TileGeometry
 import TileStorage
-import ZigguratThreads
+import ZigguratConcurrency
 
 extension PyramidBuilder {
   /// Builds the archive of an image file.

@@ -1,5 +1,5 @@
 import Glibc
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// The main function of a sandboxed process, on a thread that was started after the fork.
 ///

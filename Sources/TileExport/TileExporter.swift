@@ -3,7 +3,7 @@ import Synchronization
 import TileGeometry
 package import TileStorage
 package import ZigguratFiles
-import ZigguratThreads
+import ZigguratConcurrency
 import ZigguratTileProtocols
 import ZigguratTileRendering
 

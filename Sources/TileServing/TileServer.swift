@@ -2,7 +2,7 @@ package import Synchronization
 package import ZigguratFiles
 package import ZigguratHTTPMessages
 package import ZigguratImageLibrary
-package import ZigguratThreads
+package import ZigguratConcurrency
 import ZigguratTileProtocols
 import ZigguratTileRendering
 package import ZigguratUploading

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 package import ZigguratFiles
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// All uploads of a library: those that come, those that wait to be tiled, and for a while those that ended.
 package final class Uploads: Sendable {

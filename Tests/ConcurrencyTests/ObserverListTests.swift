@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import ZigguratThreads
+@testable import ZigguratConcurrency
 
 @Suite struct ObservationTests {
   @Test func `each observer is told from when it observes`() {

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import ZigguratThreads
+@testable import ZigguratConcurrency
 
 @Suite struct SingleFlightTests {
   @Test func `tasks, threads and callbacks get the result, before and after it lands`() async {

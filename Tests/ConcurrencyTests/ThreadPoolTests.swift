@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import ZigguratThreads
+@testable import ZigguratConcurrency
 
 @Suite struct WorkQueueTests {
   @Test func `one thread does all that it was given, in its order, before the queue ends`() {

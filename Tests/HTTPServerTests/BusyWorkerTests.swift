@@ -1,6 +1,6 @@
 import Dispatch
 import Testing
-import ZigguratThreads
+import ZigguratConcurrency
 
 @testable import ZigguratHTTPServer
 

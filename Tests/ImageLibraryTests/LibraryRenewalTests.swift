@@ -3,7 +3,7 @@ import Testing
 import TileStorage
 import ZigguratFiles
 import ZigguratTestSupport
-import ZigguratThreads
+import ZigguratConcurrency
 
 @testable import ZigguratImageLibrary
 

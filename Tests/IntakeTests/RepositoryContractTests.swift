@@ -5,7 +5,7 @@ import ZigguratFiles
 import ZigguratImageLibrary
 import ZigguratMetadata
 import ZigguratTestSupport
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// The contract of `ImageRepository`, held against each implementation over its real storage.
 @Suite struct RepositoryContractTests {

@@ -4,7 +4,7 @@ import ZigguratFiles
 import ZigguratImageLibrary
 import ZigguratMetadata
 import ZigguratTestSupport
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// Random changes of a repository, against a dictionary. `SEED` repeats a run.
 @Suite struct RepositoryModelTests {

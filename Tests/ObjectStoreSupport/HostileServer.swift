@@ -1,6 +1,6 @@
 import Glibc
 import Synchronization
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// An object store on loopback that answers ranged GETs as it is told to, honestly or not.
 final class HostileServer: Sendable {

@@ -4,7 +4,7 @@ import Testing
 import TileGeometry
 import ZigguratFiles
 import ZigguratTestSupport
-import ZigguratThreads
+import ZigguratConcurrency
 
 @testable import TileStorage
 @testable import ZigguratObjectStore

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 import TileStorage
 import ZigguratTestSupport
-import ZigguratThreads
+import ZigguratConcurrency
 
 @testable import ZigguratObjectStore
 @testable import ZigguratObjectStoreSupport

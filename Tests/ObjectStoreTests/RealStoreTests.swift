@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import ZigguratTestSupport
-import ZigguratThreads
+import ZigguratConcurrency
 
 @testable import TileStorage
 @testable import ZigguratObjectStore

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 import ZigguratHTTPMessages
-import ZigguratThreads
+import ZigguratConcurrency
 
 @testable import ZigguratTileServing
 

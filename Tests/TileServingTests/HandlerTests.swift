@@ -8,7 +8,7 @@ import ZigguratHTTPMessages
 import ZigguratImageLibrary
 import ZigguratRepositorySupport
 import ZigguratTestSupport
-import ZigguratThreads
+import ZigguratConcurrency
 import ZigguratTileProtocols
 import ZigguratUploading
 

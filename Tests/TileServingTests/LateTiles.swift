@@ -1,7 +1,7 @@
 import Synchronization
 import TileGeometry
 import TileStorage
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// Tiles of a storage that takes its time: each comes when the test says so.
 final class LateTiles: TileBacking {

@@ -7,7 +7,7 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
 import ZigguratTestSupport
-import ZigguratThreads
+import ZigguratConcurrency
 
 @testable import ZigguratTileServing
 

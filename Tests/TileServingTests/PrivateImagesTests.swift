@@ -7,7 +7,7 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratRepositorySupport
 import ZigguratTestSupport
-import ZigguratThreads
+import ZigguratConcurrency
 
 @testable import ZigguratImageLibrary
 @testable import ZigguratTileServing

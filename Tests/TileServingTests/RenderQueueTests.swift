@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import ZigguratHTTPMessages
 import ZigguratTestSupport
-import ZigguratThreads
+import ZigguratConcurrency
 
 @testable import ZigguratTileRendering
 @testable import ZigguratTileServing

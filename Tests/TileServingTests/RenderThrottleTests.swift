@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 import Testing
-import ZigguratThreads
+import ZigguratConcurrency
 import ZigguratTileRendering
 
 @testable import ZigguratTileServing

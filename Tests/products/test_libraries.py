@@ -16,7 +16,7 @@ from harness import ROOT, folder  # noqa: E402
 from szi import levels  # noqa: E402
 
 # Targets below the two products, whose types a program that imports a product cannot name.
-INTERNAL = ("Files", "Threads", "Sandbox", "Imaging", "Metadata")
+INTERNAL = ("Files", "Concurrency", "Sandbox", "Imaging", "Metadata")
 TYPE = re.compile(r"^public (?:final )?(?:struct|class|enum|protocol|actor|typealias) (\w+)", re.MULTILINE)
 
 

@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 import TileStorage
 import ZigguratHTTPMessages
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// A request whose connection is suspended until its response is there, or until it is to be handled again.
 // Sendable: the connection is touched by another thread only while it is suspended, and resuming it is

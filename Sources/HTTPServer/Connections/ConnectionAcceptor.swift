@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 import ZigguratFiles
 import ZigguratHTTPMessages
-import ZigguratThreads
+import ZigguratConcurrency
 import ZigguratTileServing
 
 /// Takes connections and gives each to the event loop of the processor that its packets come in on, or to the

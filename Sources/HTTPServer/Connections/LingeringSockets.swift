@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 import ZigguratCMicroHTTPD
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// Sockets of connections that the server has ended while the client may still be sending (RFC 9112, section 9.6).
 ///

@@ -1,6 +1,6 @@
 import Glibc
 import Synchronization
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// All open connections of a server. Those whose deadline has passed are cut.
 ///

@@ -2,7 +2,7 @@ package import TileStorage
 package import ZigguratCatalog
 package import ZigguratFiles
 package import ZigguratMetadata
-package import ZigguratThreads
+package import ZigguratConcurrency
 
 /// The images that a server serves, by id.
 ///

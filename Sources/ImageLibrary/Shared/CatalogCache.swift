@@ -2,7 +2,7 @@ import Synchronization
 import TileStorage
 import ZigguratCatalog
 import ZigguratFiles
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// Images that were asked for of a catalog which servers share.
 ///

@@ -4,7 +4,7 @@ package import TileStorage
 package import ZigguratCatalog
 package import ZigguratFiles
 package import ZigguratMetadata
-package import ZigguratThreads
+package import ZigguratConcurrency
 
 /// The storage of the archives that a shared catalog names.
 package protocol RemoteImageSource: Sendable {

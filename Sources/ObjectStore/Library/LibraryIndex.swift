@@ -1,7 +1,7 @@
 import Synchronization
 package import TileStorage
 package import ZigguratFiles
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// The directory of the images of a library in an object store.
 ///

@@ -1,6 +1,6 @@
 package import TileStorage
 package import ZigguratFiles
-import ZigguratThreads
+import ZigguratConcurrency
 
 extension ObjectReading {
   /// Bytes of one question, and how many are asked at a time: what a far store takes to answer is waited for once.

@@ -1,5 +1,5 @@
 import TileStorage
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// A retry loop for callers that wait for a store, for errors that may pass.
 struct RetryPolicy: Sendable {

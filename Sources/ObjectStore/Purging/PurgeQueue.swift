@@ -1,5 +1,5 @@
 import Synchronization
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// The keys that a shared cache still has to purge, sent by a thread of its own.
 package final class PurgeQueue: Sendable {

@@ -1,7 +1,7 @@
 import Synchronization
 import TileStorage
 import ZigguratCCurl
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// The thread that reads for a client: one multi handle of libcurl, whose transfers go side by side.
 final class TransferThread: Sendable {

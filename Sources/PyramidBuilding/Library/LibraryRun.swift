@@ -1,7 +1,7 @@
 import ZigguratSandbox
 import ZigguratFiles
 import ZigguratImaging
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// Builds many images at once: one thread per image while there are images enough, then all threads on
 /// those that are left.

@@ -1,4 +1,4 @@
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// The parts of one source, as its pages, which several threads build, each part once. They are reported in their order.
 final class PartQueue: @unchecked Sendable {

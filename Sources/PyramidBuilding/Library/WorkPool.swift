@@ -1,4 +1,4 @@
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// A picture that is being built, which idle threads can help with.
 protocol PictureInWork: AnyObject, Sendable {

@@ -5,7 +5,7 @@ import TileStorage
 import ZigguratSandbox
 import ZigguratFiles
 import ZigguratImaging
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// One picture that a cell builds, as its builder follows it: what the cell tells is checked, what it wrote is read
 /// back, and then published.

@@ -5,7 +5,7 @@ import TileStorage
 package import ZigguratSandbox
 import ZigguratFiles
 import ZigguratImaging
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// A cell that builds pictures, one after the other, for a `SandboxedPictureBuilder`.
 package enum BuildWorker {

@@ -1,6 +1,6 @@
 import Synchronization
 package import ZigguratFiles
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// Verifies many archives on several threads.
 package enum LibraryVerifier {

@@ -3,7 +3,7 @@ import TileGeometry
 import TileStorage
 import ZigguratFiles
 import ZigguratHTTPMessages
-import ZigguratThreads
+import ZigguratConcurrency
 import ZigguratTileProtocols
 import ZigguratTileRendering
 

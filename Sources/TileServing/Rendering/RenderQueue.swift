@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 import TileStorage
 package import ZigguratHTTPMessages
-import ZigguratThreads
+import ZigguratConcurrency
 import ZigguratTileRendering
 
 /// Renders pictures on threads of lower priority than the event loops. Equal jobs in flight are rendered once;

@@ -1,6 +1,6 @@
 import Glibc
 import Synchronization
-import ZigguratThreads
+import ZigguratConcurrency
 import ZigguratTileRendering
 
 /// A thread of low priority that renders one picture at a time.

@@ -2,7 +2,7 @@ import TileStorage
 import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
-import ZigguratThreads
+import ZigguratConcurrency
 import ZigguratTileProtocols
 import ZigguratTileRendering
 

@@ -1,6 +1,6 @@
 import Synchronization
 import ZigguratHTTPMessages
-import ZigguratThreads
+import ZigguratConcurrency
 import ZigguratTileRendering
 
 /// Runs work that may block on a thread of its own, one job after the other. Clients are scheduled by `FairQueue`,

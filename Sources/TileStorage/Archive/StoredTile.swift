@@ -1,5 +1,5 @@
 import ZigguratFiles
-package import ZigguratThreads
+package import ZigguratConcurrency
 
 /// The state of a tile in an archive.
 package enum StoredTile {

@@ -1,6 +1,6 @@
 public import TileGeometry
 package import ZigguratFiles
-package import ZigguratThreads
+package import ZigguratConcurrency
 
 /// The tiles of one image: an SZI 1.2 file, which is a ZIP file without compression, or a Deep Zoom folder.
 ///

@@ -1,4 +1,4 @@
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// A tile of an archive that is not in memory. It is fetched for the first caller that waits for it.
 struct TileFetch: Pending {

@@ -1,5 +1,5 @@
 import Synchronization
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// A cache of tiles that all images of a store share, bounded in bytes.
 package final class ObjectCache: Sendable {

@@ -1,6 +1,6 @@
 import Synchronization
 package import ZigguratFiles
-package import ZigguratThreads
+package import ZigguratConcurrency
 
 /// One version of an archive in an object store: its directory, and its tiles as they are fetched.
 ///

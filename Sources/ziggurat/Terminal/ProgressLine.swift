@@ -1,7 +1,7 @@
 import Foundation
 import PyramidBuilding
 import Synchronization
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// The progress of a build on one line at the bottom of a terminal; nothing if stderr is not a terminal.
 final class ProgressLine: Sendable {

@@ -1,6 +1,6 @@
 import Synchronization
 import ZigguratFiles
-import ZigguratThreads
+import ZigguratConcurrency
 
 @testable import TileStorage
 

@@ -2,7 +2,7 @@ import Foundation
 import ZigguratImageLibrary
 import ZigguratIntake
 import ZigguratObjectStore
-import ZigguratThreads
+import ZigguratConcurrency
 import ZigguratTileServing
 
 /// The work of a server besides requests: maintenance of the library, processing of uploads, and periodic tasks.

@@ -5,7 +5,7 @@ import ZigguratCatalog
 import ZigguratFiles
 import ZigguratImageLibrary
 import ZigguratObjectStore
-import ZigguratThreads
+import ZigguratConcurrency
 import ZigguratTileServing
 
 /// The maintenance of a server's library: it reads changes, purges removed images from caches, and reports errors.

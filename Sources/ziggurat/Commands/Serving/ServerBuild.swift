@@ -2,7 +2,7 @@ import Foundation
 import PyramidBuilding
 import TileStorage
 import ZigguratFiles
-import ZigguratThreads
+import ZigguratConcurrency
 
 /// The build of a folder of images by the server that shows them: once before it listens, then after each change.
 final class ServerBuild: Sendable {
