@@ -134,7 +134,7 @@ let package = Package(
       "ObjectStore", ["Files", "HTTPMessages", "Concurrency", "TileStorage", "TileGeometry", "CCurl", "CCrypto"]),
     library("Uploading", ["Files", "Concurrency", "TileStorage", "TileGeometry"]),
     library(
-      "Intake",
+      "Adapters",
       [
         "Files", "Concurrency", "ImageLibrary", "ObjectStore", "PrivateSpaces", "PyramidBuilding",
         "TileProtocols", "TileRendering",
@@ -149,7 +149,7 @@ let package = Package(
       dependencies: prefixed([
         "ImageLibrary",
         "CSandbox",
-        "Files", "Intake",
+        "Files", "Adapters",
         "Concurrency",
         "Sandbox", "Imaging", "PyramidBuilding", "PrivateSpaces", "HTTPServer", "Uploading", "TileServing",
         "Catalog",
@@ -196,9 +196,9 @@ let package = Package(
         "TestSupport",
       ]),
     tests(
-      "IntakeTests",
+      "AdaptersTests",
       [
-        "Catalog", "Files", "ImageLibrary", "Intake", "Metadata", "ObjectStore", "PrivateSpaces", "Concurrency",
+        "Catalog", "Files", "ImageLibrary", "Adapters", "Metadata", "ObjectStore", "PrivateSpaces", "Concurrency",
         "TileStorage", "TileGeometry", "ObjectStoreSupport", "RepositorySupport", "TestSupport",
       ]),
     tests(

@@ -4,7 +4,7 @@ import TileStorage
 import ZigguratCatalog
 import ZigguratFiles
 import ZigguratImageLibrary
-import ZigguratIntake
+import ZigguratAdapters
 import ZigguratRepositorySupport
 import ZigguratTestSupport
 

@@ -215,7 +215,7 @@ class Docs(unittest.TestCase):
 
     def test_the_table_of_metrics_is_complete(self):
         """By the names in the sources; a server prints those of its kind."""
-        sources = "".join(path.read_text() for name in ("TileServing", "Intake", "ImageLibrary") for path in (ROOT / "Sources" / name).rglob("*.swift"))
+        sources = "".join(path.read_text() for name in ("TileServing", "Adapters", "ImageLibrary") for path in (ROOT / "Sources" / name).rglob("*.swift"))
         page = (DOCS / "reference/metrics.md").read_text()
         named = set(re.findall(r"`ziggurat_([a-z_]+)`", page))
         for name in named - {"last_build_exit_code"}:

@@ -2,7 +2,7 @@ import Foundation
 import PyramidBuilding
 import TileStorage
 import ZigguratFiles
-import ZigguratIntake
+import ZigguratAdapters
 import ZigguratObjectStore
 
 enum BuildCommand: Command {

@@ -1,7 +1,7 @@
 import Foundation
 import PyramidBuilding
 import ZigguratFiles
-import ZigguratIntake
+import ZigguratAdapters
 import ZigguratObjectStore
 
 enum PlanCommand: Command {

@@ -1,6 +1,6 @@
 import Foundation
 import ZigguratImageLibrary
-import ZigguratIntake
+import ZigguratAdapters
 import ZigguratObjectStore
 import ZigguratConcurrency
 import ZigguratTileServing

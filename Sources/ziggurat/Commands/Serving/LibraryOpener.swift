@@ -2,7 +2,7 @@ import TileStorage
 import ZigguratCatalog
 import ZigguratFiles
 import ZigguratImageLibrary
-import ZigguratIntake
+import ZigguratAdapters
 import ZigguratObjectStore
 import ZigguratPrivateSpaces
 

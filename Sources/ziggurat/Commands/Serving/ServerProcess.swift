@@ -2,7 +2,7 @@ import Glibc
 import TileStorage
 import ZigguratFiles
 import ZigguratHTTPServer
-import ZigguratIntake
+import ZigguratAdapters
 import ZigguratPrivateSpaces
 import ZigguratTileServing
 import ZigguratUploading
