@@ -10,7 +10,7 @@ struct ForkServer {
   private let confinement = SandboxPolicy()
   /// Preparations that were not needed yet.
   private var warmths: [ProcessLauncher.Warmth: () -> Void]
-  private var cells: [Child] = []
+  private var children: [Child] = []
   private var inherited = 0
 
   /// Milliseconds between two checks of the processes' memory.
@@ -53,13 +53,13 @@ struct ForkServer {
 
   private mutating func turn() {
     var waiting = [pollfd(fd: 3, events: Int16(POLLIN), revents: 0)]
-    for cell in cells {
-      waiting.append(pollfd(fd: cell.ended, events: Int16(POLLIN), revents: 0))
-      waiting.append(pollfd(fd: cell.status, events: Int16(POLLIN), revents: 0))
+    for child in children {
+      waiting.append(pollfd(fd: child.ended, events: Int16(POLLIN), revents: 0))
+      waiting.append(pollfd(fd: child.status, events: Int16(POLLIN), revents: 0))
     }
-    guard poll(&waiting, nfds_t(waiting.count), cells.isEmpty ? -1 : Self.pace) >= 0 else { return }
+    guard poll(&waiting, nfds_t(waiting.count), children.isEmpty ? -1 : Self.pace) >= 0 else { return }
     // From the end, since ended processes are removed.
-    for number in cells.indices.reversed() {
+    for number in children.indices.reversed() {
       if waiting[2 + 2 * number].revents != 0 { listen(to: number) }
       if waiting[1 + 2 * number].revents != 0 { bury(number) } else { weigh(number) }
     }
@@ -81,19 +81,19 @@ struct ForkServer {
 
   /// Handles a message of the process's owner, or the owner's release of it.
   private mutating func listen(to number: Int) {
-    if let record = SpawnReply.read(from: cells[number].status), record.kind == .allow {
-      cells[number].allowed = record.value
+    if let record = SpawnReply.read(from: children[number].status), record.kind == .allow {
+      children[number].allowed = record.value
     } else {
-      kill(cells[number].process, SIGKILL)
+      kill(children[number].process, SIGKILL)
     }
   }
 
   private mutating func weigh(_ number: Int) {
-    guard cells[number].passed == nil, let bytes = Self.memory(cells[number].memory),
-      bytes - cells[number].inherited > cells[number].allowed
+    guard children[number].passed == nil, let bytes = Self.memory(children[number].memory),
+      bytes - children[number].inherited > children[number].allowed
     else { return }
-    cells[number].passed = cells[number].allowed
-    kill(cells[number].process, SIGKILL)
+    children[number].passed = children[number].allowed
+    kill(children[number].process, SIGKILL)
   }
 
   /// Returns the private memory of a process in bytes (proc(5), statm: resident less shared).
@@ -114,20 +114,20 @@ struct ForkServer {
   }
 
   private mutating func bury(_ number: Int) {
-    let cell = cells.remove(at: number)
+    let child = children.remove(at: number)
     var status: Int32 = 0
-    while waitpid(cell.process, &status, 0) < 0, errno == EINTR {}
+    while waitpid(child.process, &status, 0) < 0, errno == EINTR {}
     let signal = status & 0x7f
     let record =
-      if let passed = cell.passed { SpawnReply(kind: .memory, value: passed) } else if signal != 0 {
+      if let passed = child.passed { SpawnReply(kind: .memory, value: passed) } else if signal != 0 {
         SpawnReply(kind: .signal, value: Int(signal))
       } else if status >> 8 & 0xff == SandboxPolicy.failed {
         SpawnReply(kind: .unavailable, value: Int(EPERM))
       } else {
         SpawnReply(kind: .exit, value: Int(status >> 8 & 0xff))
       }
-    Self.tell(record, over: cell.status)
-    for descriptor in [cell.ended, cell.status, cell.memory] { close(descriptor) }
+    Self.tell(record, over: child.status)
+    for descriptor in [child.ended, child.status, child.memory] { close(descriptor) }
   }
 
   private static func tell(_ record: SpawnReply, over status: Int32) {
@@ -187,7 +187,7 @@ struct ForkServer {
       for descriptor in [ended, memory] where descriptor >= 0 { close(descriptor) }
       return fail(status, code)
     }
-    cells.append(
+    children.append(
       Child(
         process: process, ended: ended, status: status, memory: memory, inherited: inherited,
         allowed: request.limits.memory))
