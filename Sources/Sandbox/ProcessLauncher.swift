@@ -100,7 +100,7 @@ package final class ProcessLauncher: Sendable {
       for end in channel { close(end) }
       throw .unavailable(code)
     }
-    let cell = SandboxedProcess(channel: WorkerChannel(channel[1], isInCell: false), status: ProcessStatus(status[1]))
+    let process = SandboxedProcess(channel: WorkerChannel(channel[1], isSandboxed: false), status: ProcessStatus(status[1]))
     let request = SpawnRequest(kind: kind, limits: limits, warmth: warmth).bytes
     let passed = [channel[0], status[0]] + files
     var sent = -1
@@ -114,7 +114,7 @@ package final class ProcessLauncher: Sendable {
     close(status[0])
     guard sent == request.count else { throw .unavailable(code) }
     state.withLock { $0.begun += 1 }
-    return cell
+    return process
   }
 
   package static let mostFiles = Int(CELL_MOST_FILES) - 2

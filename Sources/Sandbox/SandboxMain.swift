@@ -12,7 +12,7 @@ final class SandboxMain: Sendable {
 
   func run() -> Never {
     let isStarted = StartedThread.detached { [self] in
-      work(WorkerConnection(WorkerChannel(3, isInCell: true)))
+      work(WorkerConnection(WorkerChannel(3, isSandboxed: true)))
       _exit(0)
     }
     guard isStarted else { _exit(71) }

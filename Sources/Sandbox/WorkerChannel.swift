@@ -16,14 +16,14 @@ final class WorkerChannel: Sendable {
   }
 
   let descriptor: Int32
-  private let isInCell: Bool
+  private let isSandboxed: Bool
   private let sending = Mutex(())
 
   /// - Parameter isInCell: whether this is the sandboxed process's end. On sockets, its filter allows only read, write
   ///   and recvmsg.
-  init(_ descriptor: Int32, isInCell: Bool) {
+  init(_ descriptor: Int32, isSandboxed: Bool) {
     self.descriptor = descriptor
-    self.isInCell = isInCell
+    self.isSandboxed = isSandboxed
   }
 
   deinit { close(descriptor) }
@@ -138,7 +138,7 @@ final class WorkerChannel: Sendable {
       // A sandboxed process without a reader may end by SIGPIPE. Other processes must not, and must not wait for a
       // reader either.
       let sent =
-        isInCell
+        isSandboxed
         ? write(descriptor, part.baseAddress, part.count)
         : sandbox_send(
           descriptor, part.baseAddress, part.count, files, Int32(files.count), Int32(MSG_DONTWAIT))

@@ -6,7 +6,7 @@ import Synchronization
 /// Consecutive requests share a process: not for requests that must not know of each other.
 package final class WorkerPool: Sendable {
   private struct Kept {
-    let cell: SandboxedProcess
+    let process: SandboxedProcess
     var answers: Int
     let since: ContinuousClock.Instant
   }
@@ -39,18 +39,18 @@ package final class WorkerPool: Sendable {
   ) throws(TerminationReason) -> WorkerMessage {
     while true {
       let known = take()
-      let cell = if let known { known.cell } else { try server.begin(kind, limits) }
+      let process = if let known { known.process } else { try server.begin(kind, limits) }
       do throws(TerminationReason) {
         let patience = SandboxedProcess.Patience(seconds: seconds)
-        try cell.send(question, bytes, within: patience)
-        var answer = try cell.receive(longest: { _ in longest }, within: patience)
+        try process.send(question, bytes, within: patience)
+        var answer = try process.receive(longest: { _ in longest }, within: patience)
         if let begun, answer.kind == begun.kind {
-          answer = try cell.receive(longest: { _ in longest }, within: SandboxedProcess.Patience(seconds: begun.seconds))
+          answer = try process.receive(longest: { _ in longest }, within: SandboxedProcess.Patience(seconds: begun.seconds))
         }
-        keep(Kept(cell: cell, answers: (known?.answers ?? 0) + 1, since: .now))
+        keep(Kept(process: process, answers: (known?.answers ?? 0) + 1, since: .now))
         return answer
       } catch {
-        cell.end()
+        process.end()
         // The process may have exited while it was idle, or because of an earlier request.
         if known != nil, error.mayBeOfEarlier { continue }
         server.count(error)
@@ -67,9 +67,9 @@ package final class WorkerPool: Sendable {
     }
   }
 
-  private func keep(_ cell: Kept) {
-    guard cell.answers < longestUse else { return cell.cell.end() }
-    kept.withLock { $0.append(cell) }
+  private func keep(_ process: Kept) {
+    guard process.answers < longestUse else { return process.process.end() }
+    kept.withLock { $0.append(process) }
   }
 }
 

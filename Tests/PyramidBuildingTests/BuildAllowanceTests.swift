@@ -38,17 +38,17 @@ import ZigguratTestSupport
     var (channel, status): ([Int32], [Int32]) = ([0, 0], [0, 0])
     #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &channel) == 0)
     #expect(socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &status) == 0)
-    let other = WorkerChannel(channel[1], isInCell: true)
+    let other = WorkerChannel(channel[1], isSandboxed: true)
     for (kind, bytes) in messages { try bytes.withUnsafeBytes { try other.send(kind, $0) } }
     shutdown(channel[1], Int32(SHUT_WR))
     let record = SpawnReply(kind: .signal, value: 9).bytes
     #expect(write(status[1], record, record.count) == record.count)
     close(status[1])
-    let cell = SandboxedProcess(channel: WorkerChannel(channel[0], isInCell: false), status: ProcessStatus(status[0]))
+    let process = SandboxedProcess(channel: WorkerChannel(channel[0], isSandboxed: false), status: ProcessStatus(status[0]))
     let work = PictureJob(
       source: SourceScan.Source(path: path, id: "photo"), file: try SourceFile(path: path), digest: "0",
       words: .none)
-    var carried = BuildJob(work, cell, builder, WorkPool(memoryLimit: 1 << 30), isAlone: false)
+    var carried = BuildJob(work, process, builder, WorkPool(memoryLimit: 1 << 30), isAlone: false)
     defer { carried.end() }
     do throws(BuildJob.Stop) {
       let order = BuildOrder(
@@ -58,7 +58,7 @@ import ZigguratTestSupport
     } catch {
       switch error {
       case .builder(let error): return error.reason
-      case .cell: return "ended"
+      case .process: return "ended"
       }
     }
   }

@@ -146,7 +146,7 @@ import ZigguratSandbox
     )
     // A hundred at once, let go of without a word: none stays.
     let many = (0..<100).map { _ in try! server.begin(sleep, limits) }
-    for cell in many { cell.end() }
+    for process in many { process.end() }
     print("after a hundred: \(answer(server, exit))")
     print("unknown kind: \(answer(server, kind(999)))")
   }
@@ -159,10 +159,10 @@ import ZigguratSandbox
     _ server: ProcessLauncher, _ kind: ProcessLauncher.Kind, seconds: Int = 60, asking question: [UInt8] = []
   ) -> String {
     do throws(TerminationReason) {
-      let cell = try server.begin(kind, limits)
+      let process = try server.begin(kind, limits)
       let patience = SandboxedProcess.Patience(seconds: seconds)
-      if !question.isEmpty { try cell.send(1, question, within: patience) }
-      return words(Int32(try cell.receive(longest: { _ in 1 << 30 }, within: patience).kind))
+      if !question.isEmpty { try process.send(1, question, within: patience) }
+      return words(Int32(try process.receive(longest: { _ in 1 << 30 }, within: patience).kind))
     } catch { return "\(error)" }
   }
 
@@ -173,9 +173,9 @@ import ZigguratSandbox
     defer { for file in files { close(file) } }
     let patience = SandboxedProcess.Patience(seconds: 60)
     do throws(TerminationReason) {
-      let cell = try server.begin(kind, limits, reading: files)
-      try cell.send(1, Array(path.utf8), within: patience)
-      let code = try cell.receive(longest: { _ in 0 }, within: patience).kind
+      let process = try server.begin(kind, limits, reading: files)
+      try process.send(1, Array(path.utf8), within: patience)
+      let code = try process.receive(longest: { _ in 0 }, within: patience).kind
       return code < 1000 ? "read" : "error \(code - 1000)"
     } catch { return "\(error)" }
   }

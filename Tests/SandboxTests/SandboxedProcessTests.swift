@@ -3,7 +3,7 @@ import Testing
 import ZigguratSandbox
 import ZigguratTestSupport
 
-/// What a cell can do and cannot, as `ziggurat-cell-probe` finds it in cells of its own.
+/// What a cell can do and cannot, as `ziggurat-process-probe` finds it in cells of its own.
 @Suite struct CellTests {
   /// What came of each attempt: outside of a cell and inside, or inside alone.
   static let found: [String: String] = {

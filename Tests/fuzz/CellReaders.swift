@@ -11,7 +11,7 @@ import ZigguratFiles
 
 extension FuzzInput {
   /// What a cell that a stranger has taken over says to who asked it; the first byte chooses what that was.
-  func hearCell() {
+  func receive() {
     guard let question = bytes.first else { return }
     let answer = Array(bytes.dropFirst())
     switch question % 4 {
@@ -58,9 +58,9 @@ private final class Conversation {
     precondition(write(server, record, record.count) == record.count)
     close(server)
     defer { close(others) }
-    let cell = SandboxedProcess(channel: WorkerChannel(own, isInCell: false), status: ProcessStatus(status))
+    let process = SandboxedProcess(channel: WorkerChannel(own, isSandboxed: false), status: ProcessStatus(status))
     let pool = WorkPool(memoryLimit: 1 << 30)
-    var carried = BuildJob(work, cell, builder, pool, isAlone: false)
+    var carried = BuildJob(work, process, builder, pool, isAlone: false)
     defer { carried.end() }
     do throws(BuildJob.Stop) {
       let order = BuildOrder(
@@ -76,7 +76,7 @@ private final class Conversation {
         guard case .built = outcome else { preconditionFailure("built, failed or pages") }
       }
     } catch {
-      guard case .cell(let end) = error else { return }
+      guard case .process(let end) = error else { return }
       precondition(!end.description.isEmpty)
     }
   }

@@ -33,7 +33,7 @@ enum FuzzTarget: String, CaseIterable {
   /// A stored tile, decoded as for a render.
   case tile
   /// What a cell answers, and what it is asked.
-  case cell
+  case process
   /// A request's path and query.
   case request
   /// What an object store answers: lists, heads.
@@ -66,7 +66,7 @@ enum FuzzTarget: String, CaseIterable {
     case .descriptor: input.readDescriptors()
     case .profile: input.readProfile()
     case .tile: input.decodeTile()
-    case .cell: input.hearCell()
+    case .process: input.receive()
     case .request: input.readRequest()
     case .list: input.readListAnswer()
     case .directory: input.readDirectory()

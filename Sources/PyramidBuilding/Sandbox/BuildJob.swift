@@ -12,18 +12,18 @@ import ZigguratConcurrency
 struct BuildJob {
   /// Why nothing more comes of it.
   enum Stop: Error {
-    case cell(TerminationReason)
+    case process(TerminationReason)
     /// The builder's own: the cell may be in the middle of its work.
     case builder(BuildError)
   }
 
   private let work: PictureJob
-  private let cell: SandboxedProcess
+  private let process: SandboxedProcess
   private let builder: LibraryBuilder
   private let pool: WorkPool
   private let isAlone: Bool
   /// Its cell was ended, for it might have written on what is published.
-  private(set) var hasEndedCell = false
+  private(set) var hasEndedProcess = false
   private var picture: SandboxedPicture?
   private var reserved = 0
   private var plan: BuildPlan?
@@ -38,10 +38,10 @@ struct BuildJob {
 
   /// - Parameter isAlone: all the memory that there is for pictures is reserved for it.
   init(
-    _ work: PictureJob, _ cell: SandboxedProcess, _ builder: LibraryBuilder, _ pool: WorkPool, isAlone: Bool
+    _ work: PictureJob, _ process: SandboxedProcess, _ builder: LibraryBuilder, _ pool: WorkPool, isAlone: Bool
   ) {
     self.work = work
-    self.cell = cell
+    self.process = process
     self.builder = builder
     self.pool = pool
     self.isAlone = isAlone
@@ -72,8 +72,8 @@ struct BuildJob {
   private func send(_ kind: UInt32, _ bytes: [UInt8], _ files: [Int32]) throws(Stop) {
     let patience = SandboxedProcess.Patience(
       until: deadline, of: builder.imageTimeout, isCancelled: builder.isCancelled)
-    do throws(TerminationReason) { try cell.send(kind, bytes, files: files, within: patience) } catch {
-      throw .cell(error)
+    do throws(TerminationReason) { try process.send(kind, bytes, files: files, within: patience) } catch {
+      throw .process(error)
     }
   }
 
@@ -85,9 +85,9 @@ struct BuildJob {
       return isTooLarge || builder.isCancelled()
     }
     do throws(TerminationReason) {
-      return try cell.receive(longest: BuildMessage.longest, within: patience)
+      return try process.receive(longest: BuildMessage.longest, within: patience)
     } catch {
-      guard isTooLarge else { throw .cell(error) }
+      guard isTooLarge else { throw .process(error) }
       throw overfull
     }
   }
@@ -101,14 +101,14 @@ struct BuildJob {
     switch (message.kind, plan) {
     case (BuildMessage.pages, nil) where work.page == nil:
       let pages = try decode(PagesMessage.self, message)
-      guard pages.isPossible, pages.count > 1 || builder.isDryRun else { throw .cell(.garbled) }
+      guard pages.isPossible, pages.count > 1 || builder.isDryRun else { throw .process(.garbled) }
       guard builder.allowance?.admits(pages: pages.count) ?? true else {
         throw .builder(BuildError(work.source.path, "it has more than \(BuildAllowance.mostPages) pages"))
       }
       return .pages(pages)
     case (BuildMessage.plan, nil):
       guard let plan = try decode(PlanMessage.self, message).plan(builder.options) else {
-        throw .cell(.garbled)
+        throw .process(.garbled)
       }
       self.plan = plan
       if let allowance = builder.allowance {
@@ -131,7 +131,7 @@ struct BuildJob {
       try checkSource()
       error.mayBeOfMachine = PDFPassword.isWrong(error.reason)
       return .outcome(.failed(error))
-    default: throw .cell(.garbled)
+    default: throw .process(.garbled)
     }
     return nil
   }
@@ -144,7 +144,7 @@ struct BuildJob {
   }
 
   private func decode<Value: Decodable>(_ type: Value.Type, _ message: WorkerMessage) throws(Stop) -> Value {
-    do throws(TerminationReason) { return try BuildMessage.decode(type, message) } catch { throw .cell(error) }
+    do throws(TerminationReason) { return try BuildMessage.decode(type, message) } catch { throw .process(error) }
   }
 
   /// Waits for the picture's memory and lets the cell go on.
@@ -155,7 +155,7 @@ struct BuildJob {
     // What was reckoned is near, never exact.
     let likely = min(pool.memoryLimit, plan.memory + plan.memory / 2 + (64 << 20))
     reserved = isAlone ? 0 : likely
-    let picture = SandboxedPicture(cell, pixels: plan.pyramid.imageSize)
+    let picture = SandboxedPicture(process, pixels: plan.pyramid.imageSize)
     let waited = ContinuousClock.now
     pool.begin(picture, memory: reserved, work.source.path)
     self.picture = picture
@@ -165,7 +165,7 @@ struct BuildJob {
         id: work.source.id, replacing: builder.mayReplace(work.source.id, digest: work.digest))
     }
     if file == nil {
-      guard let parts = ReceivedParts(of: plan, within: pool.memoryLimit) else { throw .cell(.garbled) }
+      guard let parts = ReceivedParts(of: plan, within: pool.memoryLimit) else { throw .process(.garbled) }
       received = parts
       try checked { (store) throws(StorageError) in
         writer = try store.makeWriter(
@@ -173,12 +173,12 @@ struct BuildJob {
           replacing: builder.mayReplace(work.source.id, digest: work.digest))
       }
     }
-    cell.allow(memory: isAlone ? pool.memoryLimit : max(likely, SandboxedPictureBuilder.opening))
+    process.allow(memory: isAlone ? pool.memoryLimit : max(likely, SandboxedPictureBuilder.opening))
     try send(BuildMessage.go, [], file.map { [$0.descriptor] } ?? [])
   }
 
   private mutating func takeTile(_ bytes: [UInt8]) throws(Stop) {
-    guard let writer, let plan, bytes.count > 12 else { throw .cell(.garbled) }
+    guard let writer, let plan, bytes.count > 12 else { throw .process(.garbled) }
     let index = ByteOrder.little.number(bytes, at: 0, 8)
     let crc = UInt32(ByteOrder.little.number(bytes, at: 8, 4))
     let isSent = bytes.withUnsafeBytes { checksum(UnsafeRawBufferPointer(rebasing: $0[12...])) == crc }
@@ -186,7 +186,7 @@ struct BuildJob {
     guard isSent, bytes.count - 12 <= InputLimit.bytes(ofTileSide: side), index < plan.pyramid.tileCount,
       received?.insert(tile: index) == true
     else {
-      throw .cell(.garbled)
+      throw .process(.garbled)
     }
     let most = builder.allowance?.bytes
     guard received?.grow(by: bytes.count, ofAll: most) == true else { throw overfull }
@@ -202,10 +202,10 @@ struct BuildJob {
     guard let writer, let end = bytes.firstIndex(of: 0),
       let name = String(validating: bytes[..<end], as: UTF8.self), received?.insert(entry: name) == true,
       bytes.count - end - 1 <= InputLimit.entry(name).bytes
-    else { throw .cell(.garbled) }
+    else { throw .process(.garbled) }
     if name == BuildRecord.entryName {
       guard let record = BuildRecord(json: Data(bytes[(end + 1)...])), isAsked(record) else {
-        throw .cell(.garbled)
+        throw .process(.garbled)
       }
       hasRecord = true
     }
@@ -218,7 +218,7 @@ struct BuildJob {
   private mutating func finish(_ plan: BuildPlan, _ report: ResultMessage) throws(Stop)
     -> PyramidBuilder.Report
   {
-    guard received == nil || (received?.isWhole == true && hasRecord) else { throw .cell(.garbled) }
+    guard received == nil || (received?.isWhole == true && hasRecord) else { throw .process(.garbled) }
     try checkSource()
     // It may have grown since the last message, and nothing grows any more once it is taken back.
     func isOverfull() -> Bool {
@@ -226,9 +226,9 @@ struct BuildJob {
     }
     // What is looked at and given its name is not changed any more by whoever wrote it.
     if let file, file.takeBack() != .none {
-      hasEndedCell = true
-      cell.endAndWait()
-      guard file.takeBack() != .some else { throw .cell(.garbled) }
+      hasEndedProcess = true
+      process.endAndWait()
+      guard file.takeBack() != .some else { throw .process(.garbled) }
     }
     guard !isOverfull() else { throw overfull }
     var byteCount = 0
@@ -278,13 +278,13 @@ struct BuildJob {
 final class SandboxedPicture: PictureInWork, @unchecked Sendable {
   // Sendable: what changes is touched under `monitor` only.
   private let monitor = ConditionLock()
-  private let cell: SandboxedProcess
+  private let process: SandboxedProcess
   private var greatest = 0.0
   private var isEnded = false
   let pixelCount: Double
 
-  init(_ cell: SandboxedProcess, pixels: PixelSize) {
-    self.cell = cell
+  init(_ process: SandboxedProcess, pixels: PixelSize) {
+    self.process = process
     pixelCount = Double(pixels.width) * Double(pixels.height)
   }
 
@@ -304,7 +304,7 @@ final class SandboxedPicture: PictureInWork, @unchecked Sendable {
 
   /// A thread of the cell's takes the place of the caller, who waits for the picture's end.
   func assist() {
-    try? cell.send(BuildMessage.assist, within: SandboxedProcess.Patience(seconds: 1))
+    try? process.send(BuildMessage.assist, within: SandboxedProcess.Patience(seconds: 1))
     monitor.withLock { while !isEnded { monitor.wait() } }
   }
 }

@@ -62,13 +62,13 @@ package enum InspectWorker {
     let files = needs.openFiles()
     defer { for file in files + nameless { close(file) } }
     let limits = SandboxLimits(memory: memory, mostMemory: memory, processorSeconds: seconds)
-    let cell = try server.begin(kind, limits, reading: files, warmth: needs.warmth)
-    defer { cell.end() }
+    let process = try server.begin(kind, limits, reading: files, warmth: needs.warmth)
+    defer { process.end() }
     let patience = SandboxedProcess.Patience(seconds: seconds)
     // The path, a NUL and the password, which only a cell that reads a PDF gets.
     let password: [UInt8] = needs.isPDF ? pdfPassword.map { [0] + Array($0.utf8) } ?? [] : []
-    try cell.send(look, Array(path.utf8) + password, files: nameless, within: patience)
-    let answer = try cell.receive(longest: { _ in BuildMessage.longestTerms }, within: patience)
+    try process.send(look, Array(path.utf8) + password, files: nameless, within: patience)
+    let answer = try process.receive(longest: { _ in BuildMessage.longestTerms }, within: patience)
     return try BuildMessage.decode(Answer.self, answer)
   }
 }

@@ -11,7 +11,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
   private let server: ProcessLauncher
   private let builder: LibraryBuilder
   let pool: WorkPool
-  private var cell: SandboxedProcess?
+  private var process: SandboxedProcess?
   /// Pictures that the cell was asked for.
   private var asked = 0
   /// Paths that the cell may read.
@@ -35,7 +35,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
   func build(_ job: PictureJob, before upcoming: () -> ArraySlice<SourceScan.Source>) -> PictureResult {
     var isAlone = false
     while true {
-      let wasFresh = cell == nil || asked == 0 || !readable.contains(job.source.path)
+      let wasFresh = process == nil || asked == 0 || !readable.contains(job.source.path)
       do throws(BuildJob.Stop) {
         if isAlone { pool.reserve(pool.memoryLimit) }
         defer { if isAlone { pool.release(pool.memoryLimit) } }
@@ -48,10 +48,10 @@ final class SandboxedPictureBuilder: PictureBuilder {
         end()
         switch error {
         case .builder(let error): return .outcome(.failed(error))
-        case .cell(.memory(let bytes)) where !isAlone && bytes < pool.memoryLimit:
+        case .process(.memory(let bytes)) where !isAlone && bytes < pool.memoryLimit:
           // It needs more than was reckoned: once more, with all the memory there is for pictures.
           isAlone = true
-        case .cell(let end):
+        case .process(let end):
           if !wasFresh, !isAlone, end.mayBeOfEarlier { continue }
           return failed(job, end)
         }
@@ -61,8 +61,8 @@ final class SandboxedPictureBuilder: PictureBuilder {
 
   /// Lets go of the cell.
   func end() {
-    cell?.end()
-    cell = nil
+    process?.end()
+    process = nil
     asked = 0
     readable = []
   }
@@ -97,9 +97,9 @@ final class SandboxedPictureBuilder: PictureBuilder {
       memory: min(Self.opening, pool.memoryLimit), mostMemory: pool.memoryLimit,
       processorSeconds: seconds * builder.jobs * readable.count + 5)
     do throws(TerminationReason) {
-      cell = try server.begin(BuildWorker.kind, limits, reading: files, warmth: needs.warmth)
+      process = try server.begin(BuildWorker.kind, limits, reading: files, warmth: needs.warmth)
     } catch {
-      throw .cell(error)
+      throw .process(error)
     }
   }
 
@@ -112,7 +112,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
   private func isLast(_ job: PictureJob) -> Bool { job.page == nil && readable.count == 1 }
 
   private func ask(_ job: PictureJob, isAlone: Bool) throws(BuildJob.Stop) -> PictureResult {
-    guard let cell else { throw .cell(.unavailable(ECHILD)) }
+    guard let process else { throw .process(.unavailable(ECHILD)) }
     asked += 1
     var order = BuildOrder(
       path: job.source.path, name: job.file.name,
@@ -122,11 +122,11 @@ final class SandboxedPictureBuilder: PictureBuilder {
     let options = builder.options(of: job.source)
     if builder.hasOwnOptions || options != builder.options { order.options = OrderedOptions(options) }
     if let password = builder.pdfPassword, SourceNeeds(job.file).isPDF { order.pdfPassword = password }
-    if isAlone { cell.allow(memory: pool.memoryLimit) }
-    var carried = BuildJob(job, cell, builder, pool, isAlone: isAlone)
+    if isAlone { process.allow(memory: pool.memoryLimit) }
+    var carried = BuildJob(job, process, builder, pool, isAlone: isAlone)
     defer {
       carried.end()
-      if carried.hasEndedCell { end() }
+      if carried.hasEndedProcess { end() }
     }
     let nameless = SourceNeeds.openNameless(job.source.path)
     defer { if let nameless { close(nameless) } }

@@ -25,7 +25,7 @@ enum PictureRole: String, Codable, Hashable, Sendable {
 
 extension PictureRole {
   /// The role that a picture's name gives it: every word of `name` is such a role or says nothing (`Slide label 2`),
-  /// or the role stands in brackets (`slide.svs [label]`). `Labelled cells` and `Label of a bottle` are no labels.
+  /// or the role stands in brackets (`slide.svs [label]`). `Labelled processes` and `Label of a bottle` are no labels.
   init?(named name: some StringProtocol) {
     if name.isEmpty { return nil }
     let name = String(name.prefix(Self.longestName))

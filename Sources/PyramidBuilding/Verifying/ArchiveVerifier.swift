@@ -39,12 +39,12 @@ package struct ArchiveVerifier {
   /// - Parameter path: what the faults call it.
   package static func faults(of archive: some CheckableArchive, path: String) -> [Fault] {
     var faults: [Fault] = []
-    let cells = TileCheckWorker.pool(archive.pyramid, archive.format)
+    let processes = TileCheckWorker.pool(archive.pyramid, archive.format)
     archive.forEachTile { index in
       let address = archive.pyramid.address(at: index)!
       let size = archive.pyramid.rectangle(of: address)!
       let what = archive.fault(ofTile: index) {
-        TileCheckWorker.fault(ofTile: $0, archive.format, size, cells)
+        TileCheckWorker.fault(ofTile: $0, archive.format, size, processes)
       }
       if let what {
         let name = "tile \(address.level)/\(address.column)_\(address.row).\(archive.fileExtension)"

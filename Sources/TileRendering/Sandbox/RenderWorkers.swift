@@ -11,7 +11,7 @@ import ZigguratSandbox
 /// calling process renders.
 package final class RenderWorkers: Sendable {
   private struct Kept {
-    let cell: SandboxedProcess
+    let process: SandboxedProcess
     weak var archive: TileArchive?
     var answers = 0
     var since = ContinuousClock.now
@@ -67,11 +67,11 @@ package final class RenderWorkers: Sendable {
   /// Drops all decoded tiles.
   package func forget() {
     own.forget()
-    let cells = kept.withLock { kept in
+    let processes = kept.withLock { kept in
       defer { kept = [] }
-      return kept.map(\.cell)
+      return kept.map(\.process)
     }
-    for cell in cells { cell.end() }
+    for process in processes { process.end() }
   }
 
   /// Returns the file that the task describes.
@@ -113,7 +113,7 @@ package final class RenderWorkers: Sendable {
     let limits = SandboxLimits(
       memory: RenderLimits.base, mostMemory: RenderLimits.most, processorSeconds: timeout * Self.longestUse,
       niceness: Self.niceness)
-    return Kept(cell: try server.begin(RenderWorker.kind, limits), archive: archive)
+    return Kept(process: try server.begin(RenderWorker.kind, limits), archive: archive)
   }
 
   private func ask(
@@ -122,7 +122,7 @@ package final class RenderWorkers: Sendable {
   ) throws(TerminationReason) -> Result<[UInt8], RenderError> {
     let memory = RenderLimits.base + options.cacheBytes + need.memory
     if memory > use.allowed {
-      use.cell.allow(memory: memory)
+      use.process.allow(memory: memory)
       use.allowed = memory
     }
     // After a private space is locked, none of its tiles is decoded.
@@ -130,16 +130,16 @@ package final class RenderWorkers: Sendable {
     let given = use.given
     let early = request.hints.filter { given[$0.number] != $0.stamp ?? 0 }.map(\.number)
     let (numbers, tiles) = give(early, to: &use, of: archive)
-    try use.cell.send(
+    try use.process.send(
       RenderMessage.render, RenderMessage.question(options, request, numbers, tiles), within: patience)
     while true {
-      let message = try use.cell.receive(longest: need.longestAnswer, within: patience)
+      let message = try use.process.receive(longest: need.longestAnswer, within: patience)
       guard message.kind != RenderMessage.want else {
         guard let numbers = RenderMessage.numbers(message.bytes, below: archive.pyramid.tileCount) else {
           throw .garbled
         }
         let tiles = give(numbers, to: &use, of: archive).tiles
-        try use.cell.send(RenderMessage.tiles, tiles, within: patience)
+        try use.process.send(RenderMessage.tiles, tiles, within: patience)
         continue
       }
       guard let (effort, rest) = RenderMessage.parse(answer: message.bytes) else { throw .garbled }
@@ -191,14 +191,14 @@ package final class RenderWorkers: Sendable {
   }
 
   private func keep(_ use: Kept) {
-    guard use.answers < Self.longestUse, use.archive?.isLocked == false else { return use.cell.end() }
+    guard use.answers < Self.longestUse, use.archive?.isLocked == false else { return use.process.end() }
     let spare = kept.withLock { kept in
       var use = use
       use.since = .now
       kept.append(use)
       return kept.count > mostKept ? kept.removeFirst() : nil
     }
-    spare?.cell.end()
+    spare?.process.end()
   }
 }
 

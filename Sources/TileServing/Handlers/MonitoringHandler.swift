@@ -49,7 +49,7 @@ struct MonitoringHandler: LibraryHandler {
   /// `/metrics`
   func figures() -> Response {
     let renders = pictures.queue.counts
-    let cells = ProcessLauncher.running?.counts ?? ProcessLauncher.Counts()
+    let processes = ProcessLauncher.running?.counts ?? ProcessLauncher.Counts()
     var figures: [Figure] =
       [
         ("connections", "Open connections.", metrics.connections.load(ordering: .relaxed), false),
@@ -86,15 +86,15 @@ struct MonitoringHandler: LibraryHandler {
           "render_unsent_bytes", "Bytes of finished pictures that are being sent, or wait for it.",
           renders.unsentBytes, false
         ),
-        ("sandbox_processes_total", "Sandboxed processes that were started.", cells.begun, true),
-        ("sandbox_processes_crashed_total", "Sandboxed processes that crashed.", cells.crashed, true),
+        ("sandbox_processes_total", "Sandboxed processes that were started.", processes.begun, true),
+        ("sandbox_processes_crashed_total", "Sandboxed processes that crashed.", processes.crashed, true),
         (
           "sandbox_processes_over_memory_total", "Sandboxed processes that exceeded their memory limit.",
-          cells.overMemory, true
+          processes.overMemory, true
         ),
         (
           "sandbox_processes_over_time_total", "Sandboxed processes that exceeded their time limit.",
-          cells.overTime, true
+          processes.overTime, true
         ),
         (
           "sandbox_processes_confined", "1 if the kernel has Landlock and seccomp, which confine them.",

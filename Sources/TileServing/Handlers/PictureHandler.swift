@@ -18,12 +18,12 @@ final class PictureAccess: Sendable {
     tiles.quality = options.quality
     tiles.cacheBytes = options.cacheBytes / 2
     // As many as are at work most of the time: the lane of quick pictures. The queue gives up first.
-    let cells = RenderWorkers(
+    let processes = RenderWorkers(
       options: tiles, threads: options.threads + 1, timeout: Int(options.timeout.rounded(.up)) + 5)
-    renderer = cells
-    let seconds: @Sendable () -> Double = { cells.seconds }
-    queue = RenderQueue(options, loops, secondsElsewhere: cells.isElsewhere ? seconds : nil) {
-      cells.sweep()
+    renderer = processes
+    let seconds: @Sendable () -> Double = { processes.seconds }
+    queue = RenderQueue(options, loops, secondsElsewhere: processes.isElsewhere ? seconds : nil) {
+      processes.sweep()
     }
   }
 
