@@ -4,19 +4,19 @@ package import ZigguratSandbox
 
 /// The preparations of this module that a zygote may make before a sandboxed process starts.
 package enum ImagingWarmth {
-  package static let magick = ProcessLauncher.Warmth(rawValue: 1)
+  package static let magick = ProcessLauncher.Preload(rawValue: 1)
 }
 
 extension Vips {
   /// Does what every first picture would have to wait for, in a process of one thread; reads no picture.
-  package static func warm() {
+  package static func preload() {
     // Images that have to stand in memory stay there: a cell has no place for a temporary file.
     setenv("VIPS_DISC_THRESHOLD", "1000g", 1)
     // Orc would compile code while it runs, and a cell has no memory for code.
     setenv("VIPS_NOVECTOR", "1", 1)
     start()
     keepClasses(g_type_from_name("VipsOperation"))
-    PDFDocument.warm()
+    PDFDocument.preload()
     tzset()
     keepPasswordsEncoding()
   }

@@ -9,7 +9,7 @@ struct ForkServer {
   private let work: [ProcessLauncher.Kind: WorkerMain]
   private let confinement = SandboxPolicy()
   /// Preparations that were not needed yet.
-  private var warmths: [ProcessLauncher.Warmth: () -> Void]
+  private var preloads: [ProcessLauncher.Preload: () -> Void]
   private var children: [Child] = []
   private var inherited = 0
 
@@ -32,9 +32,9 @@ struct ForkServer {
     var passed: Int?
   }
 
-  init(work: [ProcessLauncher.Kind: WorkerMain], warmths: [ProcessLauncher.Warmth: () -> Void]) {
+  init(work: [ProcessLauncher.Kind: WorkerMain], preloads: [ProcessLauncher.Preload: () -> Void]) {
     self.work = work
-    self.warmths = warmths
+    self.preloads = preloads
   }
 
   /// The exit code of a zygote with more than one thread: its forked processes could wait for the other threads for
@@ -42,9 +42,9 @@ struct ForkServer {
   static let hasThreads: Int32 = 75
 
   /// Serves until the process that started it is gone.
-  mutating func run(warm: () -> Void, rehearsal: () -> Void) -> Never {
+  mutating func run(preload: () -> Void, rehearsal: () -> Void) -> Never {
     _ = sandbox_set_name("ziggurat-cells")
-    warm()
+    preload()
     rehearsal()
     if !Self.isAlone { _exit(Self.hasThreads) }
     inherited = Self.ownMemory
@@ -157,8 +157,8 @@ struct ForkServer {
     guard count == SpawnRequest.size, let request = SpawnRequest(bytes), let work = work[request.kind] else {
       return fail(status, EINVAL)
     }
-    if let warmth = request.warmth, let warm = warmths.removeValue(forKey: warmth) {
-      warm()
+    if let preload = request.preload, let preload = preloads.removeValue(forKey: preload) {
+      preload()
       inherited = Self.ownMemory
       guard Self.isAlone else {
         fail(status, EDEADLK)

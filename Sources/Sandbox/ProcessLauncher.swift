@@ -14,7 +14,7 @@ package final class ProcessLauncher: Sendable {
 
   /// A preparation that the server makes once, before the first process that needs it; the call of `start` defines the
   /// number.
-  package struct Warmth: RawRepresentable, Hashable, Sendable {
+  package struct Preload: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
   }
@@ -55,10 +55,10 @@ package final class ProcessLauncher: Sendable {
   ///   - warm: called once in the server, so that no process has to. It must read no untrusted bytes, and leave no
   ///     thread.
   ///   - rehearsal: the same, for speed alone: if it leaves a thread, another server starts without it.
-  ///   - warmths: the same as `warm`, called before the first process that needs it.
+  ///   - warmths: the same as `preload`, called before the first process that needs it.
   package static func start(
-    _ work: [Kind: WorkerMain], warm: @escaping () -> Void, rehearsal: @escaping () -> Void = {},
-    warmths: [Warmth: () -> Void] = [:]
+    _ work: [Kind: WorkerMain], preload: @escaping () -> Void, rehearsal: @escaping () -> Void = {},
+    preloads: [Preload: () -> Void] = [:]
   ) throws(TerminationReason) {
     precondition(running == nil, "cells have one server")
     var ends: [Int32] = [-1, -1]
@@ -73,8 +73,8 @@ package final class ProcessLauncher: Sendable {
     }
     if process == 0 {
       Supervisor.run(socket: ends[0]) { isRehearsed in
-        var nursery = ForkServer(work: work, warmths: warmths)
-        nursery.run(warm: warm, rehearsal: isRehearsed ? rehearsal : {})
+        var nursery = ForkServer(work: work, preloads: preloads)
+        nursery.run(preload: preload, rehearsal: isRehearsed ? rehearsal : {})
       }
     }
     close(ends[0])
@@ -87,7 +87,7 @@ package final class ProcessLauncher: Sendable {
   ///   - files: open files that it may read by their names, and folders whose content it may read; at most `mostFiles`.
   ///   - warmth: a preparation that the server makes first, if it has not yet.
   package func begin(
-    _ kind: Kind, _ limits: SandboxLimits, reading files: [Int32] = [], warmth: Warmth? = nil
+    _ kind: Kind, _ limits: SandboxLimits, reading files: [Int32] = [], preload: Preload? = nil
   ) throws(TerminationReason) -> SandboxedProcess {
     precondition(files.count <= Self.mostFiles, "a cell reads \(Self.mostFiles) files at most")
     var channel: [Int32] = [-1, -1]
@@ -101,7 +101,7 @@ package final class ProcessLauncher: Sendable {
       throw .unavailable(code)
     }
     let process = SandboxedProcess(channel: WorkerChannel(channel[1], isSandboxed: false), status: ProcessStatus(status[1]))
-    let request = SpawnRequest(kind: kind, limits: limits, warmth: warmth).bytes
+    let request = SpawnRequest(kind: kind, limits: limits, preload: preload).bytes
     let passed = [channel[0], status[0]] + files
     var sent = -1
     repeat {
@@ -138,14 +138,14 @@ package final class ProcessLauncher: Sendable {
 struct SpawnRequest {
   let kind: ProcessLauncher.Kind
   let limits: SandboxLimits
-  let warmth: ProcessLauncher.Warmth?
+  let preload: ProcessLauncher.Preload?
 
   static let size = 48
 
-  init(kind: ProcessLauncher.Kind, limits: SandboxLimits, warmth: ProcessLauncher.Warmth?) {
+  init(kind: ProcessLauncher.Kind, limits: SandboxLimits, preload: ProcessLauncher.Preload?) {
     self.kind = kind
     self.limits = limits
-    self.warmth = warmth
+    self.preload = preload
   }
 
   init?(_ bytes: [UInt8]) {
@@ -153,9 +153,9 @@ struct SpawnRequest {
     let words = bytes.withUnsafeBytes { bytes in
       (0..<Self.size / 8).map { bytes.loadUnaligned(fromByteOffset: 8 * $0, as: Int64.self) }
     }
-    guard let kind = UInt32(exactly: words[0]), let warmth = UInt32(exactly: words[1]) else { return nil }
+    guard let kind = UInt32(exactly: words[0]), let preload = UInt32(exactly: words[1]) else { return nil }
     self.kind = ProcessLauncher.Kind(rawValue: kind)
-    self.warmth = warmth == 0 ? nil : ProcessLauncher.Warmth(rawValue: warmth)
+    self.preload = preload == 0 ? nil : ProcessLauncher.Preload(rawValue: preload)
     limits = SandboxLimits(
       memory: Int(words[2]), mostMemory: Int(words[3]), processorSeconds: Int(words[4]),
       niceness: Int(words[5]))
@@ -163,7 +163,7 @@ struct SpawnRequest {
 
   var bytes: [UInt8] {
     [
-      Int64(kind.rawValue), Int64(warmth?.rawValue ?? 0), Int64(limits.memory), Int64(limits.mostMemory),
+      Int64(kind.rawValue), Int64(preload?.rawValue ?? 0), Int64(limits.memory), Int64(limits.mostMemory),
       Int64(limits.processorSeconds), Int64(limits.niceness),
     ].flatMap { word in withUnsafeBytes(of: word) { Array($0) } }
   }

@@ -25,13 +25,13 @@ enum ProgramWorkers {
           MetadataWorker.kind: MetadataWorker.work, RenderWorker.kind: RenderWorker.work,
           TileCheckWorker.kind: TileCheckWorker.work,
         ],
-        warm: {
-          Vips.warm()
+        preload: {
+          Vips.preload()
           if !takesUncommon { SourceInspection.forbidUncommonFormats() }
-          ImageMetadata.warm()
+          ImageMetadata.preload()
         },
-        rehearsal: { if builds { BuildWorker.warm(options) } },
-        warmths: [ImagingWarmth.magick: Vips.warmMagick])
+        rehearsal: { if builds { BuildWorker.preload(options) } },
+        preloads: [ImagingWarmth.magick: Vips.warmMagick])
     } catch {
       Output.error("cannot start the processes that decode pictures: \(error)")
       return .temporary

@@ -123,7 +123,7 @@ import ZigguratSandbox
       // Standard streams and its channel: whatever else is open would be somebody's.
       session.send(UInt32((0..<256).filter { fcntl($0, F_GETFD) >= 0 }.count))
     }
-    try! ProcessLauncher.start(work, warm: {})
+    try! ProcessLauncher.start(work, preload: {})
     let server = ProcessLauncher.running!
     for (number, attempt) in attempts.enumerated() {
       print("\(attempt.name): \(words(attempt.run())), \(answer(server, kind(UInt32(number + 1))))")

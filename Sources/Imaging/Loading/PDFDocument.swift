@@ -57,7 +57,7 @@ package struct PDFDocument {
   private init() {}
 
   /// Has the C library load what reads the texts of PDFs in UTF-16, which a sandboxed process cannot load.
-  static func warm() {
+  static func preload() {
     // Never closed: the last one that is unloads it.
     for coding in ["UTF-16BE", "UTF-16LE"] { _ = iconv_open("UTF-8", coding) }
   }

@@ -5,7 +5,7 @@ package import ZigguratFiles
 /// that are let in for it.
 package struct DecodingNeeds: Sendable {
   /// ImageMagick loads its decoders when they are first asked for, which a cell cannot.
-  package let warmth: ProcessLauncher.Warmth?
+  package let preload: ProcessLauncher.Preload?
   /// SVG and PDF write with the system's fonts.
   package let drawsText: Bool
   package let isPDF: Bool
@@ -17,7 +17,7 @@ package struct DecodingNeeds: Sendable {
     let start = FileStart(of: file, path: path)
     let kinds = start.uncommonKinds
     tables = start.isDICOM ? [DICOMFile.dictionary] : []
-    warmth = kinds.contains(.magick) ? ImagingWarmth.magick : nil
+    preload = kinds.contains(.magick) ? ImagingWarmth.magick : nil
     drawsText = !kinds.isDisjoint(with: [.svg, .pdf])
     isPDF = kinds.contains(.pdf)
   }

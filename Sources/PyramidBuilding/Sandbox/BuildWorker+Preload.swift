@@ -8,7 +8,7 @@ import ZigguratSandbox
 extension BuildWorker {
   /// Does what every first picture would have to wait for, in a process of one thread: two pictures of ours, of 16 by
   /// 16 pixels, are built into nothing.
-  package static func warm(_ options: BuildOptions) {
+  package static func preload(_ options: BuildOptions) {
     if options.format.startsThreads { return }
     for picture in pictures {
       let file = sandbox_memory_file()

@@ -62,7 +62,7 @@ package enum InspectWorker {
     let files = needs.openFiles()
     defer { for file in files + nameless { close(file) } }
     let limits = SandboxLimits(memory: memory, mostMemory: memory, processorSeconds: seconds)
-    let process = try server.begin(kind, limits, reading: files, warmth: needs.warmth)
+    let process = try server.begin(kind, limits, reading: files, preload: needs.preload)
     defer { process.end() }
     let patience = SandboxedProcess.Patience(seconds: seconds)
     // The path, a NUL and the password, which only a cell that reads a PDF gets.

@@ -97,7 +97,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
       memory: min(Self.opening, pool.memoryLimit), mostMemory: pool.memoryLimit,
       processorSeconds: seconds * builder.jobs * readable.count + 5)
     do throws(TerminationReason) {
-      process = try server.begin(BuildWorker.kind, limits, reading: files, warmth: needs.warmth)
+      process = try server.begin(BuildWorker.kind, limits, reading: files, preload: needs.preload)
     } catch {
       throw .process(error)
     }

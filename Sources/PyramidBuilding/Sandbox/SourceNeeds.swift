@@ -19,14 +19,14 @@ struct SourceNeeds {
 
   /// More than the file itself, or more than the usual decoders.
   var isUncommon: Bool {
-    decoding.drawsText || !decoding.tables.isEmpty || warmth != nil || !companions.isEmpty
+    decoding.drawsText || !decoding.tables.isEmpty || preload != nil || !companions.isEmpty
       || !listedFiles.isEmpty
   }
 
   var isPDF: Bool { decoding.isPDF }
 
   /// The preparation that the zygote makes before a sandboxed process decodes the source; nil if it needs none.
-  var warmth: ProcessLauncher.Warmth? { decoding.warmth }
+  var preload: ProcessLauncher.Preload? { decoding.preload }
 
   /// The source, and what it needs beside itself: to be closed by the caller.
   func openFiles() -> [Int32] {

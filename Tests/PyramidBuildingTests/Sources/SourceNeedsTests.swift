@@ -84,7 +84,7 @@ import ZigguratTestSupport
     let bytes = start.unicodeScalars.map { UInt8($0.value) }
     try folder.write(name, bytes)
     let needs = try needs(name)
-    #expect((needs.warmth != nil) == isMagick)
+    #expect((needs.preload != nil) == isMagick)
     #expect(needs.isUncommon == (isMagick || drawsText))
     let fonts = try opened(name).contains { $0.contains("fonts") }
     #expect(fonts == drawsText)
