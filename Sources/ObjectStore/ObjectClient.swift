@@ -5,7 +5,7 @@ import ZigguratFiles
 /// Reads from a bucket of an S3 store, with patience that ends.
 package final class ObjectClient: ObjectReading {
   private struct State {
-    var patience: TimeoutPolicy
+    var timeout: TimeoutPolicy
     var waiting = 0
   }
 
@@ -21,12 +21,12 @@ package final class ObjectClient: ObjectReading {
   private final class Shared: Sendable {
     let state: Mutex<State>
     let counts = Mutex(Counts())
-    let patience: TimeoutPolicy
+    let timeout: TimeoutPolicy
     let thread = Mutex<TransferThread?>(nil)
 
-    init(_ patience: TimeoutPolicy) {
-      state = Mutex(State(patience: patience))
-      self.patience = patience
+    init(_ timeout: TimeoutPolicy) {
+      state = Mutex(State(timeout: timeout))
+      self.timeout = timeout
     }
 
     /// A try came to its end: the caller is told, or there is another try.
@@ -35,10 +35,10 @@ package final class ObjectClient: ObjectReading {
       var again: Duration?
       let fault: ObjectError? = if case .failure(let fault) = result { fault } else { nil }
       state.withLock { state in
-        state.patience.breaker.note(hasAnswered: fault?.isSilence != true, at: now)
-        let pause = fault == nil ? .zero : patience.pause.backoff(after: call.attempt)
-        if fault?.mayPass == true, call.attempt < patience.tries, now + pause < call.deadline,
-          state.patience.breaker.admits(at: now), state.patience.retries.spend()
+        state.timeout.breaker.note(hasAnswered: fault?.isSilence != true, at: now)
+        let pause = fault == nil ? .zero : timeout.pause.backoff(after: call.attempt)
+        if fault?.mayPass == true, call.attempt < timeout.tries, now + pause < call.deadline,
+          state.timeout.breaker.admits(at: now), state.timeout.retries.spend()
         {
           again = pause
         } else {
@@ -64,11 +64,11 @@ package final class ObjectClient: ObjectReading {
 
   /// - Returns: nil where there is no memory or no thread for it.
   package init?(
-    _ address: ObjectAddress, _ settings: ObjectSettings, _ patience: TimeoutPolicy = TimeoutPolicy()
+    _ address: ObjectAddress, _ settings: ObjectSettings, _ timeout: TimeoutPolicy = TimeoutPolicy()
   ) {
-    let shared = Shared(patience)
+    let shared = Shared(timeout)
     guard
-      let thread = TransferThread(settings, address.bucket, patience, { shared.ended($0, $1) })
+      let thread = TransferThread(settings, address.bucket, timeout, { shared.ended($0, $1) })
     else { return nil }
     shared.thread.withLock { $0 = thread }
     self.shared = shared
@@ -83,7 +83,7 @@ package final class ObjectClient: ObjectReading {
   package var counts: Counts { shared.counts.withLock { $0 } }
 
   /// Whether the store is not asked, since it does not answer.
-  package var isCutOff: Bool { shared.state.withLock { $0.patience.breaker.isOpen } }
+  package var isCutOff: Bool { shared.state.withLock { $0.timeout.breaker.isOpen } }
 
   package func read(
     _ pin: ObjectVersion, _ range: Range<Int>, by deadline: ContinuousClock.Instant,
@@ -110,15 +110,15 @@ package final class ObjectClient: ObjectReading {
     guard ObjectAddress.isReadable(question.key) else { return done(.failure(.unaskable)) }
     let now = ContinuousClock.now
     let isAdmitted = shared.state.withLock { state in
-      guard state.waiting < state.patience.waiting, state.patience.breaker.admits(at: now) else {
+      guard state.waiting < state.timeout.waiting, state.timeout.breaker.admits(at: now) else {
         return false
       }
-      state.patience.retries.earn()
+      state.timeout.retries.earn()
       state.waiting += 1
       return true
     }
     guard isAdmitted else { return done(.failure(.unavailable)) }
-    let call = RangeCall(question, by: min(deadline, now + shared.patience.whole), done)
+    let call = RangeCall(question, by: min(deadline, now + shared.timeout.whole), done)
     if !thread.submit(call, at: now) {
       shared.state.withLock { $0.waiting -= 1 }
       done(.failure(.unavailable))

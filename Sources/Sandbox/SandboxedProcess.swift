@@ -17,7 +17,7 @@ package final class SandboxedProcess: Sendable {
   }
 
   /// The timeout of a wait for a process.
-  package struct Patience {
+  package struct Timeout {
     let deadline: ContinuousClock.Instant
     let seconds: Int
     let isCancelled: () -> Bool
@@ -48,9 +48,9 @@ package final class SandboxedProcess: Sendable {
 
   /// - Parameter files: descriptors that are sent to the process; the sender keeps its own.
   package func send(
-    _ kind: UInt32, _ bytes: [UInt8] = [], files: [Int32] = [], within patience: Patience
+    _ kind: UInt32, _ bytes: [UInt8] = [], files: [Int32] = [], within timeout: Timeout
   ) throws(TerminationReason) {
-    try carry(patience) { (mayGoOn) throws(WorkerChannel.Fault) in
+    try carry(timeout) { (mayGoOn) throws(WorkerChannel.Fault) in
       try bytes.withUnsafeBufferPointer { (bytes) throws(WorkerChannel.Fault) in
         try channel.send(kind, UnsafeRawBufferPointer(bytes), files: files, mayGoOn: mayGoOn)
       }
@@ -61,30 +61,30 @@ package final class SandboxedProcess: Sendable {
   ///
   /// - Parameter longest: returns the maximum size in bytes of a message of a kind; a process that sends more is ended.
   package func receive(
-    longest: (_ kind: UInt32) -> Int, within patience: Patience
+    longest: (_ kind: UInt32) -> Int, within timeout: Timeout
   ) throws(TerminationReason) -> WorkerMessage {
     // Checked also if messages arrive without a pause.
-    if let end = patience.end {
+    if let end = timeout.end {
       self.end()
       throw end
     }
-    return try carry(patience) { (mayGoOn) throws(WorkerChannel.Fault) in
+    return try carry(timeout) { (mayGoOn) throws(WorkerChannel.Fault) in
       try channel.receive(longest: longest, takesFiles: false, mayGoOn: mayGoOn)
     }
   }
 
   private func carry<Result>(
-    _ patience: Patience, _ work: (_ mayGoOn: @escaping () -> Bool) throws(WorkerChannel.Fault) -> Result
+    _ timeout: Timeout, _ work: (_ mayGoOn: @escaping () -> Bool) throws(WorkerChannel.Fault) -> Result
   ) throws(TerminationReason) -> Result {
     var end = TerminationReason.garbled
     do throws(WorkerChannel.Fault) {
       return try work {
-        guard let reason = patience.end else { return true }
+        guard let reason = timeout.end else { return true }
         end = reason
         return false
       }
     } catch .closed {
-      throw status.end { patience.end == nil }
+      throw status.end { timeout.end == nil }
     } catch {
       self.end()
       throw end

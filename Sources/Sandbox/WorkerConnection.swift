@@ -27,9 +27,9 @@ package final class WorkerConnection: Sendable {
     } catch { _exit(0) }
   }
 
-  /// Waits for the next message in a process that is kept: after `patience` seconds without one, the process exits.
-  package func next(patience: Int) -> WorkerMessage {
-    let end = ContinuousClock.now + .seconds(patience)
+  /// Waits for the next message in a process that is kept: after `timeout` seconds without one, the process exits.
+  package func next(timeout: Int) -> WorkerMessage {
+    let end = ContinuousClock.now + .seconds(timeout)
     return next { if ContinuousClock.now > end { _exit(0) } }
   }
 

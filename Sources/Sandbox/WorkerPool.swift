@@ -16,8 +16,8 @@ package final class WorkerPool: Sendable {
   private let longestUse: Int
   private let kept = Mutex<[Kept]>([])
 
-  /// The idle time in seconds after which a process exits; see `WorkerConnection.next(patience:)`.
-  package static let patience = 2
+  /// The idle time in seconds after which a process exits; see `WorkerConnection.next(timeout:)`.
+  package static let timeout = 2
 
   /// - Parameter longestUse: the number of answers after which a process is replaced.
   package init(_ kind: ProcessLauncher.Kind, _ limits: SandboxLimits, longestUse: Int) {
@@ -41,11 +41,11 @@ package final class WorkerPool: Sendable {
       let known = take()
       let process = if let known { known.process } else { try server.begin(kind, limits) }
       do throws(TerminationReason) {
-        let patience = SandboxedProcess.Patience(seconds: seconds)
-        try process.send(question, bytes, within: patience)
-        var answer = try process.receive(longest: { _ in longest }, within: patience)
+        let timeout = SandboxedProcess.Timeout(seconds: seconds)
+        try process.send(question, bytes, within: timeout)
+        var answer = try process.receive(longest: { _ in longest }, within: timeout)
         if let begun, answer.kind == begun.kind {
-          answer = try process.receive(longest: { _ in longest }, within: SandboxedProcess.Patience(seconds: begun.seconds))
+          answer = try process.receive(longest: { _ in longest }, within: SandboxedProcess.Timeout(seconds: begun.seconds))
         }
         keep(Kept(process: process, answers: (known?.answers ?? 0) + 1, since: .now))
         return answer
@@ -62,7 +62,7 @@ package final class WorkerPool: Sendable {
   private func take() -> Kept? {
     kept.withLock { kept in
       let now = ContinuousClock.now
-      kept.removeAll { now - $0.since > .milliseconds(900 * Self.patience) }
+      kept.removeAll { now - $0.since > .milliseconds(900 * Self.timeout) }
       return kept.popLast()
     }
   }

@@ -15,15 +15,15 @@ struct ObjectClientTests {
   static let pin = ObjectVersion(key: "szi/a", etag: HostileServer.etag, byteCount: object.count)
 
   /// One call at a time, never cut off and without the pauses that wait for better times.
-  static var patience: TimeoutPolicy {
-    var patience = TimeoutPolicy()
-    patience.breaker = CircuitBreaker(share: 2)
-    patience.pause = .milliseconds(1)
-    return patience
+  static var timeout: TimeoutPolicy {
+    var timeout = TimeoutPolicy()
+    timeout.breaker = CircuitBreaker(share: 2)
+    timeout.pause = .milliseconds(1)
+    return timeout
   }
 
   static func client(
-    _ server: HostileServer, _ patience: TimeoutPolicy = patience, key: String? = nil
+    _ server: HostileServer, _ timeout: TimeoutPolicy = timeout, key: String? = nil
   ) throws -> ObjectClient {
     var environment = ["AWS_ENDPOINT_URL_S3": server.endpoint]
     if let key {
@@ -32,7 +32,7 @@ struct ObjectClientTests {
       }
     }
     let settings = try ObjectSettings(environment) { _ in nil }
-    return try #require(ObjectClient(ObjectAddress("s3://pictures/szi")!, settings, patience))
+    return try #require(ObjectClient(ObjectAddress("s3://pictures/szi")!, settings, timeout))
   }
 
   /// Waits for what `ask` is told, which must be once.
@@ -127,10 +127,10 @@ struct ObjectClientTests {
   func lies(_ answer: HostileServer.Answer) throws {
     let server = HostileServer([Self.path: Self.object]) { _, _ in answer }
     defer { server.stop() }
-    var patience = Self.patience
-    patience.tries = 1
-    patience.attempt = .milliseconds(200)
-    let client = try Self.client(server, patience)
+    var timeout = Self.timeout
+    timeout.tries = 1
+    timeout.attempt = .milliseconds(200)
+    let client = try Self.client(server, timeout)
     let read = Self.read(client, 1000..<3000)
     if let fault = Self.fault(answer) {
       #expect(read == .failure(fault))
@@ -171,10 +171,10 @@ struct ObjectClientTests {
     let isBusy = Mutex(true)
     let server = HostileServer([Self.path: Self.object]) { _, _ in isBusy.withLock { $0 } ? .busy : .honest }
     defer { server.stop() }
-    var patience = Self.patience
-    patience.tries = 1
-    patience.breaker = CircuitBreaker(rest: .milliseconds(50))
-    let client = try Self.client(server, patience)
+    var timeout = Self.timeout
+    timeout.tries = 1
+    timeout.breaker = CircuitBreaker(rest: .milliseconds(50))
+    let client = try Self.client(server, timeout)
     for _ in 0..<20 { _ = Self.read(client, 0..<10) }
     #expect(client.isCutOff && server.requests.count == 20)
     isBusy.withLock { $0 = false }
@@ -189,11 +189,11 @@ struct ObjectClientTests {
       return .honest
     }
     defer { server.stop() }
-    var patience = Self.patience
-    patience.waiting = 3
-    patience.whole = .seconds(60)
-    patience.attempt = .seconds(60)
-    let client = try Self.client(server, patience)
+    var timeout = Self.timeout
+    timeout.waiting = 3
+    timeout.whole = .seconds(60)
+    timeout.attempt = .seconds(60)
+    let client = try Self.client(server, timeout)
     let results = Mutex<[Result<[UInt8], ObjectError>]>([])
     let (early, all) = (Semaphore(), Semaphore())
     for number in 0..<5 {

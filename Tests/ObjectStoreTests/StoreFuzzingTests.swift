@@ -61,11 +61,11 @@ import ZigguratTestSupport
       settings = try ObjectSettings([
         "AWS_ENDPOINT_URL_S3": store.endpoint, "AWS_ACCESS_KEY_ID": "K", "AWS_SECRET_ACCESS_KEY": "s",
       ]) { _ in nil }
-      var patience = TimeoutPolicy()
-      (patience.whole, patience.attempt) = (.milliseconds(200), .milliseconds(60))
-      (patience.pause, patience.breaker) = (.milliseconds(1), CircuitBreaker(share: 2))
-      patience.retries = RetryBudget(share: 1, most: 1000)
-      client = try #require(ObjectClient(address, settings, patience))
+      var timeout = TimeoutPolicy()
+      (timeout.whole, timeout.attempt) = (.milliseconds(200), .milliseconds(60))
+      (timeout.pause, timeout.breaker) = (.milliseconds(1), CircuitBreaker(share: 2))
+      timeout.retries = RetryBudget(share: 1, most: 1000)
+      client = try #require(ObjectClient(address, settings, timeout))
       var limits = RequestLimits(tries: 2, pause: .milliseconds(1), silence: .milliseconds(60))
       (limits.grace, limits.whole) = (.milliseconds(20), .milliseconds(200))
       self.limits = limits

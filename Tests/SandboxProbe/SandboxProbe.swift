@@ -160,9 +160,9 @@ import ZigguratSandbox
   ) -> String {
     do throws(TerminationReason) {
       let process = try server.begin(kind, limits)
-      let patience = SandboxedProcess.Patience(seconds: seconds)
-      if !question.isEmpty { try process.send(1, question, within: patience) }
-      return words(Int32(try process.receive(longest: { _ in 1 << 30 }, within: patience).kind))
+      let timeout = SandboxedProcess.Timeout(seconds: seconds)
+      if !question.isEmpty { try process.send(1, question, within: timeout) }
+      return words(Int32(try process.receive(longest: { _ in 1 << 30 }, within: timeout).kind))
     } catch { return "\(error)" }
   }
 
@@ -171,11 +171,11 @@ import ZigguratSandbox
   ) -> String {
     let files = given.map { open($0, O_RDONLY) }
     defer { for file in files { close(file) } }
-    let patience = SandboxedProcess.Patience(seconds: 60)
+    let timeout = SandboxedProcess.Timeout(seconds: 60)
     do throws(TerminationReason) {
       let process = try server.begin(kind, limits, reading: files)
-      try process.send(1, Array(path.utf8), within: patience)
-      let code = try process.receive(longest: { _ in 0 }, within: patience).kind
+      try process.send(1, Array(path.utf8), within: timeout)
+      let code = try process.receive(longest: { _ in 0 }, within: timeout).kind
       return code < 1000 ? "read" : "error \(code - 1000)"
     } catch { return "\(error)" }
   }

@@ -10,11 +10,11 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
   /// More of them than are met again.
   private static let mostPrepared = 200
   /// The timeout of a response; nil for none. A server that is stopped or cut off does not report it.
-  var patience: Duration? = PostgreSQLConnection.shortPatience
+  var timeout: Duration? = PostgreSQLConnection.shortTimeout
   /// The timeout of callers that can do without the response.
-  static let shortPatience = Duration.seconds(3)
+  static let shortTimeout = Duration.seconds(3)
   /// Longer than the server itself lets a statement run.
-  static let longPatience = Duration.seconds(12)
+  static let longTimeout = Duration.seconds(12)
 
   /// - Parameter address: a `postgresql://` URL; what it leaves out is libpq's to find (section 34.1 of PostgreSQL's
   ///   manual).
@@ -85,7 +85,7 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
   /// The one answer to what was sent.
   private func answer(_ isSent: Int32, _ sql: String) throws(SQLError) -> OpaquePointer? {
     guard isSent == 1 else { throw fault(sql) }
-    let end = patience.map { ContinuousClock.now + $0 }
+    let end = timeout.map { ContinuousClock.now + $0 }
     try waitForAnswer(until: end, sql)
     let result = PQgetResult(handle)
     do throws(SQLError) {
@@ -138,7 +138,7 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
         sent += 1
       }
       PQpipelineSync(handle)
-      let end = patience.map { ContinuousClock.now + $0 }
+      let end = timeout.map { ContinuousClock.now + $0 }
       func next() throws(SQLError) -> OpaquePointer? {
         try waitForAnswer(until: end, sql)
         return PQgetResult(handle)

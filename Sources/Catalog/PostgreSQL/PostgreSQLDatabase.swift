@@ -68,10 +68,10 @@ final class PostgreSQLDatabase: CatalogDatabase {
   func read(
     _ reading: CatalogReading, _ body: (any SQLConnection) throws(SQLError) -> Void
   ) throws(StorageError) {
-    let patience =
-      reading == .row ? PostgreSQLConnection.shortPatience : PostgreSQLConnection.longPatience
+    let timeout =
+      reading == .row ? PostgreSQLConnection.shortTimeout : PostgreSQLConnection.longTimeout
     try asked { () throws(SQLError) in
-      try pool.use(patience: patience) { (connection) throws(SQLError) in
+      try pool.use(timeout: timeout) { (connection) throws(SQLError) in
         try checked(connection)
         try body(connection)
       }
@@ -224,7 +224,7 @@ extension Catalog {
     do throws(SQLError) {
       let connection = try PostgreSQLConnection(address)
       // Whoever waits for a migration sees that it goes on.
-      connection.patience = nil
+      connection.timeout = nil
       try body(connection)
     } catch {
       throw StorageError(

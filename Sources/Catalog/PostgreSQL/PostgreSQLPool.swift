@@ -58,12 +58,12 @@ final class PostgreSQLPool: Sendable {
   /// Lends a connection, and another one where that turns out to be broken: what `body` did is forgotten then.
   /// - Parameter patience: how long each answer is waited for.
   func use(
-    patience: Duration = PostgreSQLConnection.longPatience,
+    timeout: Duration = PostgreSQLConnection.longTimeout,
     _ body: (PostgreSQLConnection) throws(SQLError) -> Void
   ) throws(SQLError) {
     let (known, outage) = state.withLock { ($0.idle.popLast(), $0.outage) }
     if let known {
-      do throws(SQLError) { return try use(known, patience, body) } catch {
+      do throws(SQLError) { return try use(known, timeout, body) } catch {
         guard error.kind == .away else { throw error }
         // The others were opened before it broke, too.
         state.withLock { $0.idle = [] }
@@ -74,7 +74,7 @@ final class PostgreSQLPool: Sendable {
     do throws(SQLError) {
       let fresh = try PostgreSQLConnection(address)
       state.withLock { $0.outage = nil }
-      try use(fresh, patience, body)
+      try use(fresh, timeout, body)
     } catch {
       if error.kind == .away || error.statement == "connect" {
         state.withLock { $0.outage = (error, .now + Self.pause) }
@@ -84,10 +84,10 @@ final class PostgreSQLPool: Sendable {
   }
 
   private func use(
-    _ connection: PostgreSQLConnection, _ patience: Duration,
+    _ connection: PostgreSQLConnection, _ timeout: Duration,
     _ body: (PostgreSQLConnection) throws(SQLError) -> Void
   ) throws(SQLError) {
-    connection.patience = patience
+    connection.timeout = timeout
     defer {
       if connection.isIdle {
         state.withLock { state in

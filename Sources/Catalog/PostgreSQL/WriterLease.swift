@@ -54,7 +54,7 @@ final class WriterLease: Sendable {
     var found: Int?
     var other = ""
     do throws(SQLError) {
-      try pool.use(patience: PostgreSQLConnection.shortPatience) { (connection) throws(SQLError) in
+      try pool.use(timeout: PostgreSQLConnection.shortTimeout) { (connection) throws(SQLError) in
         if let epoch {
           found = try connection.integer(
             "UPDATE writer SET beat = clock_timestamp() WHERE epoch = ? AND \(PostgreSQLSchema.isOurs) RETURNING epoch",

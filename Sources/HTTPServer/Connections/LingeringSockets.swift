@@ -12,7 +12,7 @@ final class LingeringSockets: Sendable {
   static let capacity = 128
   private static let milliseconds = 2000
   /// Bytes of one client that are read at most.
-  private static let patience = 32 << 20
+  private static let timeout = 32 << 20
 
   private struct Socket {
     let descriptor: Int32
@@ -111,7 +111,7 @@ final class LingeringSockets: Sendable {
   /// Reads what is there; returns false once nothing more can come, or enough has come.
   private static func read(_ socket: inout Socket) -> Bool {
     withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 1) { room in
-      while socket.bytes < patience {
+      while socket.bytes < timeout {
         let count = recv(socket.descriptor, room.baseAddress, room.count, Int32(MSG_DONTWAIT))
         if count > 0 {
           socket.bytes += count

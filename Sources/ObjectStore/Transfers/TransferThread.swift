@@ -18,20 +18,20 @@ final class TransferThread: Sendable {
   private let inbox = Mutex(Inbox())
   private let settings: ObjectSettings
   private let bucket: BucketName
-  private let patience: TimeoutPolicy
+  private let timeout: TimeoutPolicy
 
   /// Starts the thread; nil if there is no memory or no thread.
   /// - Parameter ended: told on the thread; must not hold it up.
   init?(
-    _ settings: ObjectSettings, _ bucket: BucketName, _ patience: TimeoutPolicy, _ ended: @escaping Ended
+    _ settings: ObjectSettings, _ bucket: BucketName, _ timeout: TimeoutPolicy, _ ended: @escaping Ended
   ) {
     guard EasyHandle() != nil, let multi = curl_multi_init() else { return nil }
     self.multi = multi
     self.settings = settings
     self.bucket = bucket
-    self.patience = patience
-    ziggurat_curl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, patience.connections)
-    ziggurat_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, patience.connections)
+    self.timeout = timeout
+    ziggurat_curl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, timeout.connections)
+    ziggurat_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, timeout.connections)
     guard StartedThread.detached({ [self] in run(ended) }) else { return nil }
   }
 
@@ -109,7 +109,7 @@ final class TransferThread: Sendable {
           // Whoever waits is told before the next is got ready.
           ended(transfer.call, result)
         }
-        if idle.count < patience.connections {
+        if idle.count < timeout.connections {
           transfer.handle.reset()
           idle.append(transfer.handle)
         }
@@ -133,7 +133,7 @@ final class TransferThread: Sendable {
     let transfer = RangeTransfer(call, handle)
     transfer.prepare(
       settings, bucket, call.question.pin.flatMap { signed.read(of: $0, at: now) },
-      connecting: patience.connecting, within: min(patience.attempt, call.deadline - now))
+      connecting: timeout.connecting, within: min(timeout.attempt, call.deadline - now))
     guard curl_multi_add_handle(multi, handle.raw) == CURLM_OK else { return nil }
     return transfer
   }

@@ -70,9 +70,9 @@ struct BuildJob {
   }
 
   private func send(_ kind: UInt32, _ bytes: [UInt8], _ files: [Int32]) throws(Stop) {
-    let patience = SandboxedProcess.Patience(
+    let timeout = SandboxedProcess.Timeout(
       until: deadline, of: builder.imageTimeout, isCancelled: builder.isCancelled)
-    do throws(TerminationReason) { try process.send(kind, bytes, files: files, within: patience) } catch {
+    do throws(TerminationReason) { try process.send(kind, bytes, files: files, within: timeout) } catch {
       throw .process(error)
     }
   }
@@ -80,12 +80,12 @@ struct BuildJob {
   private func receive() throws(Stop) -> WorkerMessage {
     var isTooLarge = false
     let most = min(plan?.mostBytes ?? 0, builder.allowance?.bytes ?? .max)
-    let patience = SandboxedProcess.Patience(until: deadline, of: builder.imageTimeout) { [builder, file] in
+    let timeout = SandboxedProcess.Timeout(until: deadline, of: builder.imageTimeout) { [builder, file] in
       isTooLarge = file.map { $0.byteCount > most } ?? false
       return isTooLarge || builder.isCancelled()
     }
     do throws(TerminationReason) {
-      return try process.receive(longest: BuildMessage.longest, within: patience)
+      return try process.receive(longest: BuildMessage.longest, within: timeout)
     } catch {
       guard isTooLarge else { throw .process(error) }
       throw overfull
@@ -304,7 +304,7 @@ final class SandboxedPicture: PictureInWork, @unchecked Sendable {
 
   /// A thread of the cell's takes the place of the caller, who waits for the picture's end.
   func assist() {
-    try? process.send(BuildMessage.assist, within: SandboxedProcess.Patience(seconds: 1))
+    try? process.send(BuildMessage.assist, within: SandboxedProcess.Timeout(seconds: 1))
     monitor.withLock { while !isEnded { monitor.wait() } }
   }
 }

@@ -64,11 +64,11 @@ package enum InspectWorker {
     let limits = SandboxLimits(memory: memory, mostMemory: memory, processorSeconds: seconds)
     let process = try server.begin(kind, limits, reading: files, preload: needs.preload)
     defer { process.end() }
-    let patience = SandboxedProcess.Patience(seconds: seconds)
+    let timeout = SandboxedProcess.Timeout(seconds: seconds)
     // The path, a NUL and the password, which only a cell that reads a PDF gets.
     let password: [UInt8] = needs.isPDF ? pdfPassword.map { [0] + Array($0.utf8) } ?? [] : []
-    try process.send(look, Array(path.utf8) + password, files: nameless, within: patience)
-    let answer = try process.receive(longest: { _ in BuildMessage.longestTerms }, within: patience)
+    try process.send(look, Array(path.utf8) + password, files: nameless, within: timeout)
+    let answer = try process.receive(longest: { _ in BuildMessage.longestTerms }, within: timeout)
     return try BuildMessage.decode(Answer.self, answer)
   }
 }

@@ -16,7 +16,7 @@ package enum TileCheckWorker {
   /// The work of such a process.
   package static let work: WorkerMain = { session in
     while true {
-      let message = session.next(patience: WorkerPool.patience)
+      let message = session.next(timeout: WorkerPool.timeout)
       session.send(check, answer(message.bytes))
     }
   }

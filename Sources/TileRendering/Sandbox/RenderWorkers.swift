@@ -126,20 +126,20 @@ package final class RenderWorkers: Sendable {
       use.allowed = memory
     }
     // After a private space is locked, none of its tiles is decoded.
-    let patience = SandboxedProcess.Patience(seconds: timeout) { cancellation.isAsked || archive.isLocked }
+    let timeout = SandboxedProcess.Timeout(seconds: timeout) { cancellation.isAsked || archive.isLocked }
     let given = use.given
     let early = request.hints.filter { given[$0.number] != $0.stamp ?? 0 }.map(\.number)
     let (numbers, tiles) = give(early, to: &use, of: archive)
     try use.process.send(
-      RenderMessage.render, RenderMessage.question(options, request, numbers, tiles), within: patience)
+      RenderMessage.render, RenderMessage.question(options, request, numbers, tiles), within: timeout)
     while true {
-      let message = try use.process.receive(longest: need.longestAnswer, within: patience)
+      let message = try use.process.receive(longest: need.longestAnswer, within: timeout)
       guard message.kind != RenderMessage.want else {
         guard let numbers = RenderMessage.numbers(message.bytes, below: archive.pyramid.tileCount) else {
           throw .garbled
         }
         let tiles = give(numbers, to: &use, of: archive).tiles
-        try use.process.send(RenderMessage.tiles, tiles, within: patience)
+        try use.process.send(RenderMessage.tiles, tiles, within: timeout)
         continue
       }
       guard let (effort, rest) = RenderMessage.parse(answer: message.bytes) else { throw .garbled }
@@ -177,7 +177,7 @@ package final class RenderWorkers: Sendable {
   /// Drops processes that are about to exit when idle, and those of released archives.
   private static func drop(_ kept: inout [Kept]) {
     let now = ContinuousClock.now
-    kept.removeAll { now - $0.since > .milliseconds(900 * RenderWorker.patience) || $0.archive == nil }
+    kept.removeAll { now - $0.since > .milliseconds(900 * RenderWorker.timeout) || $0.archive == nil }
   }
 
   /// Drops processes that are no longer needed.

@@ -80,7 +80,7 @@ extension TileBacking {
 extension TileBacking {
   /// Returns the state of the tile after it was fetched: never `.pending`. Not for threads on which others depend.
   func awaited(_ number: Int) -> StoredTile {
-    for _ in 0..<TileArchive.patience {
+    for _ in 0..<TileArchive.timeout {
       let stored = tile(number)
       guard case .pending(let pending) = stored else { return stored }
       pending.wait()

@@ -180,7 +180,7 @@ final class LazyTiles: TileBacking {
 
   /// Returns the tiles after the archive was opened, for threads that may block.
   private func awaited() -> ObjectTiles? {
-    for _ in 0..<TileArchive.patience {
+    for _ in 0..<TileArchive.timeout {
       switch tiles() {
       case .success(let tiles): return tiles
       case .failure(.pending(let opening)): opening.wait()

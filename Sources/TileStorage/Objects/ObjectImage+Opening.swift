@@ -20,7 +20,7 @@ extension ObjectImage {
     _ done: @escaping @Sendable (Result<ObjectImage, StorageError>) -> Void
   ) {
     let opening = Opening(generation: generation, store: store, memory: memory, done: done)
-    store.readEnd(ofKey: key, atMost: endCount, by: .now + patience) { result in
+    store.readEnd(ofKey: key, atMost: endCount, by: .now + timeout) { result in
       _ = ObjectCache.workers.submit(always: true) {
         switch result {
         case .failure(let fault): done(.failure(fault.error(key)))
@@ -72,7 +72,7 @@ extension ObjectImage {
     private func read(
       _ pin: ObjectVersion, _ range: Range<Int>, _ body: @escaping @Sendable (ObjectBytes) -> Void
     ) {
-      store.read(pin, range, by: .now + ObjectImage.patience) { result in
+      store.read(pin, range, by: .now + ObjectImage.timeout) { result in
         _ = ObjectCache.workers.submit(always: true) {
           switch result {
           case .failure(let fault): done(.failure(fault.error(pin.key)))

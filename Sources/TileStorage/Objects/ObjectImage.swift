@@ -19,7 +19,7 @@ package final class ObjectImage: Sendable {
   /// The fetches of tiles, by tile number.
   private let tiles = SingleFlight<Int, Result<ObjectBytes, Failure>>()
   /// The maximum time to wait for one answer of the store.
-  static let patience = Duration.seconds(5)
+  static let timeout = Duration.seconds(5)
   /// The maximum number of bytes that are checked and copied on the store's own thread.
   private static let quickCount = 64 << 10
 
@@ -105,7 +105,7 @@ package final class ObjectImage: Sendable {
   }
 
   private func read(_ span: ReadRange, isLast: Bool) {
-    store.read(pin, span.range, by: .now + Self.patience) { [self] result in
+    store.read(pin, span.range, by: .now + Self.timeout) { [self] result in
       // Checking a tile's bytes is faster than waking another thread.
       if span.range.count <= Self.quickCount { return take(span, result, isLast: isLast) }
       _ = ObjectCache.workers.submit(always: true) { [self] in take(span, result, isLast: isLast) }
@@ -230,7 +230,7 @@ extension ObjectReading {
   /// Requests bytes for which a thread will wait.
   package func pending(_ pin: ObjectVersion, _ range: Range<Int>) -> Future<Result<ObjectBytes, ObjectError>> {
     let flight = Future<Result<ObjectBytes, ObjectError>>()
-    read(pin, range, by: .now + ObjectImage.patience) { flight.land($0) }
+    read(pin, range, by: .now + ObjectImage.timeout) { flight.land($0) }
     return flight
   }
 }
