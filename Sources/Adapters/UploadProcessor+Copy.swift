@@ -32,7 +32,7 @@ extension UploadProcessor {
       let image = try withFreeID(
         upload.state.image, { try reserveFreeID(for: upload) },
         { [builder] image in
-          try uploads.choose(image, for: upload)
+          try uploads.assign(image, for: upload)
           try build(upload, SourceScan.Source(path: path, id: image), builder)
         })
       let words = original.entry.metadata

@@ -33,7 +33,7 @@ extension UploadProcessor {
   func build(
     _ upload: Upload, as image: ImageID, _ digest: String, _ builder: LibraryBuilder
   ) throws {
-    try uploads.choose(image, for: upload)
+    try uploads.assign(image, for: upload)
     let original = try original(of: upload, image, digest)
     try RootDirectory(root).make(parentFolder(image.archive(in: root)))
     try original.keep(mayCopy: false)
@@ -63,7 +63,7 @@ extension UploadProcessor {
         // The picture did not come to be.
         try original(of: upload, image, digest).withdraw()
       }
-      if stopping.isSet { return uploads.postpone(upload, seconds: 0) }
+      if stopping.isSet { return uploads.reschedule(upload, seconds: 0) }
       if upload.state.isCancelled {
         uploads.end(upload, .failed, fault: .cancelled, reason: "cancelled")
       } else {
@@ -157,12 +157,12 @@ extension UploadProcessor {
   private func fail(
     _ upload: Upload, _ fault: Upload.Fault, _ reason: String, isTemporary: Bool, isOurs: Bool = false
   ) {
-    if stopping.isSet, !upload.state.isCancelled { return uploads.postpone(upload, seconds: 0) }
+    if stopping.isSet, !upload.state.isCancelled { return uploads.reschedule(upload, seconds: 0) }
     if upload.state.isCancelled {
       return uploads.end(upload, .failed, fault: .cancelled, reason: "cancelled")
     }
     if isTemporary {
-      return uploads.delay(
+      return uploads.retryLater(
         upload, fault: fault, reason: reason,
         isOurs: isOurs || store.isAway || !uploads.hasRoom(upload.length))
     }

@@ -26,7 +26,7 @@ extension UploadProcessor {
       let image = try withFreeID(
         upload.state.image, { try freeID(for: upload, in: space) },
         { image in
-          try uploads.choose(image, for: upload)
+          try uploads.assign(image, for: upload)
           try build(upload, SourceScan.Source(path: path, id: image, name: upload.name), builder)
         })
       do { try keep(path, of: upload, digest, image, in: space) } catch {

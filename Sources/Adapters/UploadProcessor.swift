@@ -68,7 +68,7 @@ package final class UploadProcessor: @unchecked Sendable {
   package func stop() {
     stopping.set()
     changes.signal()
-    uploads.excuse()
+    uploads.discountAttempts()
     // What takes longer than a strip of tiles is cut off, as by a crash.
     ended.wait(upTo: 5)
   }

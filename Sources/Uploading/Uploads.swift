@@ -305,12 +305,12 @@ package final class Uploads: Sendable {
   }
 
   /// Keeps, before anything is built, which picture the upload becomes.
-  package func choose(_ image: ImageID, for upload: Upload) throws(StorageError) {
+  package func assign(_ image: ImageID, for upload: Upload) throws(StorageError) {
     try record(upload) { $0.image = image }
   }
 
   /// The program ends in the midst of what is being tiled, by its own will: that is no fault of the picture's.
-  package func excuse() {
+  package func discountAttempts() {
     for upload in all where upload.state.stage == .tiling { try? count(upload, by: -1) }
   }
 
@@ -353,7 +353,7 @@ package final class Uploads: Sendable {
   package func isGivenUp(_ upload: Upload) -> Bool { upload.state.attempts > Self.attempts }
 
   /// Back among those that wait, for `seconds` at least.
-  package func postpone(
+  package func reschedule(
     _ upload: Upload, seconds: Int, fault: Upload.Fault? = nil, reason: String? = nil
   ) {
     // Whoever gets here is alive. What cannot be written counts as one attempt too many.
@@ -373,14 +373,14 @@ package final class Uploads: Sendable {
   /// Tries an upload again after a failure that may pass; after a few of them it has failed.
   /// - Parameter isOurs: the server itself sees what it lacks, and no picture fails by that, however long it lasts. All
   ///   else may have been said by who decoded a stranger's bytes.
-  package func delay(_ upload: Upload, fault: Upload.Fault, reason: String, isOurs: Bool) {
-    if isOurs { return postpone(upload, seconds: Self.pauses[0], fault: fault, reason: reason) }
+  package func retryLater(_ upload: Upload, fault: Upload.Fault, reason: String, isOurs: Bool) {
+    if isOurs { return reschedule(upload, seconds: Self.pauses[0], fault: fault, reason: reason) }
     let delays = upload.state.delays
     guard delays < Self.pauses.count else {
       return end(upload, .failed, fault: fault, reason: reason)
     }
     upload.change { $0.delays += 1 }
-    postpone(upload, seconds: Self.pauses[delays], fault: fault, reason: reason)
+    reschedule(upload, seconds: Self.pauses[delays], fault: fault, reason: reason)
   }
 
   // MARK: Small things

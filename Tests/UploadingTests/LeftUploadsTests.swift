@@ -67,11 +67,11 @@ import ZigguratTestSupport
   @Test func `an upload that was cancelled while it was tiled is cancelled after a kill`() throws {
     let id = try left { uploads, upload in
       #expect(uploads.takeNext() === upload)
-      try uploads.choose("a", for: upload)
+      try uploads.assign("a", for: upload)
       uploads.cancel(upload)
       #expect(!upload.hasEnded)
       // The picture is known, and the attempt counts, as before.
-      uploads.excuse()
+      uploads.discountAttempts()
     }
     let uploads = try taken()
     let upload = try #require(uploads.upload(id))
@@ -86,7 +86,7 @@ import ZigguratTestSupport
         #expect(uploads.takeNext() === upload)
         let image: ImageID = "image-\(number)"
         DispatchQueue.concurrentPerform(iterations: 2) { at in
-          if at == 0 { try? uploads.choose(image, for: upload) } else { uploads.excuse() }
+          if at == 0 { try? uploads.assign(image, for: upload) } else { uploads.discountAttempts() }
         }
         #expect(upload.state.image == image && upload.state.attempts == 0)
       }
