@@ -135,7 +135,7 @@ package final class LibraryEntry: Sendable {
   fileprivate func open() throws(StorageError) -> (archive: TileArchive, isNew: Bool) {
     let result: Result<(TileArchive, Bool), StorageError> = opened.withLock { opened in
       let isNew = opened == nil
-      if let opened, !opened.isWornOut { return .success((opened, false)) }
+      if let opened, !opened.shouldReopen { return .success((opened, false)) }
       do throws(StorageError) {
         let archive = try opener()
         opened = archive

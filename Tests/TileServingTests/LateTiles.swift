@@ -20,7 +20,7 @@ final class LateTiles: TileBacking {
   /// - Parameter archive: whose tiles come.
   init(_ archive: TileArchive) { self.archive = archive }
 
-  var mayBeLate: Bool { true }
+  var isRemote: Bool { true }
 
   /// The tiles that somebody wanted.
   var asked: Set<Int> { state.withLock { $0.asked } }

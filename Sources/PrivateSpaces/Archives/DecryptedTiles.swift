@@ -31,7 +31,7 @@ final class DecryptedTiles: TileBacking {
     }
   }
 
-  var isWornOut: Bool {
+  var shouldReopen: Bool {
     let bytes = kept.withLock { $0.bytes }
     return bytes > Self.limit
       || (bytes > Self.least && Self.total.load(ordering: .relaxed) > Self.totalLimit)

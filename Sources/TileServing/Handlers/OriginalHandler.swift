@@ -26,7 +26,7 @@ struct OriginalHandler: DescribingHandler {
     forDownload(reference) { handler in
       handler.found(reference, problem: true) { reference, archive in
         // The file of an archive in an object store is not in memory.
-        handler.rest(on: archive.mayBeLate ? handler.images.originalQueue : nil) { handler in
+        handler.rest(on: archive.isRemote ? handler.images.originalQueue : nil) { handler in
           let ending = archive.buildRecord?.animation?.format.rawValue ?? ""
           return handler.saved(.response(handler.animation(archive)), reference, ending: ending)
         }

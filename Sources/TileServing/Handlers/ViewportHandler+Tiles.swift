@@ -23,7 +23,7 @@ extension ViewportHandler {
     let hold = archive.hasStamps ? mappedTiles.hold(tiles.count, by: client) : nil
     let json = answer.json(of: tiles)
     let failure = Response.problem(500, "Unreadable", "a tile cannot be read from its archive")
-    if archive.mayBeLate {
+    if archive.isRemote {
       archive.expect(
         tiles.compactMap {
           archive.tileIndex(level: $0.address.level, column: $0.address.column, row: $0.address.row)

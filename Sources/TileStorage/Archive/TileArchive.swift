@@ -135,7 +135,7 @@ public final class TileArchive: Sendable {
   /// Returns a tile that is not in memory, to wait for. It is fetched for the first caller that waits. Nil if `stored`
   /// need not wait.
   package func pendingTile(_ number: Int) -> (any Pending)? {
-    guard let backing, backing.mayBeLate, backing.tileHere(number) == nil else { return nil }
+    guard let backing, backing.isRemote, backing.tileHere(number) == nil else { return nil }
     return TileFetch(backing: backing, number: number)
   }
 
@@ -166,12 +166,12 @@ public final class TileArchive: Sendable {
 
   /// Fetches those of the tiles that are not in memory, together.
   package func expect(_ numbers: [Int]) {
-    guard let backing, backing.mayBeLate else { return }
+    guard let backing, backing.isRemote else { return }
     backing.expect(numbers)
   }
 
   /// Whether tiles may have to be fetched.
-  package var mayBeLate: Bool { backing?.mayBeLate ?? false }
+  package var isRemote: Bool { backing?.isRemote ?? false }
 
   /// Returns the tile's stamp without the tile; nil if there is no such tile.
   package func stamp(ofTile number: Int) -> UInt64? {
@@ -223,7 +223,7 @@ public final class TileArchive: Sendable {
 
   /// Whether it occupies so much memory that the image should be reopened. A holder of a tile keeps this one as long as
   /// necessary.
-  package var isWornOut: Bool { backing?.isWornOut ?? false }
+  package var shouldReopen: Bool { backing?.shouldReopen ?? false }
 
   /// Whether nothing of it may be kept any longer, because its private space is locked.
   package var isLocked: Bool { backing?.isLocked ?? false }

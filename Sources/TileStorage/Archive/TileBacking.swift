@@ -24,7 +24,7 @@ package protocol TileBacking: AnyObject, Sendable {
   var hasStamps: Bool { get }
 
   /// Whether tiles may have to be fetched.
-  var mayBeLate: Bool { get }
+  var isRemote: Bool { get }
 
   /// The levels that have any tiles.
   var levels: LevelSet { get }
@@ -42,7 +42,7 @@ package protocol TileBacking: AnyObject, Sendable {
   var byteCount: Int? { get }
 
   /// Whether it occupies so much memory that the image should be reopened.
-  var isWornOut: Bool { get }
+  var shouldReopen: Bool { get }
 
   /// Whether returned bytes must not be kept any longer, because the private space is locked.
   var isLocked: Bool { get }
@@ -60,7 +60,7 @@ extension TileBacking {
 
   package var hasStamps: Bool { false }
 
-  package var mayBeLate: Bool { false }
+  package var isRemote: Bool { false }
 
   package var levels: LevelSet { .all }
 
@@ -72,7 +72,7 @@ extension TileBacking {
 
   package var byteCount: Int? { nil }
 
-  package var isWornOut: Bool { false }
+  package var shouldReopen: Bool { false }
 
   package var isLocked: Bool { false }
 }

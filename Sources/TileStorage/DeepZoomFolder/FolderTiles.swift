@@ -170,7 +170,7 @@ extension FolderTiles: TileBacking {
 
   /// Whether the image should be reopened. Each mapped file takes a place in the process's map. A new level may change
   /// the meaning of the others' names.
-  var isWornOut: Bool {
+  var shouldReopen: Bool {
     mappedCount > (MappedFile.areMany ? Self.mostAmongMany : Self.most) || isUncertain
       || Self.identity(folder)?.modifiedNanoseconds ?? 0 != changed
   }

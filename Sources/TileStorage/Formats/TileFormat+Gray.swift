@@ -2,7 +2,7 @@ extension TileArchive {
   /// Whether the tiles are gray, by the header of the tile that shows the whole image. False if this is unknown: the
   /// tile is not in memory, or its format does not state it.
   package var isGray: Bool {
-    guard !mayBeLate, let number = tileIndex(level: coarsestLevel, column: 0, row: 0),
+    guard !isRemote, let number = tileIndex(level: coarsestLevel, column: 0, row: 0),
       let bytes = tile(number)
     else {
       return false

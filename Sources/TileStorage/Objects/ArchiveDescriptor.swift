@@ -136,11 +136,11 @@ final class LazyTiles: TileBacking {
 
   init(_ image: ListedImage) { self.image = image }
 
-  var mayBeLate: Bool { true }
+  var isRemote: Bool { true }
 
   var byteCount: Int? { image.listed.pin.byteCount }
 
-  var isWornOut: Bool { inner.withLock { $0?.isWornOut ?? false } }
+  var shouldReopen: Bool { inner.withLock { $0?.shouldReopen ?? false } }
 
   func tile(_ number: Int) -> StoredTile {
     switch tiles() {

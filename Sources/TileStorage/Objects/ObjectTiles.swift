@@ -19,13 +19,13 @@ final class ObjectTiles: TileBacking {
 
   deinit { image.memory.letGo(held.withLock { $0.bytes }) }
 
-  var mayBeLate: Bool { true }
+  var isRemote: Bool { true }
 
   var levels: LevelSet { image.contents.levels }
 
   var byteCount: Int? { image.pin.byteCount }
 
-  var isWornOut: Bool {
+  var shouldReopen: Bool {
     let bytes = held.withLock { $0.bytes }
     return bytes > Self.most || (bytes > Self.least && image.memory.isHeldUp) || image.isReplaced
   }

@@ -108,7 +108,7 @@ struct ObjectTilesTests {
     _ = (first.copy(Self.cold), image.archive().copy(Self.cold))
     #expect(store.reads.count == 2)
     for number in 0..<40 { _ = first.copy(Self.pyramid.tileCount - 2 - number) }
-    #expect(memory.counts.bytes <= 100_000 && first.isWornOut && !image.archive().isWornOut)
+    #expect(memory.counts.bytes <= 100_000 && first.shouldReopen && !image.archive().shouldReopen)
     let reads = store.reads.count
     #expect(first.copy(Self.cold) == Self.tile(Self.cold) && store.reads.count == reads)
     #expect(image.archive().copy(Self.cold) == Self.tile(Self.cold) && store.reads.count == reads + 1)
@@ -130,7 +130,7 @@ struct ObjectTilesTests {
     let replaced = try Self.store { $0 == 1 ? .failure(.otherVersion) : $1 }.open("a", Self.memory)
     let archive = replaced.archive()
     #expect(
-      Self.told(archive.awaited(Self.cold)) == "unreachable" && archive.isWornOut && replaced.isReplaced)
+      Self.told(archive.awaited(Self.cold)) == "unreachable" && archive.shouldReopen && replaced.isReplaced)
     let gone = try Self.store { $0 == 1 ? .failure(.missing) : $1 }.open("a", Self.memory)
     #expect(Self.told(gone.archive().awaited(Self.cold)) == "unreadable")
   }
