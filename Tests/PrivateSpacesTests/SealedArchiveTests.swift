@@ -44,7 +44,7 @@ import ZigguratTestSupport
     let served = try #require(try space.open().servedArchive(ofID: "a/b"))
     for index in -1...pyramid.tileCount {
       #expect(served.tile(index).map { Array($0) } == reference.tile(index).map { Array($0) })
-      #expect(served.stamp(ofTile: index) == reference.stamp(ofTile: index))
+      #expect(served.version(ofTile: index) == reference.version(ofTile: index))
       switch (served.awaited(index), reference.awaited(index)) {
       case (.here, .here), (.notThere, .notThere), (.unreadable, .unreadable): break
       case (let sealed, let plain): Issue.record("tile \(index) is \(sealed), not \(plain)")

@@ -48,7 +48,7 @@ final class LateTiles: TileBacking {
     }
   }
 
-  func stamp(ofTile number: Int) -> UInt64? { archive.stamp(ofTile: number) }
+  func version(ofTile number: Int) -> UInt64? { archive.version(ofTile: number) }
 
   private func observe(_ number: Int, _ body: @escaping @Sendable () -> Void) {
     let isHere = state.withLock { state in

@@ -45,11 +45,11 @@ struct BackingAgreementTests {
       for number in -1...image.pyramid.tileCount {
         #expect(archive.copy(number) == reference.copy(number), "\(number)")
         #expect(Self.told(archive.awaited(number)) == Self.told(reference.awaited(number)), "\(number)")
-        #expect(archive.stampedTile(number).map { Array($0.bytes) } == archive.copy(number))
+        #expect(archive.versionedTile(number).map { Array($0.bytes) } == archive.copy(number))
         #expect(archive.fault(ofTile: number) { _ in nil } == nil || !image.pyramid.contains(number))
-        #expect(archive.stamp(ofTile: number) == archive.stampedTile(number)?.stamp, "\(number)")
+        #expect(archive.version(ofTile: number) == archive.versionedTile(number)?.version, "\(number)")
         #expect(
-          (archive.stamp(ofTile: number) == nil) == (reference.stamp(ofTile: number) == nil), "\(number)")
+          (archive.version(ofTile: number) == nil) == (reference.version(ofTile: number) == nil), "\(number)")
       }
       #expect(archive.entry("none") == nil)
     }

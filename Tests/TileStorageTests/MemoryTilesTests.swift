@@ -12,7 +12,7 @@ struct MemoryTilesTests {
     #expect(archive.entry("b").map { Array($0) } == [1, 2] && archive.entry("a")?.isEmpty == true)
     #expect(archive.entryNames.allSatisfy(archive.isIntact) && archive.entry("c") == nil)
     #expect(archive.byteCount == Self.pyramid.tileCount + 2)
-    #expect(!archive.hasStamps && !archive.isLocked && !archive.shouldReopen)
+    #expect(!archive.hasTileVersions && !archive.isLocked && !archive.shouldReopen)
   }
 
   @Test func `the generation is that of all tiles and entries`() {

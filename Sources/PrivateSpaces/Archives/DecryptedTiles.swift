@@ -41,7 +41,7 @@ final class DecryptedTiles: TileBacking {
 
   func tile(_ number: Int) -> StoredTile {
     if isLocked { return .unreachable }
-    if let bytes = kept.withLock({ $0.tiles[number] }) { return .here(bytes, stamp: 0) }
+    if let bytes = kept.withLock({ $0.tiles[number] }) { return .here(bytes, version: 0) }
     guard let count = archive.byteCount(ofTile: number) else { return .unreadable }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
     guard archive.read(tile: number, into: buffer) else {
@@ -53,10 +53,10 @@ final class DecryptedTiles: TileBacking {
     } _: {
       $0.tiles[number] = $1
     }
-    return .here(bytes, stamp: 0)
+    return .here(bytes, version: 0)
   }
 
-  func stamp(ofTile number: Int) -> UInt64? { archive.byteCount(ofTile: number) == nil ? nil : 0 }
+  func version(ofTile number: Int) -> UInt64? { archive.byteCount(ofTile: number) == nil ? nil : 0 }
 
   func entry(_ relativeName: String) -> UnsafeRawBufferPointer? {
     if isLocked { return nil }

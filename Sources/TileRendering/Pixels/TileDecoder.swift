@@ -8,7 +8,7 @@ final class TileDecoder: Sendable {
   private struct Key: Hashable {
     let generation: UInt64
     let tile: Int
-    let stamp: UInt64
+    let version: UInt64
     let planar: Bool
   }
 
@@ -84,7 +84,7 @@ final class TileDecoder: Sendable {
   ) -> Key {
     Key(
       generation: archive.generation, tile: number,
-      stamp: archive.hasStamps ? archive.stamp(of: expected, level: address.level) : 0, planar: planar)
+      version: archive.hasTileVersions ? archive.version(of: expected, level: address.level) : 0, planar: planar)
   }
 
   /// Decodes a tile with the decoder of its archive's format and no other, independent of its bytes.

@@ -10,8 +10,8 @@ extension TileArchive {
   /// Returns a stamp that distinguishes the pixels of a rectangle from earlier ones under the same generation; 0 if
   /// tiles do not change.
   /// - Parameter rectangle: level space, inside the level.
-  func stamp(of rectangle: PixelRect, level: Int) -> UInt64 {
-    guard hasStamps else { return 0 }
+  func version(of rectangle: PixelRect, level: Int) -> UInt64 {
+    guard hasTileVersions else { return 0 }
     let stored = storedRectangle(rectangle, level: level)
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     let side = pyramid.tileSize
@@ -24,9 +24,9 @@ extension TileArchive {
         // Omitted tiles are made from the coarser ones.
         while address.level >= coarsestLevel {
           let number = tileIndex(level: address.level, column: address.column, row: address.row)
-          let stamp: UInt64? = number.flatMap { self.stamp(ofTile: $0) }
-          hash = Digest.step(hash, stamp ?? 1)
-          if stamp != nil { break }
+          let version: UInt64? = number.flatMap { self.version(ofTile: $0) }
+          hash = Digest.step(hash, version ?? 1)
+          if version != nil { break }
           address = TileAddress(level: address.level - 1, column: address.column / 2, row: address.row / 2)
         }
       }

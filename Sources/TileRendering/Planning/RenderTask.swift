@@ -42,8 +42,8 @@ package enum RenderTask: Hashable, Sendable {
   }
 
   /// Returns the stamp on which a file's pixels depend besides the archive's generation.
-  package func stamp(in archive: TileArchive) -> UInt64 {
-    guard archive.hasStamps, let (level, rectangle) = source(in: archive.pyramid) else { return 0 }
-    return archive.stamp(of: rectangle, level: level)
+  package func version(in archive: TileArchive) -> UInt64 {
+    guard archive.hasTileVersions, let (level, rectangle) = source(in: archive.pyramid) else { return 0 }
+    return archive.version(of: rectangle, level: level)
   }
 }

@@ -16,25 +16,25 @@ final class GatheredTiles: Sendable {
   }
 
   private enum Tile {
-    case stored(UnsafeMutableRawBufferPointer, stamp: UInt64)
+    case stored(UnsafeMutableRawBufferPointer, version: UInt64)
     case lacking, unreachable, unreadable
   }
 
   private let fetch: @Sendable ([Int]) -> [GatheredTile]
-  let hasStamps: Bool
+  let hasTileVersions: Bool
   let levels: LevelSet
   // Raw pointers are safe here: they are read on the one thread that renders.
   private nonisolated(unsafe) var state = State()
 
-  init(hasStamps: Bool, levels: LevelSet, fetch: @escaping @Sendable ([Int]) -> [GatheredTile]) {
-    self.hasStamps = hasStamps
+  init(hasTileVersions: Bool, levels: LevelSet, fetch: @escaping @Sendable ([Int]) -> [GatheredTile]) {
+    self.hasTileVersions = hasTileVersions
     self.levels = levels
     self.fetch = fetch
   }
 
   deinit { release() }
 
-  func expect(_ number: Int, stamp: UInt64?) { state.stamps[number] = .some(stamp) }
+  func expect(_ number: Int, version: UInt64?) { state.stamps[number] = .some(version) }
 
   /// Sets the tiles that will be needed, in this order.
   func want(_ numbers: [Int]) { state.wanted = numbers[...] }
@@ -53,11 +53,11 @@ final class GatheredTiles: Sendable {
     let fetched = fetch(asked)
     for (number, tile) in zip(asked, fetched) {
       switch tile {
-      case .stored(let bytes, let stamp):
+      case .stored(let bytes, let version):
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
         copy.copyBytes(from: bytes)
-        state.tiles[number] = .stored(copy, stamp: stamp)
-        state.stamps[number] = .some(stamp)
+        state.tiles[number] = .stored(copy, version: version)
+        state.stamps[number] = .some(version)
       case .lacking:
         state.tiles[number] = .lacking
         state.stamps[number] = .some(nil)
@@ -77,15 +77,15 @@ final class GatheredTiles: Sendable {
 extension GatheredTiles: TileBacking {
   func tile(_ number: Int) -> StoredTile {
     switch found(number) {
-    case .stored(let bytes, let stamp): .here(UnsafeRawBufferPointer(bytes), stamp: stamp)
+    case .stored(let bytes, let version): .here(UnsafeRawBufferPointer(bytes), version: version)
     case .lacking: .notThere
     case .unreachable: .unreachable
     case .unreadable: .unreadable
     }
   }
 
-  func stamp(ofTile number: Int) -> UInt64? {
+  func version(ofTile number: Int) -> UInt64? {
     if let known = state.stamps[number] { return known }
-    return if case .stored(_, let stamp) = found(number) { stamp } else { nil }
+    return if case .stored(_, let version) = found(number) { version } else { nil }
   }
 }

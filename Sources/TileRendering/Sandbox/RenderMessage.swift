@@ -102,12 +102,12 @@ enum RenderMessage {
     for number in numbers {
       if !message.isEmpty, message.count >= batch { break }
       count += 1
-      func append(_ kind: UInt64, _ stamp: UInt64, _ size: Int) {
-        for word in [kind, stamp, UInt64(size)] { withUnsafeBytes(of: word) { message += $0 } }
+      func append(_ kind: UInt64, _ version: UInt64, _ size: Int) {
+        for word in [kind, version, UInt64(size)] { withUnsafeBytes(of: word) { message += $0 } }
       }
       switch archive.awaited(number) {
-      case .here(let bytes, let stamp):
-        append(0, stamp, bytes.count)
+      case .here(let bytes, let version):
+        append(0, version, bytes.count)
         message += bytes
       case .notThere: append(1, 0, 0)
       case .unreadable: append(2, 0, 0)
@@ -122,10 +122,10 @@ enum RenderMessage {
     var at = bytes.startIndex
     while at + 24 <= bytes.endIndex {
       let head = words(bytes[at..<at + 24])
-      let (kind, stamp, count) = (head[0], UInt64(bitPattern: Int64(head[1])), head[2])
+      let (kind, version, count) = (head[0], UInt64(bitPattern: Int64(head[1])), head[2])
       at += 24
       switch kind {
-      case 0: tiles.append(.stored(Array(bytes[at..<at + count]), stamp: stamp))
+      case 0: tiles.append(.stored(Array(bytes[at..<at + count]), version: version))
       case 1: tiles.append(.lacking)
       case 2: tiles.append(.unreadable)
       // Sent by the server, which uses no other value.

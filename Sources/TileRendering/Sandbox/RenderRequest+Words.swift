@@ -7,11 +7,11 @@ extension RenderRequest {
   var bytes: [UInt8] {
     var words: [Int] = [
       Int(bitPattern: UInt(generation)), pyramid.imageSize.width, pyramid.imageSize.height, pyramid.tileSize,
-      pyramid.overlap, coarsestLevel, hasStamps ? 1 : 0, TileFormat.allCases.firstIndex(of: format)!,
+      pyramid.overlap, coarsestLevel, hasTileVersions ? 1 : 0, TileFormat.allCases.firstIndex(of: format)!,
     ]
     task.write(to: &words)
     for hint in hints {
-      words += [hint.number, hint.stamp == nil ? 0 : 1, Int(bitPattern: UInt(hint.stamp ?? 0))]
+      words += [hint.number, hint.version == nil ? 0 : 1, Int(bitPattern: UInt(hint.version ?? 0))]
     }
     return words.withUnsafeBytes { Array($0) }
   }
@@ -26,16 +26,16 @@ extension RenderRequest {
       let pyramid = Pyramid(imageSize: size, tileSize: words[3], overlap: words[4]),
       (0..<pyramid.levelCount).contains(words[5]), TileFormat.allCases.indices.contains(words[7])
     else { return nil }
-    let (generation, coarsest, hasStamps) = (UInt64(bitPattern: Int64(words[0])), words[5], words[6] == 1)
+    let (generation, coarsest, hasTileVersions) = (UInt64(bitPattern: Int64(words[0])), words[5], words[6] == 1)
     let format = TileFormat.allCases[words[7]]
     words = words.dropFirst(8)
     guard let task = RenderTask(&words), words.count % 3 == 0 else { return nil }
     let hints = stride(from: words.startIndex, to: words.endIndex, by: 3).map { at in
-      Hint(number: words[at], stamp: words[at + 1] == 1 ? UInt64(bitPattern: Int64(words[at + 2])) : nil)
+      Hint(number: words[at], version: words[at + 1] == 1 ? UInt64(bitPattern: Int64(words[at + 2])) : nil)
     }
     self.init(
       task: task, pyramid: pyramid, format: format, generation: generation, coarsestLevel: coarsest,
-      hasStamps: hasStamps, hints: hints)
+      hasTileVersions: hasTileVersions, hints: hints)
   }
 }
 

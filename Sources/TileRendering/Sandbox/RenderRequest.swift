@@ -8,7 +8,7 @@ package struct RenderRequest: Hashable, Sendable {
   struct Hint: Hashable, Sendable {
     let number: Int
     /// The stamp that distinguishes this version of it; nil if the tile does not exist.
-    let stamp: UInt64?
+    let version: UInt64?
   }
 
   let task: RenderTask
@@ -18,7 +18,7 @@ package struct RenderRequest: Hashable, Sendable {
   /// The coarsest stored level.
   let coarsestLevel: Int
   /// Whether tiles may change while the generation stays.
-  let hasStamps: Bool
+  let hasTileVersions: Bool
   let hints: [Hint]
 
   /// The maximum number of hints. Further tiles are requested when they are needed.
@@ -30,7 +30,7 @@ package struct RenderRequest: Hashable, Sendable {
     format = archive.format
     generation = archive.generation
     coarsestLevel = archive.coarsestLevel
-    hasStamps = archive.hasStamps
+    hasTileVersions = archive.hasTileVersions
     var hints: [Hint] = []
     if let (level, rectangle) = task.source(in: archive.pyramid), level >= archive.coarsestLevel {
       let side = archive.pyramid.tileSize
@@ -40,7 +40,7 @@ package struct RenderRequest: Hashable, Sendable {
         for row in rows {
           for column in columns {
             guard let number = archive.tileIndex(level: level, column: column, row: row) else { continue }
-            hints.append(Hint(number: number, stamp: archive.stamp(ofTile: number)))
+            hints.append(Hint(number: number, version: archive.version(ofTile: number)))
           }
         }
       }
@@ -50,14 +50,14 @@ package struct RenderRequest: Hashable, Sendable {
 
   init(
     task: RenderTask, pyramid: Pyramid, format: TileFormat, generation: UInt64, coarsestLevel: Int,
-    hasStamps: Bool, hints: [Hint]
+    hasTileVersions: Bool, hints: [Hint]
   ) {
     self.task = task
     self.pyramid = pyramid
     self.format = format
     self.generation = generation
     self.coarsestLevel = coarsestLevel
-    self.hasStamps = hasStamps
+    self.hasTileVersions = hasTileVersions
     self.hints = hints
   }
 
@@ -68,10 +68,10 @@ package struct RenderRequest: Hashable, Sendable {
     by renderer: TileRenderer, until cancellation: Cancellation = Cancellation(),
     fetching fetch: @escaping @Sendable ([Int]) -> [GatheredTile]
   ) throws(RenderError) -> [UInt8] {
-    let tiles = GatheredTiles(hasStamps: hasStamps, levels: LevelSet(from: coarsestLevel), fetch: fetch)
+    let tiles = GatheredTiles(hasTileVersions: hasTileVersions, levels: LevelSet(from: coarsestLevel), fetch: fetch)
     let archive = TileArchive(
       name: "", pyramid: pyramid, format: format, generation: generation, backing: tiles)
-    for hint in hints { tiles.expect(hint.number, stamp: hint.stamp) }
+    for hint in hints { tiles.expect(hint.number, version: hint.version) }
     tiles.want(hints.map(\.number).filter { !renderer.hasDecoded($0, for: task, of: archive) })
     return try renderer.render(task, of: archive, until: cancellation)
   }
@@ -79,7 +79,7 @@ package struct RenderRequest: Hashable, Sendable {
 
 /// One tile as it is sent to a renderer.
 package enum GatheredTile: Hashable, Sendable {
-  case stored([UInt8], stamp: UInt64)
+  case stored([UInt8], version: UInt64)
   /// The program that wrote the archive omitted it.
   case lacking
   /// It is unavailable at present.
@@ -89,7 +89,7 @@ package enum GatheredTile: Hashable, Sendable {
 
   package init(_ number: Int, of archive: TileArchive) {
     switch archive.awaited(number) {
-    case .here(let bytes, let stamp): self = .stored(Array(bytes), stamp: stamp)
+    case .here(let bytes, let version): self = .stored(Array(bytes), version: version)
     case .notThere: self = .lacking
     case .pending, .unreachable: self = .unreachable
     case .unreadable: self = .unreadable

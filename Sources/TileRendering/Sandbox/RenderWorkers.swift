@@ -128,7 +128,7 @@ package final class RenderWorkers: Sendable {
     // After a private space is locked, none of its tiles is decoded.
     let timeout = SandboxedProcess.Timeout(seconds: timeout) { cancellation.isAsked || archive.isLocked }
     let given = use.given
-    let early = request.hints.filter { given[$0.number] != $0.stamp ?? 0 }.map(\.number)
+    let early = request.hints.filter { given[$0.number] != $0.version ?? 0 }.map(\.number)
     let (numbers, tiles) = give(early, to: &use, of: archive)
     try use.process.send(
       RenderMessage.render, RenderMessage.question(options, request, numbers, tiles), within: timeout)
@@ -163,7 +163,7 @@ package final class RenderWorkers: Sendable {
     let (tiles, count) = RenderMessage.tiles(numbers, of: archive)
     let given = Array(numbers.prefix(count))
     if use.given.count > Self.mostGiven { use.given = [:] }
-    for number in given { use.given[number] = archive.stamp(ofTile: number) ?? 0 }
+    for number in given { use.given[number] = archive.version(ofTile: number) ?? 0 }
     return (given, tiles)
   }
 

@@ -10,7 +10,7 @@ extension LibraryHandler {
   }
 
   func cacheLifetime(of archive: TileArchive) -> CacheLifetime {
-    CacheLifetime(archive.generation, asked: namedGeneration, mayChange: archive.hasStamps)
+    CacheLifetime(archive.generation, asked: namedGeneration, mayChange: archive.hasTileVersions)
   }
 
   /// The answer with the key by which a shared cache forgets all that tells of the image.

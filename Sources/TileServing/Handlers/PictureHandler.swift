@@ -48,19 +48,19 @@ extension PictureHandler {
   ) -> Reply {
     let renderer = pictures.renderer
     return rendering(
-      name, stamp: task.stamp(in: archive), cost: task.cost(in: archive), mediaType: task.format.mediaType,
+      name, version: task.version(in: archive), cost: task.cost(in: archive), mediaType: task.format.mediaType,
       archive, failure: failure
     ) { (cancellation) throws(RenderError) in try renderer.render(task, of: archive, until: cancellation) }
   }
 
   /// - Parameter stamp: what its pixels depend on besides the archive's generation.
   func rendering(
-    _ name: String, stamp: UInt64, cost: RenderCost, mediaType: String, _ archive: TileArchive,
+    _ name: String, version: UInt64, cost: RenderCost, mediaType: String, _ archive: TileArchive,
     failure: Response, _ work: @escaping @Sendable (Cancellation) throws(RenderError) -> [UInt8]
   ) -> Reply {
     var key =
       "\(TileRenderer.revision)|\(String(archive.generation, radix: 16))|\(name)|\(pictures.options.quality)"
-    if stamp != 0 { key += "|\(String(stamp, radix: 16))" }
+    if version != 0 { key += "|\(String(version, radix: 16))" }
     let library = images.library
     let job = RenderJob(
       key: key, cost: cost, failure: failure, mayBeKept: { !archive.isLocked },

@@ -109,8 +109,8 @@ struct TileHandler: PictureHandler {
     guard format == PictureFormat(archive.format),
       let number = archive.tileIndex(level: address.level, column: address.column, row: address.row)
     else { return transcoded(address, format, archive) }
-    func response(_ stamp: UInt64, _ body: Response.Body) -> Response {
-      let tag = TileETag(generation: archive.generation, tile: number, stamp: stamp)
+    func response(_ version: UInt64, _ body: Response.Body) -> Response {
+      let tag = TileETag(generation: archive.generation, tile: number, version: version)
       return Response(
         200,
         [
@@ -119,16 +119,16 @@ struct TileHandler: PictureHandler {
         ], body)
     }
     // For a client that has the tile already none is fetched.
-    if let pending = archive.pendingTile(number), let stamp = archive.stamp(ofTile: number) {
-      return waiting(for: pending, head: response(stamp, .omitted)) {
+    if let pending = archive.pendingTile(number), let version = archive.version(ofTile: number) {
+      return waiting(for: pending, head: response(version, .omitted)) {
         $0.stored(address, as: format, archive)
       }
     }
     switch archive.stored(number) {
-    case .here(let bytes, let stamp): return .response(response(stamp, .bytes(Array(bytes))))
+    case .here(let bytes, let version): return .response(response(version, .bytes(Array(bytes))))
     case .notThere: return transcoded(address, format, archive)
     case .pending(let tile):
-      let head = archive.stamp(ofTile: number).map { response($0, .omitted) }
+      let head = archive.version(ofTile: number).map { response($0, .omitted) }
       return waiting(for: tile, head: head) { $0.stored(address, as: format, archive) }
     case .unreachable: return .response(unavailable)
     case .unreadable:

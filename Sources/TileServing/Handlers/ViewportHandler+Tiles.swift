@@ -17,10 +17,10 @@ extension ViewportHandler {
     let crowded = Response.problem(503, "Busy", "too many tiles wait to be sent; try again")
     // Tiles that are files of their own stay mapped until the answer is sent, and only so many can be.
     let client = request.client
-    guard !archive.hasStamps || mappedTiles.admits(client, more: tiles.count) else {
+    guard !archive.hasTileVersions || mappedTiles.admits(client, more: tiles.count) else {
       return .response(crowded)
     }
-    let hold = archive.hasStamps ? mappedTiles.hold(tiles.count, by: client) : nil
+    let hold = archive.hasTileVersions ? mappedTiles.hold(tiles.count, by: client) : nil
     let json = answer.json(of: tiles)
     let failure = Response.problem(500, "Unreadable", "a tile cannot be read from its archive")
     if archive.isRemote {
@@ -39,8 +39,8 @@ extension ViewportHandler {
       guard let number = archive.tileIndex(level: address.level, column: address.column, row: address.row)
       else { return .response(failure) }
       switch archive.stored(number) {
-      case .here(let bytes, let stamp):
-        stamps = Digest.step(stamps, stamp)
+      case .here(let bytes, let version):
+        stamps = Digest.step(stamps, version)
         parts.append(bytes)
       case .pending(let tile): pending.append(tile)
       case .notThere: return made(tiles, json, archive, failure)
@@ -78,7 +78,7 @@ extension ViewportHandler {
   ) -> Reply {
     let renderer = pictures.renderer
     let format = PictureFormat(archive.format)
-    var (stamp, pixels): (UInt64, Int) = (0, 0)
+    var (version, pixels): (UInt64, Int) = (0, 0)
     let tasks = tiles.map { tile -> RenderTask in
       guard !Self.isStored(tile, in: archive),
         let size = PixelSize(width: tile.source.width, height: tile.source.height)
@@ -86,11 +86,11 @@ extension ViewportHandler {
       return .cut(tile.source, level: tile.address.level, paddedTo: size, format)
     }
     for task in tasks {
-      stamp = Digest.step(stamp, task.stamp(in: archive))
+      version = Digest.step(version, task.version(in: archive))
       pixels += task.cost(in: archive).pixels
     }
     return rendering(
-      "tiles \(EntityTag(of: json).text)", stamp: stamp, cost: RenderCost(pixels: pixels),
+      "tiles \(EntityTag(of: json).text)", version: version, cost: RenderCost(pixels: pixels),
       mediaType: Self.framed,
       archive, failure: failure
     ) { (cancellation) throws(RenderError) in

@@ -12,7 +12,7 @@ package struct StoredTileResponse {
   package let archive: Unmanaged<TileArchive>
   let generation: UInt64
   /// The version of a tile that may change under the same generation; otherwise 0.
-  let stamp: UInt64
+  let version: UInt64
   let tile: Int
   /// The media type, such as `image/jpeg`: NUL-terminated and valid until the process ends.
   let mediaType: UnsafePointer<CChar>

@@ -8,7 +8,7 @@ package struct TileETag {
   private var count = 0
 
   /// - Parameter stamp: the version of a tile that may change under the same generation; otherwise 0.
-  init(generation: UInt64, tile: Int, stamp: UInt64) {
+  init(generation: UInt64, tile: Int, version: UInt64) {
     count = withUnsafeMutableBytes(of: &storage) { bytes in
       var at = 0
       func put(_ byte: UInt8) {
@@ -24,7 +24,7 @@ package struct TileETag {
         }
       }
       put(0x22)
-      putHexadecimal(generation ^ stamp)
+      putHexadecimal(generation ^ version)
       put(0x2d)
       putHexadecimal(UInt64(tile))
       put(0x22)

@@ -38,16 +38,16 @@ extension TileServer {
         let number = archive.tileIndex(level: address.level, column: address.column, row: address.row),
         request.format == PictureFormat(archive.format)
       else { return .other }
-      guard let (bytes, stamp) = archive.stampedTile(number) else {
-        guard let stamp = archive.stamp(ofTile: number), let tile = archive.pendingTile(number) else {
+      guard let (bytes, version) = archive.versionedTile(number) else {
+        guard let version = archive.version(ofTile: number), let tile = archive.pendingTile(number) else {
           return .other
         }
-        return .pending(tile, TileETag(generation: archive.generation, tile: number, stamp: stamp))
+        return .pending(tile, TileETag(generation: archive.generation, tile: number, version: version))
       }
       return .found(
         StoredTileResponse(
           bytes: bytes, archive: Unmanaged.passRetained(archive), generation: archive.generation,
-          stamp: stamp, tile: number, mediaType: archive.format.mediaTypeCharacters,
+          version: version, tile: number, mediaType: archive.format.mediaTypeCharacters,
           link: request.link(path, to: place, in: archive.pyramid, limits),
           isPrivate: isPrivate || gate != nil,
           surrogate: isPrivate

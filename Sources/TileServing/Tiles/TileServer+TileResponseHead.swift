@@ -18,7 +18,7 @@ extension TileServer {
   package func answer(
     _ tile: StoredTileResponse, _ query: UnsafeRawBufferPointer, _ conditions: Conditions, _ lookup: Lookup
   ) -> ConditionalTileResponse {
-    let tag = TileETag(generation: tile.generation, tile: tile.tile, stamp: tile.stamp)
+    let tag = TileETag(generation: tile.generation, tile: tile.tile, version: tile.version)
     let count = tile.bytes.count
     switch tag.outcome(conditions, length: count) {
     case .whole: return .tile(TileResponseHead(status: 200, part: 0..<count, tag: tag))
@@ -89,7 +89,7 @@ extension TileServer {
     }
     if isKept {
       let lifetime = CacheLifetime(
-        tile.generation, asked: CacheLifetime.generation(in: query), mayChange: tile.stamp != 0)
+        tile.generation, asked: CacheLifetime.generation(in: query), mayChange: tile.version != 0)
       images.cacheWords.with(lifetime) { add("Cache-Control", $0) }
       if let surrogate = tile.surrogate {
         surrogate.withText { add("Surrogate-Key", $0) }

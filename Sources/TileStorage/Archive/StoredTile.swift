@@ -5,7 +5,7 @@ package import ZigguratConcurrency
 package enum StoredTile {
   /// The encoded tile, valid as long as its archive. The stamp distinguishes it from other versions of the tile under
   /// the same generation.
-  case here(UnsafeRawBufferPointer, stamp: UInt64)
+  case here(UnsafeRawBufferPointer, version: UInt64)
   /// The program that wrote the archive omitted it, as `vips dzsave --skip-blanks` and `--depth` do. It is made from
   /// others.
   case notThere

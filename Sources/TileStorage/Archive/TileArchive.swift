@@ -126,10 +126,10 @@ public final class TileArchive: Sendable {
 
   /// Returns the tile if it is in memory, with a stamp that distinguishes its versions under the same generation.
   /// Returns nil otherwise; `stored` then returns the reason.
-  package func stampedTile(_ number: Int) -> (bytes: UnsafeRawBufferPointer, stamp: UInt64)? {
+  package func versionedTile(_ number: Int) -> (bytes: UnsafeRawBufferPointer, version: UInt64)? {
     if let zip { return zip.tile(number).map { ($0, 0) } }
-    guard case .here(let bytes, let stamp)? = backing?.tileHere(number) else { return nil }
-    return (bytes, stamp)
+    guard case .here(let bytes, let version)? = backing?.tileHere(number) else { return nil }
+    return (bytes, version)
   }
 
   /// Returns a tile that is not in memory, to wait for. It is fetched for the first caller that waits. Nil if `stored`
@@ -143,7 +143,7 @@ public final class TileArchive: Sendable {
   package func stored(_ number: Int) -> StoredTile {
     if let backing { return backing.tile(number) }
     guard let zip else { preconditionFailure("an archive has a backing") }
-    if let bytes = zip.tile(number) { return .here(bytes, stamp: 0) }
+    if let bytes = zip.tile(number) { return .here(bytes, version: 0) }
     return zip.lacks(number) ? .notThere : .unreadable
   }
 
@@ -174,13 +174,13 @@ public final class TileArchive: Sendable {
   package var isRemote: Bool { backing?.isRemote ?? false }
 
   /// Returns the tile's stamp without the tile; nil if there is no such tile.
-  package func stamp(ofTile number: Int) -> UInt64? {
-    if let backing { return backing.stamp(ofTile: number) }
+  package func version(ofTile number: Int) -> UInt64? {
+    if let backing { return backing.version(ofTile: number) }
     return checksum(ofTile: number) == nil ? nil : 0
   }
 
   /// Whether tiles may change while the generation stays, because they are separate files.
-  package var hasStamps: Bool { backing?.hasStamps ?? false }
+  package var hasTileVersions: Bool { backing?.hasTileVersions ?? false }
 
   /// Whether the archive's file contains a CRC-32 of each tile.
   package var statesChecksums: Bool { zip != nil }

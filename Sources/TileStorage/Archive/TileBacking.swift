@@ -18,10 +18,10 @@ package protocol TileBacking: AnyObject, Sendable {
   func expect(_ numbers: [Int])
 
   /// Returns the stamp that `tile` would return, without the tile; nil if there is no such tile.
-  func stamp(ofTile number: Int) -> UInt64?
+  func version(ofTile number: Int) -> UInt64?
 
   /// Whether tiles change while the archive's generation stays.
-  var hasStamps: Bool { get }
+  var hasTileVersions: Bool { get }
 
   /// Whether tiles may have to be fetched.
   var isRemote: Bool { get }
@@ -58,7 +58,7 @@ extension TileBacking {
 
   package func expect(_ numbers: [Int]) { for number in numbers { _ = tile(number) } }
 
-  package var hasStamps: Bool { false }
+  package var hasTileVersions: Bool { false }
 
   package var isRemote: Bool { false }
 

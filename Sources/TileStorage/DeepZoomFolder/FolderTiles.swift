@@ -132,7 +132,7 @@ extension FolderTiles: TileBacking {
     guard let path = path(number) else { return .unreadable }
     do throws(StorageError) {
       let file = try file(number, path)
-      return .here(file.bytes, stamp: Self.stamp(file.identity))
+      return .here(file.bytes, version: Self.version(file.identity))
     } catch {
       return switch error.kind {
       case .notThere: isLeftOut(number) ? .notThere : .unreadable
@@ -158,15 +158,15 @@ extension FolderTiles: TileBacking {
     return levels.contains(level) || level < levels.coarsest
   }
 
-  func stamp(ofTile number: Int) -> UInt64? { path(number).flatMap(Self.identity).map(Self.stamp) }
+  func version(ofTile number: Int) -> UInt64? { path(number).flatMap(Self.identity).map(Self.version) }
 
-  private static func stamp(_ file: FileIdentity) -> UInt64 {
+  private static func version(_ file: FileIdentity) -> UInt64 {
     [Int(truncatingIfNeeded: file.inode), file.size, file.modifiedNanoseconds].withUnsafeBytes {
       Digest.of($0)
     }
   }
 
-  var hasStamps: Bool { true }
+  var hasTileVersions: Bool { true }
 
   /// Whether the image should be reopened. Each mapped file takes a place in the process's map. A new level may change
   /// the meaning of the others' names.

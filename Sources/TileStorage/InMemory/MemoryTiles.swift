@@ -37,10 +37,10 @@ final class MemoryTiles: TileBacking {
 
   func tile(_ number: Int) -> StoredTile {
     guard tiles.indices.contains(number) else { return .unreadable }
-    return tiles[number].map { .here(UnsafeRawBufferPointer($0), stamp: 0) } ?? .notThere
+    return tiles[number].map { .here(UnsafeRawBufferPointer($0), version: 0) } ?? .notThere
   }
 
-  func stamp(ofTile number: Int) -> UInt64? {
+  func version(ofTile number: Int) -> UInt64? {
     tiles.indices.contains(number) && tiles[number] != nil ? 0 : nil
   }
 

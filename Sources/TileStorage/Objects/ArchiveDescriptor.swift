@@ -191,7 +191,7 @@ final class LazyTiles: TileBacking {
   }
 
   /// Returns 0 for every tile. Listed archives are whole: each tile of the pyramid exists, and none changes.
-  func stamp(ofTile number: Int) -> UInt64? {
+  func version(ofTile number: Int) -> UInt64? {
     (0..<image.listed.pyramid.tileCount).contains(number) ? 0 : nil
   }
 

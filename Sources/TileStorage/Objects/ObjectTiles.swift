@@ -43,11 +43,11 @@ final class ObjectTiles: TileBacking {
   }
 
   func tileHere(_ number: Int) -> StoredTile? {
-    if let tile = held.withLock({ $0.tiles[number] }) { return .here(tile.bytes, stamp: 0) }
+    if let tile = held.withLock({ $0.tiles[number] }) { return .here(tile.bytes, version: 0) }
     guard image.contents.place(number) != nil else {
       return image.contents.lacks(number) ? .notThere : .unreadable
     }
-    if let tile = image.memory.tile(image.place(number)) { return .here(hold(tile, number).bytes, stamp: 0) }
+    if let tile = image.memory.tile(image.place(number)) { return .here(hold(tile, number).bytes, version: 0) }
     return switch image.failure(number) {
     case .unreachable: .unreachable
     case .unreadable: .unreadable
@@ -67,7 +67,7 @@ final class ObjectTiles: TileBacking {
     }
   }
 
-  func stamp(ofTile number: Int) -> UInt64? { image.contents.place(number) == nil ? nil : 0 }
+  func version(ofTile number: Int) -> UInt64? { image.contents.place(number) == nil ? nil : 0 }
 
   func numbersOfTiles() -> [Int]? { nil }
 

@@ -78,10 +78,10 @@ struct ObjectTilesTests {
     let (store, memory) = (Self.store(), ObjectCache(limit: 1 << 20))
     let image = try store.open("a", memory)
     let (archive, came) = (image.archive(), Semaphore())
-    #expect(archive.stampedTile(Self.cold) == nil)
+    #expect(archive.versionedTile(Self.cold) == nil)
     try #require(archive.pendingTile(Self.cold)).whenLanded { came.signal() }
     came.wait()
-    #expect(archive.stampedTile(Self.cold) != nil && memory.counts.misses == 1 && memory.counts.hits == 0)
+    #expect(archive.versionedTile(Self.cold) != nil && memory.counts.misses == 1 && memory.counts.hits == 0)
     #expect(image.archive().copy(Self.cold) == Self.tile(Self.cold))
     #expect(memory.counts.misses == 1 && memory.counts.hits == 1 && store.reads.count == 2)
   }
@@ -218,13 +218,13 @@ struct ObjectTilesTests {
     let isReplaced = Atomic(false)
     let store = Self.store { isReplaced.load(ordering: .relaxed) ? .failure(.otherVersion) : $1 }
     let image = Self.listed(in: store)
-    #expect(image.archive().stampedTile(Self.cold) == nil && store.reads.isEmpty)
+    #expect(image.archive().versionedTile(Self.cold) == nil && store.reads.isEmpty)
     let archive = image.archive()
     #expect(archive.copy(0) == Self.tile(0) && store.reads.count == 1)
     isReplaced.store(true, ordering: .relaxed)
     #expect(archive.copy(Self.cold) == nil && image.openImage == nil)
     let count = store.reads.count
-    #expect(image.archive().stampedTile(Self.cold) == nil && store.reads.count == count)
+    #expect(image.archive().versionedTile(Self.cold) == nil && store.reads.count == count)
   }
 
   @Test func `an end that is cut short opens nothing`() throws {
