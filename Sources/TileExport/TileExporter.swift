@@ -208,7 +208,7 @@ package struct TileExporter: Sendable {
     guard let index = archive.tileIndex(level: tile.level, column: tile.column, row: tile.row) else {
       throw error("is outside the pyramid", .unreadable)
     }
-    switch archive.awaited(index) {
+    switch archive.waitForTile(index) {
     case .here(let bytes, _) where !bytes.isEmpty: return bytes
     // The program that made the archive omitted it, but all layouts contain it.
     case .notThere: return nil

@@ -45,7 +45,7 @@ import ZigguratTestSupport
     for index in -1...pyramid.tileCount {
       #expect(served.tile(index).map { Array($0) } == reference.tile(index).map { Array($0) })
       #expect(served.version(ofTile: index) == reference.version(ofTile: index))
-      switch (served.awaited(index), reference.awaited(index)) {
+      switch (served.waitForTile(index), reference.waitForTile(index)) {
       case (.here, .here), (.notThere, .notThere), (.unreadable, .unreadable): break
       case (let sealed, let plain): Issue.record("tile \(index) is \(sealed), not \(plain)")
       }

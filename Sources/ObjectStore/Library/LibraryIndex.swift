@@ -211,7 +211,7 @@ package final class LibraryIndex: Sendable {
     let first = IndexSegment.first.utf8
     let last = pin.byteCount - 64..<pin.byteCount
     let (start, end) = try tries.run { () throws(ObjectError) in
-      (try reading.awaited(pin, 0..<first.count).get(), try reading.awaited(pin, last).get())
+      (try reading.waitForTile(pin, 0..<first.count).get(), try reading.waitForTile(pin, last).get())
     }
     let isSegment = withExtendedLifetime((start, end)) {
       start.bytes.elementsEqual(first) && end.bytes.firstRange(of: Array("\nend\t".utf8)) != nil
@@ -226,7 +226,7 @@ package final class LibraryIndex: Sendable {
       byteCount: record.byteCount)
     do throws(ObjectError) {
       _ = try tries.run { () throws(ObjectError) in
-        try reading.awaited(pin, pin.byteCount - 1..<pin.byteCount).get()
+        try reading.waitForTile(pin, pin.byteCount - 1..<pin.byteCount).get()
       }
       return true
     } catch {

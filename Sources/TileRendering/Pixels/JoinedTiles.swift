@@ -97,7 +97,7 @@ package struct JoinedTiles {
     _ address: TileAddress, _ place: PixelRect, _ reader: OpaquePointer
   ) throws(RenderError) -> js_info {
     let number = archive.tileIndex(level: address.level, column: address.column, row: address.row)
-    guard let number, case .here(let bytes, _) = archive.awaited(number), !bytes.isEmpty,
+    guard let number, case .here(let bytes, _) = archive.waitForTile(number), !bytes.isEmpty,
       // With a profile, its numbers mean other colours than those of a file without one.
       !TileDecoder.carriesProfile(bytes)
     else { throw Self.unlike }

@@ -40,7 +40,7 @@ final class TileDecoder: Sendable {
     if address.level < archive.coarsestLevel {
       pixels = try missing.shrunk(expected, level: address.level)
     } else {
-      switch archive.awaited(number) {
+      switch archive.waitForTile(number) {
       case .here(let bytes, _) where !bytes.isEmpty:
         do throws(RenderError) {
           pixels = try Self.decode(

@@ -105,7 +105,7 @@ enum RenderMessage {
       func append(_ kind: UInt64, _ version: UInt64, _ size: Int) {
         for word in [kind, version, UInt64(size)] { withUnsafeBytes(of: word) { message += $0 } }
       }
-      switch archive.awaited(number) {
+      switch archive.waitForTile(number) {
       case .here(let bytes, let version):
         append(0, version, bytes.count)
         message += bytes

@@ -88,7 +88,7 @@ package enum GatheredTile: Hashable, Sendable {
   case unreadable
 
   package init(_ number: Int, of archive: TileArchive) {
-    switch archive.awaited(number) {
+    switch archive.waitForTile(number) {
     case .here(let bytes, let version): self = .stored(Array(bytes), version: version)
     case .notThere: self = .lacking
     case .pending, .unreachable: self = .unreachable

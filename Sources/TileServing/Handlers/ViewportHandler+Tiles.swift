@@ -103,7 +103,7 @@ extension ViewportHandler {
       for task in tasks {
         if case .tile(let address, _) = task,
           let number = archive.tileIndex(level: address.level, column: address.column, row: address.row),
-          case .here(let stored, _) = archive.awaited(number)
+          case .here(let stored, _) = archive.waitForTile(number)
         {
           append(stored)
         } else {

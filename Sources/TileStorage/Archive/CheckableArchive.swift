@@ -36,7 +36,7 @@ extension TileArchive: CheckableArchive {
   package var sourceDamage: SourceDamage? { buildRecord?.damage }
 
   package func fault(ofTile index: Int, _ check: (UnsafeRawBufferPointer) -> String?) -> String? {
-    switch awaited(index) {
+    switch waitForTile(index) {
     case .here(let bytes, _):
       // No directory contains checksums of tiles that are separate files.
       if let stated = checksum(ofTile: index), TileStorage.checksum(bytes) != stated {

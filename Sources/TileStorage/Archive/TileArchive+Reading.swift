@@ -20,7 +20,7 @@ extension TileArchive {
   ) throws -> Result? {
     let number = try number(of: address)
     let bytes: UnsafeRawBufferPointer?
-    do throws(StorageError) { bytes = try awaited(number).required(action(ofTile: number)) } catch {
+    do throws(StorageError) { bytes = try waitForTile(number).required(action(ofTile: number)) } catch {
       throw ArchiveError(error)
     }
     guard let bytes else { return nil }

@@ -121,7 +121,7 @@ public final class TileArchive: Sendable {
   /// cannot be read. Blocks while the tile is fetched.
   package func tile(_ number: Int) -> UnsafeRawBufferPointer? {
     if let zip { return zip.tile(number) }
-    return awaited(number).bytes
+    return waitForTile(number).bytes
   }
 
   /// Returns the tile if it is in memory, with a stamp that distinguishes its versions under the same generation.
@@ -148,11 +148,11 @@ public final class TileArchive: Sendable {
   }
 
   /// Returns the state of the tile after it was fetched: never `.pending`. Not for threads on which others depend.
-  package func awaited(_ number: Int) -> StoredTile {
-    backing?.awaited(number) ?? stored(number)
+  package func waitForTile(_ number: Int) -> StoredTile {
+    backing?.waitForTile(number) ?? stored(number)
   }
 
-  /// Returns a copy of the tile; nil if the archive was written without it. Blocks like `awaited`.
+  /// Returns a copy of the tile; nil if the archive was written without it. Blocks like `waitForTile`.
   func copy(ofTile number: Int) throws(StorageError) -> [UInt8]? {
     if let zip { return try zip.copy(ofTile: number) }
     return try backing?.copy(ofTile: number, action(ofTile: number)) ?? nil

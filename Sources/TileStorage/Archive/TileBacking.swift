@@ -51,7 +51,7 @@ package protocol TileBacking: AnyObject, Sendable {
 /// Defaults for tiles that are all in memory and never change.
 extension TileBacking {
   package func copy(ofTile number: Int, _ action: String) throws(StorageError) -> [UInt8]? {
-    try awaited(number).required(action).map { Array($0) }
+    try waitForTile(number).required(action).map { Array($0) }
   }
 
   package func tileHere(_ number: Int) -> StoredTile? { tile(number) }
@@ -79,7 +79,7 @@ extension TileBacking {
 
 extension TileBacking {
   /// Returns the state of the tile after it was fetched: never `.pending`. Not for threads on which others depend.
-  func awaited(_ number: Int) -> StoredTile {
+  func waitForTile(_ number: Int) -> StoredTile {
     for _ in 0..<TileArchive.timeout {
       let stored = tile(number)
       guard case .pending(let pending) = stored else { return stored }

@@ -179,7 +179,7 @@ final class LazyTiles: TileBacking {
   }
 
   /// Returns the tiles after the archive was opened, for threads that may block.
-  private func awaited() -> ObjectTiles? {
+  private func waitForTile() -> ObjectTiles? {
     for _ in 0..<TileArchive.timeout {
       switch tiles() {
       case .success(let tiles): return tiles
@@ -203,8 +203,8 @@ final class LazyTiles: TileBacking {
       told[relativeName] = bytes
       return bytes
     }
-    return known?.bytes ?? awaited()?.entry(relativeName)
+    return known?.bytes ?? waitForTile()?.entry(relativeName)
   }
 
-  var entryNames: [String] { awaited()?.entryNames ?? [] }
+  var entryNames: [String] { waitForTile()?.entryNames ?? [] }
 }

@@ -188,7 +188,7 @@ package final class ObjectImage: Sendable {
     let most = ZIPRecord.localHeaderSize + contents.root.name.utf8.count + 1 + relativeName.utf8.count + 256
     let start = min(place.headerOffset, pin.byteCount - 1)
     let range = start..<min(start + most + Int(place.size), pin.byteCount)
-    guard let object = try? store.awaited(pin, range).get() else { return nil }
+    guard let object = try? store.waitForTile(pin, range).get() else { return nil }
     guard let bytes = ZIPLocalEntry.data(in: object.bytes, headerOffset: 0, size: Int(place.size)),
       checksum(bytes) == place.crc
     else { return nil }
@@ -223,7 +223,7 @@ extension ObjectError {
 
 extension ObjectReading {
   /// Returns the bytes of a range. For threads that may block, but not for the store's own.
-  package func awaited(_ pin: ObjectVersion, _ range: Range<Int>) -> Result<ObjectBytes, ObjectError> {
+  package func waitForTile(_ pin: ObjectVersion, _ range: Range<Int>) -> Result<ObjectBytes, ObjectError> {
     pending(pin, range).value()
   }
 
