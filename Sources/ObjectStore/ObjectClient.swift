@@ -91,7 +91,7 @@ package final class ObjectClient: ObjectReading {
   ) {
     // What is listed or written down of an object may be wrong, and goes into a header.
     guard !range.isEmpty, range.lowerBound >= 0, range.upperBound <= pin.byteCount, ResponseHead.isTag(pin.etag)
-    else { return done(.failure(.unaskable)) }
+    else { return done(.failure(.invalidRequest)) }
     ask(.part(pin, range), by: deadline) { done($0.map(\.bytes)) }
   }
 
@@ -99,7 +99,7 @@ package final class ObjectClient: ObjectReading {
     ofKey key: String, atMost count: Int, by deadline: ContinuousClock.Instant,
     _ done: @escaping @Sendable (Result<ObjectTail, ObjectError>) -> Void
   ) {
-    guard count > 0 else { return done(.failure(.unaskable)) }
+    guard count > 0 else { return done(.failure(.invalidRequest)) }
     ask(.end(key: key, atMost: count), by: deadline, done)
   }
 
@@ -107,7 +107,7 @@ package final class ObjectClient: ObjectReading {
     _ question: RangeRequest, by deadline: ContinuousClock.Instant,
     _ done: @escaping @Sendable (Result<ObjectTail, ObjectError>) -> Void
   ) {
-    guard ObjectAddress.isReadable(question.key) else { return done(.failure(.unaskable)) }
+    guard ObjectAddress.isReadable(question.key) else { return done(.failure(.invalidRequest)) }
     let now = ContinuousClock.now
     let isAdmitted = shared.state.withLock { state in
       guard state.waiting < state.timeout.waiting, state.timeout.breaker.admits(at: now) else {
@@ -136,7 +136,7 @@ extension ObjectError {
   var mayPass: Bool {
     switch self {
     case .cut, .damaged, .unavailable: true
-    case .missing, .otherVersion, .refused, .insecure, .unaskable: false
+    case .missing, .otherVersion, .refused, .insecure, .invalidRequest: false
     }
   }
 
@@ -145,7 +145,7 @@ extension ObjectError {
   var isSilence: Bool {
     switch self {
     case .cut, .unavailable, .insecure: true
-    case .missing, .otherVersion, .refused, .damaged, .unaskable: false
+    case .missing, .otherVersion, .refused, .damaged, .invalidRequest: false
     }
   }
 }

@@ -41,7 +41,7 @@ package final class ObjectWriter: ObjectWriting {
   }
 
   package func put(file path: String, sha256: [UInt8], key: String) throws(ObjectError) -> ObjectVersion {
-    guard ObjectAddress.isPlain(key), sha256.count == 32 else { throw .unaskable }
+    guard ObjectAddress.isPlain(key), sha256.count == 32 else { throw .invalidRequest }
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw .missing }
     defer { close(file) }
@@ -53,7 +53,7 @@ package final class ObjectWriter: ObjectWriting {
   }
 
   package func put(bytes: [UInt8], key: String) throws(ObjectError) -> ObjectVersion {
-    guard ObjectAddress.isPlain(key) else { throw .unaskable }
+    guard ObjectAddress.isPlain(key) else { throw .invalidRequest }
     return try put(UploadBody(bytes), SHA256.of(bytes), key)
   }
 
@@ -63,13 +63,13 @@ package final class ObjectWriter: ObjectWriting {
   }
 
   package func remove(_ key: String) throws(ObjectError) {
-    guard ObjectAddress.isPlain(key) else { throw .unaskable }
+    guard ObjectAddress.isPlain(key) else { throw .invalidRequest }
     do { _ = try request(.delete, key) } catch .missing {} catch { throw error }
   }
 
   /// Returns the time of an object's last change, seconds since 1970; nil if there is no object or no time.
   package func lastWritten(_ key: String) throws(ObjectError) -> Int? {
-    guard ObjectAddress.isPlain(key) else { throw .unaskable }
+    guard ObjectAddress.isPlain(key) else { throw .invalidRequest }
     do {
       let time = try request(.head, key).head["last-modified"].map { curl_getdate($0, nil) }
       return time.flatMap { $0 < 0 ? nil : $0 }

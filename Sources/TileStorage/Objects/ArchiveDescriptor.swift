@@ -37,7 +37,7 @@ package final class ListedImage: Sendable {
   }
 
   /// The reason why the archive is not open.
-  enum Lack: Error {
+  enum OpenError: Error {
     case pending(any Pending)
     case unreachable
     case unreadable
@@ -57,7 +57,7 @@ package final class ListedImage: Sendable {
   private let memory: ObjectCache
   private let current = Mutex(Current())
   /// The opening of this one archive.
-  private let opening = SingleFlight<Bool, Result<ObjectImage, Lack>>()
+  private let opening = SingleFlight<Bool, Result<ObjectImage, OpenError>>()
 
   package init(_ listed: ArchiveDescriptor, from store: any ObjectReading, _ memory: ObjectCache) {
     self.listed = listed
@@ -85,7 +85,7 @@ package final class ListedImage: Sendable {
 
   /// Returns the open archive, or why it is not open. Does not block; starts to open it if no other request has.
   /// - Parameter taker: holds the archive from the moment when it is open.
-  func opened(for taker: LazyTiles) -> Result<ObjectImage, Lack> {
+  func opened(for taker: LazyTiles) -> Result<ObjectImage, OpenError> {
     if let image = openImage { return .success(image) }
     if let remembered = opening.remembered(true) { return remembered }
     let (flight, isNew) = opening.join(true)
@@ -108,7 +108,7 @@ package final class ListedImage: Sendable {
     return .failure(.pending(flight))
   }
 
-  private func checked(_ result: Result<ObjectImage, StorageError>) -> Result<ObjectImage, Lack> {
+  private func checked(_ result: Result<ObjectImage, StorageError>) -> Result<ObjectImage, OpenError> {
     switch result {
     case .success(let image):
       // Otherwise the store has another archive than the directory lists.
@@ -162,7 +162,7 @@ final class LazyTiles: TileBacking {
     if case .success(let tiles) = tiles() { tiles.expect(numbers) }
   }
 
-  private func tiles() -> Result<ObjectTiles, ListedImage.Lack> {
+  private func tiles() -> Result<ObjectTiles, ListedImage.OpenError> {
     if let tiles = inner.withLock({ $0 }) { return .success(tiles) }
     return image.opened(for: self).map { hold($0) }
   }

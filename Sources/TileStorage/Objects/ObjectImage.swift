@@ -201,7 +201,7 @@ extension ObjectError {
   fileprivate var failure: ObjectImage.Failure {
     switch self {
     // The tile should exist.
-    case .missing, .unaskable: .unreadable
+    case .missing, .invalidRequest: .unreadable
     case .otherVersion, .cut, .damaged, .refused, .unavailable, .insecure: .unreachable
     }
   }
@@ -215,7 +215,7 @@ extension ObjectError {
   package var kind: StorageError.Kind {
     switch self {
     case .missing: .notThere
-    case .unaskable: .unreadable
+    case .invalidRequest: .unreadable
     case .otherVersion, .cut, .damaged, .refused, .unavailable, .insecure: .unreachable
     }
   }

@@ -32,7 +32,7 @@ package enum ObjectError: Error, Hashable, Sendable {
   /// The text is the reason.
   case insecure(String)
   /// No URL can name the object, or no header can contain its entity tag. The store is not asked.
-  case unaskable
+  case invalidRequest
 }
 
 extension ObjectError: CustomStringConvertible {
@@ -46,7 +46,7 @@ extension ObjectError: CustomStringConvertible {
     case .refused(let status): "the store refuses it with status \(status)"
     case .unavailable: "the store cannot be reached, or does not answer in time"
     case .insecure(let reason): reason
-    case .unaskable: "its key or entity tag cannot be sent in a request"
+    case .invalidRequest: "its key or entity tag cannot be sent in a request"
     }
   }
 }
