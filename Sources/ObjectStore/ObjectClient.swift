@@ -35,9 +35,9 @@ package final class ObjectClient: ObjectReading {
       var again: Duration?
       let fault: ObjectError? = if case .failure(let fault) = result { fault } else { nil }
       state.withLock { state in
-        state.timeout.breaker.note(hasAnswered: fault?.isSilence != true, at: now)
+        state.timeout.breaker.note(hasAnswered: fault?.isTimeout != true, at: now)
         let pause = fault == nil ? .zero : timeout.pause.backoff(after: call.attempt)
-        if fault?.mayPass == true, call.attempt < timeout.tries, now + pause < call.deadline,
+        if fault?.isRetryable == true, call.attempt < timeout.tries, now + pause < call.deadline,
           state.timeout.breaker.admits(at: now), state.timeout.retries.spend()
         {
           again = pause
@@ -133,7 +133,7 @@ extension ObjectError {
   }
 
   /// Whether the same question may have an answer soon.
-  var mayPass: Bool {
+  var isRetryable: Bool {
     switch self {
     case .cut, .damaged, .unavailable: true
     case .missing, .otherVersion, .refused, .insecure, .invalidRequest: false
@@ -142,7 +142,7 @@ extension ObjectError {
 
   /// Whether the store counts as failing for the circuit breaker: it did not answer, not to the end, or with the status
   /// of an overload.
-  var isSilence: Bool {
+  var isTimeout: Bool {
     switch self {
     case .cut, .unavailable, .insecure: true
     case .missing, .otherVersion, .refused, .damaged, .invalidRequest: false

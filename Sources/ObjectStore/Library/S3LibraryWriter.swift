@@ -148,7 +148,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
         return try writer.put(file: "/proc/self/fd/\(descriptor)", sha256: digest, key: key)
       } catch {
         // What is refused may be so for this archive's sake.
-        state.withLock { $0.isAway = error.isSilence }
+        state.withLock { $0.isAway = error.isTimeout }
         throw error
       }
     }

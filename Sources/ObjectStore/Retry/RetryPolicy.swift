@@ -13,7 +13,7 @@ struct RetryPolicy: Sendable {
   func run<Result>(_ body: () throws(ObjectError) -> Result) throws(ObjectError) -> Result {
     for attempt in 1... {
       do throws(ObjectError) { return try body() } catch {
-        guard error.mayPass, attempt < count else { throw error }
+        guard error.isRetryable, attempt < count else { throw error }
         OneShotEvent().wait(upTo: pause.backoff(after: attempt) / .seconds(1))
       }
     }
