@@ -283,7 +283,7 @@ package final class TileServer: Sendable {
       // Who may change nothing need not go anywhere for that.
       let visitor = call.visitor
       let refusal = visitor.mayWriteToSpace ? nil : visitor.refusal(toChange: .library, call.request)
-      return .refuse((refusal ?? elsewhere).madePrivate)
+      return .refuse((refusal ?? elsewhere).withNoStore)
     }
     switch request {
     case .session: return .collect { [sessionHandler] in sessionHandler.reply(to: $0) }

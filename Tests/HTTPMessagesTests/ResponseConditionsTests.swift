@@ -100,7 +100,7 @@ struct ResponseConditionsTests {
 
   @Test func `a pending response is changed and held against the conditions when it is there`() async {
     let conditions = Self.conditions(["Range": "bytes=1-2", "If-None-Match": "\"b\""])
-    let reply = Self.pending().map(\.withCaution).answering(conditions)
+    let reply = Self.pending().map(\.withSecurityHeaders).answering(conditions)
     guard case .task = reply else {
       Issue.record("no task is begun")
       return

@@ -16,7 +16,7 @@ import ZigguratText
     Option(
       "types", "TYPES", was: Option.FormerName("uploads", values: ["yes": "all", "no": "none"]),
       Option.FormerName(flag: "no-uploads", value: "none"), help: ""),
-    Option(removed: "max-url", "SIZE", was: "url", because: "it is 4KB"),
+    Option(removed: "max-url", "SIZE", was: "url", withReason: "it is 4KB"),
     Option("config", "FILE", help: ""),
   ]
 

@@ -1,7 +1,7 @@
 /// The caches that may store a response, and the sites that may read it.
 extension Response {
   /// The response for its client alone, without a tag: another response of the same state may have more content.
-  package var forNow: Response {
+  package var uncacheable: Response {
     var answer = self
     answer["ETag"] = nil
     answer["Cache-Control"] = "no-store"
@@ -9,10 +9,10 @@ extension Response {
   }
 
   /// The response without permission for caches to store it, or for pages of other sites to read it.
-  package var madePrivate: Response { madePrivate(keepingTag: false) }
+  package var withNoStore: Response { withNoStore(keepingTag: false) }
 
   /// - Parameter keepsTag: whether the entity tag is kept, for clients that edit the content.
-  package func madePrivate(keepingTag keepsTag: Bool) -> Response {
+  package func withNoStore(keepingTag keepsTag: Bool) -> Response {
     var answer = self
     answer.headers.removeAll { header in
       let name = header.name.lowercased()
@@ -28,7 +28,7 @@ extension Response {
 
 extension Response {
   /// The response with the headers of every response, unless it sets them itself.
-  package var withCaution: Response {
+  package var withSecurityHeaders: Response {
     var answer = self
     for (name, value) in Self.caution where answer[name] == nil { answer.headers.append((name, value)) }
     return answer

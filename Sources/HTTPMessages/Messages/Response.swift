@@ -31,7 +31,7 @@ package struct Response: Sendable {
   }
 
   /// Returns the response with a reason, which is logged and not sent.
-  package func because(_ error: some CustomStringConvertible) -> Response {
+  package func withReason(_ error: some CustomStringConvertible) -> Response {
     var answer = self
     answer.reason = (reason.map { $0 + ": " } ?? "") + error.description
     return answer

@@ -26,7 +26,7 @@ extension ChangeHandler {
       let handler = identifiedAgain()
       // The session may have ended, or its space been locked, while the body arrived.
       if let refusal = handler.refusal(toChange: id) { return .response(refusal) }
-      return answer(handler, request).map(\.madePrivate)
+      return answer(handler, request).map(\.withNoStore)
     }
   }
 
@@ -38,7 +38,7 @@ extension ChangeHandler {
       case .library: .library
       case nil: visitor.mayWrite ? .library : .space
       }
-    return visitor.refusal(toChange: place, request)?.madePrivate
+    return visitor.refusal(toChange: place, request)?.withNoStore
   }
 
   /// The unlocked space of the visitor, if the visitor may change it.
@@ -48,11 +48,11 @@ extension ChangeHandler {
 
   func failure(_ error: any Error) -> Response {
     let unwritable = Response.problem(500, "Unwritable", "the change could not be written")
-    guard let error = error as? StorageError else { return unwritable.because(String(describing: error)) }
+    guard let error = error as? StorageError else { return unwritable.withReason(String(describing: error)) }
     // Nothing is lost, and the reason names the way out.
     if error.code == EEXIST { return .problem(409, "Conflict", error.reason) }
     if error == .libraryIsAway { return .unlisted(error) }
-    guard error.isTemporary else { return unwritable.because(String(describing: error)) }
+    guard error.isTemporary else { return unwritable.withReason(String(describing: error)) }
     if error.isOfFullDisk {
       changes.disk.noteRefusal()
       return .problem(507, "Insufficient storage", "the server's disk is full; nothing was changed")

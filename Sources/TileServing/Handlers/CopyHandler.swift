@@ -163,7 +163,7 @@ struct CopyHandler: ChangeHandler {
         return response
       }
     }
-    return response.madePrivate
+    return response.withNoStore
   }
 
   private static func refusal(_ part: CropRequest, of image: PixelSize) -> String? {

@@ -78,7 +78,7 @@ extension DescribingHandler {
       }
       description.original = original
       let response = Response.json(description)
-      return originals.isOpen ? response : response.madePrivate(keepingTag: true)
+      return originals.isOpen ? response : response.withNoStore(keepingTag: true)
     }
   }
 

@@ -15,13 +15,13 @@ extension LibraryHandler {
 
   /// The answer with the key by which a shared cache forgets all that tells of the image.
   /// - Parameter reference: to the image that was found, however it was asked for.
-  func keyed(_ answer: Reply, _ reference: ImageReference?) -> Reply {
+  func withSurrogateKey(_ answer: Reply, _ reference: ImageReference?) -> Reply {
     guard let key = reference.flatMap(edgeKey) else { return answer }
-    return answer.map { $0.keyed(key) }
+    return answer.map { $0.withSurrogateKey(key) }
   }
 
-  func keyed(_ response: Response, _ reference: ImageReference) -> Response {
-    edgeKey(reference).map(response.keyed) ?? response
+  func withSurrogateKey(_ response: Response, _ reference: ImageReference) -> Response {
+    edgeKey(reference).map(response.withSurrogateKey) ?? response
   }
 
   /// Returns the key of an image; nil without such a cache, and for private images, which no cache keeps.
@@ -32,7 +32,7 @@ extension LibraryHandler {
 }
 
 extension Response {
-  fileprivate func keyed(_ key: SurrogateKey) -> Response {
+  fileprivate func withSurrogateKey(_ key: SurrogateKey) -> Response {
     guard isForAll else { return self }
     var answer = self
     answer["Surrogate-Key"] = key.text
@@ -40,7 +40,7 @@ extension Response {
   }
 
   /// The same answer for a shared cache: what may change is kept there for a moment, as tiles are.
-  var atEdge: Response {
+  var withSharedCacheHeaders: Response {
     guard isForAll, let words = self["Cache-Control"],
       !["immutable", "no-cache"].contains(where: words.contains)
     else { return self }

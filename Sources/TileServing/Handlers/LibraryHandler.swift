@@ -61,7 +61,7 @@ extension LibraryHandler {
       try place.library.archive(place.id, generation: namedGeneration).map { (reference, $0) }
     }
     return switch found {
-    case .success(let (reference, archive)): keyed(answer(reference, archive), reference)
+    case .success(let (reference, archive)): withSurrogateKey(answer(reference, archive), reference)
     case .failure(let refusal): .response(refusal.response)
     }
   }
@@ -129,8 +129,8 @@ extension LibraryHandler {
     switch found {
     case .failure(let refusal): return refusal.response
     case .success(let (found, archive)):
-      let response = keyed(answer(found, archive), found.reference)
-      return found.entry.isWordless ? response.forNow : response
+      let response = withSurrogateKey(answer(found, archive), found.reference)
+      return found.entry.isWordless ? response.uncacheable : response
     }
   }
 
@@ -150,7 +150,7 @@ extension LibraryHandler {
       case .unreadable:
         let text = "the archive of this image cannot be read"
         let response: Response = problem ? .problem(500, "Unreadable", text) : .text(500, text)
-        return .failure(ImageRefusal(response: response.because(error)))
+        return .failure(ImageRefusal(response: response.withReason(error)))
       }
     }
     if let reference, isUndecided(reference) { return .failure(ImageRefusal(response: unavailable)) }

@@ -44,7 +44,7 @@ struct ListHandler: LibraryHandler {
         Page(
           images: images, total: listing.total, nextCursor: listing.next?.text, folders: try folders(query),
           hint: isEmpty ? "pictures become images by 'ziggurat build PICTURES --library DIR'" : nil))
-      return listing.entries.contains(where: \.entry.isWordless) ? page.forNow : page
+      return listing.entries.contains(where: \.entry.isWordless) ? page.uncacheable : page
     } catch {
       return .unlisted(error)
     }

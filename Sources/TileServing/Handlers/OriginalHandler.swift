@@ -41,7 +41,7 @@ struct OriginalHandler: DescribingHandler {
       200, [("Content-Type", source.mediaType), ("Cache-Control", "no-cache"), Response.anyOrigin],
       .gathered(ScatterGatherBody(bytes, keeping: [source.file]), 0..<bytes.count))
     return saved(
-      .response(originals.isOpen ? response : response.madePrivate), reference, ending: source.ending)
+      .response(originals.isOpen ? response : response.withNoStore), reference, ending: source.ending)
   }
 
   /// The original of a private picture, for the visitors who have its space open.

@@ -15,12 +15,12 @@ struct PageHandler: LibraryHandler {
 
   /// The viewer's page, of a book its cover's; with 404 where there is no such image, which the page then says in its own words.
   func view(_ reference: ImageReference?) -> Reply {
-    keyed(rest(on: queueToShow(reference)) { .response($0.viewNow(reference)) }, reference)
+    withSurrogateKey(rest(on: queueToShow(reference)) { .response($0.viewNow(reference)) }, reference)
   }
 
   /// The viewer alone, which other sites may frame as far as `--frame-ancestors` lets them.
   func frame(_ reference: ImageReference?) -> Reply {
-    keyed(rest(on: queueToShow(reference)) { .response($0.frameNow(reference)) }, reference)
+    withSurrogateKey(rest(on: queueToShow(reference)) { .response($0.frameNow(reference)) }, reference)
   }
 
   /// The queue on which the page of an image, or of what may be a book, is made; nil if that does not block.
@@ -38,7 +38,7 @@ struct PageHandler: LibraryHandler {
     if response.status == 200, found == nil, let cover = coverPage(reference, below: "embed", or: &response) {
       return cover
     }
-    return found?.entry.isWordless == true ? response.forNow : response
+    return found?.entry.isWordless == true ? response.uncacheable : response
   }
 
   /// Returns the sites that may frame the page of an image. Only this server frames private images.
@@ -93,7 +93,7 @@ struct PageHandler: LibraryHandler {
     if response.status == 200, found == nil, let cover = coverPage(reference, below: "view", or: &response) {
       return cover
     }
-    return found?.entry.isWordless == true ? response.forNow : response
+    return found?.entry.isWordless == true ? response.uncacheable : response
   }
 
   /// A file of the page, or the server's own rules for crawlers if there is no such file.

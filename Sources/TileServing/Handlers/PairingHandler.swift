@@ -12,16 +12,16 @@ struct PairingHandler: Handler {
 
   func reply() -> Response {
     if let refusal = visitor.refusal(toChange: .library, request), !visitor.mayWrite {
-      return refusal.madePrivate
+      return refusal.withNoStore
     }
     guard let address = localAddress else {
       // Nobody else reaches this server: no fault, but nothing to show.
-      return Response(204, [], .bytes([])).madePrivate
+      return Response(204, [], .bytes([])).withNoStore
     }
     let code = codes.make(now: clock(), issuer: sessions.session(request)?.label)
     guard let svg = QRCode.svg("\(address)#token=\(code)") else {
-      return .problem(500, "Too long", "the address does not fit into a QR code").madePrivate
+      return .problem(500, "Too long", "the address does not fit into a QR code").withNoStore
     }
-    return Response(200, [("Content-Type", "image/svg+xml")], .bytes(svg)).madePrivate
+    return Response(200, [("Content-Type", "image/svg+xml")], .bytes(svg)).withNoStore
   }
 }

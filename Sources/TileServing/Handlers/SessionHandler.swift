@@ -30,7 +30,7 @@ struct SessionHandler: Sendable {
       default: .response(.methodNotAllowed(besides: ["POST", "DELETE"], isProblem: true))
       }
     // For no cache and no other site's page.
-    return answer.map(\.madePrivate)
+    return answer.map(\.withNoStore)
   }
 
   private static let sessionMethods = "GET, HEAD, OPTIONS, POST, DELETE"
@@ -114,7 +114,7 @@ struct SessionHandler: Sendable {
       attempts.withdraw(address)
       return error.isTemporary
         ? .unlisted(error)
-        : .problem(500, "Unreadable", "the private spaces cannot be read").because(error)
+        : .problem(500, "Unreadable", "the private spaces cannot be read").withReason(error)
     }
     let found: (any OpenSpace)?
     do throws(StorageError) { found = try passwords.spaces?.open(password) } catch {

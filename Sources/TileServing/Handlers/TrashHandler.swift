@@ -24,20 +24,20 @@ struct TrashHandler: ChangeHandler {
   func list() -> Response {
     if !visitor.mayWrite, !visitor.mayWriteToSpace, let refusal = visitor.refusal(toChange: .library, request)
     {
-      return refusal.madePrivate
+      return refusal.withNoStore
     }
     // The trash of a library that is away would seem empty.
-    if library.lookForOutage() { return Response.unlisted(.libraryIsAway).madePrivate }
+    if library.lookForOutage() { return Response.unlisted(.libraryIsAway).withNoStore }
     do throws(StorageError) {
       let own = try writableSpace.map(trash.of)?.deletions()
       let open = visitor.mayWrite ? try trash.of(nil).deletions() : []
-      return Response.json(["items": ((own ?? []) + open).sorted { $0.deletedAt > $1.deletedAt }]).madePrivate
+      return Response.json(["items": ((own ?? []) + open).sorted { $0.deletedAt > $1.deletedAt }]).withNoStore
     } catch {
       let response: Response =
         error.isTemporary
         ? .unlisted(error)
-        : .problem(500, "Unreadable", "the list of deleted images cannot be read").because(error)
-      return response.madePrivate
+        : .problem(500, "Unreadable", "the list of deleted images cannot be read").withReason(error)
+      return response.withNoStore
     }
   }
 

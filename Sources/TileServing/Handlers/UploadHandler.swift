@@ -15,14 +15,14 @@ struct UploadHandler: Handler {
   let audit: AuditTrail
 
   private static let noUploads = Response.problem(404, "Not found", "this server does not accept uploads")
-  private static let unknown = Response.problem(404, "Not found", "there is no such upload").madePrivate
+  private static let unknown = Response.problem(404, "Not found", "there is no such upload").withNoStore
 
   /// GET and HEAD of all.
   func list() -> Response {
     guard let uploads else { return Self.noUploads }
     if let refusal = readRefusal { return refusal }
     let all = uploads.all.filter(visitor.sees).map { String(decoding: $0.json, as: UTF8.self) }
-    return Response.json(Array("{\"uploads\":[\(all.joined(separator: ","))]}".utf8)).madePrivate
+    return Response.json(Array("{\"uploads\":[\(all.joined(separator: ","))]}".utf8)).withNoStore
   }
 
   /// GET and HEAD of one.
@@ -36,7 +36,7 @@ struct UploadHandler: Handler {
     if isHead, state.stage == .failed {
       return .tus(410, [])
     }
-    var response = Response.json(upload.json).madePrivate
+    var response = Response.json(upload.json).withNoStore
     response.headers += [
       ("Upload-Length", "\(upload.length)"),
       ("Upload-Offset", "\(state.stage == .receiving ? state.offset : upload.length)"),
@@ -64,7 +64,7 @@ struct UploadHandler: Handler {
       upload.vault.map { seesOf($0.owner) } ?? seesOpen
     }
     guard let stream else {
-      return .problem(503, "Busy", "too many listen already").madePrivate
+      return .problem(503, "Busy", "too many listen already").withNoStore
     }
     return Response(200, headers, .stream(stream))
   }
@@ -72,7 +72,7 @@ struct UploadHandler: Handler {
   /// The refusal of a read by a visitor who may not upload, because names of files are personal; nil for others.
   var readRefusal: Response? {
     guard !visitor.mayWrite, !visitor.mayWriteToSpace else { return nil }
-    return visitor.refusal(toChange: .library, request)?.madePrivate
+    return visitor.refusal(toChange: .library, request)?.withNoStore
   }
 
   /// An upload that is not the visitor's business is none.
@@ -117,7 +117,7 @@ struct UploadHandler: Handler {
     guard let uploads else { return .refuse(methodNotAllowed) }
     if let refusal = versionRefusal(isRequired: false) { return .refuse(refusal) }
     let place = visitor.mayWrite ? Principal.Place.library : .space
-    if let refusal = visitor.refusal(toChange: place, request) { return .refuse(refusal.madePrivate) }
+    if let refusal = visitor.refusal(toChange: place, request) { return .refuse(refusal.withNoStore) }
     let method = method
     if method == "HEAD", id != nil {
       return .collect(limit: 0) { _ in

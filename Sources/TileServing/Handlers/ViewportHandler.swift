@@ -59,7 +59,7 @@ struct ViewportHandler: DescribingHandler, PictureHandler {
       var answer = answer
       answer.description = json
       let isForAll = description["Cache-Control"]?.hasPrefix("public") == true
-      return isForAll ? reply(handler, answer) : reply(handler, answer).map(\.forNow)
+      return isForAll ? reply(handler, answer) : reply(handler, answer).map(\.uncacheable)
     }
   }
 

@@ -21,8 +21,8 @@ extension Response {
       var response = Response.problem(
         503, "Unavailable", "the images of the library cannot be listed at present; try again")
       response["Retry-After"] = "1"
-      return response.because(error)
+      return response.withReason(error)
     }
-    return .problem(500, "Unreadable", "the library's catalog cannot be read").because(error)
+    return .problem(500, "Unreadable", "the library's catalog cannot be read").withReason(error)
   }
 }

@@ -18,12 +18,12 @@ struct Audience: Middleware {
     return answer.map { response in
       // Any response may reveal a space, so even public responses are not stored.
       if isInSpace {
-        return response.madePrivate(
+        return response.withNoStore(
           keepingTag: isImage && response["Content-Type"] == "application/json")
       }
       var response = response
       if hasSpaces { response.vary(by: "Cookie") }
-      return isBehindEdge ? response.atEdge : response
+      return isBehindEdge ? response.withSharedCacheHeaders : response
     }
   }
 }

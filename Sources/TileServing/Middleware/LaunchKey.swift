@@ -7,11 +7,11 @@ struct LaunchKey: Middleware {
   let base: String
 
   func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
-    (admits(request) ? next(request) : .response(gate.answer(request.request, base: base))).map(\.madePrivate)
+    (admits(request) ? next(request) : .response(gate.answer(request.request, base: base))).map(\.withNoStore)
   }
 
   func refusal(of request: RoutedRequest) -> Response? {
-    (admits(request) ? .methodNotAllowed : gate.answer(request.request, base: base)).madePrivate
+    (admits(request) ? .methodNotAllowed : gate.answer(request.request, base: base)).withNoStore
   }
 
   private func admits(_ request: RoutedRequest) -> Bool {

@@ -4,6 +4,6 @@ import ZigguratHTTPMessages
 /// `TileServer.tile` finds has none: a browser shows it as its media type or not at all.
 struct SecurityHeaders: Middleware {
   func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
-    next(request).map { $0.withCaution }
+    next(request).map { $0.withSecurityHeaders }
   }
 }

@@ -15,9 +15,9 @@ struct WriterRequirement: Middleware {
   func refusal(of request: RoutedRequest) -> Response? {
     let isChange = !request.request.isRead && request.method != "OPTIONS" && !request.isOfSession
     // A write now would end up in the empty folder below the mount point.
-    if isChange, library.isAway { return Response.unlisted(.libraryIsAway).madePrivate }
+    if isChange, library.isAway { return Response.unlisted(.libraryIsAway).withNoStore }
     guard library.hasOneWriter, request.request.requiresWriter else { return nil }
-    return library.catalog.isWriter && isWritable ? nil : Response.unknownWriter.madePrivate
+    return library.catalog.isWriter && isWritable ? nil : Response.unknownWriter.withNoStore
   }
 }
 

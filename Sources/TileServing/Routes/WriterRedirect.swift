@@ -41,7 +41,7 @@ struct WriterRedirect: Sendable {
   func response(toReadOf asked: APIRequest, _ call: Call, refusal: Response?) -> Response? {
     // Listeners stay connected to this server while the writer is unknown.
     if case .events = asked, catalog.writerURL.isEmpty { return nil }
-    return response(to: asked, call).map { refusal ?? $0.madePrivate }
+    return response(to: asked, call).map { refusal ?? $0.withNoStore }
   }
 }
 

@@ -30,7 +30,7 @@ extension TileServer {
       addAudience(tile, query, lookup) { name, value in
         whole.headers.append((String(cString: name), String(cString: value)))
       }
-      return .instead(whole.preconditionFailed.withCaution)
+      return .instead(whole.preconditionFailed.withSecurityHeaders)
     }
   }
 

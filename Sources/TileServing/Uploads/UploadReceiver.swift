@@ -107,7 +107,7 @@ extension Response {
   }
 
   static func tus(_ error: UploadError, of upload: Upload? = nil) -> Response {
-    var response = problem(error.kind.status, "Upload refused", error.reason).madePrivate
+    var response = problem(error.kind.status, "Upload refused", error.reason).withNoStore
     if error.kind == .tooMany { response.headers.append(("Retry-After", "5")) }
     if let upload, [.conflict, .tooLarge, .diskFull].contains(error.kind) {
       response.headers.append(("Upload-Offset", "\(upload.state.offset)"))

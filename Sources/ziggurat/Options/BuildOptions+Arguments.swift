@@ -68,8 +68,8 @@ extension BuildOptions {
   ].grouped(.stacks)
 
   private static let removedOptions = [
-    Option(removed: "subsampling", "MODE", because: "--quality 90 and more give full chroma resolution"),
-    Option(removed: "size", "N", because: "--dpi sets the size of an SVG"),
+    Option(removed: "subsampling", "MODE", withReason: "--quality 90 and more give full chroma resolution"),
+    Option(removed: "size", "N", withReason: "--dpi sets the size of an SVG"),
   ]
 
   init(_ arguments: Arguments) throws(UsageError) {

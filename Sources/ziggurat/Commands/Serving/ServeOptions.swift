@@ -82,20 +82,20 @@ enum ServeOptions {
   ].grouped(.limits)
 
   private static let removedOptions = [
-    Option(removed: "render-threads", "N", because: "--threads also sets the number of threads that render"),
-    Option(removed: "max-viewport-side", "N", was: "max-viewport", because: "the limit is 32768"),
+    Option(removed: "render-threads", "N", withReason: "--threads also sets the number of threads that render"),
+    Option(removed: "max-viewport-side", "N", was: "max-viewport", withReason: "the limit is 32768"),
     Option(
-      removed: "max-url-length", "SIZE", was: "max-url", because: "the limit is half of --max-header-size"),
+      removed: "max-url-length", "SIZE", was: "max-url", withReason: "the limit is half of --max-header-size"),
     Option(
       removed: "max-open-archives", "N", was: "open-archives",
-      because: "the limit is 512, or less if the limit of file descriptors is low"),
-    Option(removed: "max-uploads", "N", was: "upload-count", because: "the limit is 1000"),
+      withReason: "the limit is 512, or less if the limit of file descriptors is low"),
+    Option(removed: "max-uploads", "N", was: "upload-count", withReason: "the limit is 1000"),
     Option(
-      removed: "upload-ttl", "TIME", was: "upload-expiry", because: "unfinished uploads are kept for 24 hours"
+      removed: "upload-ttl", "TIME", was: "upload-expiry", withReason: "unfinished uploads are kept for 24 hours"
     ),
     Option(
       removed: "upload-history", "TIME", was: "upload-memory",
-      because: "the status of finished uploads is kept for 7 days"),
+      withReason: "the status of finished uploads is kept for 7 days"),
   ]
 
   private static let libraryOptions = [
