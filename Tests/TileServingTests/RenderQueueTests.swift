@@ -146,7 +146,7 @@ struct RenderQueueTests {
   }
 
   @Test("who fills the queue loses the last place to who has none")
-  func crowd() {
+  func heaviest() {
     let queue = Self.queue(threads: 1, capacity: 4)
     let tally = Tally()
     let first = Held("first")

@@ -22,18 +22,18 @@ struct RenderPaceTests {
     while RenderThrottle.seconds(CLOCK_THREAD_CPUTIME_ID) < end {}
   }
 
-  /// Renders `count` pictures of 10 ms each while `crowd` threads answer.
+  /// Renders `count` pictures of 10 ms each while `heaviest` threads answer.
   /// - Returns: how many were made, and the seconds until the last one was.
-  private static func render(_ count: Int, crowd: Int) -> (made: Int, seconds: Double) {
+  private static func render(_ count: Int, heaviest: Int) -> (made: Int, seconds: Double) {
     let (loops, shared) = (EventLoopCPUTime(), Shared())
-    for _ in 0..<crowd {
+    for _ in 0..<heaviest {
       _ = StartedThread.detached {
         loops.join()
         while !shared.ends.load(ordering: .relaxed) {}
       }
     }
     defer { shared.ends.store(true, ordering: .relaxed) }
-    if crowd > 0 { usleep(100_000) }
+    if heaviest > 0 { usleep(100_000) }
     let queue = RenderQueue(RenderOptions(), loops)
     let began = RenderThrottle.seconds(CLOCK_MONOTONIC)
     for number in 0..<count {
@@ -60,7 +60,7 @@ struct RenderPaceTests {
 
   @Test("while answers take all processors, pictures take an eighth of them, and all are made")
   func crowded() {
-    let (made, seconds) = Self.render(60, crowd: Self.cores)
+    let (made, seconds) = Self.render(60, heaviest: Self.cores)
     #expect(made == 60)
     // 0.6 s of processor time; the first ones may come before it is known how crowded it is.
     #expect(seconds > 0.4 / (Double(Self.cores) * 0.125))
@@ -68,7 +68,7 @@ struct RenderPaceTests {
 
   @Test("otherwise they are made as fast as threads can")
   func alone() {
-    let (made, seconds) = Self.render(60, crowd: 0)
+    let (made, seconds) = Self.render(60, heaviest: 0)
     #expect(made == 60)
     #expect(seconds < 30)
   }

@@ -41,13 +41,13 @@ struct FairQueue<Key: Hashable & Sendable>: Sendable {
     now = client.given
     client.given += cost
     clients[address] = client
-    if now > Self.longest { beginAnew() }
+    if now > Self.longest { rebase() }
     if clients.count > Self.memory { clients = clients.filter { !$0.value.waiting.isEmpty } }
     return key
   }
 
   /// Rebases the sums on the current virtual time, so that they do not grow without bound.
-  private mutating func beginAnew() {
+  private mutating func rebase() {
     clients = clients.mapValues { client in
       var client = client
       client.given = max(0, client.given - now)

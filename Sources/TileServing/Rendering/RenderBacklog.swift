@@ -51,12 +51,12 @@ struct RenderBacklog: Sendable {
     if renders[job.key] == nil {
       if count >= capacity { refusals = sweep(at: time) }
       while count >= capacity {
-        guard let crowd = largestCrowd(besides: waiter.client) else {
+        guard let heaviest = heaviestClient(besides: waiter.client) else {
           // The waiters that were swept are refused in any case.
           if !refusals.isEmpty { return refusals + [(waiter, .busy)] }
           return nil
         }
-        refusals += dropLast(of: crowd)
+        refusals += dropLast(of: heaviest)
       }
       renders[job.key] = Render(job: job, waiters: [])
       count += 1
@@ -142,7 +142,7 @@ struct RenderBacklog: Sendable {
   }
 
   /// Returns the client with the most waiting jobs, if that is more than `client` would have with one more.
-  private func largestCrowd(besides client: ClientAddress) -> ClientAddress? {
+  private func heaviestClient(besides client: ClientAddress) -> ClientAddress? {
     func number(_ client: ClientAddress) -> Int { turns.reduce(0) { $0 + $1.count(of: client) } }
     let most = Set(turns.flatMap(\.waiting)).max { number($0) < number($1) }
     return most.flatMap { number($0) > number(client) + 1 ? $0 : nil }

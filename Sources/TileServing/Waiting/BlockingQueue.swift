@@ -33,11 +33,11 @@ final class BlockingQueue: Sendable {
 
     /// Removes the last job of the client with the most waiting jobs, if these are more than `client` would have
     /// with one more.
-    mutating func takeLastOfCrowd(besides client: ClientAddress) -> Job? {
-      let crowd = turns.waiting.max { turns.count(of: $0) < turns.count(of: $1) }
-      guard let crowd, turns.count(of: crowd) > turns.count(of: client) + 1 else { return nil }
+    mutating func dropFromHeaviestClient(besides client: ClientAddress) -> Job? {
+      let heaviest = turns.waiting.max { turns.count(of: $0) < turns.count(of: $1) }
+      guard let heaviest, turns.count(of: heaviest) > turns.count(of: client) + 1 else { return nil }
       count -= 1
-      return turns.takeLast(of: crowd).flatMap { waiting.removeValue(forKey: $0) }
+      return turns.takeLast(of: heaviest).flatMap { waiting.removeValue(forKey: $0) }
     }
   }
 
@@ -88,7 +88,7 @@ final class BlockingQueue: Sendable {
       refused = new
       guard !state.isStopping else { return false }
       if state.count >= capacity {
-        guard let last = state.takeLastOfCrowd(besides: new.client) else { return false }
+        guard let last = state.dropFromHeaviestClient(besides: new.client) else { return false }
         refused = last
       } else {
         refused = nil
