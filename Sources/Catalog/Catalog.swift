@@ -177,5 +177,5 @@ package final class Catalog: Sendable {
   }
 
   /// Writes the file anew, without what rows that are gone have left in it; fails where others do not stop reading.
-  package func scrub() throws(StorageError) { try database.scrub() }
+  package func vacuum() throws(StorageError) { try database.vacuum() }
 }

@@ -384,7 +384,7 @@ package final class TileServer: Sendable {
   package var diskShortage: DiskShortage? { disk.shortage }
 
   /// Ends sessions that have expired, and keeps up with what is built into spaces; to be called about once a second.
-  package func keepSessions() { upkeep.keep() }
+  package func expireSessions() { upkeep.keep() }
 
   /// Forgets the keys of all spaces.
   package func lockSpaces() { upkeep.lockSpaces() }

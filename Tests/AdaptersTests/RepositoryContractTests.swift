@@ -68,7 +68,7 @@ import ZigguratConcurrency
     try server.update()
     server.repository.lookup(of: ["broken"])?.wait()
     try server.storage.damage(try #require(try server.repository.entry("broken")).path)
-    server.repository.readAgain()
+    server.repository.reload()
     #expect(try eventually { server.content("broken") == .damaged })
     #expect(server.repository.isUndecided("broken") == false)
     for id in Self.ids { #expect(server.content(id) == .version(1)) }

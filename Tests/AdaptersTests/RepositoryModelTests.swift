@@ -100,7 +100,7 @@ import ZigguratConcurrency
       #expect(Set(result?.conflicts ?? []) == Set(left.keys), comment)
       model.images.merge(back) { _, restored in restored }
       model.deletions[name] = left.isEmpty ? nil : left
-    default: server.repository.readAgain()
+    default: server.repository.reload()
     }
   }
 

@@ -117,10 +117,10 @@ import ZigguratTestSupport
     #expect(sqlite3_open(folder(Catalog.fileName), &reader) == SQLITE_OK)
     #expect(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM image", nil, nil, nil) == SQLITE_OK)
     try catalog.update([], removing: ["image"])
-    #expect(throws: StorageError.self) { try catalog.scrub() }
+    #expect(throws: StorageError.self) { try catalog.vacuum() }
     #expect(try isHeld())
     #expect(sqlite3_exec(reader, "COMMIT", nil, nil, nil) == SQLITE_OK)
-    try catalog.scrub()
+    try catalog.vacuum()
     #expect(try !isHeld())
   }
 }

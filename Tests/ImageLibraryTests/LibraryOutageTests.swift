@@ -43,7 +43,7 @@ import ZigguratTestSupport
     #expect(kind(library, "a") == .unreachable)
     for _ in 0..<3 {
       #expect(!library.refresh())
-      library.readAgain()
+      library.reload()
       try library.updateCatalog(readsAll: true, isCancelled: { false }, unreadable: { _ in })
     }
     #expect(library.outage != nil)

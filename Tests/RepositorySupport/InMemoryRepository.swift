@@ -73,7 +73,7 @@ package final class InMemoryRepository: ImageRepository {
     readsAll: Bool, isCancelled: () -> Bool, unreadable: (StorageError) -> Void
   ) -> Int { 0 }
 
-  package func readAgain() {}
+  package func reload() {}
 
   package func removals(since mark: inout RemovalMark, _ removed: ([ImageID]) -> Void) {
     let ids = unreported.withLock { ids in

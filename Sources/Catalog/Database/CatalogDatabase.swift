@@ -49,7 +49,7 @@ protocol CatalogDatabase: AnyObject, Sendable {
   func isListed(by order: ListOrder)
 
   /// Keeps nothing of rows that are gone; fails where others do not stop reading.
-  func scrub() throws(StorageError)
+  func vacuum() throws(StorageError)
 }
 
 /// The time that a query may take, and the connection that it uses.

@@ -116,7 +116,7 @@ final class PostgreSQLDatabase: CatalogDatabase {
   func isListed(by order: ListOrder) {}
 
   /// PostgreSQL's vacuum does it, by itself.
-  func scrub() throws(StorageError) {
+  func vacuum() throws(StorageError) {
     try asked { () throws(SQLError) in
       try pool.use { (connection) throws(SQLError) in
         try connection.run("VACUUM image, searched, book")

@@ -94,16 +94,16 @@ final class SQLiteDatabase: CatalogDatabase {
     if !isStarted { indexed.withLock { _ = $0.remove(order) } }
   }
 
-  func scrub() throws(StorageError) {
+  func vacuum() throws(StorageError) {
     let current = connections.withLock { $0 }
     do throws(SQLError) {
-      try current.writer.alone { () throws(SQLError) in try scrub(current.writer) }
+      try current.writer.alone { () throws(SQLError) in try vacuum(current.writer) }
     } catch {
       throw failure(error)
     }
   }
 
-  private func scrub(_ writer: SQLiteConnection) throws(SQLError) {
+  private func vacuum(_ writer: SQLiteConnection) throws(SQLError) {
     try writer.run("DELETE FROM origin WHERE id NOT IN (SELECT id FROM image)")
     try writer.run("DELETE FROM source WHERE id NOT IN (SELECT id FROM image)")
     try writer.run("DELETE FROM book WHERE id NOT IN (SELECT item FROM image WHERE pages IS NOT NULL)")

@@ -85,9 +85,9 @@ package final class FolderRepository: TableRepository {
     return nil
   }
 
-  package func readAgain() {
+  package func reload() {
     hasCheckedPermissions.store(false, ordering: .relaxed)
-    readTableAgain()
+    reloadTable()
   }
 
   /// The images whose files the kernel has reported; nil if the folders must be read.

@@ -117,7 +117,7 @@ package protocol ImageRepository: AnyObject, Sendable {
   ) throws(StorageError) -> Int
 
   /// Reads everything again, whatever seems unchanged, and updates the catalog. What fails stays as it was.
-  func readAgain()
+  func reload()
 
   /// Calls `removed` with the images that have gone since `mark`, and moves the mark. The first call with a new mark names
   /// those of the last `RemovalMark.span`.

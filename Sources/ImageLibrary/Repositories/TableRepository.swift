@@ -129,10 +129,10 @@ extension TableRepository {
     images.delays.withLock { $0.fallen += 1 }
   }
 
-  package func readAgain() { readTableAgain() }
+  package func reload() { reloadTable() }
 
   /// Reads all images again, and updates the catalog.
-  func readTableAgain() {
+  func reloadTable() {
     images.reading.withLock { _ in
       if let fresh = try? read(current) { replace(by: fresh) }
     }

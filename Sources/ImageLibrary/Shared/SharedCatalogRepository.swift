@@ -152,7 +152,7 @@ package final class SharedCatalogRepository: ImageRepository {
     return try result.get()
   }
 
-  package func readAgain() { _ = try? updateCatalog() }
+  package func reload() { _ = try? updateCatalog() }
 
   package func removals(since mark: inout RemovalMark, _ removed: ([ImageID]) -> Void) throws(StorageError) {
     // The catalog keeps changes for an hour.

@@ -18,7 +18,7 @@ final class SessionUpkeep: Sendable {
   private let uploads: Uploads?
   /// The retention of deleted images; `nil` if the server may not purge them.
   private let trash: TrashAccess?
-  private let isToBeScrubbed = Atomic<Bool>(false)
+  private let needsVacuum = Atomic<Bool>(false)
 
   init(
     _ table: SessionTable, _ library: any ImageRepository, _ uploads: Uploads?, purging trash: TrashAccess?
@@ -33,19 +33,19 @@ final class SessionUpkeep: Sendable {
   func keep() {
     table.sweep()
     forgetUploads()
-    scrub()
+    vacuum()
     for space in table.spaces {
       trash?.of(space).purge()
       space.refresh()
     }
   }
 
-  func scrubLater() { isToBeScrubbed.store(true, ordering: .relaxed) }
+  func scrubLater() { needsVacuum.store(true, ordering: .relaxed) }
 
   /// Vacuums the catalog file after images were moved into a space. A failed attempt is repeated at the next call.
-  func scrub() {
-    guard isToBeScrubbed.exchange(false, ordering: .relaxed) else { return }
-    do throws(StorageError) { try library.catalog.scrub() } catch { scrubLater() }
+  func vacuum() {
+    guard needsVacuum.exchange(false, ordering: .relaxed) else { return }
+    do throws(StorageError) { try library.catalog.vacuum() } catch { scrubLater() }
   }
 
   /// Wipes the keys of all spaces.

@@ -113,7 +113,7 @@ struct MoveHandler: ChangeHandler {
     upkeep.scrubLater()
     defer {
       upkeep.scrubLater()
-      upkeep.scrub()
+      upkeep.vacuum()
     }
     let isBuilt = (try? library.archive(id)?.buildRecord).map { $0.isUploaded != true } ?? false
     try space.space.take(id, from: library.root)

@@ -90,7 +90,7 @@ struct SpaceMove {
     CatalogUpdate.run(library)
     guard target == .space else { return }
     forgetUploads(of: moved, hasUploaded: hasUploaded)
-    do throws(StorageError) { try Catalog(library: library).scrub() } catch {
+    do throws(StorageError) { try Catalog(library: library).vacuum() } catch {
       Output.error("the catalog may still hold titles of what was moved: \(error.reason)")
     }
   }

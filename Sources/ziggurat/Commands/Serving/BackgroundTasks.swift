@@ -51,7 +51,7 @@ struct BackgroundTasks {
       while true {
         Thread.sleep(forTimeInterval: 1)
         seconds += 1
-        tileServer.keepSessions()
+        tileServer.expireSessions()
         // A space may have been created since.
         _ = spaces?.isOffered
         if seconds % 10 == 0 { tileServer.events.beat() }

@@ -49,7 +49,7 @@ enum ServeCommand: Command {
       process.access.audit?.reopen()
       do { try server.listener.reopenLog() } catch { Output.error(error.description) }
       Output.note("SIGHUP: the library's folders are read again")
-      library.readAgain()
+      library.reload()
     }
     process.signals.release()
     server.listener.stop(grace: 10)
