@@ -8,7 +8,7 @@ enum Malloc {
   ///
   /// By default glibc raises both limits with each large block that is freed (mallopt(3)), up to 64 MB. It keeps that
   /// much at the end of each heap, which `giveBack` does not release. Must be called before the first thread starts.
-  static func keepLittle() {
+  static func limitArenas() {
     mallopt(M_ARENA_MAX, 4)
     mallopt(M_MMAP_THRESHOLD, 1 << 20)
     mallopt(M_TRIM_THRESHOLD, 256 << 10)

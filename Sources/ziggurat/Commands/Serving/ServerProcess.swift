@@ -39,7 +39,7 @@ struct ServerProcess {
     {
       throw ReportedFailure(exitCode: code)
     }
-    Malloc.keepLittle()
+    Malloc.limitArenas()
     let place = configuration.library.location
     let settings = configuration.spaces
     // A space may be created at any time.
