@@ -79,7 +79,7 @@ package final class UploadProcessor: @unchecked Sendable {
     prepare()
     var (lastLook, lastRemoval) = (0, 0)
     while !stopping.isSet {
-      takeBack()
+      withdraw()
       // What was written now would lie in the empty folder below the share.
       if library.isAway {
         stopping.wait(upTo: 1)
@@ -112,7 +112,7 @@ package final class UploadProcessor: @unchecked Sendable {
   }
 
   /// Releases ids that were reserved for uploads that failed.
-  private func takeBack() {
+  private func withdraw() {
     let ids = failed.withLock { failed in
       defer { failed = [] }
       return failed

@@ -20,14 +20,14 @@ package final class AtomicFile {
 
   package let destination: String
   private let path: String
-  /// The descriptor, open for reading and writing until `takeBack`.
+  /// The descriptor, open for reading and writing until `withdraw`.
   package private(set) var descriptor: Int32
   /// The descriptor that holds the lock. It is `descriptor`; for a file that another process writes, a separate one,
   /// which no other process can unlock.
   private let lock: Int32
   private var isOpen = true
 
-  /// - Parameter isHandedOut: whether `descriptor` is given to another process, and taken back with `takeBack`.
+  /// - Parameter isHandedOut: whether `descriptor` is given to another process, and taken back with `withdraw`.
   package init(destination: String, isHandedOut: Bool = false) throws(StorageError) {
     self.destination = destination
     let folder = parentFolder(destination)
@@ -71,7 +71,7 @@ package final class AtomicFile {
 
   /// Closes the descriptor for writing, and checks whether another process can still write the file. It could do so by
   /// a descriptor, or by mapped pages. A process that cannot write now cannot do so later. Can be called again.
-  package func takeBack() -> Writers {
+  package func withdraw() -> Writers {
     precondition(lock != descriptor, "the file was handed out")
     if descriptor >= 0 { close(descriptor) }
     descriptor = -1
@@ -115,7 +115,7 @@ package final class AtomicFile {
       }
       throw StorageError("write \(destination)", errno: code, in: parentFolder(destination))
     }
-    letGo()
+    release()
   }
 
   /// The reason of an error if a file may not be replaced.
@@ -142,10 +142,10 @@ package final class AtomicFile {
   package func abandon() {
     guard isOpen else { return }
     unlink(path)
-    letGo()
+    release()
   }
 
-  private func letGo() {
+  private func release() {
     isOpen = false
     if descriptor >= 0, descriptor != lock { close(descriptor) }
     close(lock)

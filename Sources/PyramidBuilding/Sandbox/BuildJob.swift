@@ -225,10 +225,10 @@ struct BuildJob {
       file.map { $0.byteCount > min(plan.mostBytes, builder.allowance?.bytes ?? .max) } ?? false
     }
     // What is looked at and given its name is not changed any more by whoever wrote it.
-    if let file, file.takeBack() != .none {
+    if let file, file.withdraw() != .none {
       hasEndedProcess = true
       process.endAndWait()
-      guard file.takeBack() != .some else { throw .process(.garbled) }
+      guard file.withdraw() != .some else { throw .process(.garbled) }
     }
     guard !isOverfull() else { throw overfull }
     var byteCount = 0

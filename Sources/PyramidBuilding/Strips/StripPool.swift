@@ -43,11 +43,11 @@ struct StripPool {
   }
 
   /// A tile that is encoded and shrunk needs its pixels no more.
-  func takeBack(tile column: Int, of strip: Strip) {
+  func withdraw(tile column: Int, of strip: Strip) {
     if let block = strip.takeBlock(column) { blocks.give(block) }
   }
 
-  mutating func takeBack(_ strip: Strip) {
+  mutating func withdraw(_ strip: Strip) {
     open[strip.shift].removeAll { $0 === strip }
     free[strip.shift].append(strip)
   }

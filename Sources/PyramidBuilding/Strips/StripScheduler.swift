@@ -208,7 +208,7 @@ final class StripScheduler: @unchecked Sendable {
       for column in tiles { try worker.process(column, of: strip, into: parent) }
     }
     for column in tiles {
-      stock.takeBack(tile: column, of: strip)
+      stock.withdraw(tile: column, of: strip)
       if let parent, parent.countChild(column) { readyTiles.append(Tile(strip: parent, column: column / 2)) }
     }
     if strip.shift == 0 { topTilesInFlight -= tiles.count }
@@ -239,7 +239,7 @@ final class StripScheduler: @unchecked Sendable {
   /// Puts a done strip in line for the archive, and writes all whose turn has come. Under the lock.
   private func finish(_ strip: Strip) throws(BuildError) {
     queue.append(strip.takeEncoded(), shift: strip.shift, row: strip.row)
-    stock.takeBack(strip)
+    stock.withdraw(strip)
     unfinishedStrips -= 1
     rowsFinished[strip.shift] += 1
     if let onProgress { onProgress(fractionDone) }

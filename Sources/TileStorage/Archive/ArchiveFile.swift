@@ -35,7 +35,7 @@ package final class ArchiveFile {
 
   /// Closes `descriptor`, and checks whether another process can still write the file. If none can, its content no
   /// longer changes. Can be called again.
-  package func takeBack() -> AtomicFile.Writers { file.takeBack() }
+  package func withdraw() -> AtomicFile.Writers { file.withdraw() }
 
   /// Reads the archive's directory and gives the archive its name.
   ///

@@ -61,7 +61,7 @@ package final class ObjectCache: Sendable {
 
   func hold(_ count: Int) { held.wrappingAdd(count, ordering: .relaxed) }
 
-  func letGo(_ count: Int) { held.wrappingSubtract(count, ordering: .relaxed) }
+  func release(_ count: Int) { held.wrappingSubtract(count, ordering: .relaxed) }
 
   /// Whether archives keep so many returned bytes that the cache cannot free memory.
   var isHeldUp: Bool { held.load(ordering: .relaxed) > limit / 2 }

@@ -17,7 +17,7 @@ final class ObjectTiles: TileBacking {
 
   init(_ image: ObjectImage) { self.image = image }
 
-  deinit { image.memory.letGo(held.withLock { $0.bytes }) }
+  deinit { image.memory.release(held.withLock { $0.bytes }) }
 
   var isRemote: Bool { true }
 
