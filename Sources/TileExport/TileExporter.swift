@@ -228,7 +228,7 @@ package struct TileExporter: Sendable {
     // One of the archive's tiles may contain the very file.
     let task: RenderTask =
       isWhole && place == archive.pyramid.rectangle(of: tile)
-      ? .tile(tile, picture) : .cut(place, level: tile.level, paddedTo: size, picture)
+      ? .tile(tile, picture) : .crop(place, level: tile.level, paddedTo: size, picture)
     do throws(RenderError) {
       return try renderer.render(task, of: archive)
     } catch {

@@ -5,10 +5,10 @@ package enum TileResolution: Hashable, Sendable {
   /// The stored tile has exactly the requested pixels; the pyramid may have no tile of that address.
   case stored(TileAddress)
   /// A rectangle of a level (level space, inside the level), at the top left of a tile of that size.
-  case cut(PixelRect, level: Int, paddedTo: PixelSize)
+  case crop(PixelRect, level: Int, paddedTo: PixelSize)
   /// A part of the image that is not a tile.
   case picture(Picture)
-  case nowhere(TileRequestError)
+  case notFound(TileRequestError)
 }
 
 /// The reason why a request is refused: the status and one line.

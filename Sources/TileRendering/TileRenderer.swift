@@ -60,7 +60,7 @@ package final class TileRenderer: Sendable {
     case .picture(let picture): try render(picture, of: archive, until: cancellation)
     case .viewport(let viewport, let ratio, let format):
       try render(viewport, devicePixelRatio: ratio, format: format, of: archive, until: cancellation)
-    case .cut(let rectangle, let level, let size, let format):
+    case .crop(let rectangle, let level, let size, let format):
       try render(
         rectangle, level: level, paddedTo: size, as: format, of: archive, until: cancellation)
     case .joined(let rectangle, let rotation):

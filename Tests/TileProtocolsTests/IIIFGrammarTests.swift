@@ -171,7 +171,7 @@ struct IIIFGrammarTests {
       if text.hasSuffix("/") { continue }
       let pyramid = Pyramid(imageSize: Self.image, tileSize: 512)!
       guard
-        case .nowhere(let refusal) =
+        case .notFound(let refusal) =
           ReadRequest("/iiif/\(version.rawValue)/x/full/max/\(text)")?.place(in: pyramid)
       else {
         Issue.record("\(text) is answered")

@@ -49,7 +49,7 @@ extension IIIFImageRequest {
     case .stored(let tile):
       let picture = picture(of: tile, in: pyramid)
       return try #require(picture)
-    case .cut, .nowhere: throw TileRequestError("it is no picture")
+    case .crop, .notFound: throw TileRequestError("it is no picture")
     }
   }
 }

@@ -158,10 +158,10 @@ struct IIIFSizesTests {
     case .picture(let picture): return picture.size
     case .stored(let tile):
       return pyramid.rectangle(of: tile).flatMap { PixelSize(width: $0.width, height: $0.height) }
-    case .nowhere(let refusal):
+    case .notFound(let refusal):
       if refusal.status != 400 { Issue.record("\(path) is \(refusal.status)") }
       return nil
-    case .cut: return nil
+    case .crop: return nil
     }
   }
 

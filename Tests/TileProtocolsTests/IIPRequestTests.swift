@@ -30,7 +30,7 @@ struct IIPRequestTests {
   @Test("tiles that there are none of", arguments: ["0,1", "1,2", "2,6", "3,24", "4,0", "999999999999999,0"])
   func outside(tile: String) throws {
     let place = try Self.read("FIF=x&JTL=\(tile)").place(in: Self.pyramid)
-    #expect(place == .nowhere(.noSuchTile))
+    #expect(place == .notFound(.noSuchTile))
   }
 
   /// Each of them is an answer, whatever it is.
@@ -59,9 +59,9 @@ struct IIPRequestTests {
       let request = try Self.read("FIF=x&" + query)
       guard request.request.subject == .tile else { continue }
       switch request.place(in: pyramid) {
-      case .nowhere: break
+      case .notFound: break
       case .stored(let address): #expect(pyramid.contains(address), "\(query), seed \(seed)")
-      case .cut: Issue.record("without overlap nothing is cut: \(query), seed \(seed)")
+      case .crop: Issue.record("without overlap nothing is cut: \(query), seed \(seed)")
       case .picture(let picture):
         let region = picture.region
         #expect(
@@ -101,7 +101,7 @@ struct IIPRequestTests {
       case .stored(let tile):
         #expect(overlap == 0 && pyramid.contains(tile))
         #expect(tile == TileAddress(level: level, column: number % columns, row: number / columns))
-      case .cut(let part, let at, let tile):
+      case .crop(let part, let at, let tile):
         #expect(overlap == 1 && at == level && tile.width == part.width && tile.height == part.height)
         #expect(
           part.x == number % columns * pyramid.tileSize && part.y == number / columns * pyramid.tileSize)
@@ -246,7 +246,7 @@ struct IIPRequestTests {
       try Self.read("FIF=a&WID=376&CVT=jpeg").place(in: Self.pyramid)
         == .stored(TileAddress(level: 9, column: 0, row: 0)))
     let outside = try Self.read("FIF=a&RGN=1,0,1,1&CVT=jpeg").place(in: Self.pyramid)
-    guard case .nowhere(let refusal) = outside else {
+    guard case .notFound(let refusal) = outside else {
       Issue.record("it is \(outside)")
       return
     }

@@ -53,7 +53,7 @@ struct RefusalTests {
       // One slash more is one of the id.
       guard let request = ReadRequest(path), request.id == "photo" else { continue }
       let place = request.place(in: Self.pyramid)
-      guard case .nowhere(let refusal) = place else {
+      guard case .notFound(let refusal) = place else {
         Issue.record("\(path) is \(place)")
         continue
       }
@@ -74,7 +74,7 @@ struct RefusalTests {
   func outside(path: String) throws {
     let request = try #require(ReadRequest(path))
     #expect(request.request.subject == .tile && request.tile(in: Self.pyramid) == nil)
-    if case .cut = request.place(in: Self.pyramid) { Issue.record("\(path) is cut") }
+    if case .crop = request.place(in: Self.pyramid) { Issue.record("\(path) is cut") }
   }
 
   @Test(

@@ -42,14 +42,14 @@ struct RoundTripTests {
   ) -> Bool {
     let size = PixelSize(width: source.width, height: source.height)!
     return place
-      == (pyramid.overlap == 0 ? .stored(tile) : .cut(source, level: tile.level, paddedTo: size))
+      == (pyramid.overlap == 0 ? .stored(tile) : .crop(source, level: tile.level, paddedTo: size))
   }
 
   @Test("XYZ tiles are padded at the edges, unless their name says otherwise")
   func padding() throws {
     let pyramid = Pyramid(imageSize: PixelSize(width: 700, height: 500)!, tileSize: 512)!
     let edge = PixelRect(x: 512, y: 0, width: 188, height: 500)
-    let padded = TileResolution.cut(
+    let padded = TileResolution.crop(
       edge, level: pyramid.topLevel, paddedTo: PixelSize(width: 512, height: 512)!)
     let stored = TileResolution.stored(TileAddress(level: pyramid.topLevel, column: 1, row: 0))
     for (name, place) in [
@@ -60,7 +60,7 @@ struct RoundTripTests {
     }
     for name in ["0@unpadded@2x.jpg", "0@2x@unpadded.jpg", "0@unpadded", "0@.jpg", "0@UNPADDED.jpg"] {
       let request = try #require(ReadRequest("/xyz/a/1/1/\(name)"))
-      if case .nowhere = request.place(in: pyramid) { continue }
+      if case .notFound = request.place(in: pyramid) { continue }
       Issue.record("\(name)")
     }
   }
@@ -99,7 +99,7 @@ struct RoundTripTests {
           switch request.place(in: pyramid) {
           case .stored(let address):
             #expect(address == TileAddress(level: stored, column: x, row: y))
-          case .cut(let rectangle, let at, let size):
+          case .crop(let rectangle, let at, let size):
             #expect(at == stored && rectangle.x == x * 256 && rectangle.y == y * 256)
             #expect(size.width == rectangle.width && size.height == rectangle.height)
           case let place: Issue.record("\(name) is \(place)")

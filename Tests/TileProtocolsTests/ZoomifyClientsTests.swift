@@ -29,10 +29,10 @@ struct ZoomifyClientsTests {
           let found: (level: Int, rectangle: PixelRect)?
           switch place {
           case .stored(let tile): found = pyramid.rectangle(of: tile).map { (tile.level, $0) }
-          case .cut(let rectangle, let level, let size):
+          case .crop(let rectangle, let level, let size):
             found =
               size == PixelSize(width: rectangle.width, height: rectangle.height) ? (level, rectangle) : nil
-          case .picture, .nowhere: found = nil
+          case .picture, .notFound: found = nil
           }
           guard let found else {
             Issue.record("\(width)×\(height), seed \(seed): \(path) is \(place)")
@@ -61,7 +61,7 @@ struct ZoomifyClientsTests {
   func others(tile: String) throws {
     let pyramid = Pyramid(imageSize: PixelSize(width: 20_000, height: 90)!, tileSize: 256)!
     guard
-      case .nowhere(let refusal) = try #require(ReadRequest("/zoomify/x/TileGroup0/\(tile).jpg")).place(
+      case .notFound(let refusal) = try #require(ReadRequest("/zoomify/x/TileGroup0/\(tile).jpg")).place(
         in: pyramid)
     else {
       Issue.record("\(tile) is answered")

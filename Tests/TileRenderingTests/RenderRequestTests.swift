@@ -52,7 +52,7 @@ struct RenderRequestTests {
           width: 120, height: 90, scale: 0.6, x: -7.5, y: 12, rotation: Rotation(degrees: 40, isFlipped: true)
         ),
         devicePixelRatio: 1.5, .png),
-      .cut(
+      .crop(
         PixelRect(x: 3, y: 5, width: 130, height: 140), level: 9,
         paddedTo: PixelSize(width: 256, height: 256)!,
         .jpg),

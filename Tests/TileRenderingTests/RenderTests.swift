@@ -53,7 +53,7 @@ struct RenderTests {
     return zip(one.bytes, other.bytes).map { abs(Int($0) - Int($1)) }.max() ?? 0
   }
 
-  private static func cut(_ folder: TemporaryFolder, _ steps: [[String]]) throws -> PixelBuffer {
+  private static func crop(_ folder: TemporaryFolder, _ steps: [[String]]) throws -> PixelBuffer {
     var file = folder("source.png")
     for (number, step) in steps.enumerated() {
       let next = folder("step\(number).png")
@@ -75,7 +75,7 @@ struct RenderTests {
         region: PixelRect(x: x, y: y, width: w, height: h), size: PixelSize(width: w, height: h)!,
         format: .png)
       let ours = try Self.pixels(try renderer.render(picture, of: archive))
-      let theirs = try Self.cut(folder, [["crop", "\(x)", "\(y)", "\(w)", "\(h)"]])
+      let theirs = try Self.crop(folder, [["crop", "\(x)", "\(y)", "\(w)", "\(h)"]])
       #expect(Self.difference(ours, theirs) == 0, "\(x),\(y),\(w),\(h)")
     }
   }
@@ -93,7 +93,7 @@ struct RenderTests {
           region: PixelRect(x: x, y: y, width: w, height: h), size: PixelSize(width: w, height: h)!,
           format: format)
         let ours = try Self.pixels(try renderer.render(picture, of: archive))
-        let theirs = try Self.cut(folder, [["crop", "\(x)", "\(y)", "\(w)", "\(h)"]])
+        let theirs = try Self.crop(folder, [["crop", "\(x)", "\(y)", "\(w)", "\(h)"]])
         #expect(Self.difference(ours, theirs) <= 8, "\(x),\(y),\(w),\(h) \(format.fileExtension)")
       }
     }
@@ -112,7 +112,7 @@ struct RenderTests {
         region: PixelRect(x: 0, y: 0, width: 701, height: 463), size: PixelSize(width: w, height: h)!,
         format: .png)
       let ours = try Self.pixels(try renderer.render(picture, of: archive))
-      let theirs = try Self.cut(
+      let theirs = try Self.crop(
         folder, [["thumbnail", "\(w)", "--height", "\(h)", "--size", "force"]])
       #expect(ours.size == PixelSize(width: w, height: h)!)
       #expect(Self.difference(ours, theirs) <= (min(w, h) < 10 ? 40 : 5), "\(w)×\(h)")
@@ -131,7 +131,7 @@ struct RenderTests {
       format: format)
     (picture.isMirrored, picture.rotation) = (true, 90)
     let ours = try Self.pixels(try renderer.render(picture, of: archive))
-    let theirs = try Self.cut(
+    let theirs = try Self.crop(
       folder,
       [["thumbnail", "175", "--height", "116", "--size", "force"], ["flip", "horizontal"], ["rot", "d90"]])
     let color = ours.layout == .interleaved(.rgba) ? try ours.withoutAlpha() : ours
@@ -177,11 +177,11 @@ struct RenderTests {
         try renderer.render(viewport, devicePixelRatio: ratio, format: .png, of: archive))
     }
     let plain = try shown(Viewport(width: 200, height: 150, scale: 1, x: 33, y: 41))
-    #expect(Self.difference(plain, try Self.cut(folder, [["crop", "33", "41", "200", "150"]])) == 0)
+    #expect(Self.difference(plain, try Self.crop(folder, [["crop", "33", "41", "200", "150"]])) == 0)
     let double = try shown(Viewport(width: 200, height: 150, scale: 0.5, x: 33, y: 41), 2)
-    #expect(Self.difference(double, try Self.cut(folder, [["crop", "66", "82", "400", "300"]])) == 0)
+    #expect(Self.difference(double, try Self.crop(folder, [["crop", "66", "82", "400", "300"]])) == 0)
     let half = try shown(Viewport(width: 100, height: 75, scale: 0.5, x: 16, y: 20))
-    let level = try Self.cut(folder, [["shrink", "2", "2"], ["crop", "16", "20", "100", "75"]])
+    let level = try Self.crop(folder, [["shrink", "2", "2"], ["crop", "16", "20", "100", "75"]])
     #expect(Self.difference(half, level) <= 2)
     for quarter in 1...3 {
       for flip in [false, true] {
@@ -190,7 +190,7 @@ struct RenderTests {
         let steps =
           [["crop", "200", "150", "160", "160"]] + (flip ? [["flip", "horizontal"]] : [])
           + [["rot", "d\(quarter * 90)"]]
-        #expect(Self.difference(ours, try Self.cut(folder, steps)) == 0, "\(quarter) \(flip)")
+        #expect(Self.difference(ours, try Self.crop(folder, steps)) == 0, "\(quarter) \(flip)")
       }
     }
     let outside = try shown(Viewport(width: 50, height: 50, scale: 1, x: -100, y: -100))

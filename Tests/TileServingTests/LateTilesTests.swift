@@ -138,7 +138,7 @@ import ZigguratConcurrency
     #expect(other.status == 412)
   }
 
-  @Test func `a part is cut of the tile that came`() async throws {
+  @Test func `a part is crop of the tile that came`() async throws {
     let task = try #require(await start(ask(Self.path, ["Range": "bytes=1-3"])))
     late.come(number(6, 1, 0))
     let response = await task.value

@@ -39,7 +39,7 @@ package struct DeepZoomRequest: FileProtocol {
 
   package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TileResolution {
     guard let address = file.tile else {
-      return .nowhere(TileRequestError("a tile is named LEVEL/COLUMN_ROW.FORMAT", status: 404))
+      return .notFound(TileRequestError("a tile is named LEVEL/COLUMN_ROW.FORMAT", status: 404))
     }
     return .stored(address)
   }

@@ -100,10 +100,10 @@ package struct IIIFRequest: TileProtocol {
 
   package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TileResolution {
     switch asked {
-    case .information, .base: return .nowhere(.noSuchTile)
-    case .malformed(let part): return .nowhere(TileRequestError(part.rule(version)))
+    case .information, .base: return .notFound(.noSuchTile)
+    case .malformed(let part): return .notFound(TileRequestError(part.rule(version)))
     case .image(let image):
-      do throws(TileRequestError) { return try image.place(in: pyramid, limits) } catch { return .nowhere(error) }
+      do throws(TileRequestError) { return try image.place(in: pyramid, limits) } catch { return .notFound(error) }
     }
   }
 
@@ -121,7 +121,7 @@ package struct IIIFRequest: TileProtocol {
         && IIIFGrid.tile(pyramid, picture.region, width: picture.size.width, height: nil) != nil
       return IIIFTileLink(
         version, id: path.bytes(id), picture, of: pyramid.imageSize, limits, statesHeight: isTile)
-    case .cut, .nowhere: return nil
+    case .crop, .notFound: return nil
     }
   }
 

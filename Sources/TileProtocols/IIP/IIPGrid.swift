@@ -16,15 +16,15 @@ package struct IIPGrid {
   }
 
   func place(resolution: Int, tile: Int) -> TileResolution {
-    guard resolution < resolutions.levelCount else { return .nowhere(.noSuchTile) }
+    guard resolution < resolutions.levelCount else { return .notFound(.noSuchTile) }
     let (row, column) = tile.quotientAndRemainder(dividingBy: resolutions.columns(ofLevel: resolution))
-    guard row < resolutions.rows(ofLevel: resolution) else { return .nowhere(.noSuchTile) }
+    guard row < resolutions.rows(ofLevel: resolution) else { return .notFound(.noSuchTile) }
     let level = resolutions.storedLevel(ofLevel: resolution)
     if pyramid.overlap == 0 { return .stored(TileAddress(level: level, column: column, row: row)) }
     let (stored, side) = (pyramid.size(ofLevel: level), pyramid.tileSize)
     let (x, y) = (column * side, row * side)
     let (width, height) = (min(side, stored.width - x), min(side, stored.height - y))
-    return .cut(
+    return .crop(
       PixelRect(x: x, y: y, width: width, height: height), level: level,
       paddedTo: PixelSize(width: width, height: height)!)
   }

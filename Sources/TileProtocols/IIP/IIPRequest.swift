@@ -128,7 +128,7 @@ package struct IIPRequest: TileProtocol {
     case .deepZoom(let request): request.place(in: pyramid, limits)
     case .zoomify(let request): request.place(in: pyramid, limits)
     case .iiif(let request): request.place(in: pyramid, limits)
-    case .objects, .malformed: .nowhere(.noSuchTile)
+    case .objects, .malformed: .notFound(.noSuchTile)
     }
   }
 

@@ -14,12 +14,12 @@ struct IIPView {
   var format: PictureFormat?
 
   func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TileResolution {
-    guard let format else { return .nowhere(.noSuchTile) }
+    guard let format else { return .notFound(.noSuchTile) }
     let image = pyramid.imageSize
     let (x, y) = (region?.x ?? 0, region?.y ?? 0)
     let (across, down) = (min(region?.width ?? 1, 1 - x), min(region?.height ?? 1, 1 - y))
     let (imageWidth, imageHeight) = (Double(image.width), Double(image.height))
-    guard x < 1, y < 1 else { return .nowhere(TileRequestError("RGN is outside the image")) }
+    guard x < 1, y < 1 else { return .notFound(TileRequestError("RGN is outside the image")) }
     let rectangle = PixelRect(
       nearest: (x * imageWidth, y * imageHeight), size: (across * imageWidth, down * imageHeight), in: image)
     let size = size(across * imageWidth, down * imageHeight, of: image, as: format, limits)

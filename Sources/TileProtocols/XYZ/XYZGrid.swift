@@ -27,9 +27,9 @@ package struct XYZGrid {
   /// A tile of twice the pixels is cut from the next level. The finest level has no next one, so that its tiles keep
   /// their size: browsers scale a tile to its place.
   func place(of tile: XYZTile) -> TileResolution {
-    guard tile.z <= maximumZ else { return .nowhere(.noSuchTile) }
+    guard tile.z <= maximumZ else { return .notFound(.noSuchTile) }
     let plain = TileAddress(level: baseLevel + tile.z, column: tile.x, row: tile.y)
-    guard pyramid.contains(plain) else { return .nowhere(.noSuchTile) }
+    guard pyramid.contains(plain) else { return .notFound(.noSuchTile) }
     let isDouble = tile.isDouble && tile.z < maximumZ
     let address = isDouble ? TileAddress(level: plain.level + 1, column: 0, row: 0) : plain
     let (size, side) = (pyramid.size(ofLevel: address.level), pyramid.tileSize * (isDouble ? 2 : 1))
@@ -41,7 +41,7 @@ package struct XYZGrid {
     if pyramid.overlap == 0, !needsPadding, !isDouble { return .stored(address) }
     let padded =
       needsPadding ? PixelSize(width: side, height: side) : PixelSize(width: width, height: height)
-    return .cut(rectangle, level: address.level, paddedTo: padded!)
+    return .crop(rectangle, level: address.level, paddedTo: padded!)
   }
 }
 

@@ -40,7 +40,7 @@ package struct XYZRequest: FileProtocol {
 
   package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TileResolution {
     guard let tile = file.tile else {
-      return .nowhere(TileRequestError("a tile is named Z/X/Y.FORMAT", status: 404))
+      return .notFound(TileRequestError("a tile is named Z/X/Y.FORMAT", status: 404))
     }
     return XYZGrid(pyramid).place(of: tile)
   }

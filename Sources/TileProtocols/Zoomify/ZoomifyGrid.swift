@@ -52,18 +52,18 @@ package struct ZoomifyGrid: Sendable {
 
   func place(of tile: ZoomifyTile) -> TileResolution {
     guard let rectangle = rectangle(level: tile.level, x: tile.x, y: tile.y) else {
-      return .nowhere(.noSuchTile)
+      return .notFound(.noSuchTile)
     }
     let groups = groups(level: tile.level, x: tile.x, y: tile.y)
     guard groups.contains(tile.group) else {
-      return .nowhere(TileRequestError("this tile is in TileGroup\(groups.lowerBound)", status: 404))
+      return .notFound(TileRequestError("this tile is in TileGroup\(groups.lowerBound)", status: 404))
     }
     let level = levels.storedLevel(ofLevel: tile.level)
     let address = TileAddress(level: level, column: tile.x, row: tile.y)
     if pyramid.tileSize == tileSize, pyramid.overlap == 0, pyramid.rectangle(of: address) == rectangle {
       return .stored(address)
     }
-    return .cut(
+    return .crop(
       rectangle, level: level, paddedTo: PixelSize(width: rectangle.width, height: rectangle.height)!)
   }
 

@@ -40,7 +40,7 @@ package struct ZoomifyRequest: FileProtocol {
 
   package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TileResolution {
     guard let tile = file.tile else {
-      return .nowhere(TileRequestError("a tile is named TileGroup/LEVEL-X-Y.jpg", status: 404))
+      return .notFound(TileRequestError("a tile is named TileGroup/LEVEL-X-Y.jpg", status: 404))
     }
     return ZoomifyGrid(pyramid).place(of: tile)
   }

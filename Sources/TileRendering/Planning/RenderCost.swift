@@ -47,7 +47,7 @@ extension RenderTask {
       return Int(box.width * box.height)
     case .viewport(let viewport, let ratio, _):
       return max(1, Int(viewport.width * ratio * viewport.height * ratio))
-    case .cut(_, _, let size, _): return size.width * size.height
+    case .crop(_, _, let size, _): return size.width * size.height
     case .joined(let rectangle, _): return rectangle.width * rectangle.height
     case .tile(let address, _):
       return archive.pyramid.rectangle(of: address).map { $0.width * $0.height } ?? 0

@@ -11,7 +11,7 @@ package enum RenderTask: Hashable, Sendable {
   case viewport(Viewport, devicePixelRatio: Double, PictureFormat)
   /// A rectangle of a level (level space, inside the level) at the top left of a picture of at least its size. The rest
   /// has the background's colour.
-  case cut(PixelRect, level: Int, paddedTo: PixelSize, PictureFormat)
+  case crop(PixelRect, level: Int, paddedTo: PixelSize, PictureFormat)
   /// A part of the image as a JPEG of its JPEG tiles' coefficients: nothing is decoded to pixels and encoded again.
   /// Only for parts for which `JoinedTiles.mayJoin` is true.
   case joined(PixelRect, Rotation)
@@ -21,7 +21,7 @@ package enum RenderTask: Hashable, Sendable {
   package var format: PictureFormat {
     switch self {
     case .picture(let picture): picture.format
-    case .viewport(_, _, let format), .cut(_, _, _, let format), .tile(_, let format): format
+    case .viewport(_, _, let format), .crop(_, _, _, let format), .tile(_, let format): format
     case .joined: .jpg
     }
   }
@@ -35,7 +35,7 @@ package enum RenderTask: Hashable, Sendable {
     case .viewport(let viewport, let ratio, _):
       let plan = ViewportPlan(pyramid, viewport, devicePixelRatio: ratio)
       return plan.rectangle.map { (plan.level, $0) }
-    case .cut(let rectangle, let level, _, _): return (level, rectangle)
+    case .crop(let rectangle, let level, _, _): return (level, rectangle)
     case .joined(let rectangle, _): return (pyramid.topLevel, rectangle)
     case .tile(let address, _): return pyramid.rectangle(of: address).map { (address.level, $0) }
     }

@@ -54,7 +54,7 @@ extension RenderTask {
     case .viewport(let view, let ratio, _):
       words += [1, format, bits(view.width), bits(view.height), bits(view.scale), bits(view.x), bits(view.y)]
       words += [bits(view.rotation.degrees), view.rotation.isFlipped ? 1 : 0, bits(ratio)]
-    case .cut(let part, let level, let size, _):
+    case .crop(let part, let level, let size, _):
       words += [2, format, part.x, part.y, part.width, part.height, level, size.width, size.height]
     case .tile(let address, _): words += [3, format, address.level, address.column, address.row]
     case .joined(let part, let rotation):
@@ -98,7 +98,7 @@ extension RenderTask {
       self = .viewport(view, devicePixelRatio: number(9), format)
     case 2:
       guard let size = PixelSize(width: own[7], height: own[8]) else { return nil }
-      self = .cut(rectangle(2), level: own[6], paddedTo: size, format)
+      self = .crop(rectangle(2), level: own[6], paddedTo: size, format)
     case 3: self = .tile(TileAddress(level: own[2], column: own[3], row: own[4]), format)
     case 4:
       guard number(6).isFinite else { return nil }

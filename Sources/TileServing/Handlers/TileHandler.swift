@@ -77,7 +77,7 @@ struct TileHandler: PictureHandler {
 
   private func tile(_ wanted: TileRequest, of archive: TileArchive) -> Reply {
     let place = wanted.place(in: archive.pyramid, pictures.options.limits)
-    if case .nowhere(let refusal) = place { return .text(refusal.status, refusal.reason) }
+    if case .notFound(let refusal) = place { return .text(refusal.status, refusal.reason) }
     if case .stored(let address) = place, !archive.pyramid.contains(address) {
       return .text(404, "the pyramid has no such tile")
     }
@@ -87,10 +87,10 @@ struct TileHandler: PictureHandler {
     }
     let answer: Reply
     switch place {
-    case .nowhere(let refusal): return .text(refusal.status, refusal.reason)
+    case .notFound(let refusal): return .text(refusal.status, refusal.reason)
     case .stored(let address): answer = stored(address, as: format, archive)
-    case .cut(let rectangle, let level, let size):
-      answer = cut(rectangle, level: level, paddedTo: size, as: format, archive)
+    case .crop(let rectangle, let level, let size):
+      answer = crop(rectangle, level: level, paddedTo: size, as: format, archive)
     case .picture(let picture): answer = rendered(picture, archive)
     }
     let link = path.withRawPath { path in
@@ -147,14 +147,14 @@ struct TileHandler: PictureHandler {
       failure: .text(500, "the tile cannot be read from its archive"))
   }
 
-  private func cut(
+  private func crop(
     _ rectangle: PixelRect, level: Int, paddedTo size: PixelSize, as format: PictureFormat,
     _ archive: TileArchive
   ) -> Reply {
     rendering(
       "cut \(level)/\(rectangle.x),\(rectangle.y),\(rectangle.width),\(rectangle.height)/"
         + "\(size.width),\(size.height).\(format.fileExtension)",
-      .cut(rectangle, level: level, paddedTo: size, format), archive,
+      .crop(rectangle, level: level, paddedTo: size, format), archive,
       failure: .text(500, "the tile cannot be read from its archive"))
   }
 

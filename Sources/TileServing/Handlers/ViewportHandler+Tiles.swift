@@ -83,7 +83,7 @@ extension ViewportHandler {
       guard !Self.isStored(tile, in: archive),
         let size = PixelSize(width: tile.source.width, height: tile.source.height)
       else { return .tile(tile.address, format) }
-      return .cut(tile.source, level: tile.address.level, paddedTo: size, format)
+      return .crop(tile.source, level: tile.address.level, paddedTo: size, format)
     }
     for task in tasks {
       version = Digest.step(version, task.version(in: archive))
