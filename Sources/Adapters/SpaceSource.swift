@@ -37,7 +37,7 @@ package struct SpaceSource: OpenSpace {
       return SourceImage(id: file.id, path: file.path, sidecar: words) { [space] () throws(StorageError) in
         do throws(StorageError) {
           if let archive = try space.servedArchive(ofID: file.id) { return archive }
-        } catch  where error.kind == .notThere {
+        } catch  where error.kind == .notFound {
           // Named by the index and yet not there: lost, not withdrawn.
           throw StorageError(error.action, error.reason, kind: .unreadable)
         }

@@ -13,7 +13,7 @@ package struct StorageError: Error, Hashable, CustomStringConvertible {
   /// The meaning of an error for the caller. A server responds with 404, 503 or 500.
   package enum Kind: Hashable, Sendable {
     /// The file does not exist.
-    case notThere
+    case notFound
     /// A retry may succeed: space, memory, the network or a device is missing at present.
     case unreachable
     /// The file exists but cannot be used: it is damaged, or access is denied.
@@ -22,7 +22,7 @@ package struct StorageError: Error, Hashable, CustomStringConvertible {
     /// - Parameter code: the system's error number; 0 if the system did not refuse.
     init(code: Int32) {
       switch code {
-      case ENOENT, ENOTDIR: self = .notThere
+      case ENOENT, ENOTDIR: self = .notFound
       case ENOSPC, EDQUOT, EIO, ENOMEM, EMFILE, ENFILE, ESTALE, EFBIG, ETIMEDOUT, ECONNREFUSED, ECONNRESET,
         EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH, ENOTCONN:
         self = .unreachable

@@ -8,7 +8,7 @@ package import ZigguratMetadata
 package final class LibraryEditor: Sendable {
   package enum Outcome {
     case done
-    case notThere
+    case notFound
     /// Somebody else has changed the image in the meantime.
     case changedMeanwhile
     /// A sidecar of somebody's that cannot be read.

@@ -18,6 +18,6 @@ extension SpaceLibrary {
       return edited.new
     }
     refresh()
-    return isThere ? outcome : .notThere
+    return isThere ? outcome : .notFound
   }
 }

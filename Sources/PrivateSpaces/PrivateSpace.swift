@@ -54,7 +54,7 @@ package final class PrivateSpace: ArchiveStore, Sendable {
     guard let entry = try index().entries[id.text] else { return nil }
     do throws(StorageError) {
       return try open(id, entry)
-    } catch  where error.kind == .notThere {
+    } catch  where error.kind == .notFound {
       // It may have been replaced since the index was read.
       guard let newer = try index().entries[id.text] else { return nil }
       if newer == entry { throw error }

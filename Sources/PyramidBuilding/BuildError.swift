@@ -114,7 +114,7 @@ extension BuildError.Kind {
   package init(_ error: StorageError, isOfSource: Bool) {
     switch error.kind {
     case .unreachable: self = error.isOfFullDisk ? .diskFull : .unavailable
-    case .notThere: self = isOfSource ? .sourceNotFound : .unwritableArchive
+    case .notFound: self = isOfSource ? .sourceNotFound : .unwritableArchive
     case .unreadable: self = isOfSource ? .unreadableSource : .unwritableArchive
     }
   }

@@ -211,7 +211,7 @@ package struct TileExporter: Sendable {
     switch archive.waitForTile(index) {
     case .here(let bytes, _) where !bytes.isEmpty: return bytes
     // The program that made the archive omitted it, but all layouts contain it.
-    case .notThere: return nil
+    case .notFound: return nil
     case .pending, .unreachable: throw error("is not available at present", .unreachable)
     case .here, .unreadable: throw error("cannot be read", .unreadable)
     }

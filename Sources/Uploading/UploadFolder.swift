@@ -132,7 +132,7 @@ package final class UploadFolder: Sendable {
       data = try MappedFile.contents(
         path: "\(folder)/\(Self.recordName)", atMost: Self.longestRecord, within: nil)
     } catch {
-      if error.kind == .notThere { return nil }
+      if error.kind == .notFound { return nil }
       throw error.during(action)
     }
     guard let record = try? JSONDecoder().decode(Upload.Record.self, from: Data(data)),

@@ -99,7 +99,7 @@ package final class UploadWriter: @unchecked Sendable {
 
   private func put() -> UploadError? {
     do throws(StorageError) { try openFile() } catch {
-      return error.kind == .notThere ? UploadError(.ended, "the upload has ended") : Uploads.error(error)
+      return error.kind == .notFound ? UploadError(.ended, "the upload has ended") : Uploads.error(error)
     }
     let code = buffer.withUnsafeBytes { bytes -> Int32 in
       var rest = bytes[...]

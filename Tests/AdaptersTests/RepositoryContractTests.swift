@@ -203,7 +203,7 @@ import ZigguratConcurrency
       try server.edit("a", title: "other") { () throws(MetadataUnavailable) in throw MetadataUnavailable() }
         == .unavailable)
     #expect(try server.title("a") == "new")
-    #expect(try server.edit("none", title: "new") == .notThere)
+    #expect(try server.edit("none", title: "new") == .notFound)
     #expect(server.content("a") == .version(1))
   }
 

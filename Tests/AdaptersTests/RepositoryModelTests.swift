@@ -78,7 +78,7 @@ import ZigguratConcurrency
       do throws(StorageError) {
         let outcome = try server.edit(id, title: title) { isCurrent }
         let expected: LibraryEditor.Outcome =
-          model.images[id] == nil ? .notThere : isCurrent ? .done : .changedMeanwhile
+          model.images[id] == nil ? .notFound : isCurrent ? .done : .changedMeanwhile
         #expect(outcome == expected, comment)
         if isCurrent { model.images[id]?.title = title }
       } catch { #expect(isReadOnly && error == .libraryIsReadOnly, "\(comment): \(error)") }

@@ -46,7 +46,7 @@ enum VersionedImage {
 
     init(_ error: StorageError) {
       switch error.kind {
-      case .notThere: self = .failed("\(error)")
+      case .notFound: self = .failed("\(error)")
       case .unreachable: self = .unreachable
       case .unreadable: self = .damaged
       }

@@ -24,7 +24,7 @@ import ZigguratTestSupport
   }
 
   private func kind(_ library: FolderRepository, _ id: ImageID) -> StorageError.Kind? {
-    do throws(StorageError) { return try library.archive(id) == nil ? .notThere : nil } catch {
+    do throws(StorageError) { return try library.archive(id) == nil ? .notFound : nil } catch {
       return error.kind
     }
   }
@@ -76,7 +76,7 @@ import ZigguratTestSupport
     let library = try FolderRepository(root: folder("library"))
     try library.updateCatalog()
     unlink(folder("library/a.szi"))
-    #expect(kind(library, "a") == .notThere)
+    #expect(kind(library, "a") == .notFound)
     if library.refresh() { try library.updateCatalog() }
     #expect(library.outage == nil && library.count == 0)
     #expect(try library.catalog.count() == 0)
@@ -91,6 +91,6 @@ import ZigguratTestSupport
     try write(folder, "b")
     _ = library.refresh()
     #expect(library.outage == nil)
-    #expect(kind(library, "a") == .notThere && kind(library, "b") == nil)
+    #expect(kind(library, "a") == .notFound && kind(library, "b") == nil)
   }
 }

@@ -46,7 +46,7 @@ import ZigguratTestSupport
       #expect(served.tile(index).map { Array($0) } == reference.tile(index).map { Array($0) })
       #expect(served.version(ofTile: index) == reference.version(ofTile: index))
       switch (served.waitForTile(index), reference.waitForTile(index)) {
-      case (.here, .here), (.notThere, .notThere), (.unreadable, .unreadable): break
+      case (.here, .here), (.notFound, .notFound), (.unreadable, .unreadable): break
       case (let sealed, let plain): Issue.record("tile \(index) is \(sealed), not \(plain)")
       }
     }

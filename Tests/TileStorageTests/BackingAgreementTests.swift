@@ -58,7 +58,7 @@ struct BackingAgreementTests {
   private static func told(_ tile: StoredTile) -> String {
     switch tile {
     case .here(let bytes, _): "\(Array(bytes))"
-    case .notThere: "not there"
+    case .notFound: "not there"
     case .pending: "not here yet"
     case .unreachable: "unreachable"
     case .unreadable: "unreadable"

@@ -8,12 +8,12 @@ extension FolderRepository {
     _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) throws(StorageError) -> LibraryEditor.Outcome {
     let table = current
-    guard let path = table.entry(id)?.path else { return .notThere }
+    guard let path = table.entry(id)?.path else { return .notFound }
     if table.isUnmounted(path) { throw .libraryIsAway }
     // Another server of this library takes its turn by the same lock.
     let folder = try DirectoryLock(parentFolder(path))
     try renew([(id, path)], isWritten: false)
-    guard let entry = current.entry(id) else { return .notThere }
+    guard let entry = current.entry(id) else { return .notFound }
     var old: [UInt8] = []
     let enclosure = try RootDirectory(root)
     if let sidecar = entry.sidecar {

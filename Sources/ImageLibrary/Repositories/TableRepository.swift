@@ -69,7 +69,7 @@ extension TableRepository {
   func opened(_ entry: LibraryEntry) throws(StorageError) -> TileArchive? {
     do throws(StorageError) { return try open.archive(entry) } catch {
       switch error.kind {
-      case .notThere:
+      case .notFound:
         if lookForOutage() || current.isUnmounted(entry.path) { throw .libraryIsAway }
         return nil
       case .unreachable: break

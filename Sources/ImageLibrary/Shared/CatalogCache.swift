@@ -126,7 +126,7 @@ final class CatalogCache: Sendable {
   ) throws(StorageError) -> (known: ImageCache.Known, entry: LibraryEntry)? {
     switch finding {
     case .known(let known, let entry): return (known, entry)
-    case .notThere: return nil
+    case .notFound: return nil
     case .notAsked, .away:
       throw StorageError("find the image", "the catalog was not asked for it", kind: .unreachable)
     }
@@ -163,7 +163,7 @@ final class CatalogCache: Sendable {
       let finding = arrived(id, nil)
       switch finding {
       case .known(let known, _): if known.asked >= start { return known }
-      case .notThere, .away: return try Self.told(finding)?.known
+      case .notFound, .away: return try Self.told(finding)?.known
       case .notAsked: break
       }
     }

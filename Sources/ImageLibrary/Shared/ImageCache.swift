@@ -26,7 +26,7 @@ struct ImageCache {
 
   enum Finding {
     case known(Known, LibraryEntry)
-    case notThere
+    case notFound
     case notAsked
     /// Nor can it be asked for now.
     case away
@@ -69,7 +69,7 @@ struct ImageCache {
     // While nobody answers nobody knows whether there is one now.
     if isAway { return .away }
     if let none = unknown.value(for: key), none.id.text.utf8.elementsEqual(id), none.until > .now {
-      return .notThere
+      return .notFound
     }
     return .notAsked
   }

@@ -66,7 +66,7 @@ package final class SharedCatalogRepository: ImageRepository {
     guard let entry else { return nil }
     do throws(StorageError) { return try open.archive(entry) } catch {
       switch error.kind {
-      case .notThere: return nil
+      case .notFound: return nil
       case .unreachable: break
       case .unreadable: faults.add(entry, error.reason)
       }
@@ -120,7 +120,7 @@ package final class SharedCatalogRepository: ImageRepository {
     _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) throws(StorageError) -> LibraryEditor.Outcome {
     for _ in 0..<4 {
-      guard let known = try rows.fresh(id) else { return .notThere }
+      guard let known = try rows.fresh(id) else { return .notFound }
       let (outcome, new) = LibraryEditor.edited(
         known.sidecar?.xmp ?? [], edit, isPrivate: false, if: isCurrent)
       guard let new else { return outcome }

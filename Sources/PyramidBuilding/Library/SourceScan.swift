@@ -222,7 +222,7 @@ package struct SourceScan: Sendable {
     if stat(argument, &status) != 0 {
       let error = StorageError("", errno: errno)
       let matches = argument.contains(where: { "*?[".contains($0) }) ? Self.glob(argument) : []
-      isMissing = matches.isEmpty && error.kind == .notThere
+      isMissing = matches.isEmpty && error.kind == .notFound
       if matches.isEmpty, !isMissing || !mayBeMissing { failures.append(BuildError(argument, error.reason)) }
       for match in matches { add(match, library) }
       return

@@ -47,7 +47,7 @@ final class TileDecoder: Sendable {
             bytes, as: archive.format, size: PixelSize(width: expected.width, height: expected.height)!,
             planar: planar, codec)
         } catch { throw RenderError("\(name): \(error)", isFault: true) }
-      case .notThere: pixels = try missing.blank(expected, level: address.level)
+      case .notFound: pixels = try missing.blank(expected, level: address.level)
       case .pending, .unreachable:
         throw RenderError("\(name) is not available at present", isTemporary: true)
       case .here, .unreadable: throw RenderError("\(name) cannot be read from its archive", isFault: true)

@@ -78,7 +78,7 @@ extension GatheredTiles: TileBacking {
   func tile(_ number: Int) -> StoredTile {
     switch found(number) {
     case .stored(let bytes, let version): .here(UnsafeRawBufferPointer(bytes), version: version)
-    case .lacking: .notThere
+    case .lacking: .notFound
     case .unreachable: .unreachable
     case .unreadable: .unreadable
     }

@@ -109,7 +109,7 @@ enum RenderMessage {
       case .here(let bytes, let version):
         append(0, version, bytes.count)
         message += bytes
-      case .notThere: append(1, 0, 0)
+      case .notFound: append(1, 0, 0)
       case .unreadable: append(2, 0, 0)
       case .pending, .unreachable: append(3, 0, 0)
       }

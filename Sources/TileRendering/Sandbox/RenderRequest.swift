@@ -90,7 +90,7 @@ package enum GatheredTile: Hashable, Sendable {
   package init(_ number: Int, of archive: TileArchive) {
     switch archive.waitForTile(number) {
     case .here(let bytes, let version): self = .stored(Array(bytes), version: version)
-    case .notThere: self = .lacking
+    case .notFound: self = .lacking
     case .pending, .unreachable: self = .unreachable
     case .unreadable: self = .unreadable
     }

@@ -54,7 +54,7 @@ struct EditHandler: ChangeHandler, DescribingHandler {
     do {
       let edit = try MetadataEdit(json: request.body)
       guard let reference else { return .unknownImage }
-      var outcome = LibraryEditor.Outcome.notThere
+      var outcome = LibraryEditor.Outcome.notFound
       switch reference.repository {
       case .library: outcome = try editor.edit(reference.id, edit, if: isCurrent)
       case .space:
@@ -70,7 +70,7 @@ struct EditHandler: ChangeHandler, DescribingHandler {
         guard response.status == 200 else { return Response(204, [], .bytes([])) }
         response["ETag"] = nil
         return response
-      case .notThere: return .unknownImage
+      case .notFound: return .unknownImage
       case .changedMeanwhile:
         return Self.changedMeanwhile
       case .unavailable:

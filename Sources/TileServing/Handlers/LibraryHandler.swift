@@ -145,7 +145,7 @@ extension LibraryHandler {
     } catch {
       // The reason names host paths, which are not a client's business.
       switch error.kind {
-      case .notThere: break
+      case .notFound: break
       case .unreachable: return .failure(ImageRefusal(response: unavailable))
       case .unreadable:
         let text = "the archive of this image cannot be read"

@@ -126,7 +126,7 @@ struct TileHandler: PictureHandler {
     }
     switch archive.stored(number) {
     case .here(let bytes, let version): return .response(response(version, .bytes(Array(bytes))))
-    case .notThere: return transcoded(address, format, archive)
+    case .notFound: return transcoded(address, format, archive)
     case .pending(let tile):
       let head = archive.version(ofTile: number).map { response($0, .omitted) }
       return waiting(for: tile, head: head) { $0.stored(address, as: format, archive) }

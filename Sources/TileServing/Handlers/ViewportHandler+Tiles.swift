@@ -43,7 +43,7 @@ extension ViewportHandler {
         stamps = Digest.step(stamps, version)
         parts.append(bytes)
       case .pending(let tile): pending.append(tile)
-      case .notThere: return made(tiles, json, archive, failure)
+      case .notFound: return made(tiles, json, archive, failure)
       case .unreachable: return .response(crowded)
       case .unreadable:
         reportDamage(address, archive)

@@ -39,7 +39,7 @@ public struct ArchiveError: Error, Hashable, CustomStringConvertible {
         .accessDenied
       } else {
         switch error.kind {
-        case .notThere: .notFound
+        case .notFound: .notFound
         case .unreachable: .unavailable
         case .unreadable: error.code == 0 ? .damaged : .other
         }

@@ -43,7 +43,7 @@ extension TileArchive: CheckableArchive {
         return "is damaged: its checksum differs"
       }
       return check(bytes)
-    case .notThere: return nil
+    case .notFound: return nil
     case .pending, .unreachable: return "cannot be reached"
     case .unreadable:
       guard zip != nil else { return "cannot be read" }

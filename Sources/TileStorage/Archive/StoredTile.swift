@@ -8,7 +8,7 @@ package enum StoredTile {
   case here(UnsafeRawBufferPointer, version: UInt64)
   /// The program that wrote the archive omitted it, as `vips dzsave --skip-blanks` and `--depth` do. It is made from
   /// others.
-  case notThere
+  case notFound
   /// The tile is being fetched.
   case pending(any Pending)
   /// It is unavailable at present because memory, a descriptor or a key is missing. The archive is not damaged.
@@ -25,7 +25,7 @@ package enum StoredTile {
   func required(_ action: String) throws(StorageError) -> UnsafeRawBufferPointer? {
     switch self {
     case .here(let bytes, _): return bytes
-    case .notThere: return nil
+    case .notFound: return nil
     case .pending, .unreachable: throw StorageError(action, "it is unavailable", kind: .unreachable)
     case .unreadable: throw StorageError(action, "it is missing or damaged", kind: .unreadable)
     }

@@ -144,7 +144,7 @@ public final class TileArchive: Sendable {
     if let backing { return backing.tile(number) }
     guard let zip else { preconditionFailure("an archive has a backing") }
     if let bytes = zip.tile(number) { return .here(bytes, version: 0) }
-    return zip.lacks(number) ? .notThere : .unreadable
+    return zip.lacks(number) ? .notFound : .unreadable
   }
 
   /// Returns the state of the tile after it was fetched: never `.pending`. Not for threads on which others depend.

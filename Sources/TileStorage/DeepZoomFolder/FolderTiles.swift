@@ -135,7 +135,7 @@ extension FolderTiles: TileBacking {
       return .here(file.bytes, version: Self.version(file.identity))
     } catch {
       return switch error.kind {
-      case .notThere: isLeftOut(number) ? .notThere : .unreadable
+      case .notFound: isLeftOut(number) ? .notFound : .unreadable
       case .unreachable: .unreachable
       case .unreadable: .unreadable
       }
@@ -147,7 +147,7 @@ extension FolderTiles: TileBacking {
     do throws(StorageError) {
       return try MappedFile.contents(path: path, atMost: largestTile, within: enclosure)
     } catch {
-      if error.kind == .notThere, isLeftOut(number) { return nil }
+      if error.kind == .notFound, isLeftOut(number) { return nil }
       throw error.during(action)
     }
   }

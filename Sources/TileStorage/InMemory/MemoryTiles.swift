@@ -37,7 +37,7 @@ final class MemoryTiles: TileBacking {
 
   func tile(_ number: Int) -> StoredTile {
     guard tiles.indices.contains(number) else { return .unreadable }
-    return tiles[number].map { .here(UnsafeRawBufferPointer($0), version: 0) } ?? .notThere
+    return tiles[number].map { .here(UnsafeRawBufferPointer($0), version: 0) } ?? .notFound
   }
 
   func version(ofTile number: Int) -> UInt64? {

@@ -214,7 +214,7 @@ extension ObjectError {
   /// The meaning of the error for the caller.
   package var kind: StorageError.Kind {
     switch self {
-    case .missing: .notThere
+    case .missing: .notFound
     case .invalidRequest: .unreadable
     case .otherVersion, .cut, .damaged, .refused, .unavailable, .insecure: .unreachable
     }

@@ -45,7 +45,7 @@ final class ObjectTiles: TileBacking {
   func tileHere(_ number: Int) -> StoredTile? {
     if let tile = held.withLock({ $0.tiles[number] }) { return .here(tile.bytes, version: 0) }
     guard image.contents.place(number) != nil else {
-      return image.contents.lacks(number) ? .notThere : .unreadable
+      return image.contents.lacks(number) ? .notFound : .unreadable
     }
     if let tile = image.memory.tile(image.place(number)) { return .here(hold(tile, number).bytes, version: 0) }
     return switch image.failure(number) {

@@ -186,7 +186,7 @@ struct ObjectTilesTests {
       try Self.store().open("a", generation: Self.whole.generation, Self.memory).contents.generation
         == Self.whole.generation)
     let missing = #expect(throws: StorageError.self) { _ = try Self.store().open("b", Self.memory) }
-    #expect(missing?.kind == .notThere)
+    #expect(missing?.kind == .notFound)
   }
 
   private static func listed(in store: PlacidStore) -> ListedImage {
@@ -257,7 +257,7 @@ struct ObjectTilesTests {
   private static func told(_ tile: StoredTile) -> String {
     switch tile {
     case .here: "here"
-    case .notThere: "not there"
+    case .notFound: "not there"
     case .pending: "not here yet"
     case .unreachable: "unreachable"
     case .unreadable: "unreadable"
