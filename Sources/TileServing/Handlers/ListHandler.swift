@@ -21,7 +21,7 @@ struct ListHandler: LibraryHandler {
     }
     if let problem = decoded.problem() { return problem }
     struct Page: Encodable {
-      let images: [ListedImage]
+      let images: [ListedItem]
       let total: Int
       let nextCursor: String?
       /// Right below the folder that is listed, on the first page of all that it holds.
@@ -38,7 +38,7 @@ struct ListHandler: LibraryHandler {
       } else {
         descriptions = listing.entries.map(described(item:))
       }
-      let images = descriptions.compactMap { $0.map { ListedImage($0, query.fields) } }
+      let images = descriptions.compactMap { $0.map { ListedItem($0, query.fields) } }
       let isEmpty = listing.total == 0 && query.selection.isWhole && !isWritable
       let page = Response.json(
         Page(

@@ -4,7 +4,7 @@ import ZigguratImageLibrary
 import ZigguratText
 
 /// An image in a listing, with the requested members.
-struct ListedImage: Encodable {
+struct ListedItem: Encodable {
   /// The members of each image in a listing.
   enum Fields: Hashable {
     /// The members that a gallery needs.

@@ -31,7 +31,7 @@ struct ListQuery {
   private(set) var selection = LibrarySelection()
   /// The repository of the folder or book that is listed; nil if neither is given.
   private(set) var repository: ImageReference.Repository?
-  private(set) var fields = ListedImage.Fields.usual
+  private(set) var fields = ListedItem.Fields.usual
 
   /// The invalid parameters.
   struct Refusal: Error {
@@ -109,16 +109,16 @@ struct ListQuery {
     if !errors.isEmpty { throw Refusal(errors: errors) }
   }
 
-  private static func fields(_ text: String) -> (ListedImage.Fields, [InvalidInput]) {
+  private static func fields(_ text: String) -> (ListedItem.Fields, [InvalidInput]) {
     if text == "all" { return (.all, []) }
     let names = text.split(separator: ",", omittingEmptySubsequences: false).map { name in
       DeprecatedNames.fields[String(name)] ?? String(name)
     }
-    let unknown = names.lazy.filter { !ListedImage.Fields.names.contains($0) }.prefix(InvalidInput.most).map {
+    let unknown = names.lazy.filter { !ListedItem.Fields.names.contains($0) }.prefix(InvalidInput.most).map {
       name in
       let hint =
-        nearest(name, ListedImage.Fields.names).map { "did you mean '\($0)'?" }
-        ?? "it takes all, or with commas between \(ListedImage.Fields.names.joined(separator: ", "))"
+        nearest(name, ListedItem.Fields.names).map { "did you mean '\($0)'?" }
+        ?? "it takes all, or with commas between \(ListedItem.Fields.names.joined(separator: ", "))"
       return InvalidInput(parameter: "fields", "fields has '\(name.prefix(40))'; \(hint)")
     }
     return (.some(Set(names)), Array(unknown))
