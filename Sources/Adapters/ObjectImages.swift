@@ -29,7 +29,7 @@ package final class ObjectImages: RemoteImageSource {
       open: image.archive)
   }
 
-  private func archive(of row: ArchiveRow) -> (image: ListedImage, key: String) {
+  private func archive(of row: ArchiveRow) -> (image: LazyArchive, key: String) {
     library.image(
       row.id, digest: row.digest, etag: row.etag, byteCount: row.byteCount, pyramid: row.pyramid,
       format: row.format, generation: row.generation

@@ -27,7 +27,7 @@ package final class ObjectLibrary: Sendable {
   /// An image, and what tells its version from others.
   package struct Image: Sendable {
     package let id: ImageID
-    package let image: ListedImage
+    package let image: LazyArchive
     package let identity: FileIdentity
     /// The key of the archive's object.
     package let key: String
@@ -161,17 +161,17 @@ package final class ObjectLibrary: Sendable {
   package func image(
     _ id: ImageID, digest: String, etag: String, byteCount: Int, pyramid: Pyramid, format: TileFormat,
     generation: UInt64, entry: @escaping @Sendable (_ relativeName: String) -> [UInt8]?
-  ) -> (image: ListedImage, key: String) {
+  ) -> (image: LazyArchive, key: String) {
     let key = ListedRecord.key(digest, below: address.prefix)
     let listed = ArchiveDescriptor(
       pin: ObjectVersion(key: key, etag: etag, byteCount: byteCount), name: id.name, pyramid: pyramid,
       format: format, generation: generation, entries: entry)
-    return (ListedImage(listed, from: client, memory), key)
+    return (LazyArchive(listed, from: client, memory), key)
   }
 
   /// Writes down which archives are these images', for everybody who reads the directory; waits for the store.
   /// - Parameter images: each with the SHA-256 of its archive, 64 hexadecimal digits.
-  package func announce(_ images: [(id: ImageID, image: ListedImage, digest: String)]) throws(StorageError) {
+  package func announce(_ images: [(id: ImageID, image: LazyArchive, digest: String)]) throws(StorageError) {
     try directory.append(
       images.compactMap { id, image, digest in
         guard let digest = IndexEntry.digest(digest) else { return nil }

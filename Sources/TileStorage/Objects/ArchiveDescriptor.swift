@@ -30,7 +30,7 @@ package struct ArchiveDescriptor: Sendable {
 }
 
 /// An archive in an object store that is opened on the first request for a tile, and once for all requests.
-package final class ListedImage: Sendable {
+package final class LazyArchive: Sendable {
   /// The open archive, as long as an archive holds it.
   private struct Current {
     weak var image: ObjectImage?
@@ -129,12 +129,12 @@ package final class ListedImage: Sendable {
 
 /// The tiles of an archive that may not be open yet.
 final class LazyTiles: TileBacking {
-  private let image: ListedImage
+  private let image: LazyArchive
   private let inner = Mutex<ObjectTiles?>(nil)
   /// Requested entries that were found in the directory.
   private let told = Mutex<[String: ObjectBytes]>([:])
 
-  init(_ image: ListedImage) { self.image = image }
+  init(_ image: LazyArchive) { self.image = image }
 
   var isRemote: Bool { true }
 
@@ -162,7 +162,7 @@ final class LazyTiles: TileBacking {
     if case .success(let tiles) = tiles() { tiles.expect(numbers) }
   }
 
-  private func tiles() -> Result<ObjectTiles, ListedImage.OpenError> {
+  private func tiles() -> Result<ObjectTiles, LazyArchive.OpenError> {
     if let tiles = inner.withLock({ $0 }) { return .success(tiles) }
     return image.opened(for: self).map { hold($0) }
   }

@@ -189,12 +189,12 @@ struct ObjectTilesTests {
     #expect(missing?.kind == .notFound)
   }
 
-  private static func listed(in store: PlacidStore) -> ListedImage {
+  private static func listed(in store: PlacidStore) -> LazyArchive {
     let pin = ObjectVersion(key: "a", etag: "\"1\"", byteCount: whole.bytes.count)
     let archive = ArchiveDescriptor(
       pin: pin, name: "a", pyramid: pyramid, format: .jpeg, generation: whole.generation,
       entries: { _ in nil })
-    return ListedImage(archive, from: store, ObjectCache(limit: 1 << 20))
+    return LazyArchive(archive, from: store, ObjectCache(limit: 1 << 20))
   }
 
   @Test func `an archive that is opened for a reader is not kept longer than the reader`() throws {
