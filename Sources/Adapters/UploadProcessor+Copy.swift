@@ -6,7 +6,8 @@ import ZigguratTileProtocols
 import ZigguratTileRendering
 import ZigguratUploading
 
-/// Makes images of parts of others, at full resolution: what tiles hold is cut out in a cell, and tiled as an upload is.
+/// Makes images of parts of others, at full resolution: what tiles hold is cut out in a sandboxed process, and tiled as
+/// an upload is.
 extension UploadProcessor {
   /// The quality of JPEG tiles that are encoded a second time, and of other lossy formats: no loss is visible.
   private static let quality = 90

@@ -52,8 +52,8 @@ extension UploadProcessor {
       uploads.file(of: upload), digest: digest, sentAs: upload.name, ofArchive: image.archive(in: root))
   }
 
-  /// Ends an upload without a look into its file: the server ended too often while it was tiled, or the client cancelled it.
-  /// If its picture exists, it is done: the server may have ended, or the client cancelled, too late.
+  /// Ends an upload without a look into its file: the server ended too often while it was tiled, or the client
+  /// cancelled it. If its picture exists, it is done: the server may have ended, or the client cancelled, too late.
   func giveUp(_ upload: Upload) {
     let path = uploads.file(of: upload)
     do {
@@ -153,7 +153,7 @@ extension UploadProcessor {
     return String(words.prefix(300))
   }
 
-  /// - Parameter isOurs: no cell had a part in it.
+  /// - Parameter isOurs: no sandboxed process had a part in it.
   private func fail(
     _ upload: Upload, _ fault: Upload.Fault, _ reason: String, isTemporary: Bool, isOurs: Bool = false
   ) {

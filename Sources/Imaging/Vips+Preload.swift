@@ -10,9 +10,9 @@ package enum ImagingWarmth {
 extension Vips {
   /// Does what every first picture would have to wait for, in a process of one thread; reads no picture.
   package static func preload() {
-    // Images that have to stand in memory stay there: a cell has no place for a temporary file.
+    // Images that have to stand in memory stay there: a sandboxed process has no place for a temporary file.
     setenv("VIPS_DISC_THRESHOLD", "1000g", 1)
-    // Orc would compile code while it runs, and a cell has no memory for code.
+    // Orc would compile code while it runs, and a sandboxed process has no memory for code.
     setenv("VIPS_NOVECTOR", "1", 1)
     start()
     keepClasses(g_type_from_name("VipsOperation"))
@@ -21,8 +21,8 @@ extension Vips {
     keepPasswordsEncoding()
   }
 
-  /// Loads what poppler converts passwords with, which a sandboxed process may not open: the C library keeps it as long as
-  /// one conversion is open.
+  /// Loads what poppler converts passwords with, which a sandboxed process may not open: the C library keeps it as long
+  /// as one conversion is open.
   private static func keepPasswordsEncoding() {
     let conversion = g_iconv_open("ISO-8859-1", "UTF-8")
     if let text = g_convert("e", 1, "ISO-8859-1", "UTF-8", nil, nil, nil) { g_free(text) }

@@ -1,7 +1,7 @@
 import ZigguratCJXL
 
 /// JPEG XL (ISO/IEC 18181) by libjxl, on the caller's thread alone: whoever has several pictures to do has a thread for
-/// each, and a cell's filter lets no other begin.
+/// each, and a sandboxed process's filter lets no other begin.
 package enum JPEGXL {
   /// The effort of its encoder.
   package enum Effort: Int64 {

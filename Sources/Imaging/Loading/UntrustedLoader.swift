@@ -4,7 +4,7 @@ package import ZigguratFiles
 /// The needs of decoding a source besides the usual decoders, by its first bytes and its name: those of the loaders
 /// that are let in for it.
 package struct DecodingNeeds: Sendable {
-  /// ImageMagick loads its decoders when they are first asked for, which a cell cannot.
+  /// ImageMagick loads its decoders when they are first asked for, which a sandboxed process cannot.
   package let preload: ProcessLauncher.Preload?
   /// SVG and PDF write with the system's fonts.
   package let drawsText: Bool

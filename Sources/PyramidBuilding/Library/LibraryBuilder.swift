@@ -7,7 +7,7 @@ import ZigguratMetadata
 package struct LibraryBuilder: Sendable {
   package let store: any ArchiveStore
   package var options: BuildOptions
-  /// Tile size, format, fidelity, quality and `failOn` are not the program's, which its cells began with.
+  /// Tile size, format, fidelity, quality and `failOn` are not the program's, which its sandboxed processes began with.
   package var hasOwnOptions = false
   /// Threads in all.
   package var jobs: Int
@@ -33,11 +33,12 @@ package struct LibraryBuilder: Sendable {
   package var remote: (any RemoteSources)?
   /// The most that one source may become; nil if whoever builds chose the sources.
   package var allowance: BuildAllowance?
-  /// Whether the file of that path may still be being written. It is refused if it is damaged: what is missing may come.
+  /// Whether the file of that path may still be being written. It is refused if it is damaged: what is missing may
+  /// come.
   package var isGrowing: (@Sendable (_ path: String) -> Bool)?
   /// The password of encrypted PDFs, which only sandboxed processes that read a PDF get; nil if there is none.
   package var pdfPassword: String?
-  /// Seconds that one image may take in a cell.
+  /// Seconds that one image may take in a sandboxed process.
   package var imageTimeout = 600
   /// Called with what is ignored of what stands beside a source, from any thread.
   package var onIgnored: @Sendable (BuildError) -> Void = { _ in }
@@ -108,8 +109,8 @@ package struct LibraryBuilder: Sendable {
     } catch { report(source, .failed(error)) }
   }
 
-  /// Opens and digests the source. The work has an outcome already if the source's archive is what would be built again,
-  /// or if only its metadata has changed.
+  /// Opens and digests the source. The work has an outcome already if the source's archive is what would be built
+  /// again, or if only its metadata has changed.
   /// - Returns: nil for a source that is looked at once more in this run.
   private func begin(_ source: SourceScan.Source) throws(BuildError) -> PictureJob? {
     if isCancelled() { throw .interrupted }
@@ -118,8 +119,8 @@ package struct LibraryBuilder: Sendable {
     if let planned = source.planned, planned != SourcePlan.Version(file.identity) {
       throw BuildError(source.path, "has changed since the plan was made")
     }
-    // Before anything is believed of an archive: earlier versions built previews, and labels as pages. What a digest cache
-    // knows is not read again for that.
+    // Before anything is believed of an archive: earlier versions built previews, and labels as pages. What a digest
+    // cache knows is not read again for that.
     var contents = ledger == nil ? try SourceContents.of(file, options) : nil
     let (digest, pixelDigest) =
       if let ledger {

@@ -7,13 +7,13 @@ import ZigguratFiles
 import ZigguratImaging
 import ZigguratConcurrency
 
-/// One picture that a cell builds, as its builder follows it: what the cell tells is checked, what it wrote is read
-/// back, and then published.
+/// One picture that a sandboxed process builds, as its builder follows it: what the sandboxed process tells is checked,
+/// what it wrote is read back, and then published.
 struct BuildJob {
   /// Why nothing more comes of it.
   enum Stop: Error {
     case process(TerminationReason)
-    /// The builder's own: the cell may be in the middle of its work.
+    /// The builder's own: the sandboxed process may be in the middle of its work.
     case builder(BuildError)
   }
 
@@ -22,7 +22,7 @@ struct BuildJob {
   private let builder: LibraryBuilder
   private let pool: WorkPool
   private let isAlone: Bool
-  /// Its cell was ended, for it might have written on what is published.
+  /// Its sandboxed process was ended, for it might have written on what is published.
   private(set) var hasEndedProcess = false
   private var picture: SandboxedPicture?
   private var reserved = 0
@@ -48,7 +48,7 @@ struct BuildJob {
     deadline = .now + .seconds(builder.imageTimeout)
   }
 
-  /// Until the cell has answered.
+  /// Until the sandboxed process has answered.
   ///
   /// - Parameter files: go with the order.
   mutating func run(_ order: BuildOrder, _ files: [Int32]) throws(Stop) -> PictureResult {
@@ -127,7 +127,7 @@ struct BuildJob {
       return .outcome(.built(try finish(plan, try decode(ResultMessage.self, message))))
     case (BuildMessage.failed, _):
       var error = try decode(FailureMessage.self, message).error(about: work.source.path, named)
-      // A file that another one has replaced is not the cell's to open.
+      // A file that another one has replaced is not the sandboxed process's to open.
       try checkSource()
       error.mayBeOfMachine = PDFPassword.isWrong(error.reason)
       return .outcome(.failed(error))
@@ -147,7 +147,7 @@ struct BuildJob {
     do throws(TerminationReason) { return try BuildMessage.decode(type, message) } catch { throw .process(error) }
   }
 
-  /// Waits for the picture's memory and lets the cell go on.
+  /// Waits for the picture's memory and lets the sandboxed process go on.
   private mutating func begin(_ plan: BuildPlan) throws(Stop) {
     do throws(BuildError) { try pool.check(plan, work.source.path) } catch {
       throw .builder(error)
@@ -274,7 +274,7 @@ struct BuildJob {
   }
 }
 
-/// A picture that a cell has in work.
+/// A picture that a sandboxed process has in work.
 final class SandboxedPicture: PictureInWork, @unchecked Sendable {
   // Sendable: what changes is touched under `monitor` only.
   private let monitor = ConditionLock()
@@ -302,7 +302,7 @@ final class SandboxedPicture: PictureInWork, @unchecked Sendable {
     }
   }
 
-  /// A thread of the cell's takes the place of the caller, who waits for the picture's end.
+  /// A thread of the sandboxed process's takes the place of the caller, who waits for the picture's end.
   func assist() {
     try? process.send(BuildMessage.assist, within: SandboxedProcess.Timeout(seconds: 1))
     monitor.withLock { while !isEnded { monitor.wait() } }

@@ -9,14 +9,14 @@ import ZigguratMetadata
 /// The messages between a builder and its sandboxed process, in this order: `build`; `pages`, or `plan`, then `go`,
 /// tiles and entries if there is no file for them, `progress`, and `built` or `failed`.
 enum BuildMessage {
-  /// To the cell.
+  /// To the sandboxed process.
   static let build: UInt32 = 1
   /// The plan may be carried out: with a descriptor to write the archive into, or with none.
   static let go: UInt32 = 2
   /// One thread more.
   static let assist: UInt32 = 3
 
-  /// From the cell: the source is several pages, each a picture of its own.
+  /// From the sandboxed process: the source is several pages, each a picture of its own.
   static let pages: UInt32 = 11
   static let plan: UInt32 = 12
   /// A tile's number, its CRC-32 and its bytes.
@@ -55,7 +55,7 @@ enum BuildMessage {
   }
 }
 
-/// A picture to be built: what a cell is asked for.
+/// A picture to be built: what a sandboxed process is asked for.
 struct BuildOrder: Codable {
   let path: String
   /// The source's file name.
@@ -114,7 +114,7 @@ struct SourcePage: Codable, Hashable, Sendable {
   var mask: Int?
 }
 
-/// A source of several pages, as a cell tells it.
+/// A source of several pages, as a sandboxed process tells it.
 struct PagesMessage: Codable {
   /// The most pages of a source.
   static let most = NumberList.most
@@ -198,7 +198,7 @@ struct PlanMessage: Codable {
 }
 
 extension BuildPlan {
-  /// Bytes that no archive of the picture has: a cell is not to fill the disk.
+  /// Bytes that no archive of the picture has: a sandboxed process is not to fill the disk.
   var mostBytes: Int { 6 * pyramid.imageSize.width * pyramid.imageSize.height + (128 << 20) }
 }
 

@@ -7,7 +7,7 @@ import ZigguratFiles
 import ZigguratImaging
 import ZigguratConcurrency
 
-/// A cell that builds pictures, one after the other, for a `SandboxedPictureBuilder`.
+/// A sandboxed process that builds pictures, one after the other, for a `SandboxedPictureBuilder`.
 package enum BuildWorker {
   package static let kind = ProcessLauncher.Kind(rawValue: 1)
 

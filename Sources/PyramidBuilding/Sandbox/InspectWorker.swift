@@ -5,7 +5,7 @@ import TileStorage
 package import ZigguratSandbox
 import ZigguratImaging
 
-/// A cell that looks at one source and tells what it is.
+/// A sandboxed process that looks at one source and tells what it is.
 package enum InspectWorker {
   package static let kind = ProcessLauncher.Kind(rawValue: 3)
 
@@ -65,7 +65,7 @@ package enum InspectWorker {
     let process = try server.begin(kind, limits, reading: files, preload: needs.preload)
     defer { process.end() }
     let timeout = SandboxedProcess.Timeout(seconds: seconds)
-    // The path, a NUL and the password, which only a cell that reads a PDF gets.
+    // The path, a NUL and the password, which only a sandboxed process that reads a PDF gets.
     let password: [UInt8] = needs.isPDF ? pdfPassword.map { [0] + Array($0.utf8) } ?? [] : []
     try process.send(look, Array(path.utf8) + password, files: nameless, within: timeout)
     let answer = try process.receive(longest: { _ in BuildMessage.longestTerms }, within: timeout)

@@ -1,7 +1,7 @@
 import TileGeometry
 
-/// The parts of an archive that a cell tells one by one: each once, and in the end all of them. Who writes them relies
-/// on that.
+/// The parts of an archive that a sandboxed process tells one by one: each once, and in the end all of them. Who writes
+/// them relies on that.
 struct ReceivedParts {
   private var tiles: [Bool]
   private var missing: Int

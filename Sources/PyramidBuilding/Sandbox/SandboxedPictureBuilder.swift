@@ -12,17 +12,17 @@ final class SandboxedPictureBuilder: PictureBuilder {
   private let builder: LibraryBuilder
   let pool: WorkPool
   private var process: SandboxedProcess?
-  /// Pictures that the cell was asked for.
+  /// Pictures that the sandboxed process was asked for.
   private var asked = 0
-  /// Paths that the cell may read.
+  /// Paths that the sandboxed process may read.
   private var readable: Set<String> = []
 
-  /// Bytes that a cell may take while it opens a picture, whose need is not known yet.
+  /// Bytes that a sandboxed process may take while it opens a picture, whose need is not known yet.
   static let opening = 256 << 20
-  /// Pictures that may share a cell, one after the other.
+  /// Pictures that may share a sandboxed process, one after the other.
   static let mostPictures = 40
-  /// Bytes of a file up to which a picture may share its cell: photographs, too, for a new process has to ask for
-  /// all its memory anew, which takes a third as long again as a photograph's tiles.
+  /// Bytes of a file up to which a picture may share its sandboxed process: photographs, too, for a new process has to
+  /// ask for all its memory anew, which takes a third as long again as a photograph's tiles.
   private static let small = 32 << 20
 
   init(_ server: ProcessLauncher, _ builder: LibraryBuilder, _ pool: WorkPool) {
@@ -41,7 +41,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
         defer { if isAlone { pool.release(pool.memoryLimit) } }
         if wasFresh || isAlone { try begin(job, isAlone ? [] : upcoming()) }
         let answer = try ask(job, isAlone: isAlone)
-        // Whose cell has nothing else to do; what has pages is asked for again.
+        // Whose sandboxed process has nothing else to do; what has pages is asked for again.
         if isAlone || isLast(job), case .outcome = answer { end() }
         return answer
       } catch {
@@ -59,7 +59,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
     }
   }
 
-  /// Lets go of the cell.
+  /// Lets go of the sandboxed process.
   func end() {
     process?.end()
     process = nil
@@ -108,7 +108,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
     return stat(source.path, &status) == 0 && status.st_size <= small
   }
 
-  /// Whether the cell has nothing to do after this picture.
+  /// Whether the sandboxed process has nothing to do after this picture.
   private func isLast(_ job: PictureJob) -> Bool { job.page == nil && readable.count == 1 }
 
   private func ask(_ job: PictureJob, isAlone: Bool) throws(BuildJob.Stop) -> PictureResult {

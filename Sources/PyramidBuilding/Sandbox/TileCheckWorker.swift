@@ -3,7 +3,7 @@ import TileStorage
 package import ZigguratSandbox
 import ZigguratImaging
 
-/// A cell that decodes one archive's tiles, to tell what is wrong with them.
+/// A sandboxed process that decodes one archive's tiles, to tell what is wrong with them.
 package enum TileCheckWorker {
   package static let kind = ProcessLauncher.Kind(rawValue: 5)
 
@@ -21,7 +21,7 @@ package enum TileCheckWorker {
     }
   }
 
-  /// The cells for the tiles of one archive.
+  /// The sandboxed processes for the tiles of one archive.
   static func pool(_ pyramid: Pyramid, _ format: TileFormat) -> WorkerPool {
     let side = min(pyramid.tileSize + 2 * pyramid.overlap, 1 << 14)
     let memory = 96 << 20 + 2 * format.bytesPerDecodedPixel * side * side
@@ -33,8 +33,8 @@ package enum TileCheckWorker {
   ///
   /// - Parameters:
   ///   - size: that its place demands.
-  ///   - pool: of cells that have seen no other archive's tiles. In a process without cells, which only libraries are
-  ///     used in, the process itself decodes.
+  ///   - pool: of sandboxed processes that have seen no other archive's tiles. In a process without sandboxed
+  ///     processes, which only libraries are used in, the process itself decodes.
   static func fault(
     ofTile bytes: UnsafeRawBufferPointer, _ format: TileFormat, _ size: PixelRect, _ pool: WorkerPool
   ) -> String? {

@@ -9,7 +9,7 @@ import ZigguratMetadata
 package struct SourceInspection: Sendable, Codable {
   private let width, height: Int
   package var size: PixelSize { PixelSize(width: width, height: height)! }
-  /// Whether it is one that a picture can have: what is told by a cell may be a lie.
+  /// Whether it is one that a picture can have: what is told by a sandboxed process may be a lie.
   var isPossible: Bool { PixelSize(width: width, height: height) != nil && pages >= 0 }
   package let bands: Int
   /// libvips' name of the loader, without `load`: `jpeg`, `tiff`.
@@ -51,8 +51,8 @@ package struct SourceInspection: Sendable, Codable {
   /// process.
   ///
   /// - Parameter name: as the file was sent.
-  /// - Returns: the slide, which is not built as an upload, since its decoders are not for untrusted files; and `raw` or
-  ///   `tiff`, which may begin alike. Each is nil for any other file.
+  /// - Returns: the slide, which is not built as an upload, since its decoders are not for untrusted files; and `raw`
+  ///   or `tiff`, which may begin alike. Each is nil for any other file.
   package static func kind(
     ofUploadAt path: String, name: String
   ) throws(BuildError) -> (slide: SlideFormat?, format: ImageFormat?) {
@@ -67,11 +67,11 @@ package struct SourceInspection: Sendable, Codable {
     try SourceFile(path: path).digest()
   }
 
-  /// Looks at a source: in a cell, in a process that has them.
+  /// Looks at a source: in a sandboxed process, in a process that has them.
   ///
   /// - Parameters:
-  ///   - options: of a build, which the route depends on; a cell's are those of the whole program.
-  ///   - seconds: that it may take in a cell.
+  ///   - options: of a build, which the route depends on; a sandboxed process's are those of the whole program.
+  ///   - seconds: that it may take in a sandboxed process.
   ///   - pdfPassword: of an encrypted PDF; nil if there is none.
   package init(
     path: String, options: BuildOptions, seconds: Int = 120, pdfPassword: String? = nil

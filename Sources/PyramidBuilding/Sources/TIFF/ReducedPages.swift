@@ -2,7 +2,7 @@ import ZigguratImaging
 
 /// Pages of a TIFF file whose sizes are those of a pyramid, and whose tags do not say whether they are its levels.
 enum ReducedPages {
-  /// Cells of the grid in which two pages are compared, at most, on each side.
+  /// Sandboxed processes of the grid in which two pages are compared, at most, on each side.
   private static let mostCells = 64
   /// Pixels on each side below which a page says little about the one before it.
   private static let leastSide = 32

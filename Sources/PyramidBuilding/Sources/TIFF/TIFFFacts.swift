@@ -10,8 +10,8 @@ struct TIFFFacts {
   private let bytes: (Int, Int) -> [UInt8]?
   private let order: ByteOrder
   private var directories = 0
-  /// Fields that may yet come, and bytes of their values: they are held in the memory of who builds, not of a cell,
-  /// several times over. Of a million tiles places and lengths have 8 MB.
+  /// Fields that may yet come, and bytes of their values: they are held in the memory of who builds, not of a sandboxed
+  /// process, several times over. Of a million tiles places and lengths have 8 MB.
   private var (fieldsLeft, bytesLeft) = (1 << 18, 16 << 20)
 
   /// Reads the directories of a TIFF file.
