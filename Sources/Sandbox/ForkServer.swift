@@ -43,7 +43,7 @@ struct ForkServer {
 
   /// Serves until the process that started it is gone.
   mutating func run(preload: () -> Void, rehearsal: () -> Void) -> Never {
-    _ = sandbox_set_name("ziggurat-cells")
+    _ = sandbox_set_name("ziggurat-zygote")
     preload()
     rehearsal()
     if !Self.isAlone { _exit(Self.hasThreads) }
@@ -211,7 +211,7 @@ struct ForkServer {
     _ channel: Int32, _ limits: SandboxLimits, _ files: [Int32], _ work: @escaping WorkerMain,
     childOf server: pid_t
   ) -> Never {
-    _ = sandbox_set_name("ziggurat-cell")
+    _ = sandbox_set_name("ziggurat-worker")
     _ = sandbox_prctl(PR_SET_PDEATHSIG, UInt(SIGKILL))
     if getppid() != server { _exit(0) }
     setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Int32(clamping: limits.niceness))

@@ -16,7 +16,7 @@ import ZigguratTestSupport
   }()
 
   static let probe = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    .deletingLastPathComponent().appendingPathComponent("ziggurat-cell-probe").path
+    .deletingLastPathComponent().appendingPathComponent("ziggurat-worker-probe").path
 
   static let isConfined = ProcessLauncher.kernelLack == nil
 

@@ -1,6 +1,6 @@
 """The processes that a process of ours started, seen from outside: which there are, their memory and files.
 
-What decodes strangers' bytes is a cell, a process called `ziggurat-cell`; one called `ziggurat-cells` makes them.
+What decodes strangers' bytes is a cell, a process called `ziggurat-worker`; one called `ziggurat-zygote` makes them.
 """
 
 import os
@@ -10,7 +10,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-CELL, NURSERY = "ziggurat-cell", "ziggurat-cells"
+CELL, NURSERY = "ziggurat-worker", "ziggurat-zygote"
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
