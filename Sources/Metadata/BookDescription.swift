@@ -103,25 +103,25 @@ package struct BookDescription: Hashable, Sendable {
 
   /// Returns the metadata of the book. Missing creators and rights are taken from its first page.
   /// - Parameter title: the title that all of its pages have.
-  package func words(besides first: ImageMetadata, title: String?) -> ImageMetadata {
-    var words = metadata
-    if words.title == nil, words.titles.isEmpty {
-      words.title = title
-      if title != nil, title == first.title { words.titles = first.titles }
+  package func merged(besides first: ImageMetadata, title: String?) -> ImageMetadata {
+    var merged = metadata
+    if merged.title == nil, merged.titles.isEmpty {
+      merged.title = title
+      if title != nil, title == first.title { merged.titles = first.titles }
     }
-    if words.creators.isEmpty { words.creators = first.creators }
-    words.date = words.date ?? first.date
-    words.place = words.place ?? first.place
-    if words.rights == nil, words.license == nil {
-      words.rights = first.rights
-      words.license = first.license
-      words.webStatement = first.webStatement
-      words.usageTerms = words.usageTerms ?? first.usageTerms
+    if merged.creators.isEmpty { merged.creators = first.creators }
+    merged.date = merged.date ?? first.date
+    merged.place = merged.place ?? first.place
+    if merged.rights == nil, merged.license == nil {
+      merged.rights = first.rights
+      merged.license = first.license
+      merged.webStatement = first.webStatement
+      merged.usageTerms = merged.usageTerms ?? first.usageTerms
     }
-    words.source = words.source ?? first.source
-    words.credit = words.credit ?? first.credit
-    if words.keywords.isEmpty { words.keywords = first.keywords }
-    return words
+    merged.source = merged.source ?? first.source
+    merged.credit = merged.credit ?? first.credit
+    if merged.keywords.isEmpty { merged.keywords = first.keywords }
+    return merged
   }
 }
 
@@ -369,7 +369,7 @@ extension BookDescription: Codable {
     _ text: String, _ key: Key
   ) throws -> Word where Word.RawValue == String {
     if let word = Word(rawValue: text) { return word }
-    let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
-    throw Refusal("has the \(key.rawValue) '\(text.prefix(40))'; it takes \(words)")
+    let merged = Word.allCases.map(\.rawValue).joined(separator: ", ")
+    throw Refusal("has the \(key.rawValue) '\(text.prefix(40))'; it takes \(merged)")
   }
 }

@@ -42,7 +42,7 @@ extension LibraryHandler {
     if let cover = found.entry.cover, let reference = found.book, let book = describedBook(reference) {
       // Without a cover of its own, a book has its first page as its cover.
       let first = book.cover == nil ? nil : firstPage(ofBook: reference)?.metadata
-      found.entry.metadata = book.words(besides: first ?? found.entry.metadata, title: cover.title)
+      found.entry.metadata = book.merged(besides: first ?? found.entry.metadata, title: cover.title)
       found.entry.cover?.title = found.entry.metadata.title
     }
     return ImageDescription(item: found, base: base)
