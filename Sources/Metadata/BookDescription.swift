@@ -365,11 +365,11 @@ extension BookDescription: Codable {
     return line.isEmpty ? nil : line
   }
 
-  private static func one<Word: RawRepresentable & CaseIterable>(
+  private static func one<Keyword: RawRepresentable & CaseIterable>(
     _ text: String, _ key: Key
-  ) throws -> Word where Word.RawValue == String {
-    if let word = Word(rawValue: text) { return word }
-    let merged = Word.allCases.map(\.rawValue).joined(separator: ", ")
+  ) throws -> Keyword where Keyword.RawValue == String {
+    if let keyword = Keyword(rawValue: text) { return keyword }
+    let merged = Keyword.allCases.map(\.rawValue).joined(separator: ", ")
     throw Refusal("has the \(key.rawValue) '\(text.prefix(40))'; it takes \(merged)")
   }
 }
