@@ -43,22 +43,22 @@ extension ImageMetadata {
   init(_ file: MetadataFile, of origin: Origin = .picture) {
     self.init()
     // In a picture, text may be a program's filler; in a sidecar, a person has written it.
-    func written(_ text: String?) -> String? { origin == .picture ? Self.words(text) : text }
+    func written(_ text: String?) -> String? { origin == .picture ? Self.meaningfulText(text) : text }
     func titled(_ text: String?) -> String? {
       origin == .picture ? text.flatMap { MachineText.isSuspected($0, isTitle: true) ? nil : $0 } : text
     }
     title =
       titled(file.alternative("Xmp.dc.title")) ?? titled(file.text("Iptc.Application2.ObjectName"))
       ?? titled(file.text("Xmp.photoshop.Headline")) ?? titled(file.text("Iptc.Application2.Headline"))
-      ?? Self.words(file.text("Exif.Image.XPTitle")) ?? Self.words(file.text("Png.Title"))
+      ?? Self.meaningfulText(file.text("Exif.Image.XPTitle")) ?? Self.meaningfulText(file.text("Png.Title"))
     titles = file.alternatives("Xmp.dc.title").filter { titled($0.value) != nil }
     caption =
       written(file.alternative("Xmp.dc.description")) ?? written(file.text("Iptc.Application2.Caption"))
-      ?? Self.words(file.text("Exif.Image.ImageDescription"))
-      ?? Self.words(Self.comment(file.text("Exif.Photo.UserComment")))
-      ?? Self.words(file.text("Exif.Image.XPComment"))
-      ?? Self.words(file.alternative("Xmp.exif.UserComment"))
-      ?? Self.words(file.text("Png.Description")) ?? Self.words(file.text("Png.Comment"))
+      ?? Self.meaningfulText(file.text("Exif.Image.ImageDescription"))
+      ?? Self.meaningfulText(Self.comment(file.text("Exif.Photo.UserComment")))
+      ?? Self.meaningfulText(file.text("Exif.Image.XPComment"))
+      ?? Self.meaningfulText(file.alternative("Xmp.exif.UserComment"))
+      ?? Self.meaningfulText(file.text("Png.Description")) ?? Self.meaningfulText(file.text("Png.Comment"))
       ?? written(file.alternative("Xmp.iptc.ExtDescrAccessibility"))
       ?? written(file.alternative("Xmp.iptc.AltTextAccessibility"))
     creators = Self.unique(
@@ -156,7 +156,7 @@ extension ImageMetadata {
   }
 
   /// Returns the text, or nil if it is a filler that cameras, microscopes and programs write without a person's action.
-  private static func words(_ text: String?) -> String? {
+  private static func meaningfulText(_ text: String?) -> String? {
     text.flatMap { MachineText.isSuspected($0) ? nil : $0 }
   }
 
