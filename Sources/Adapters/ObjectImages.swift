@@ -36,7 +36,7 @@ package final class ObjectImages: RemoteImageSource {
     ) { name in
       switch name {
       case BuildRecord.entryName: row.build
-      case ImageMetadata.entryName: row.words
+      case ImageMetadata.entryName: row.metadata
       default: nil
       }
     }
@@ -150,7 +150,7 @@ package final class ObjectImages: RemoteImageSource {
     return ArchiveRow(
       id: image.id, generation: listed.generation, digest: image.digestText, etag: listed.pin.etag,
       byteCount: listed.pin.byteCount, pyramid: listed.pyramid, format: listed.format,
-      build: listed.entries(BuildRecord.entryName) ?? [], words: listed.entries(ImageMetadata.entryName) ?? []
+      build: listed.entries(BuildRecord.entryName) ?? [], metadata: listed.entries(ImageMetadata.entryName) ?? []
     )
   }
 }

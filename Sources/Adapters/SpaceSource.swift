@@ -31,10 +31,10 @@ package struct SpaceSource: OpenSpace {
   package func images() throws(StorageError) -> [SourceImage] {
     let sidecars = try space.sidecarFiles()
     return try space.files().map { file in
-      let words = sidecars[file.id].map { path in
-        SourceImage.Words(path: path) { [space] in (try? space.sidecar(ofID: file.id)) ?? nil }
+      let metadata = sidecars[file.id].map { path in
+        SourceImage.SidecarReader(path: path) { [space] in (try? space.sidecar(ofID: file.id)) ?? nil }
       }
-      return SourceImage(id: file.id, path: file.path, sidecar: words) { [space] () throws(StorageError) in
+      return SourceImage(id: file.id, path: file.path, sidecar: metadata) { [space] () throws(StorageError) in
         do throws(StorageError) {
           if let archive = try space.servedArchive(ofID: file.id) { return archive }
         } catch  where error.kind == .notFound {

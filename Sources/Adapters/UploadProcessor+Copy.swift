@@ -36,13 +36,13 @@ extension UploadProcessor {
           try uploads.assign(image, for: upload)
           try build(upload, SourceScan.Source(path: path, id: image), builder)
         })
-      let words = original.entry.metadata
+      let metadata = original.entry.metadata
       let microns = original.archive.buildRecord?.micronsPerPixel
       let isTold = try builder.store.rewrite(id: image) { record, _ in
         var record = record
         // A pixel stays a pixel; square ones, however they are turned.
         record.micronsPerPixel = copy.turn % 180 == 0 ? microns : microns?.reversed()
-        return ArchiveMetadata(record, own: words, told: words)
+        return ArchiveMetadata(record, own: metadata, told: metadata)
       }
       guard isTold else {
         throw BuildError(path, "its metadata cannot be written at present", isTemporary: true)

@@ -96,14 +96,14 @@ extension Catalog {
     package let id: ImageID
     /// Differs with every version of what says so; 0 where nothing does.
     package let stamp: Int
-    package let words: ImageMetadata
+    package let metadata: ImageMetadata
     /// The name or the number of the cover page; nil for the first page.
     package let cover: String?
 
-    package init(id: ImageID, stamp: Int, words: ImageMetadata, cover: String?) {
+    package init(id: ImageID, stamp: Int, metadata: ImageMetadata, cover: String?) {
       self.id = id
       self.stamp = stamp
-      self.words = words
+      self.metadata = metadata
       self.cover = cover
     }
   }
@@ -126,10 +126,10 @@ extension Catalog {
           + "ON CONFLICT (id) DO UPDATE SET "
           + "stamp = excluded.stamp, title = excluded.title, date = excluded.date, search = excluded.search, cover = excluded.cover",
         books.map { book in
-          let search = book.words.isEmpty ? SQLValue.null : .words(SearchTerms.text(of: book.id, book.words))
+          let search = book.metadata.isEmpty ? SQLValue.null : .metadata(SearchTerms.text(of: book.id, book.metadata))
           return [
-            .text(book.id.text), .integer(book.stamp), SQLValue(book.words.title),
-            SQLValue(CatalogSchema.sortable(book.words.date)), search,
+            .text(book.id.text), .integer(book.stamp), SQLValue(book.metadata.title),
+            SQLValue(CatalogSchema.sortable(book.metadata.date)), search,
             SQLValue(book.cover),
           ]
         })

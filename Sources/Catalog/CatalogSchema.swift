@@ -46,7 +46,7 @@ enum CatalogSchema {
       // What a cover tells of its book is known once all of its pages are written.
       .null, .null, entry.isMoving ? .integer(1) : .null, .text(entry.item.text),
       .text(entry.item.folder.map { "\($0)/" } ?? ""),
-      entry.pyramid == nil ? .null : .words(entry.searchText), .text(NaturalOrder.key(entry.id.text)),
+      entry.pyramid == nil ? .null : .metadata(entry.searchText), .text(NaturalOrder.key(entry.id.text)),
       SQLValue(isSingle ? NaturalOrder.key(entry.id.text) : nil),
       .text(CatalogEntry.key(ofShown: entry.shownName)),
       .null, .null, .null,
@@ -79,9 +79,9 @@ enum CatalogSchema {
     entry.format = row.text(8) ?? ""
     entry.generation = UInt64(bitPattern: Int64(row.integer(9)))
     let keywords = row.text(16).flatMap { try? InputLimit.metadata.json.decode([String].self, from: $0.utf8) }
-    let words = row.text(22).flatMap { ImageMetadata(json: Data($0.utf8)) }
+    let metadata = row.text(22).flatMap { ImageMetadata(json: Data($0.utf8)) }
     entry.metadata =
-      words
+      metadata
       ?? ImageMetadata(
         title: row.text(10), caption: row.text(11), creators: row.text(12).map { [$0] } ?? [],
         date: row.text(13), place: row.text(14), rights: row.text(15), keywords: keywords ?? [])

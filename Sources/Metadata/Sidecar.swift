@@ -130,10 +130,10 @@ package struct Sidecar: Sendable, Codable {
   /// Whether the edit can be read from the result: Exiv2 writes a namespace's name unescaped, with its quotes.
   private static func holds(_ xmp: [UInt8], _ edit: MetadataEdit) -> Bool {
     guard let file = MetadataFile(xmp: xmp) else { return false }
-    let words = ImageMetadata(file, of: .sidecar)
+    let metadata = ImageMetadata(file, of: .sidecar)
     func isThere(_ wanted: String?, _ found: String?) -> Bool { wanted?.isEmpty != false || found != nil }
-    return isThere(edit.title, words.title) && isThere(edit.caption, words.caption)
-      && (edit.keywords?.isEmpty != false || !words.keywords.isEmpty)
+    return isThere(edit.title, metadata.title) && isThere(edit.caption, metadata.caption)
+      && (edit.keywords?.isEmpty != false || !metadata.keywords.isEmpty)
   }
 
   private static let empty =

@@ -25,7 +25,7 @@ package struct PictureMove: Sendable {
     defer { withExtendedLifetime(lock) {} }
     let enclosure = try RootDirectory(library)
     let archive = try TileArchive(path: path, within: enclosure)
-    let sidecar = try Self.words(ofArchive: path, enclosure)
+    let sidecar = try Self.metadata(ofArchive: path, enclosure)
     var entries: [(name: String, bytes: [UInt8])] = []
     // An entry that others named as originals are is none.
     for name in archive.entryNames where name != "\(archive.name).dzi" && !name.hasPrefix(Self.originalPrefix)
@@ -75,10 +75,10 @@ package struct PictureMove: Sendable {
     defer { withExtendedLifetime(lock) {} }
     let (content, sidecar) = try Self.content(id, sealed, space)
     let entries = content.filter { !$0.name.hasPrefix(Self.originalPrefix) }
-    let words = try Self.words(ofArchive: path, RootDirectory(library))
-    try Self.requireSame(id, "the library", metadata: sidecar, words)
+    let metadata = try Self.metadata(ofArchive: path, RootDirectory(library))
+    try Self.requireSame(id, "the library", metadata: sidecar, metadata)
     func publish() throws(StorageError) {
-      guard let sidecar, words == nil else { return }
+      guard let sidecar, metadata == nil else { return }
       try SidecarFile.publish(sidecar, to: SidecarFile.place(ofArchive: path))
     }
     if access(path, F_OK) == 0 {
@@ -248,20 +248,20 @@ package struct PictureMove: Sendable {
 
   /// Returns the content of an archive's sidecar; nil if there is none, or it is empty. Of two sidecars with metadata one
   /// would be lost.
-  private static func words(
+  private static func metadata(
     ofArchive path: String, _ enclosure: RootDirectory
   ) throws(StorageError) -> [UInt8]? {
-    var words: [UInt8]?
+    var metadata: [UInt8]?
     for file in SidecarFile.all(ofArchive: path) {
       let bytes = try file.contents(within: enclosure)
-      guard !bytes.isEmpty, bytes != words else { continue }
-      guard words == nil else {
+      guard !bytes.isEmpty, bytes != metadata else { continue }
+      guard metadata == nil else {
         throw StorageError(
           "move \(path)", "it has two sidecars with different metadata; remove one of them", code: EEXIST)
       }
-      words = bytes
+      metadata = bytes
     }
-    return words
+    return metadata
   }
 
   /// Inside sealed archives of before there were sealed sidecars.
@@ -296,12 +296,12 @@ package struct PictureMove: Sendable {
   /// Gives a picture that the space has already the metadata of the one that is moved there.
   /// - Parameter place: what the space is called in errors.
   private static func add(
-    _ words: [UInt8]?, to id: ImageID, _ sealed: SealedArchive, _ place: String, _ space: PrivateSpace
+    _ metadata: [UInt8]?, to id: ImageID, _ sealed: SealedArchive, _ place: String, _ space: PrivateSpace
   ) throws(StorageError) {
     let old = sealed.entry(sidecar)
     _ = try space.changeSidecar(ofID: id) { (there) throws(StorageError) in
-      try requireSame(id, place, metadata: words, there.isEmpty ? old : there)
-      return there.isEmpty && old == nil ? words : nil
+      try requireSame(id, place, metadata: metadata, there.isEmpty ? old : there)
+      return there.isEmpty && old == nil ? metadata : nil
     }
   }
 

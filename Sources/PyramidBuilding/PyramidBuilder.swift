@@ -65,9 +65,9 @@ public struct PyramidBuilder: Sendable {
   /// Builds the archive of a file on the caller's thread and others.
   package func build(_ source: String, to destination: String, name: String) throws(BuildError) -> Report {
     let file = try SourceFile(path: source)
-    let words = try SourceSidecar(ofSourceAt: source)?.words() ?? .none
+    let metadata = try SourceSidecar(ofSourceAt: source)?.metadata() ?? .none
     let digest = try file.digest(isCancelled)
-    return try build(file, digest: digest, words: words) { (pyramid, format) throws(StorageError) in
+    return try build(file, digest: digest, metadata: metadata) { (pyramid, format) throws(StorageError) in
       try SZIWriter(destination: destination, name: name, pyramid: pyramid, format: format)
     }
   }
@@ -131,7 +131,7 @@ public struct PyramidBuilder: Sendable {
   func build(
     _ file: SourceFile, page: SourcePage? = nil, folio: String? = nil, associated: AssociatedImage? = nil,
     digest: String,
-    words: SourceMetadata, for host: (any BuildHost)? = nil,
+    metadata: SourceMetadata, for host: (any BuildHost)? = nil,
     into makeWriter: (Pyramid, TileFormat) throws(StorageError) -> any ArchiveWriter
   ) throws(BuildError) -> Report {
     let source = file.path
@@ -186,7 +186,7 @@ public struct PyramidBuilder: Sendable {
       }
       record.associatedImages = try SourceAssociates.append(of: route, to: writer)
       if let (animation, bytes) = animation { try writer.append(animation.entryName, bytes) }
-      try words.words(
+      try metadata.metadata(
         record, own: associated == nil ? route.metadata(isPage: page != nil) : .init()
       )
       .append(to: writer)

@@ -18,7 +18,7 @@ import ZigguratTestSupport
     let shown: String
     let size: Int
     /// The words of `vocabulary` that it has, a bit for each.
-    let words: Int
+    let metadata: Int
     let isBig: Bool
     static let vocabulary = ["common", "third", "seldom", "late", "last"]
 
@@ -33,7 +33,7 @@ import ZigguratTestSupport
         number % 20 != 0, number % 3 == 1, number % 1000 == 1, (20_000..<25_000).contains(number),
         number == 59_999,
       ]
-      words = has.enumerated().reduce(0) { $0 | ($1.element ? 1 << $1.offset : 0) }
+      metadata = has.enumerated().reduce(0) { $0 | ($1.element ? 1 << $1.offset : 0) }
     }
 
     /// Returns its sort key.
@@ -53,7 +53,7 @@ import ZigguratTestSupport
     let place = "CASE WHEN n < 25000 THEN 'big' ELSE \(letter)(97 + n % 26) END"
     let id = "\(place) || '/p' || CAST(1000000 + n AS text)"
     let key = "\(place) || '/p7' || CAST(1000000 + n AS text)"
-    let words =
+    let metadata =
       "'x' || CASE WHEN n % 20 <> 0 THEN ' common' ELSE '' END || CASE WHEN n % 3 = 1 THEN ' third' ELSE '' END "
       + "|| CASE WHEN n % 1000 = 1 THEN ' seldom' ELSE '' END "
       + "|| CASE WHEN n >= 20000 AND n < 25000 THEN ' late' ELSE '' END || CASE WHEN n = 59999 THEN ' last' ELSE '' END"
@@ -66,7 +66,7 @@ import ZigguratTestSupport
             + "SELECT \(id), 1, 1, 1, 0, 10 + n * 31 % 977, 10, 256, 0, 'jpg', 1, \(id), '', \(key), \(key), "
             + "'t' || CAST(10000 + n * 1047 % 5000 AS text), "
             + "CASE WHEN n % 3 = 0 THEN NULL ELSE CAST(1800 + n * 7919 % 200 AS text) END, '[]', "
-            + (kind == .sqlite ? words : "CAST(\(words) AS tsvector)") + " FROM row")
+            + (kind == .sqlite ? metadata : "CAST(\(metadata) AS tsvector)") + " FROM row")
       }
     }
     guard kind == .postgreSQL else { return }
@@ -100,7 +100,7 @@ import ZigguratTestSupport
             Row.vocabulary.enumerated().reduce(0) { $0 | ($1.element.hasPrefix(word) ? 1 << $1.offset : 0) }
           }
           var expected: [String] = []
-          for row in listed where wanted.allSatisfy({ $0 & row.words != 0 }) { expected.append(row.id) }
+          for row in listed where wanted.allSatisfy({ $0 & row.metadata != 0 }) { expected.append(row.id) }
           var (found, cursor): ([String], String?) = ([], nil)
           for _ in 0..<3 {
             let page = try catalog.list(scope, by: order, after: cursor, limit: 37, containing: text)

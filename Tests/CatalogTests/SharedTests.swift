@@ -29,7 +29,7 @@ import ZigguratTestSupport
       etag: "e-\(generation)",
       byteCount: 999, pyramid: Pyramid(imageSize: PixelSize(width: 300, height: 200)!, tileSize: 256)!,
       format: .jpeg,
-      build: Array(#"{"a":"ü"}"#.utf8), words: Array("{}".utf8))
+      build: Array(#"{"a":"ü"}"#.utf8), metadata: Array("{}".utf8))
   }
 
   static func change(_ rows: [ArchiveRow], gone: [ImageID] = []) -> ArchiveChange {

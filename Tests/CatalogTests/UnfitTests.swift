@@ -30,11 +30,11 @@ import ZigguratTestSupport
   func `what is very long is listed and found`(kind: DatabaseKind) throws {
     let catalog = try kind.catalog(in: folder)
     let digits = (0..<6000).map { _ in String(Int.random(in: 0...9)) }.joined()
-    let words = (0..<30_000).map { _ in Self.noise(9) }.joined(separator: " ")
+    let metadata = (0..<30_000).map { _ in Self.noise(9) }.joined(separator: " ")
     let marked = String(repeating: "a" + String(repeating: "\u{200d}\u{1f469}", count: 60), count: 300)
     let entries = [
       Self.entry("date", ImageMetadata(date: "2001-02-03T04:05:06." + digits)),
-      Self.entry("words", ImageMetadata(caption: "quay " + words)),
+      Self.entry("words", ImageMetadata(caption: "quay " + metadata)),
       Self.entry("one", ImageMetadata(caption: "mole " + Self.noise(200_000))),
       Self.entry("title", ImageMetadata(title: marked)), Self.entry("plain", ImageMetadata(title: "Quay")),
     ]

@@ -34,9 +34,9 @@ struct ObjectDirectoryTests {
       let record = ListedRecord(
         digest: SHA256.of(Array(name.utf8)), etag: "\"e1\"", byteCount: 9, generation: 5,
         pyramid: Pyramid(imageSize: PixelSize(width: 600, height: 400)!, tileSize: 256)!, format: .jpeg,
-        text: .nothing, build: 0..<0, words: 0..<0)
+        text: .nothing, build: 0..<0, metadata: 0..<0)
       return IndexEntry.text(
-        image: ImageID(name)!, record, build: Array("{}".utf8), words: Array("{\"title\":\"\(name)\"}".utf8))
+        image: ImageID(name)!, record, build: Array("{}".utf8), metadata: Array("{\"title\":\"\(name)\"}".utf8))
     }
 
     func put(_ name: String, _ lines: [[UInt8]]) {

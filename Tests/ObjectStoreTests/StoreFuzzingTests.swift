@@ -84,9 +84,9 @@ import ZigguratTestSupport
     let record = ListedRecord(
       digest: digest, etag: "\"e1\"", byteCount: 9, generation: generation,
       pyramid: Pyramid(imageSize: PixelSize(width: 600, height: 400)!, tileSize: 256)!, format: .jpeg,
-      text: .nothing, build: 0..<0, words: 0..<0)
+      text: .nothing, build: 0..<0, metadata: 0..<0)
     return IndexEntry.text(
-      image: id, record, build: Array("{}".utf8), words: Array("{\"title\":\"\(id)\"}".utf8))
+      image: id, record, build: Array("{}".utf8), metadata: Array("{\"title\":\"\(id)\"}".utf8))
   }
 
   private static func error(_ body: () throws(StorageError) -> Void) -> StorageError? {

@@ -21,12 +21,12 @@ import ZigguratTestSupport
   @Test func nothingReadableIsOnTheDisk() throws {
     let space = try SmallSpace()
     try space.write("family/grandmother's letters", version: 1)
-    let words = ["grandmother", "family", "JFIF", "Exif", "tile", "vendor", "jpg", "note", "entries", "{\""]
+    let metadata = ["grandmother", "family", "JFIF", "Exif", "tile", "vendor", "jpg", "note", "entries", "{\""]
     let names = space.folder.names()
     #expect(try space.names().count == 1)
     for name in names where !name.hasPrefix(".") {
       let bytes = Data(try space.bytes(name))
-      for word in words {
+      for word in metadata {
         #expect(!name.contains(word))
         // Three letters come up by chance, once in some five hundred runs.
         if word.utf8.count > 3 { #expect(bytes.range(of: Data(word.utf8)) == nil, "\(word) in \(name)") }
@@ -160,10 +160,10 @@ import ZigguratTestSupport
         flags = line
       }
     }
-    let words = try #require(flags).split(separator: " ")
-    #expect(words.contains("lo"))
-    #expect(words.contains("dd"))
-    #expect(!words.contains("wr"))
+    let metadata = try #require(flags).split(separator: " ")
+    #expect(metadata.contains("lo"))
+    #expect(metadata.contains("dd"))
+    #expect(!metadata.contains("wr"))
     _ = key.bytes.count
   }
 

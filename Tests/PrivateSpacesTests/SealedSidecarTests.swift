@@ -9,25 +9,25 @@ import ZigguratTestSupport
 @Suite struct SealedSidecarTests {
   private let small: SmallSpace
   private let space: PrivateSpace
-  private static let words = Array("<x:xmpmeta>grandmother</x:xmpmeta>".utf8)
+  private static let metadata = Array("<x:xmpmeta>grandmother</x:xmpmeta>".utf8)
 
   init() throws {
     small = try SmallSpace()
     try small.write("a", version: 1)
     try small.write("b", version: 1)
     space = try small.open()
-    #expect(try space.changeSidecar(ofID: "a") { $0.isEmpty ? Self.words : nil })
+    #expect(try space.changeSidecar(ofID: "a") { $0.isEmpty ? Self.metadata : nil })
   }
 
   /// As a process that starts now opens it.
   private func index() throws -> SpaceIndex { try small.open().index() }
 
   @Test func wordsStayWhenThePictureIsWrittenAnew() throws {
-    #expect(try small.open().sidecar(ofID: "a") == Self.words)
+    #expect(try small.open().sidecar(ofID: "a") == Self.metadata)
     #expect(try small.open().sidecar(ofID: "b") == nil)
     try small.write("a", version: 2)
-    #expect(try small.open().sidecar(ofID: "a") == Self.words)
-    #expect(try space.changeSidecar(ofID: "none") { _ in Self.words } == false)
+    #expect(try small.open().sidecar(ofID: "a") == Self.metadata)
+    #expect(try space.changeSidecar(ofID: "none") { _ in Self.metadata } == false)
     let before = try index()
     #expect(try space.changeSidecar(ofID: "a") { _ in nil })
     #expect(try index() == before, "nothing to write, nothing written")
@@ -36,7 +36,7 @@ import ZigguratTestSupport
   @Test func everyFlippedByteIsRefused() throws {
     let file = try #require(try index().entries["a"]?.sidecar?.file)
     let whole = try small.bytes(file)
-    #expect(whole.count > Self.words.count + 1024)
+    #expect(whole.count > Self.metadata.count + 1024)
     for place in stride(from: 0, to: whole.count, by: 19) {
       var damaged = whole
       damaged[place] ^= 1 << UInt8(place % 8)
@@ -47,7 +47,7 @@ import ZigguratTestSupport
     #expect(throws: StorageError.self) { try space.archive(ofID: "a") }
     #expect(try space.archive(ofID: "b") != nil)
     try small.put(whole, into: file)
-    #expect(try space.sidecar(ofID: "a") == Self.words)
+    #expect(try space.sidecar(ofID: "a") == Self.metadata)
   }
 
   @Test func olderAndForeignOnesAreRefused() throws {
@@ -77,7 +77,7 @@ import ZigguratTestSupport
     #expect(try space.deletions(since: 999).map(\.name) == [name])
     let back = try #require(try space.restore(name, since: 999))
     #expect(back.restored == ["a"] && back.conflicts.isEmpty)
-    #expect(try small.open().sidecar(ofID: "a") == Self.words)
+    #expect(try small.open().sidecar(ofID: "a") == Self.metadata)
     _ = try space.delete(["a"], at: 1000)
     try space.purgeDeleted(until: 1000)
     #expect(try files.subtracting(small.names()).count == 2)

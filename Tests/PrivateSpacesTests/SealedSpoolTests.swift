@@ -29,8 +29,8 @@ import ZigguratTestSupport
 
   @Test func earlierByteIsGoneOnFrom() throws {
     let spool = try SealedSpool(folder: folder.path)
-    for (words, position) in [("grand", 0), ("mother", 5), ("father, much longer", 5), ("pa", 5), ("!", 7)] {
-      try write(words, at: position, to: spool)
+    for (metadata, position) in [("grand", 0), ("mother", 5), ("father, much longer", 5), ("pa", 5), ("!", 7)] {
+      try write(metadata, at: position, to: spool)
     }
     #expect(try text(spool) == "grandpa!")
     for position in [6, 9, 100] {

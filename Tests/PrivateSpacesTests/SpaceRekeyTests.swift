@@ -9,7 +9,7 @@ import ZigguratTestSupport
 @Suite struct SpaceRekeyTests {
   private let small: SmallSpace
   private let deletion: String
-  private static let words = Array("<x:xmpmeta>grandmother</x:xmpmeta>".utf8)
+  private static let metadata = Array("<x:xmpmeta>grandmother</x:xmpmeta>".utf8)
   private static let ids: [ImageID] = ["a", "b", "c"]
 
   init() throws {
@@ -19,7 +19,7 @@ import ZigguratTestSupport
     try small.folder.replace(SpaceFolder.keyringName, with: keyring.bytes)
     for id in Self.ids + ["deleted"] { try small.write(id, version: 1) }
     let space = try small.open()
-    _ = try space.changeSidecar(ofID: "b") { _ in Self.words }
+    _ = try space.changeSidecar(ofID: "b") { _ in Self.metadata }
     try space.change { index in
       index.entries["c"]!.origin = "where it came from"
       return []
@@ -54,7 +54,7 @@ import ZigguratTestSupport
       #expect(archive.entry(SmallSpace.entryName) == SmallSpace.note(version: 1), what)
       #expect(archive.otherFaults.isEmpty, what)
     }
-    #expect(try space.sidecar(ofID: "b") == Self.words, what)
+    #expect(try space.sidecar(ofID: "b") == Self.metadata, what)
     #expect(try space.deletions(since: 0).map(\.name) == [deletion], what)
     #expect(try space.index().entries["c"]?.origin == "where it came from", what)
   }
@@ -167,14 +167,14 @@ import ZigguratTestSupport
       do {
         try small.write("b", version: 2, in: other)
         try other.remove(id: "c")
-        _ = try other.changeSidecar(ofID: "a") { _ in Self.words }
+        _ = try other.changeSidecar(ofID: "a") { _ in Self.metadata }
       } catch { Issue.record(error) }
     }
     #expect(outcome == .done)
     let space = try open(small.folder)
     #expect(try space.ids() == ["a", "b"])
     #expect(try space.archive(ofID: "b")?.copy(1) == SmallSpace.tile(1, version: 2))
-    #expect(try space.sidecar(ofID: "a") == Self.words && space.sidecar(ofID: "b") == Self.words)
+    #expect(try space.sidecar(ofID: "a") == Self.metadata && space.sidecar(ofID: "b") == Self.metadata)
     #expect(!small.folder.names().contains(where: small.keys.made))
     // Copies of what went meanwhile are cleared away by the next who opens the space.
     #expect(
@@ -190,7 +190,7 @@ import ZigguratTestSupport
     #expect(requests.isNew(), "who has the space open is asked to forget the key")
     let writes: [() throws -> Void] = [
       { try small.write("d", version: 1, in: other) }, { try other.remove(id: "a") },
-      { _ = try other.changeSidecar(ofID: "a") { _ in Self.words } },
+      { _ = try other.changeSidecar(ofID: "a") { _ in Self.metadata } },
     ]
     for write in writes { #expect(refusal(write)?.contains("was the space's key changed?") == true) }
     try expectWhole(small.folder, "switched")

@@ -47,12 +47,12 @@ import ZigguratTestSupport
     let process = SandboxedProcess(channel: WorkerChannel(channel[0], isSandboxed: false), status: ProcessStatus(status[0]))
     let work = PictureJob(
       source: SourceScan.Source(path: path, id: "photo"), file: try SourceFile(path: path), digest: "0",
-      words: .none)
+      metadata: .none)
     var carried = BuildJob(work, process, builder, WorkPool(memoryLimit: 1 << 30), isAlone: false)
     defer { carried.end() }
     do throws(BuildJob.Stop) {
       let order = BuildOrder(
-        path: path, name: "photo.jpg", root: "photo", folio: nil, associated: nil, digest: "0", words: .none,
+        path: path, name: "photo.jpg", root: "photo", folio: nil, associated: nil, digest: "0", metadata: .none,
         countsOnly: false)
       return "\(try carried.run(order, []))"
     } catch {

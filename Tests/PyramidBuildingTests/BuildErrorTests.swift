@@ -5,7 +5,7 @@ import ZigguratFiles
 @testable import PyramidBuilding
 
 @Suite struct BuildErrorTests {
-  @Test func `an id is taken by the error's number, not by its words`() {
+  @Test func `an id is taken by the error's number, not by its metadata`() {
     let taken = BuildError("a.jpg", StorageError("write b.szi", AtomicFile.taken, code: EEXIST))
     #expect(taken.isOfTakenID)
     #expect(BuildError("a.jpg", StorageError("write b.szi", errno: EEXIST)).isOfTakenID)

@@ -95,9 +95,9 @@ struct FormatTests {
   {
     var file = source
     for (number, operation) in operations.enumerated() {
-      let words = operation.split(separator: " ").map(String.init)
+      let metadata = operation.split(separator: " ").map(String.init)
       let next = folder("\(tag)-\(number).v")
-      try Tool.check(["vips", words[0], file, next] + words.dropFirst())
+      try Tool.check(["vips", metadata[0], file, next] + metadata.dropFirst())
       file = next
     }
     return file

@@ -46,7 +46,7 @@ private final class Conversation {
       preconditionFailure("a source")
     }
     work = PictureJob(
-      source: SourceScan.Source(path: path, id: id), file: file, digest: "0", words: .none)
+      source: SourceScan.Source(path: path, id: id), file: file, digest: "0", metadata: .none)
   }
 
   func hear(_ bytes: [UInt8]) {
@@ -66,7 +66,7 @@ private final class Conversation {
       let order = BuildOrder(
         path: work.source.path, name: "photo.jpg", root: "photo", folio: nil, associated: nil,
         digest: work.digest,
-        words: .none, countsOnly: false)
+        metadata: .none, countsOnly: false)
       switch try carried.run(order, []) {
       case .pages(let pages): precondition(pages.count > 1)
       case .outcome(.failed(let error)):

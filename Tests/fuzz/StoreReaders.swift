@@ -39,7 +39,7 @@ extension FuzzInput {
       guard let read = line.withUnsafeBytes({ IndexEntry($0, of: .nothing, at: 0) }) else { continue }
       guard case .image(let id, let record) = read else { continue }
       let text = IndexEntry.text(
-        image: id, record, build: Array(line)[record.build], words: Array(line)[record.words])
+        image: id, record, build: Array(line)[record.build], metadata: Array(line)[record.metadata])
       precondition(IndexEntry.isReadable(text), "what was read can be written")
     }
     guard let file = try? TemporaryFile(), bytes.withUnsafeBytes({ (try? file.write($0)) != nil }) else {

@@ -18,11 +18,11 @@ package struct ArchiveRow: Hashable, Sendable {
   /// Its build record, as JSON.
   package let build: [UInt8]
   /// The metadata of its archive, as JSON.
-  package let words: [UInt8]
+  package let metadata: [UInt8]
 
   package init(
     id: ImageID, generation: UInt64, digest: String, etag: String, byteCount: Int, pyramid: Pyramid,
-    format: TileFormat, build: [UInt8], words: [UInt8]
+    format: TileFormat, build: [UInt8], metadata: [UInt8]
   ) {
     self.id = id
     self.generation = generation
@@ -32,7 +32,7 @@ package struct ArchiveRow: Hashable, Sendable {
     self.pyramid = pyramid
     self.format = format
     self.build = build
-    self.words = words
+    self.metadata = metadata
   }
 }
 
@@ -95,7 +95,7 @@ extension ArchiveRow {
       .integer(byteCount),
       .integer(pyramid.imageSize.width), .integer(pyramid.imageSize.height), .integer(pyramid.tileSize),
       .text(format.fileExtension), .text(String(decoding: build, as: UTF8.self)),
-      .text(String(decoding: words, as: UTF8.self)),
+      .text(String(decoding: metadata, as: UTF8.self)),
     ]
   }
 
@@ -113,6 +113,6 @@ extension ArchiveRow {
     self.init(
       id: id, generation: UInt64(bitPattern: Int64(row.integer(1))), digest: digest, etag: etag,
       byteCount: row.integer(4), pyramid: pyramid, format: format, build: Array(row.bytes(9)),
-      words: Array(row.bytes(10)))
+      metadata: Array(row.bytes(10)))
   }
 }

@@ -34,7 +34,7 @@ extension FolderRepository {
       guard now != stamp else { continue }
       let said = file == nil ? nil : description(ofBook: book)
       changed.append(
-        Catalog.BookMetadata(id: book, stamp: now, words: said?.metadata ?? ImageMetadata(), cover: said?.cover))
+        Catalog.BookMetadata(id: book, stamp: now, metadata: said?.metadata ?? ImageMetadata(), cover: said?.cover))
     }
     try catalog.describe(changed)
   }

@@ -62,10 +62,10 @@ package struct SourceImage: Sendable {
   /// The identity of its version; nil if that is the identity of the file at the path.
   package let identity: FileIdentity?
   package let open: @Sendable () throws(StorageError) -> TileArchive
-  package let sidecar: Words?
+  package let sidecar: SidecarReader?
 
   /// The metadata that somebody wrote about the image.
-  package struct Words: Sendable {
+  package struct SidecarReader: Sendable {
     let path: String
     let read: @Sendable () -> [UInt8]?
 
@@ -82,7 +82,7 @@ package struct SourceImage: Sendable {
   ///   - path: of the file that is another one when the image was replaced.
   ///   - identity: where there is no such file.
   package init(
-    id: ImageID, path: String, identity: FileIdentity? = nil, sidecar: Words? = nil,
+    id: ImageID, path: String, identity: FileIdentity? = nil, sidecar: SidecarReader? = nil,
     open: @escaping @Sendable () throws(StorageError) -> TileArchive
   ) {
     self.id = id

@@ -18,7 +18,7 @@ enum IndexEntry {
 
   /// The line of an image, to its end.
   static func text(
-    image id: ImageID, _ record: ListedRecord, build: some Collection<UInt8>, words: some Collection<UInt8>
+    image id: ImageID, _ record: ListedRecord, build: some Collection<UInt8>, metadata: some Collection<UInt8>
   ) -> [UInt8] {
     let (size, digest) = (record.pyramid.imageSize, SHA256.hexadecimal(record.digest))
     let generation = String(record.generation, radix: 16)
@@ -26,7 +26,7 @@ enum IndexEntry {
       "image", PercentEncoding.encode(id.text), digest, record.etag, "\(record.byteCount)", generation,
       "\(size.width)", "\(size.height)", "\(record.pyramid.tileSize)", record.format.fileExtension,
     ]
-    return Array((head.joined(separator: "\t") + "\t").utf8) + build + [tab] + words + [end]
+    return Array((head.joined(separator: "\t") + "\t").utf8) + build + [tab] + metadata + [end]
   }
 
   static func text(gone id: ImageID) -> [UInt8] { Array("gone\t\(PercentEncoding.encode(id.text))\n".utf8) }
@@ -71,7 +71,7 @@ enum IndexEntry {
         id,
         ListedRecord(
           digest: digest, etag: etag, byteCount: count, generation: generation, pyramid: pyramid,
-          format: format, text: text, build: place(10), words: place(11)))
+          format: format, text: text, build: place(10), metadata: place(11)))
     case ("gone", 2):
       guard let id = id() else { return nil }
       self = .gone(id)
@@ -122,11 +122,11 @@ final class ListedRecord: Sendable {
   /// The text that contains the image's records.
   let text: SegmentText
   let build: Range<Int>
-  let words: Range<Int>
+  let metadata: Range<Int>
 
   init(
     digest: [UInt8], etag: String, byteCount: Int, generation: UInt64, pyramid: Pyramid, format: TileFormat,
-    text: SegmentText = .nothing, build: Range<Int> = 0..<0, words: Range<Int> = 0..<0
+    text: SegmentText = .nothing, build: Range<Int> = 0..<0, metadata: Range<Int> = 0..<0
   ) {
     self.digest = digest
     self.etag = etag
@@ -136,7 +136,7 @@ final class ListedRecord: Sendable {
     self.format = format
     self.text = text
     self.build = build
-    self.words = words
+    self.metadata = metadata
   }
 
   /// Whether another record says the same of an image, byte for byte.
@@ -144,14 +144,14 @@ final class ListedRecord: Sendable {
     digest == other.digest && etag == other.etag && byteCount == other.byteCount
       && generation == other.generation && pyramid == other.pyramid && format == other.format
       && text.bytes(build) == other.text.bytes(other.build)
-      && text.bytes(words) == other.text.bytes(other.words)
+      && text.bytes(metadata) == other.text.bytes(other.metadata)
   }
 
   /// An entry of the archive, by its name below the root folder; nil of those that are not in the directory.
   @Sendable func entry(_ relativeName: String) -> [UInt8]? {
     switch relativeName {
     case BuildRecord.entryName: text.bytes(build)
-    case ImageMetadata.entryName: text.bytes(words)
+    case ImageMetadata.entryName: text.bytes(metadata)
     default: nil
     }
   }

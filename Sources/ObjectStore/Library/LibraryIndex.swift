@@ -282,10 +282,10 @@ package final class LibraryIndex: Sendable {
   }
 
   private static func line(_ id: ImageID, _ record: ListedRecord) -> [UInt8]? {
-    guard let build = record.text.bytes(record.build), let words = record.text.bytes(record.words) else {
+    guard let build = record.text.bytes(record.build), let metadata = record.text.bytes(record.metadata) else {
       return nil
     }
-    return IndexEntry.text(image: id, record, build: build, words: words)
+    return IndexEntry.text(image: id, record, build: build, metadata: metadata)
   }
 
   /// Reads a segment back that is to replace others. One that differs from what was written is removed.

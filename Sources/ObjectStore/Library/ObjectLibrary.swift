@@ -181,7 +181,7 @@ package final class ObjectLibrary: Sendable {
           generation: listed.generation, pyramid: listed.pyramid, format: listed.format)
         let line = IndexEntry.text(
           image: id, record, build: listed.entries(BuildRecord.entryName) ?? [],
-          words: listed.entries(ImageMetadata.entryName) ?? [])
+          metadata: listed.entries(ImageMetadata.entryName) ?? [])
         // One that nobody can read would keep all others from being read.
         return IndexEntry.isReadable(line) ? line : nil
       })

@@ -121,7 +121,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
 
   /// By a copy of the archive that was sent last: whatever else is there is built anew.
   package func rewrite(
-    id: ImageID, _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveMetadata
+    id: ImageID, _ metadata: (BuildRecord, _ own: ImageMetadata) -> ArchiveMetadata
   ) throws(StorageError) -> Bool {
     guard let (last, pin, digest) = state.withLock({ $0.sent }), last == id else { return false }
     let file = try reading.copy(pin, of: digest, "read \(id)")
@@ -129,7 +129,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
     defer { unlink(path) }
     let isWritten = try withExtendedLifetime(file) { () throws(StorageError) in
       try ArchiveMetadata.rewrite(
-        archiveAt: "/proc/self/fd/\(file.descriptor)", into: path, as: id.name, words)
+        archiveAt: "/proc/self/fd/\(file.descriptor)", into: path, as: id.name, metadata)
     }
     guard isWritten else { return false }
     let archive = try TileArchive(path: path, within: nil)
@@ -155,11 +155,11 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     // Strings and numbers always encode.
-    let (build, words) = (try! encoder.encode(record), try! encoder.encode(archive.metadata))
+    let (build, metadata) = (try! encoder.encode(record), try! encoder.encode(archive.metadata))
     let listed = ListedRecord(
       digest: digest, etag: pin.etag, byteCount: pin.byteCount, generation: archive.generation,
       pyramid: archive.pyramid, format: archive.format)
-    let line = IndexEntry.text(image: id, listed, build: build, words: words)
+    let line = IndexEntry.text(image: id, listed, build: build, metadata: metadata)
     guard line.count <= IndexSegment.longestLine else {
       throw StorageError("write \(id)", "what is said of it is too long")
     }

@@ -111,13 +111,13 @@ package enum BookFile {
     }
     guard let file = SidecarFile(path: "\(folder)/\(sidecar)") else { return nil }
     guard let bytes = file.bytes(within: nil) else { throw BuildError(file.path, "cannot be read") }
-    let words: Sidecar?
-    do throws(MetadataUnavailable) { words = try Sidecar(bytes) } catch {
+    let metadata: Sidecar?
+    do throws(MetadataUnavailable) { metadata = try Sidecar(bytes) } catch {
       throw BuildError(file.path, error.description, isTemporary: true)
     }
-    guard let words else { throw BuildError(file.path, "is not XMP") }
+    guard let metadata else { throw BuildError(file.path, "is not XMP") }
     var description = BookDescription()
-    description.metadata = words.applied(to: ImageMetadata())
+    description.metadata = metadata.applied(to: ImageMetadata())
     return description
   }
 }

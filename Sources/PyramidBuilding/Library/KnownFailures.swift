@@ -39,13 +39,13 @@ package final class KnownFailures: Sendable {
   package static func builder(_ builder: LibraryBuilder, memoryLimit: Int) -> String {
     var status = stat()
     _ = stat("/proc/self/exe", &status)
-    let words =
+    let metadata =
       [
         "\(status.st_size) \(status.st_mtim.tv_sec)", Vips.version,
         builder.options.summary(ofSource: "slide.pdf"),
         "\(builder.options)", "\(builder.imageTimeout)", "\(memoryLimit >> 28)",
       ] + (builder.pdfPassword == nil ? [] : ["with a password"])
-    return String(Array(words.joined(separator: "\n").utf8).withUnsafeBytes { Digest.of($0) }, radix: 16)
+    return String(Array(metadata.joined(separator: "\n").utf8).withUnsafeBytes { Digest.of($0) }, radix: 16)
   }
 
   // MARK: Asking

@@ -46,10 +46,10 @@ extension LibraryBuilder {
           continue
         }
         if !force, let known = failures?.failure(of: part, digest: work.digest) { throw known }
-        var words = try SourceSidecar(of: source)?.words() ?? .none
-        words.pixelDigest = work.words.pixelDigest ?? record(of: source)?.pixelDigest
+        var metadata = try SourceSidecar(of: source)?.metadata() ?? .none
+        metadata.pixelDigest = work.metadata.pixelDigest ?? record(of: source)?.pixelDigest
         var one = PictureJob(
-          source: part, file: work.file, digest: work.digest, words: words, contents: work.contents)
+          source: part, file: work.file, digest: work.digest, metadata: metadata, contents: work.contents)
         one.associated = name
         report(part, settled(part, one) ?? pictures.build(part: one))
       } catch { report(part, .failed(error)) }

@@ -22,13 +22,13 @@ extension LibraryBuilder {
   ) -> Outcome {
     let isNamed =
       former.name == source.id.name && record.sourceName == work.file.name && record.folio == source.folio
-    guard !isNamed || record.sidecarDigest != work.words.digest else { return .moved(from: former) }
+    guard !isNamed || record.sidecarDigest != work.metadata.digest else { return .moved(from: former) }
     do throws(StorageError) {
       _ = try store.rewrite(id: source.id) { record, own in
         var record = record
         record.sourceName = work.file.name
         if record.folio != source.folio { (record.folio, record.page) = (source.folio, nil) }
-        return work.words.words(record, own: own)
+        return work.metadata.metadata(record, own: own)
       }
       return .moved(from: former)
     } catch { return .failed(BuildError(source.path, error)) }

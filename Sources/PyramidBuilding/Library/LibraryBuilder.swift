@@ -129,7 +129,7 @@ package struct LibraryBuilder: Sendable {
         try file.digests(isCancelled)
       }
     let beside = try SourceSidecar(of: source)
-    var work = PictureJob(source: source, file: file, digest: digest, words: .none, contents: contents)
+    var work = PictureJob(source: source, file: file, digest: digest, metadata: .none, contents: contents)
     if let refused = try refused(source, digest) {
       work.outcome = refused
       return work
@@ -139,7 +139,7 @@ package struct LibraryBuilder: Sendable {
       guard mending.isOf(source.id, digest) else {
         throw BuildError(source.path, "has changed since its archive was built: a build takes the change in")
       }
-      work.words = try words(beside, pixelDigest, contents)
+      work.metadata = try metadata(beside, pixelDigest, contents)
       // Otherwise one of its pages or associated images is.
       if !mending.asksFor(source.id), record(of: source)?.sourceDigest == digest {
         work.outcome = .unchanged(nil)
@@ -160,19 +160,19 @@ package struct LibraryBuilder: Sendable {
       contents = try SourceContents.of(file, options)
       work.contents = contents
     }
-    work.words = try words(beside, pixelDigest, contents)
+    work.metadata = try metadata(beside, pixelDigest, contents)
     work.outcome = settled(source, work)
     return work
   }
 
-  private func words(
+  private func metadata(
     _ beside: SourceSidecar?, _ pixelDigest: String?, _ contents: SourceContents?
   ) throws(BuildError) -> SourceMetadata {
-    var words = try beside?.words(onIgnored) ?? .none
+    var metadata = try beside?.metadata(onIgnored) ?? .none
     // A RAW file's metadata decides how it is developed.
-    words.pixelDigest = contents?.raw == nil ? pixelDigest : nil
-    if isOfUploads { words.isUploaded = true }
-    return words
+    metadata.pixelDigest = contents?.raw == nil ? pixelDigest : nil
+    if isOfUploads { metadata.isUploaded = true }
+    return metadata
   }
 
   /// The outcome of a source whose image belongs to another source; nil if the image may be built.
@@ -235,15 +235,15 @@ package struct LibraryBuilder: Sendable {
     else { return nil }
     if let former { return settled(source, work, record, former) }
     let hasSameMetadata = record.sourceDigest == work.digest
-    let hasSamePixels = record.pixelDigest != nil && record.pixelDigest == work.words.pixelDigest
+    let hasSamePixels = record.pixelDigest != nil && record.pixelDigest == work.metadata.pixelDigest
     guard hasSameMetadata || hasSamePixels else { return nil }
-    if hasSameMetadata, record.sourceName == work.file.name, record.sidecarDigest == work.words.digest,
+    if hasSameMetadata, record.sourceName == work.file.name, record.sidecarDigest == work.metadata.digest,
       record.folio == source.folio
     {
       return unchanged(record)
     }
     if isDryRun { return .wouldUpdateMetadata }
-    var words: ImageMetadata?
+    var metadata: ImageMetadata?
     if !hasSameMetadata {
       // An inspection returns the first page's metadata.
       if let page, page > 1 { return nil }
@@ -255,7 +255,7 @@ package struct LibraryBuilder: Sendable {
         // The same pixels may be those of a file that is damaged now, or no more.
         record.damage == nil, found.damage == nil, work.contents?.damage == nil
       else { return nil }
-      words = found.metadata
+      metadata = found.metadata
     }
     do throws(StorageError) {
       let isWritten = try store.rewrite(id: source.id) { record, own in
@@ -265,7 +265,7 @@ package struct LibraryBuilder: Sendable {
         record.sourceName = work.file.name
         // Read as a book now, or as pictures.
         if record.folio != source.folio { (record.folio, record.page) = (source.folio, nil) }
-        return work.words.words(record, own: words ?? own)
+        return work.metadata.metadata(record, own: metadata ?? own)
       }
       return isWritten ? .metadataUpdated(record.damage) : nil
     } catch { return .failed(BuildError(source.path, error)) }
@@ -276,7 +276,7 @@ package struct LibraryBuilder: Sendable {
     if isDryRun || mending != nil { return }
     // A file that does not describe itself as a book is described by its sidecar.
     var book = book ?? BookDescription()
-    book.metadata = work.words.told(book.metadata)
+    book.metadata = work.metadata.told(book.metadata)
     try BookFile.keep(book, of: work.source.id, in: store)
   }
 

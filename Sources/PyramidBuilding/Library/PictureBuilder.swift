@@ -31,7 +31,7 @@ struct PictureJob {
   var source: SourceScan.Source
   let file: SourceFile
   let digest: String
-  var words: SourceMetadata
+  var metadata: SourceMetadata
   /// The contents of a TIFF file; nil for any other.
   var contents: SourceContents?
   /// The page; nil if the source has one picture, or if its pages are not known yet.
@@ -72,7 +72,7 @@ final class InProcessPictureBuilder: PictureBuilder {
       pyramids.onProgress = builder.onProgress
       let report = try pyramids.build(
         job.file, page: job.page, folio: job.source.folio, associated: job.associated, digest: job.digest,
-        words: job.words, for: pool
+        metadata: job.metadata, for: pool
       ) { (pyramid, format) throws(StorageError) in
         try builder.store.makeWriter(
           id: job.source.id, pyramid: pyramid, format: format,

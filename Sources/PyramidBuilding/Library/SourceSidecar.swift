@@ -78,7 +78,7 @@ struct SourceSidecar {
 
   /// Returns its metadata, which a sandboxed process reads. A file that is not XMP, or too large, has none.
   /// - Parameter onProblem: called with the reason if it says nothing.
-  func words(_ onProblem: (BuildError) -> Void = { _ in }) throws(BuildError) -> SourceMetadata {
+  func metadata(_ onProblem: (BuildError) -> Void = { _ in }) throws(BuildError) -> SourceMetadata {
     func ignored(_ reason: String) -> SourceMetadata {
       onProblem(BuildError(name, "\(reason), and is ignored"))
       return SourceMetadata(digest: digest, sidecar: nil)
@@ -117,7 +117,7 @@ struct SourceMetadata: Codable, Sendable {
   }
 
   /// The words for an archive of the build that `record` tells of.
-  func words(_ record: BuildRecord, own: ImageMetadata) -> ArchiveMetadata {
+  func metadata(_ record: BuildRecord, own: ImageMetadata) -> ArchiveMetadata {
     var record = record
     record.sidecarDigest = digest
     record.pixelDigest = pixelDigest

@@ -24,10 +24,10 @@ extension LibraryBuilder {
         root: source.root)
       var files: [TemporaryFile] = []
       if let sidecar = source.sidecar {
-        let words = try copy(sidecar, of: source, remote)
-        local.sidecar = RemoteFile(path: Self.path(words), etag: sidecar.etag, bytes: sidecar.bytes)
+        let metadata = try copy(sidecar, of: source, remote)
+        local.sidecar = RemoteFile(path: Self.path(metadata), etag: sidecar.etag, bytes: sidecar.bytes)
         local.sidecar?.address = sidecar.path
-        files.append(words)
+        files.append(metadata)
       }
       if !always, let digest = ledger?.digest(of: file), !force, mending == nil,
         gone?.former(of: source.id) == nil,

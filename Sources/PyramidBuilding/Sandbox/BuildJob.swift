@@ -254,7 +254,7 @@ struct BuildJob {
 
   /// Whether a record is of the build that was asked for.
   private func isAsked(_ record: BuildRecord) -> Bool {
-    record.sourceDigest == work.digest && record.sidecarDigest == work.words.digest
+    record.sourceDigest == work.digest && record.sidecarDigest == work.metadata.digest
       && record.folio == work.source.folio
       && record.options == builder.options.summary(ofSource: record.sourceName)
   }

@@ -70,7 +70,7 @@ struct BuildOrder: Codable {
   let associated: AssociatedImage?
   let digest: String
   /// The metadata beside the source.
-  let words: SourceMetadata
+  let metadata: SourceMetadata
   /// Only how many pages there are is asked for.
   let countsOnly: Bool
   /// The options that replace the program's for this picture; nil if there are none.
@@ -234,7 +234,7 @@ struct FailureMessage: Codable {
   }
 
   /// - Parameter words: says the reason otherwise.
-  func error(about source: String, _ words: (String) -> String = { $0 }) -> BuildError {
-    BuildError(source, words(reason.line), BuildError.Kind(reported: kind))
+  func error(about source: String, _ metadata: (String) -> String = { $0 }) -> BuildError {
+    BuildError(source, metadata(reason.line), BuildError.Kind(reported: kind))
   }
 }

@@ -21,7 +21,7 @@ extension BuildWorker {
         (try? SourcePages(file: source, options: options))?.count == 1
       else { continue }
       let report = try? PyramidBuilder(options: options, threads: 1)
-        .build(source, digest: "", words: .none, for: nil) { (pyramid, format) in
+        .build(source, digest: "", metadata: .none, for: nil) { (pyramid, format) in
           warmMessages(BuildPlan(pyramid: pyramid, format: format, memory: 1))
           return NoArchive()
         }
@@ -31,7 +31,7 @@ extension BuildWorker {
 
   private static func warmMessages(_ plan: BuildPlan) {
     let order = BuildOrder(
-      path: "", name: "", root: "", page: nil, folio: nil, associated: nil, digest: "", words: .none,
+      path: "", name: "", root: "", page: nil, folio: nil, associated: nil, digest: "", metadata: .none,
       countsOnly: false)
     let message = WorkerMessage(kind: 0, bytes: BuildMessage.encode(order))
     _ = try? BuildMessage.decode(BuildOrder.self, message)

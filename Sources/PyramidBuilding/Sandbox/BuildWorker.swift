@@ -45,7 +45,7 @@ package enum BuildWorker {
       let report = try PyramidBuilder(options: options, threads: 1)
         .build(
           file, page: order.page, folio: order.folio, associated: order.associated,
-          digest: order.digest, words: order.words,
+          digest: order.digest, metadata: order.metadata,
           for: host
         ) {
           (pyramid, format) throws(StorageError) in

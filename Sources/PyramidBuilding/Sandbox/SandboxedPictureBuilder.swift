@@ -118,7 +118,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
       path: job.source.path, name: job.file.name,
       root: job.source.id.name, page: job.page, folio: job.source.folio, associated: job.associated,
       digest: job.digest,
-      words: job.words, countsOnly: builder.isDryRun)
+      metadata: job.metadata, countsOnly: builder.isDryRun)
     let options = builder.options(of: job.source)
     if builder.hasOwnOptions || options != builder.options { order.options = OrderedOptions(options) }
     if let password = builder.pdfPassword, SourceNeeds(job.file).isPDF { order.pdfPassword = password }

@@ -34,23 +34,23 @@ struct PresentationManifest {
     let first = pages[0]
     let isBook = isBook
     let hasCommonTitle = hasCommonTitle
-    var words = first.entry.metadata
-    if isBook, !hasCommonTitle { (words.title, words.titles) = (nil, [:]) }
-    if let book { words = book.words(besides: words, title: words.title) }
+    var metadata = first.entry.metadata
+    if isBook, !hasCommonTitle { (metadata.title, metadata.titles) = (nil, [:]) }
+    if let book { metadata = book.metadata(besides: metadata, title: metadata.title) }
     let canvases = pages.map { "\(place)/canvas/\(PercentEncoding.encode(isBook ? name(ofPage: $0) : "1"))" }
     var result: JSONValue = [
       "@context": .text(Self.context), "id": .text(Self.url(of: reference, base: base)), "type": "Manifest",
-      "label": label(words),
+      "label": label(metadata),
       "items": .list(
         zip(pages, canvases).map {
-          canvas($0, id: $1, titleOfAll: hasCommonTitle ? first.entry.metadata.title : words.title)
+          canvas($0, id: $1, titleOfAll: hasCommonTitle ? first.entry.metadata.title : metadata.title)
         }),
       "thumbnail": [thumbnail(cover)],
       "homepage": [
         [
           "id": "\(base)/view/\(PercentEncoding.encode(first.reference.text))", "type": "Text",
           "format": "text/html",
-          "label": label(words),
+          "label": label(metadata),
         ]
       ],
     ]
@@ -59,7 +59,7 @@ struct PresentationManifest {
       if let direction = book?.viewingDirection { result["viewingDirection"] = .text(direction.rawValue) }
       if let structures = structures(canvases) { result["structures"] = structures }
     }
-    describe(words, &result)
+    describe(metadata, &result)
     return linked(result)
   }
 

@@ -37,7 +37,7 @@ package struct ArchiveMetadata: Sendable {
   /// - Returns: false if the archive was not built by this program or is not whole; nothing is written then.
   package static func rewrite(
     archiveAt path: String, into destination: String? = nil, as name: String,
-    _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveMetadata
+    _ metadata: (BuildRecord, _ own: ImageMetadata) -> ArchiveMetadata
   ) throws(StorageError) -> Bool {
     let archive = try TileArchive(path: path, within: nil)
     guard let record = archive.buildRecord, archive.file != nil, archive.visibleFault == nil,
@@ -63,7 +63,7 @@ package struct ArchiveMetadata: Sendable {
     defer { writer.abandon() }
     for tile in tiles { try writer.append(tile: tile.number, tile.bytes, crc: tile.crc) }
     for other in others { try writer.append(other.name, Array(other.bytes)) }
-    try words(record, archive.ownMetadata).append(to: writer)
+    try metadata(record, archive.ownMetadata).append(to: writer)
     _ = try writer.finish()
     return true
   }

@@ -44,7 +44,7 @@ package protocol ArchiveStore: Sendable {
   /// Rewrites the image's metadata and keeps its tiles; see `ArchiveMetadata.rewrite`.
   /// - Returns: false if this is impossible, so that the image must be built.
   func rewrite(
-    id: ImageID, _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveMetadata
+    id: ImageID, _ metadata: (BuildRecord, _ own: ImageMetadata) -> ArchiveMetadata
   ) throws(StorageError) -> Bool
 
   /// Returns the images below a folder, sorted; empty if it costs much to list them.
@@ -143,7 +143,7 @@ extension ArchiveStore {
   }
 
   package func rewrite(
-    id: ImageID, _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveMetadata
+    id: ImageID, _ metadata: (BuildRecord, _ own: ImageMetadata) -> ArchiveMetadata
   ) throws(StorageError) -> Bool { false }
 
   package func buildRecord(ofSoundID id: ImageID) -> BuildRecord? { buildRecord(ofID: id) }
@@ -222,9 +222,9 @@ package struct FolderStore: ArchiveStore {
   }
 
   package func rewrite(
-    id: ImageID, _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveMetadata
+    id: ImageID, _ metadata: (BuildRecord, _ own: ImageMetadata) -> ArchiveMetadata
   ) throws(StorageError) -> Bool {
-    try ArchiveMetadata.rewrite(archiveAt: id.archive(in: library), as: id.name, words)
+    try ArchiveMetadata.rewrite(archiveAt: id.archive(in: library), as: id.name, metadata)
   }
 
   package func pages(below folder: ImageID) -> [ImageID] {

@@ -106,8 +106,8 @@ enum SpaceCommand: Command {
       for id in try space.ids() {
         do {
           guard let archive = try space.archive(ofID: id) else { continue }
-          let words = try space.sidecar(ofID: id).flatMap { try Sidecar($0, isPrivate: true) }
-          tell(id, archive, words?.applied(to: archive.metadata) ?? archive.metadata, asJSON: asJSON)
+          let metadata = try space.sidecar(ofID: id).flatMap { try Sidecar($0, isPrivate: true) }
+          tell(id, archive, metadata?.applied(to: archive.metadata) ?? archive.metadata, asJSON: asJSON)
         } catch {
           isWhole = false
           Output.error("\(id): \(error)")
