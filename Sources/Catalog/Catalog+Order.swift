@@ -50,8 +50,8 @@ extension Catalog {
     _ scope: ListScope = .items, by order: ListOrder = .standard, after cursor: String?, limit: Int,
     containing text: String? = nil
   ) throws(StorageError) -> Ordered {
-    let words = text.map(SearchTerms.init)
-    if let words, words.isEmpty { return Ordered() }
+    let terms = text.map(SearchTerms.init)
+    if let terms, terms.isEmpty { return Ordered() }
     let key = order.expression(in: scope)
     let cursor = cursor.flatMap(ListCursor.init).flatMap { $0.order == order ? $0 : nil }
     let ranges = ListRange.ranges(behind: cursor, order, key)
@@ -95,7 +95,7 @@ extension Catalog {
         }
         return count > limit || seen < window
       }
-      guard let words else {
+      guard let terms else {
         result.total = try self.count(scope, condition, values, connection)
         try list()
         if count > limit { result.next = last?.text }
@@ -104,7 +104,7 @@ extension Catalog {
       for isFarAway in [false, true] {
         result = Ordered()
         count = 0
-        let choice = try connection.choice(of: words, in: scope, limit: limit + 1, isFarAway: isFarAway)
+        let choice = try connection.choice(of: terms, in: scope, limit: limit + 1, isFarAway: isFarAway)
         guard let choice else { return }
         if let window = choice.window {
           guard try lookThrough(window, for: choice) else { continue }

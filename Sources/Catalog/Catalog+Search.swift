@@ -16,13 +16,13 @@ extension Catalog {
   /// which that is said, its cover.
   package func search(_ text: String, after cursor: ListCursor?, limit: Int) throws(StorageError) -> Findings
   {
-    let words = SearchTerms(text)
-    guard !words.isEmpty else { return Findings() }
+    let terms = SearchTerms(text)
+    guard !terms.isEmpty else { return Findings() }
     let start = [SQLValue.text(cursor?.key ?? ""), .text(cursor?.id ?? "")]
     var result = Findings()
     try read(.search) { (connection) throws(SQLError) in
       result = Findings()
-      let found = try connection.found(words, behind: start, limit: limit + 1)
+      let found = try connection.found(terms, behind: start, limit: limit + 1)
       result.total = found.total
       result.hasMore = found.page.count > limit
       let page = found.page.prefix(limit)

@@ -4,15 +4,15 @@ import ZigguratFiles
 /// A person's search as words of the full-text index.
 struct SearchTerms {
   /// Each of the parts that stand side by side, with a space between two.
-  let words: [String]
+  let terms: [String]
 
   /// Whether nothing can be found.
-  var isEmpty: Bool { words.isEmpty }
+  var isEmpty: Bool { terms.isEmpty }
 
   /// - Parameter text: anything at all; what is neither letter nor digit only separates words.
   init(_ text: String) {
     // Beyond any person's search.
-    words = Self.spaced(String(text.prefix(1000))).split(whereSeparator: \.isWhitespace).prefix(32).compactMap
+    terms = Self.spaced(String(text.prefix(1000))).split(whereSeparator: \.isWhitespace).prefix(32).compactMap
     {
       let tokens = String($0).unicodeScalars.split { !Self.isToken($0) }
       return tokens.isEmpty ? nil : tokens.map(String.init).joined(separator: " ")
@@ -29,7 +29,7 @@ struct SearchTerms {
 
   private var query: String? {
     // Nothing but letters, marks and digits stands between the quotes: no query is a syntax error.
-    words.isEmpty ? nil : words.map { "\"\($0)\" *" }.joined(separator: " AND ")
+    terms.isEmpty ? nil : terms.map { "\"\($0)\" *" }.joined(separator: " AND ")
   }
 
   /// All that a search looks in.
@@ -79,17 +79,17 @@ struct WantedMetadata {
   /// The parts of each phrase. The last part of a phrase only begins a word.
   private let phrases: [[String]]
 
-  init(_ search: SearchTerms) { phrases = search.words.map(LexemeText.words) }
+  init(_ search: SearchTerms) { phrases = search.terms.map(LexemeText.terms) }
 
   /// - Parameter texts: no phrase goes from one to the next.
   func areIn(_ texts: [String]) -> Bool {
-    let words = Array(texts.map(LexemeText.words).joined(separator: [""]))
+    let terms = Array(texts.map(LexemeText.terms).joined(separator: [""]))
     return phrases.allSatisfy { phrase in
       guard let last = phrase.last else { return false }
-      return words.indices.contains { at in
+      return terms.indices.contains { at in
         let end = at + phrase.count - 1
-        return end < words.count && words[end].utf8.starts(with: last.utf8)
-          && words[at..<end].elementsEqual(phrase.dropLast())
+        return end < terms.count && terms[end].utf8.starts(with: last.utf8)
+          && terms[at..<end].elementsEqual(phrase.dropLast())
       }
     }
   }

@@ -27,9 +27,9 @@ package struct LibrarySelection: Sendable {
   package init() {}
 
   /// Whether all images are meant.
-  package var isWhole: Bool { scope == .items && words == nil }
+  package var isWhole: Bool { scope == .items && terms == nil }
 
-  var words: String? { text.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 } }
+  var terms: String? { text.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 } }
 }
 
 extension Catalog {
@@ -39,13 +39,13 @@ extension Catalog {
     _ selection: LibrarySelection, after cursor: String?, limit: Int,
     _ present: ([CatalogEntry]) -> [CatalogEntry] = { $0 }
   ) throws(StorageError) -> LibraryListing {
-    if selection.scope == .items, selection.order == .standard, let words = selection.words {
-      let found = try search(words, after: cursor.flatMap(ListCursor.init), limit: limit)
+    if selection.scope == .items, selection.order == .standard, let terms = selection.terms {
+      let found = try search(terms, after: cursor.flatMap(ListCursor.init), limit: limit)
       let next = found.hasMore ? found.entries.last.map { ListCursor(behind: $0).text } : nil
       return LibraryListing(entries: present(found.entries), total: found.total, next: next)
     }
     let found = try list(
-      selection.scope, by: selection.order, after: cursor, limit: limit, containing: selection.words)
+      selection.scope, by: selection.order, after: cursor, limit: limit, containing: selection.terms)
     return LibraryListing(entries: present(found.entries), total: found.total, next: found.next)
   }
 }

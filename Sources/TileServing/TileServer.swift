@@ -368,7 +368,7 @@ package final class TileServer: Sendable {
   }
 
   /// Whether what visitors search for may be logged: of private spaces nothing is.
-  package var logsWords: Bool { access.spaces?.wasOffered != true && gate == nil }
+  package var logsSearches: Bool { access.spaces?.wasOffered != true && gate == nil }
 
   // MARK: Background tasks
 

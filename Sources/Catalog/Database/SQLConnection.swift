@@ -44,13 +44,13 @@ protocol SQLConnection: AnyObject {
   ///   - limit: how many are wanted of it at once.
   ///   - isFarAway: whether a part of the list was looked through to no end.
   func choice(
-    of words: SearchTerms, in scope: ListScope, limit: Int, isFarAway: Bool
+    of terms: SearchTerms, in scope: ListScope, limit: Int, isFarAway: Bool
   ) throws(SQLError) -> WordsChoice?
 
   /// Returns the listed rows with such words behind a place, in their order, at most `limit`. A book with such pages is
   /// returned by its cover.
   /// - Parameter start: the shelf and id of the place.
-  func found(_ words: SearchTerms, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows
+  func found(_ terms: SearchTerms, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows
 }
 
 extension SQLConnection {

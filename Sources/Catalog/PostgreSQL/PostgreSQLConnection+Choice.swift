@@ -7,9 +7,9 @@ extension PostgreSQLConnection {
   private static let mostNumbers = 20_000
 
   func choice(
-    of words: SearchTerms, in scope: ListScope, limit: Int, isFarAway: Bool
+    of terms: SearchTerms, in scope: ListScope, limit: Int, isFarAway: Bool
   ) throws(SQLError) -> WordsChoice? {
-    guard let query = LexemeText.query(words, in: scope) else { return nil }
+    guard let query = LexemeText.query(terms, in: scope) else { return nil }
     switch scope {
     case .book: return numbers(try inBook(query, scope))
     case .folder:
@@ -17,7 +17,7 @@ extension PostgreSQLConnection {
       if isWhole { return numbers(try inFolder(query, scope)) }
     case .items: if isFarAway { return all(query) }
     }
-    let each = Self.apart(LexemeText.queries(words))
+    let each = Self.apart(LexemeText.queries(terms))
     let sample = try Sample(each, of: Self.sampled, behind: [.text(""), .text("")], limit, self)
     let search = sample?.search ?? Search(asked: each, looked: [])
     if sample.map({ !$0.isOften($0.found) }) ?? true, let found = try few(search) { return numbers(found) }

@@ -17,8 +17,8 @@ extension PostgreSQLConnection {
   /// Rows of the list that are looked through for those that are found often.
   static let window = 40_000
 
-  func found(_ words: SearchTerms, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
-    let each = Self.apart(LexemeText.queries(words))
+  func found(_ terms: SearchTerms, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
+    let each = Self.apart(LexemeText.queries(terms))
     guard !each.isEmpty else { return FoundRows() }
     guard let sample = try Sample(each, of: Self.sampled, behind: start, limit, self) else {
       return try sortedOrFirst(Search(asked: each, looked: []), start, limit)

@@ -3,9 +3,9 @@ extension SQLiteConnection {
   var positionFunction: String { "instr" }
 
   func choice(
-    of words: SearchTerms, in scope: ListScope, limit: Int, isFarAway: Bool
+    of terms: SearchTerms, in scope: ListScope, limit: Int, isFarAway: Bool
   ) throws(SQLError) -> WordsChoice? {
-    guard let query = words.query(in: scope) else { return nil }
+    guard let query = terms.query(in: scope) else { return nil }
     let found = "SELECT rowid FROM words WHERE words MATCH ?"
     let condition =
       if case .book = scope { "number IN (\(found))" } else {
@@ -19,14 +19,14 @@ extension SQLiteConnection {
   /// Found so often, they are no longer counted.
   private static let most = 100_000
 
-  func found(_ words: SearchTerms, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
-    guard let query = words.query() else { return FoundRows() }
+  func found(_ terms: SearchTerms, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
+    guard let query = terms.query() else { return FoundRows() }
     // Not asked of a database in which nothing was found as often: most are small.
     let last = try hasMany.load(ordering: .relaxed) ? integer("SELECT max(number) FROM image") ?? 0 : 0
     // Of what every other image has the index alone would take longer than all of the rest. Others are told by few rows.
-    if last > Self.most, try met(words, after: start, limit: 3, batches: 2) != nil,
-      try areMany(words, upTo: last),
-      let page = try met(words, after: start, limit: limit, batches: 20)
+    if last > Self.most, try met(terms, after: start, limit: 3, batches: 2) != nil,
+      try areMany(terms, upTo: last),
+      let page = try met(terms, after: start, limit: limit, batches: 20)
     {
       return FoundRows(page: page, total: Self.most)
     }
@@ -35,7 +35,7 @@ extension SQLiteConnection {
     let isCounted = numbers.count <= Self.most
     if !isCounted {
       hasMany.store(true, ordering: .relaxed)
-      if let page = try met(words, after: start, limit: limit, batches: 20) {
+      if let page = try met(terms, after: start, limit: limit, batches: 20) {
         return FoundRows(page: page, total: Self.most)
       }
       // Far away.
@@ -168,8 +168,8 @@ extension SQLiteConnection {
 
   /// Whether surely more are found than are counted: by a sample of some rows in each part of the table, of whose sum
   /// three standard deviations are taken off.
-  private func areMany(_ words: SearchTerms, upTo last: Int) throws(SQLError) -> Bool {
-    let wanted = WantedMetadata(words)
+  private func areMany(_ terms: SearchTerms, upTo last: Int) throws(SQLError) -> Bool {
+    let wanted = WantedMetadata(terms)
     let parts = 64
     let rows = 24
     let size = last / parts
@@ -195,9 +195,9 @@ extension SQLiteConnection {
   /// The first `limit` whose own words the search finds, of so many that hardly any is passed over; nil where they are not
   /// met within so many batches of twice as many rows.
   private func met(
-    _ words: SearchTerms, after start: [SQLValue], limit: Int, batches: Int
+    _ terms: SearchTerms, after start: [SQLValue], limit: Int, batches: Int
   ) throws(SQLError) -> [Int]? {
-    let wanted = WantedMetadata(words)
+    let wanted = WantedMetadata(terms)
     var found: [Int] = []
     var last = start
     for _ in 0..<batches {

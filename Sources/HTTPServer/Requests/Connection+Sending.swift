@@ -61,7 +61,7 @@ extension Connection {
   func logEntry(
     _ method: String, _ target: RequestTarget, _ status: Int, _ bytes: Int, _ reason: String? = nil
   ) -> AccessLog.Entry {
-    let shown = target.logged(showsMetadata: server.tileServer.logsWords)
+    let shown = target.logged(showsMetadata: server.tileServer.logsSearches)
     return AccessLog.Entry(
       client: origin?.description ?? "-", method: method, target: shown.target, status: status, bytes: bytes,
       referer: header("Referer").map {
