@@ -44,8 +44,8 @@ package struct StartedThread {
   /// "try again later".
   package static func needed(_ work: @escaping @Sendable () -> Void) {
     guard !detached(work) else { return }
-    let words = "ziggurat: the system gives no thread\n"
-    _ = write(STDERR_FILENO, words, words.utf8.count)
+    let message = "ziggurat: the system gives no thread\n"
+    _ = write(STDERR_FILENO, message, message.utf8.count)
     exit(EX_TEMPFAIL)
   }
 

@@ -139,9 +139,9 @@ package enum DecoderMessage {
   private static func withoutPrefixes(_ message: String, _ path: String) -> String {
     var rest = Substring(message)
     while let colon = rest.firstIndex(of: ":") {
-      let (prefix, words) = (rest[..<colon], rest[rest.index(after: colon)...].drop(while: \.isWhitespace))
-      guard !words.isEmpty, prefix == path || !prefix.contains(where: \.isWhitespace) else { break }
-      rest = words
+      let (prefix, message) = (rest[..<colon], rest[rest.index(after: colon)...].drop(while: \.isWhitespace))
+      guard !message.isEmpty, prefix == path || !prefix.contains(where: \.isWhitespace) else { break }
+      rest = message
     }
     while rest.last?.isWhitespace == true { rest.removeLast() }
     return String(rest)

@@ -251,8 +251,8 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
 
   /// The first line of what libpq says.
   private static func line(_ text: UnsafePointer<CChar>?) -> String {
-    let words = text.map { String(cString: $0) } ?? ""
-    return words.split(separator: "\n").first.map(String.init) ?? words
+    let message = text.map { String(cString: $0) } ?? ""
+    return message.split(separator: "\n").first.map(String.init) ?? message
   }
 }
 
@@ -285,7 +285,7 @@ extension SQLValue {
     case .real(let value): String(value)
     // The one character that PostgreSQL's text cannot hold.
     case .text(let value): value.utf8.contains(0) ? value.replacing("\0", with: "\u{fffd}") : value
-    case .words(let value): LexemeText.vector(value)
+    case .message(let value): LexemeText.vector(value)
     case .null: nil
     }
   }

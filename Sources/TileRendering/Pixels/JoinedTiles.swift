@@ -210,8 +210,8 @@ package struct JoinedTiles {
 
   private static func check(_ call: (UnsafeMutablePointer<CChar>) -> Int32) throws(RenderError) {
     let failed: String? = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(JS_ERROR_SIZE)) {
-      words in
-      call(words.baseAddress!) == 0 ? nil : String(cString: words.baseAddress!)
+      message in
+      call(message.baseAddress!) == 0 ? nil : String(cString: message.baseAddress!)
     }
     if let failed { throw RenderError("JPEG: " + failed) }
   }

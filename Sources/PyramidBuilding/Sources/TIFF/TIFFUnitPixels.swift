@@ -346,8 +346,8 @@ final class TIFFUnitPixels: PixelSupply {
     var image = TIFFRGBAImage()
     var message = [CChar](repeating: 0, count: 1024)
     func refused(_ action: String) -> BuildError {
-      let words = String(buffer: message)
-      return words.isEmpty ? handle.refused(action) : BuildError(path, "\(action): \(words)")
+      let message = String(buffer: message)
+      return message.isEmpty ? handle.refused(action) : BuildError(path, "\(action): \(message)")
     }
     guard TIFFRGBAImageOK(handle.pointer, &message) == 1,
       TIFFRGBAImageBegin(&image, handle.pointer, 1, &message) == 1
