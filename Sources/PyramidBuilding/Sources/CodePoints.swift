@@ -46,7 +46,7 @@ struct CodePoints: Hashable {
       white: points[3], red: points[0], green: points[1], blue: points[2], curve: curve)
   }
 
-  var words: String {
+  var description: String {
     let names = [
       1: "BT.709", 4: "BT.470 M", 5: "BT.470 BG", 6: "SMPTE 170M", 7: "SMPTE 240M", 8: "film", 9: "BT.2020",
       11: "DCI-P3", 12: "Display P3", 22: "EBU 3213",
@@ -55,9 +55,9 @@ struct CodePoints: Hashable {
       1: "BT.709", 4: "gamma 2.2", 5: "gamma 2.8", 6: "SMPTE 170M", 8: "linear", 13: "sRGB", 14: "BT.2020",
       15: "BT.2020", 16: "PQ", 18: "HLG",
     ]
-    func word(_ number: Int, _ names: [Int: String]) -> String {
+    func name(_ number: Int, _ names: [Int: String]) -> String {
       number == 2 ? "unspecified" : names[number] ?? "number \(number)"
     }
-    return "primaries \(word(primaries, names)), transfer \(word(transfer, curves))"
+    return "primaries \(name(primaries, names)), transfer \(name(transfer, curves))"
   }
 }

@@ -7,19 +7,19 @@ struct ColourMarks {
   /// Made of what they say; nil where that is sRGB, or no profile can say it.
   var profile: [UInt8]?
   /// The names and contents of the marks, for reports; nil if they say sRGB.
-  var words: String?
+  var description: String?
 
   fileprivate static let field = "ziggurat-colour-marks"
 
   private init() {}
 
-  private init(_ profile: [UInt8]?, _ words: String) {
+  private init(_ profile: [UInt8]?, _ description: String) {
     self.profile = profile
-    self.words = words
+    self.description = description
   }
 
   private init(_ points: CodePoints, _ name: String) {
-    if !points.isStandardRGB { self.init(points.profile, "\(name) (\(points.words))") } else { self.init() }
+    if !points.isStandardRGB { self.init(points.profile, "\(name) (\(points.description))") } else { self.init() }
   }
 
   /// - Parameters:
@@ -48,7 +48,7 @@ struct ColourMarks {
       if let points = colours.codePoints, !hasProfile || points.profile != nil {
         return ColourMarks(points, "its cICP")
       }
-      if let words = colours.words { return ColourMarks(colours.profile, words) }
+      if let description = colours.description { return ColourMarks(colours.profile, description) }
       if colours.isStandardRGB || colours.hasProfile { return ColourMarks() }
     }
     if hasProfile { return ColourMarks() }
@@ -122,7 +122,7 @@ extension Image {
     if let loader, ["heifload", "jp2kload", "jxlload"].contains(loader) { image.setStatesWhite() }
     let marks = ColourMarks.of(image, path: path, page: page ?? 0, heif)
     if let profile = marks.profile { image.setProfile(profile) }
-    if let words = marks.words { image.setString(ColourMarks.field, words) }
+    if let description = marks.description { image.setString(ColourMarks.field, description) }
     if let heif { image.setString(unshownField, heif.unshown.joined(separator: "\n")) }
     return image
   }

@@ -68,7 +68,7 @@ struct SourcePages: Sendable {
       self.init(Array(0..<max(1, count)))
       return
     }
-    if count > 1, let words = first.string("image-description"), Self.isScanners(words) {
+    if count > 1, let description = first.string("image-description"), Self.isScanners(description) {
       throw BuildError(path, "is a scanner's slide that OpenSlide does not read; its label is not built")
     }
     if contents.isVentanas { throw Self.unreadVentana(path) }

@@ -49,7 +49,7 @@ struct SourcePicture {
       let raw = try RawPicture(SourceFile(path: path), signs, options.raw)
       self.raw = raw
       try Self.refusePlanes(path, options)
-      steps = raw.steps + Self.words(bands)
+      steps = raw.steps + Self.description(bands)
       return
     }
     var dicom = associated == nil ? try Self.dicom(path, frame: page ?? 0) : nil
@@ -62,7 +62,7 @@ struct SourcePicture {
       if page ?? 0 == 0 { log.add(dicom.damage) }
       self.page = page
       try Self.refusePlanes(path, options)
-      steps = [dicom.step] + Self.words(bands)
+      steps = [dicom.step] + Self.description(bands)
       return
     }
     let contents = Image.loader(ofPath: path) == "tiffload" ? contents : nil
@@ -83,10 +83,10 @@ struct SourcePicture {
     let hides = usable.map { Image.hidesPixels(maskOf: path, directory: $0) }
     self.mask = hides == true ? usable : nil
     steps =
-      (drawing.map { ["drawn \($0.words)"] } ?? [])
+      (drawing.map { ["drawn \($0.description)"] } ?? [])
       + (stack?.steps ?? [])
       + (hides == .some(nil) ? ["its mask is left out: it cannot be read"] : [])
-      + Self.words(bands)
+      + Self.description(bands)
   }
 
   /// Returns a DICOM file that no loader of libvips reads; nil for any other file.
@@ -108,7 +108,7 @@ struct SourcePicture {
     return whole.pages.first == page ? whole.damage : nil
   }
 
-  private static func words(_ bands: [Int]?) -> [String] {
+  private static func description(_ bands: [Int]?) -> [String] {
     bands.map { ["bands \($0.map(String.init).joined(separator: ", ")) taken"] } ?? []
   }
 
@@ -214,7 +214,7 @@ private struct Drawing {
   private(set) var picture: PDFPicture?
   /// The loss of a picture that is not drawn.
   private(set) var damage: SourceDamage?
-  let words: String
+  let description: String
 
   /// `nil` if the file's own pixels are read, or an SVG as large as it says.
   init?(_ path: String, _ page: Int?, _ options: BuildOptions) throws(ImagingError) {
@@ -237,23 +237,23 @@ private struct Drawing {
       switch content?.resolution {
       case _ where options.resolution != nil:
         resolution = Double(options.resolution ?? 0)
-        words = "at \(Int(resolution)) dpi"
+        description = "at \(Int(resolution)) dpi"
       case .exact(let picture):
         self.picture = picture
         resolution = picture.resolution
-        words = "at \(Self.rounded(resolution)) dpi, its picture's own"
+        description = "at \(Self.rounded(resolution)) dpi, its picture's own"
       case .finest(let finest):
         resolution = finest
-        words = "at \(Self.rounded(resolution)) dpi, its finest picture's"
+        description = "at \(Self.rounded(resolution)) dpi, its finest picture's"
       case .usual, nil:
         resolution = PDFPage.usualResolution
-        words = "at \(Int(resolution)) dpi"
+        description = "at \(Int(resolution)) dpi"
       }
       scale = resolution / 72 * (content?.userUnit ?? 1)
     case "svgload":
       guard let dpi = options.resolution else { return nil }
       scale = Double(dpi) / 96
-      words = "at \(dpi) dpi"
+      description = "at \(dpi) dpi"
     default: return nil
     }
   }

@@ -84,7 +84,7 @@ struct SourceRoute {
     }
     var reason: String
     switch try Self.shortest(picture, image, slide, options) {
-    case .native(let source, let words): (self.source, reason) = (source, words)
+    case .native(let source, let description): (self.source, reason) = (source, description)
     case .libvips(let obstacle):
       source = try VipsSource(image, of: picture, options: options)
       reason = "exact: read by \(Self.reader(picture, image)), for \(obstacle)"
@@ -95,7 +95,7 @@ struct SourceRoute {
       picture.steps + [image.colourNote, image.alphaNote].compactMap(\.self) + source.steps
       + (image.profileFault.map { [$0] } ?? [])
       + (image.unfollowedMarks.map { ["taken as sRGB: no profile says what \($0) says"] } ?? [])
-      + (keptProfile.map { [Self.words($0, image)] } ?? []) + (shrinking.map { [$0] } ?? [])
+      + (keptProfile.map { [Self.description($0, image)] } ?? []) + (shrinking.map { [$0] } ?? [])
       + (Self.ignoresWindow(picture, image, options) ? ["--window does not apply to samples of 8 bits"] : [])
   }
 
@@ -175,7 +175,7 @@ struct SourceRoute {
     case libvips(String)
   }
 
-  private static func words(_ profile: [UInt8], _ image: Image) -> String {
+  private static func description(_ profile: [UInt8], _ image: Image) -> String {
     let name = ICCProfile(profile)?.description.map { "\"\($0)\"" } ?? "without a name"
     let whose = image.followedMarks.map { "profile made of \($0)" } ?? "embedded profile \(name)"
     return "\(whose) kept, in every tile"

@@ -184,14 +184,14 @@ extension ViewportQuery {
     subscript(name: String) -> String? { values.first { $0.name == name }?.value }
 
     mutating func required(_ name: String, _ range: ClosedRange<Double>) -> Double {
-      if self[name] == nil { refuse(name, nil, Self.words(range)) }
+      if self[name] == nil { refuse(name, nil, Self.description(range)) }
       return number(name, range) ?? range.lowerBound
     }
 
     mutating func number(_ name: String, _ range: ClosedRange<Double>) -> Double? {
       guard let text = self[name] else { return nil }
       if let number = Self.parse(text), range.contains(number) { return number }
-      refuse(name, text, Self.words(range))
+      refuse(name, text, Self.description(range))
       return nil
     }
 
@@ -208,7 +208,7 @@ extension ViewportQuery {
       if parts.count == 2, let x = parts[0], let y = parts[1], range.contains(x), range.contains(y) {
         return Point(x: x, y: y)
       }
-      refuse(name, text, "two numbers with a comma between, each \(Self.words(range).dropFirst(9))")
+      refuse(name, text, "two numbers with a comma between, each \(Self.description(range).dropFirst(9))")
       return nil
     }
 
@@ -251,7 +251,7 @@ extension ViewportQuery {
       return number
     }
 
-    private static func words(_ range: ClosedRange<Double>) -> String {
+    private static func description(_ range: ClosedRange<Double>) -> String {
       "a number from \(text(range.lowerBound)) to \(text(range.upperBound))"
     }
 

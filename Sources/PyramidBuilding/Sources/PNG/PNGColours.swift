@@ -42,7 +42,7 @@ struct PNGColours {
   }
 
   /// The names and values of the chunks, for reports; nil if the colours are sRGB's.
-  var words: String? {
+  var description: String? {
     guard areOthers else { return nil }
     let parts = [
       gamma.map { "gAMA (\(Double($0) / 1e5))" },

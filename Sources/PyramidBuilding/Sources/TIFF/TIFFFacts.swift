@@ -68,7 +68,7 @@ struct TIFFFacts {
       guard entry.type <= 13, let size = TIFFEntry.sizes[entry.type],
         entry.count <= PixelContent.mostParts * 8
       else { return nil }
-      if isWords(entry.tag, kind) { continue }
+      if isText(entry.tag, kind) { continue }
       let length = size * entry.count
       bytesLeft -= length
       guard bytesLeft >= 0 else { return nil }
@@ -129,7 +129,7 @@ struct TIFFFacts {
   }
 
   /// Whether a tag has metadata: a statement about people, times, places and devices that says nothing of pixels.
-  private func isWords(_ tag: Int, _ kind: Kind) -> Bool {
+  private func isText(_ tag: Int, _ kind: Kind) -> Bool {
     switch kind {
     case .picture:
       [

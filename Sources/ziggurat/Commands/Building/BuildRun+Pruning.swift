@@ -140,13 +140,13 @@ extension BuildRun {
         // Once, not in every scan.
         guard refusal != reportedRefusal else { return }
         reportedRefusal = refusal
-        tally.addSpared(pruning.ids, BuildError(library, Self.words(refusal, pruning.ids.count)))
+        tally.addSpared(pruning.ids, BuildError(library, Self.description(refusal, pruning.ids.count)))
         return
       }
       reportedRefusal = nil
       if let part { pruning = pruning.part(part, of: scan) }
       if let spared = pruning.spared, spared != reportedSpared {
-        tally.addSpared(spared.ids, BuildError(library, Self.words(spared)))
+        tally.addSpared(spared.ids, BuildError(library, Self.description(spared)))
       }
       reportedSpared = pruning.spared
       guard !builder.isDryRun else { return tally.addPruned(pruning.ids, isDryRun: true) }
@@ -272,7 +272,7 @@ extension BuildRun {
     BuildError(library, error)
   }
 
-  private static func words(_ refusal: LibraryPruning.Refusal, _ count: Int) -> String {
+  private static func description(_ refusal: LibraryPruning.Refusal, _ count: Int) -> String {
     switch refusal {
     case .emptySource(let source):
       "nothing is pruned, since \(source) holds no image (is it mounted?); "
@@ -282,7 +282,7 @@ extension BuildRun {
     }
   }
 
-  private static func words(_ spared: LibraryPruning.Spared) -> String {
+  private static func description(_ spared: LibraryPruning.Spared) -> String {
     let others = spared.folders.count - 1
     return "\(Output.count(spared.ids.count, "image")) not pruned, since \(spared.folders[0]) "
       + (others > 0 ? "and \(Output.count(others, "other folder")) are" : "is")
