@@ -70,17 +70,17 @@ struct PixelContent {
       guard let head = PNGChunkHead(reader, at: at) else { return false }
       let length = head.length
       guard length < 1 << 31, at + 12 + length <= reader.size else { return false }
-      let isWords: Bool
+      let isText: Bool
       switch head.name {
-      case PNGChunk.time: isWords = true
+      case PNGChunk.time: isText = true
       case PNGChunk.text, PNGChunk.compressedText, PNGChunk.internationalText:
         guard let start = reader.bytes(at + 8, min(length, 40)) else { return false }
-        isWords = Self.words.contains { Self.begins(start, $0 + "\0") }
+        isText = Self.textKeywords.contains { Self.begins(start, $0 + "\0") }
       case PNGChunk.exif:
         guard length < 1 << 24, let body = reader.bytes(at + 8, length), let facts = TIFFFacts(exif: body)
         else { return false }
         further += facts.told
-        isWords = true
+        isText = true
       case PNGChunk.end:
         keep(at..<reader.size)
         return true
@@ -89,10 +89,10 @@ struct PixelContent {
         keep(at..<last)
         at = last
         guard at + 12 + length <= reader.size else { return false }
-        isWords = false
-      default: isWords = false
+        isText = false
+      default: isText = false
       }
-      if isWords {
+      if isText {
         // A damaged one is reported in the archive's record.
         guard length < 1 << 24, Self.isWhole(reader.bytes(at + 4, length + 8)) else { return false }
       } else {
@@ -114,7 +114,7 @@ struct PixelContent {
   }
 
   /// Keywords of PNG's texts that say nothing of pixels.
-  private static let words = [
+  private static let textKeywords = [
     "XML:com.adobe.xmp", "Title", "Author", "Description", "Copyright", "Creation Time", "Software",
     "Comment", "Source", "Disclaimer", "Warning",
   ]
