@@ -3,10 +3,10 @@ package enum CommaSeparatedList {
   /// Returns the words without the blanks around them, empty ones included.
   package static func of(_ text: some StringProtocol) -> [String] {
     text.split(separator: ",", omittingEmptySubsequences: false).map { part in
-      var word = Substring(part)
-      while let first = word.first, isBlank(first) { word.removeFirst() }
-      while let last = word.last, isBlank(last) { word.removeLast() }
-      return String(word)
+      var item = Substring(part)
+      while let first = item.first, isBlank(first) { item.removeFirst() }
+      while let last = item.last, isBlank(last) { item.removeLast() }
+      return String(item)
     }
   }
 

@@ -36,9 +36,9 @@ package struct AllowedHosts: Sendable {
   /// all. Returns `nil` if the text is invalid.
   package func adding(_ text: String) -> AllowedHosts? {
     var result = self
-    for word in CommaSeparatedList.of(text) {
-      let name = Self.bare(word)
-      if word == "*" {
+    for item in CommaSeparatedList.of(text) {
+      let name = Self.bare(item)
+      if item == "*" {
         result.hasAll = true
       } else if name.hasPrefix("*."), Self.isName(name.dropFirst(2)) {
         result.endings.append(String(name.dropFirst()))

@@ -14,9 +14,9 @@ package enum AllowedOrigins: Sendable, Equatable {
     case "*": self = .any
     case "none": self = .listed([])
     default:
-      let words = CommaSeparatedList.of(text).map { $0.lowercased() }
-      guard words.allSatisfy(Self.isOrigin) else { return nil }
-      self = .listed(words)
+      let items = CommaSeparatedList.of(text).map { $0.lowercased() }
+      guard items.allSatisfy(Self.isOrigin) else { return nil }
+      self = .listed(items)
     }
   }
 

@@ -16,17 +16,17 @@ package struct FrameAncestors: Sendable, Equatable {
   /// Parses `self`, `none`, `*`, or comma-separated sites such as `https://example.org` and
   /// `https://*.example.org`. `none` and `*` must be the only value. Returns `nil` if the text is invalid.
   package init?(_ text: String) {
-    let words = CommaSeparatedList.of(text).map { $0.lowercased() }
-    if words == ["none"] || words == ["*"] {
-      policy = words[0] == "*" ? "*" : "'none'"
+    let items = CommaSeparatedList.of(text).map { $0.lowercased() }
+    if items == ["none"] || items == ["*"] {
+      policy = items[0] == "*" ? "*" : "'none'"
       return
     }
     var sources: [String] = []
-    for word in words {
-      if word == "self" {
+    for item in items {
+      if item == "self" {
         sources.append("'self'")
-      } else if Self.isSource(word) {
-        sources.append(word)
+      } else if Self.isSource(item) {
+        sources.append(item)
       } else {
         return nil
       }

@@ -27,10 +27,10 @@ package struct TrustedProxies: Sendable {
       return
     }
     var (ranges, hasSockets): ([AddressRange], Bool) = ([], false)
-    for word in CommaSeparatedList.of(text) {
-      if word == "unix" {
+    for item in CommaSeparatedList.of(text) {
+      if item == "unix" {
         hasSockets = true
-      } else if let range = AddressRange(word) {
+      } else if let range = AddressRange(item) {
         ranges.append(range)
       } else {
         return nil
