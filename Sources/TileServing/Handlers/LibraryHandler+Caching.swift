@@ -41,11 +41,11 @@ extension Response {
 
   /// The same answer for a shared cache: what may change is kept there for a moment, as tiles are.
   var withSharedCacheHeaders: Response {
-    guard isForAll, let words = self["Cache-Control"],
-      !["immutable", "no-cache"].contains(where: words.contains)
+    guard isForAll, let directives = self["Cache-Control"],
+      !["immutable", "no-cache"].contains(where: directives.contains)
     else { return self }
     var answer = self
-    if !words.contains("s-maxage") { answer["Cache-Control"] = "\(words), \(CacheControlHeaders.edge)" }
+    if !directives.contains("s-maxage") { answer["Cache-Control"] = "\(directives), \(CacheControlHeaders.edge)" }
     answer.headers.append(CacheControlHeaders.nginxMoment)
     return answer
   }

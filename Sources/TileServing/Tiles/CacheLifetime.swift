@@ -22,14 +22,14 @@ struct CacheControlHeaders: Sendable {
   ///   - maxAge: seconds for which clients may reuse pixels if their URL contains no generation.
   ///   - isBehindEdge: whether a shared cache stores them, too. It would not store a `no-cache` response.
   init(maxAge: Int, isBehindEdge: Bool = false) {
-    let words =
+    let directives =
       switch (maxAge, isBehindEdge) {
       case (0, false): "public, no-cache"
       case (0, true): "public, max-age=0, must-revalidate, \(Self.edge)"
       case (_, false): "public, max-age=\(maxAge)"
       case (_, true): "public, max-age=\(maxAge), \(Self.edge)"
       }
-    unpinned = Array(words.utf8CString)
+    unpinned = Array(directives.utf8CString)
     pinned = Array(
       "public, max-age=31536000, immutable\(isBehindEdge ? ", \(Self.pinnedEdge)" : "")".utf8CString)
   }
