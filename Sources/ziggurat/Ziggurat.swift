@@ -13,11 +13,11 @@ enum Ziggurat {
   }
 
   static func main() {
-    let words = Array(CommandLine.arguments.dropFirst())
+    let arguments = Array(CommandLine.arguments.dropFirst())
     let environment = ProcessInfo.processInfo.environment
     ProcessArguments.hidePasswords()
     do {
-      let code = try run(words, environment)
+      let code = try run(arguments, environment)
       Output.release()
       exit(code.number)
     } catch {
@@ -28,12 +28,12 @@ enum Ziggurat {
     }
   }
 
-  static func run(_ words: [String], _ environment: [String: String]) throws(UsageError) -> ExitCode {
-    guard let first = words.first else {
+  static func run(_ arguments: [String], _ environment: [String: String]) throws(UsageError) -> ExitCode {
+    guard let first = arguments.first else {
       Output.note(overview)
       return .usage
     }
-    let rest = Array(words.dropFirst())
+    let rest = Array(arguments.dropFirst())
     switch first {
     case "--version", "version":
       Output.result("ziggurat \(version)\n")
