@@ -59,7 +59,7 @@ enum ExportCommand: Command {
           try TileExporter(archive, options: options, isCancelled: { SignalHandler.isAsked })
             .export(to: item.output, within: list.isOne ? nil : list.root)
         }
-        if !isQuiet { Output.note("\(Output.oneLine(item.output)): \(words(report))") }
+        if !isQuiet { Output.note("\(Output.oneLine(item.output)): \(summary(report))") }
       } catch {
         if SignalHandler.isAsked {
           let rest = list.isOne ? "nothing is left behind" : "what is finished stays, the rest left nothing"
@@ -92,7 +92,7 @@ enum ExportCommand: Command {
     }
   }
 
-  private static func words(_ report: TileExporter.Report) -> String {
+  private static func summary(_ report: TileExporter.Report) -> String {
     "\(Output.count(report.copied, "tile")) copied as stored, \(report.encoded) encoded again, "
       + Output.size(ofBytes: report.byteCount)
   }
