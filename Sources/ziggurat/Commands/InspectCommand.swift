@@ -89,7 +89,7 @@ enum InspectCommand: Command {
       if let dropped = record.dropped { facts.append(Fact("dropped", dropped, separator: ", ")) }
     }
     facts += scale(archive.micronsPerPixel.map { [$0.x, $0.y] })
-    return facts + axes(archive.buildRecord?.dimensions) + words(archive.metadata)
+    return facts + axes(archive.buildRecord?.dimensions) + metadataFacts(archive.metadata)
   }
 
   private static func damage(_ damage: SourceDamage?) -> [Fact] {
@@ -113,7 +113,7 @@ enum InspectCommand: Command {
   }
 
   /// Returns the picture's descriptive metadata.
-  private static func words(_ metadata: ImageMetadata) -> [Fact] {
+  private static func metadataFacts(_ metadata: ImageMetadata) -> [Fact] {
     [
       ("title", metadata.title), ("caption", metadata.caption), ("creator", metadata.creator),
       ("date", metadata.date), ("place", metadata.place), ("rights", metadata.rights),
@@ -144,7 +144,7 @@ enum InspectCommand: Command {
       + (source.dropped.isEmpty ? [] : [Fact("dropped", source.dropped, separator: ", ")])
       + (source.leftOut.isEmpty ? [] : [Fact("leftOut", source.leftOut, separator: ", ")])
       + (source.scenes.isEmpty ? [] : [Fact("scenes", source.scenes, separator: ", ")])
-      + axes(source.dimensions) + scale(source.micronsPerPixel) + words(source.metadata)
+      + axes(source.dimensions) + scale(source.micronsPerPixel) + metadataFacts(source.metadata)
   }
 
   private static func scale(_ micronsPerPixel: [Double]?) -> [Fact] {
