@@ -168,7 +168,7 @@ package final class UploadProcessor: @unchecked Sendable {
   func build(_ upload: Upload, _ source: SourceScan.Source, _ builder: LibraryBuilder) throws {
     let failure = Box()
     var builder = builder
-    builder.onProgress = { [uploads] in uploads.tell(upload, progress: $0) }
+    builder.onProgress = { [uploads] in uploads.notify(upload, progress: $0) }
     LibraryRun(
       builder, [source],
       memoryLimit: Int(ProcessInfo.processInfo.physicalMemory / 4)

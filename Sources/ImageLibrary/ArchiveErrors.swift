@@ -19,6 +19,6 @@ package final class ArchiveErrors: Sendable {
   package func add(_ entry: LibraryEntry, _ reason: String) {
     guard entry.isFirstFault() else { return }
     versions.wrappingAdd(1, ordering: .relaxed)
-    observation.tell("the archive of '\(entry.id)' cannot be read: \(reason)")
+    observation.notify("the archive of '\(entry.id)' cannot be read: \(reason)")
   }
 }

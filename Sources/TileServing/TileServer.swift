@@ -103,7 +103,7 @@ package final class TileServer: Sendable {
       try StaticFiles(root: folder, below: address.path, of: identity)
     }
     uploads?.observe { [events] upload in
-      events.tell(upload)
+      events.notify(upload)
       if upload.hasEnded { access.audit?.add(.uploaded(upload), client: nil, visitor: nil) }
     }
   }

@@ -83,7 +83,7 @@ package final class UploadWriter: @unchecked Sendable {
       state.received = position
       state.lastChange = Uploads.now()
     }
-    uploads.tell(upload)
+    uploads.notify(upload)
     return nil
   }
 
@@ -144,7 +144,7 @@ package final class UploadWriter: @unchecked Sendable {
     let result: Result<Int, UploadError> = upload.disk.withLock { _ in
       synced ? settle() : .failure(failure!)
     }
-    uploads.tell(upload)
+    uploads.notify(upload)
     if case .failure(let error) = result, error.kind == .notAccepted {
       uploads.end(upload, .failed, fault: isSlide ? .slide : .kind, reason: error.reason) { state in
         state.writer == ObjectIdentifier(self)

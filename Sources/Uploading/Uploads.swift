@@ -43,7 +43,7 @@ package final class Uploads: Sendable {
   /// Has `body` told of every change, by whoever made it.
   package func observe(_ body: @escaping @Sendable (Upload) -> Void) { observation.observe(body) }
 
-  package func tell(_ upload: Upload) { observation.tell(upload) }
+  package func notify(_ upload: Upload) { observation.notify(upload) }
 
   package static func isID(_ text: String) -> Bool {
     text.utf8.count == 32
@@ -135,7 +135,7 @@ package final class Uploads: Sendable {
     }
     // Of a copy nobody sends a file. It may have been cancelled meanwhile.
     if upload.copy != nil { upload.change { $0.stage = $0.stage == .receiving ? .waiting : $0.stage } }
-    tell(upload)
+    notify(upload)
   }
 
   /// Gives the place of a reserved upload back, whose files were never created.
@@ -202,7 +202,7 @@ package final class Uploads: Sendable {
       if let vault = upload.vault { vault.discard() } else { folder.remove(upload) }
       upload.change { [end] in $0 = end }
     }
-    tell(upload)
+    notify(upload)
     table.withLock { table in
       let over = table.values.filter(\.hasEnded)
       guard over.count > Self.listed else { return }
@@ -269,7 +269,7 @@ package final class Uploads: Sendable {
           state.fault = .storage
           state.reason = "it cannot be written"
         }
-        tell(upload)
+        notify(upload)
         continue
       }
       let isTaken = upload.change { state in
@@ -281,7 +281,7 @@ package final class Uploads: Sendable {
         return true
       }
       if isTaken {
-        tell(upload)
+        notify(upload)
         return upload
       }
     }
@@ -340,13 +340,13 @@ package final class Uploads: Sendable {
 
   /// Reports the progress of tiling if it is at least 0.01 more than what was reported. Each page of a file has its own.
   /// - Parameter progress: 0 to 1.
-  package func tell(_ upload: Upload, progress: Double) {
+  package func notify(_ upload: Upload, progress: Double) {
     let isMore = upload.change { state in
       guard progress > state.progress + 0.01 else { return false }
       state.progress = progress
       return true
     }
-    if isMore { tell(upload) }
+    if isMore { notify(upload) }
   }
 
   /// Whether the program has ended so often in the midst of what is taken next that it is not to be begun again.
@@ -364,7 +364,7 @@ package final class Uploads: Sendable {
       state.fault = fault
       state.reason = reason
     }
-    tell(upload)
+    notify(upload)
   }
 
   /// Seconds until the next attempt after a failure that is said to pass; after the last of them it has not passed.

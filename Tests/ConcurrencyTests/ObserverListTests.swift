@@ -7,11 +7,11 @@ import Testing
   @Test func `each observer is told from when it observes`() {
     let observation = ObserverList<Int>()
     let told = Mutex<[Int]>([])
-    observation.tell(1)
+    observation.notify(1)
     observation.observe { event in told.withLock { $0.append(event) } }
-    observation.tell(2)
+    observation.notify(2)
     observation.observe { event in told.withLock { $0.append(10 * event) } }
-    observation.tell(3)
+    observation.notify(3)
     #expect(told.withLock { $0 } == [2, 3, 30])
   }
 
@@ -24,7 +24,7 @@ import Testing
       let place = withUnsafeMutablePointer(to: &local) { UInt(bitPattern: $0) }
       places.withLock { _ = $0.insert(place) }
     }
-    for event in 0..<1000 { observation.tell(event) }
+    for event in 0..<1000 { observation.notify(event) }
     #expect(places.withLock { $0.count } == 1)
   }
 }

@@ -10,7 +10,7 @@ import ZigguratTestSupport
   private final class Told: Sendable {
     let lines = Mutex<[String]>([])
 
-    func tell(_ line: String) { lines.withLock { $0.append(line) } }
+    func notify(_ line: String) { lines.withLock { $0.append(line) } }
   }
 
   private let folder: TemporaryFolder
@@ -19,7 +19,7 @@ import ZigguratTestSupport
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func open() throws -> AuditLog { try AuditLog(path: path) { [told] in told.tell($0) } }
+  private func open() throws -> AuditLog { try AuditLog(path: path) { [told] in told.notify($0) } }
 
   private func lines(_ path: String) throws -> [[String: Any]] {
     try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map {

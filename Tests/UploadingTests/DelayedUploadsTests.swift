@@ -56,7 +56,7 @@ import ZigguratTestSupport
   @Test func `progress is reported in steps of more than one percent and never falls`() throws {
     let reported = Mutex<[Double]>([])
     uploads.observe { upload in reported.withLock { $0.append(upload.state.progress) } }
-    for progress in [0.005, 0.5, 0.505, 0.4, 0.52, 1] { uploads.tell(upload, progress: progress) }
+    for progress in [0.005, 0.5, 0.505, 0.4, 0.52, 1] { uploads.notify(upload, progress: progress) }
     #expect(reported.withLock { $0 } == [0.5, 0.52, 1])
   }
 }

@@ -26,12 +26,12 @@ package final class UploadEventBroadcaster: Sendable {
       return true
     }
     guard isTaken else { return nil }
-    for upload in uploads { stream.tell(upload) }
+    for upload in uploads { stream.notify(upload) }
     return stream
   }
 
-  func tell(_ upload: Upload) {
-    for stream in streams.withLock({ $0.open }) { stream.tell(upload) }
+  func notify(_ upload: Upload) {
+    for stream in streams.withLock({ $0.open }) { stream.notify(upload) }
   }
 
   /// Closes the streams whose sessions have ended.
@@ -80,7 +80,7 @@ final class EventStream: BodyStream {
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  func tell(_ upload: Upload) {
+  func notify(_ upload: Upload) {
     guard sees(upload) else { return }
     state.withLock { state in
       guard !state.isClosed else { return }
