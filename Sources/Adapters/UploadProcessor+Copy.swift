@@ -38,13 +38,13 @@ extension UploadProcessor {
         })
       let metadata = original.entry.metadata
       let microns = original.archive.buildRecord?.micronsPerPixel
-      let isTold = try builder.store.rewrite(id: image) { record, _ in
+      let isRewritten = try builder.store.rewrite(id: image) { record, _ in
         var record = record
         // A pixel stays a pixel; square ones, however they are turned.
         record.micronsPerPixel = copy.turn % 180 == 0 ? microns : microns?.reversed()
-        return ArchiveMetadata(record, own: metadata, told: metadata)
+        return ArchiveMetadata(record, own: metadata, described: metadata)
       }
-      guard isTold else {
+      guard isRewritten else {
         throw BuildError(path, "its metadata cannot be written at present", isTemporary: true)
       }
       try show(image, of: upload)

@@ -103,7 +103,7 @@ extension UploadProcessor {
     switch error {
     case let error as BuildError:
       fail(
-        upload, error.isTemporary ? .server : .damaged, told(error.reason, of: path, upload),
+        upload, error.isTemporary ? .server : .damaged, described(error.reason, of: path, upload),
         isTemporary: error.isTemporary)
     case is CatalogIsAway:
       let reason = "the catalog cannot be reached, so it is unknown whether the image exists already"
@@ -146,7 +146,7 @@ extension UploadProcessor {
   }
 
   /// A library's own words, without the places where the server keeps things.
-  private func told(_ reason: String, of path: String, _ upload: Upload) -> String {
+  private func described(_ reason: String, of path: String, _ upload: Upload) -> String {
     // As it was given: `.` alone stands in many words.
     let place = root.hasPrefix("/") ? root : "\(root)/"
     let words = reason.replacing(path, with: upload.name).replacing(place, with: "…")
