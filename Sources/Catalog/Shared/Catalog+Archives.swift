@@ -207,8 +207,8 @@ extension Catalog {
     let former =
       "archive WHERE deletion IS NULL AND replaced < clock_timestamp() - make_interval(hours => \(Self.formerHours))"
     // Who has not listened for so long begins anew.
-    let told = "change WHERE told < clock_timestamp() - interval '1 hour'"
-    for old in [former, told] {
+    let announced = "change WHERE told < clock_timestamp() - interval '1 hour'"
+    for old in [former, announced] {
       var isAny = try integer("SELECT 1 FROM \(old) LIMIT 1") != nil
       // After long silence there are millions, for which one transaction has not the time.
       while isAny {
