@@ -173,9 +173,9 @@ final class PostgreSQLDatabase: CatalogDatabase {
   private static func failure(
     _ error: SQLError, _ name: String, _ kind: StorageError.Kind? = nil
   ) -> StorageError {
-    let isTold = error.code.hasPrefix("version ") || error.statement == "connect"
+    let hasOwnMessage = error.code.hasPrefix("version ") || error.statement == "connect"
     return StorageError(
-      "use the catalog \(name)", isTold ? error.message : error.description,
+      "use the catalog \(name)", hasOwnMessage ? error.message : error.description,
       // What it refuses any more, once it did not or was not there, somebody makes it allow again.
       kind: kind ?? (isPassing(error) || error.kind == .refused ? .unreachable : .unreadable))
   }
