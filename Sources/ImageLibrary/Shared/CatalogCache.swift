@@ -109,19 +109,19 @@ final class CatalogCache: Sendable {
 
   /// - Parameter generation: one that somebody names; where there is none such, the image as it is now is meant.
   func entry(_ id: UnsafeRawBufferPointer, generation: UInt64?) throws(StorageError) -> LibraryEntry? {
-    try Self.told(state.withLock { $0.cache.find(id, generation) })?.entry
+    try Self.checked(state.withLock { $0.cache.find(id, generation) })?.entry
   }
 
   /// The same for a request that waited for `lookup`, if there was one.
   func entry(_ id: ImageID, generation: UInt64?) throws(StorageError) -> LibraryEntry? {
-    try Self.told(arrived(id, generation))?.entry
+    try Self.checked(arrived(id, generation))?.entry
   }
 
   private func arrived(_ id: ImageID, _ generation: UInt64?) -> ImageCache.Finding {
     id.withBytes { id in state.withLock { $0.cache.find(id, generation, hasWaited: true) } }
   }
 
-  private static func told(
+  private static func checked(
     _ finding: ImageCache.Finding
   ) throws(StorageError) -> (known: ImageCache.Known, entry: LibraryEntry)? {
     switch finding {
@@ -163,11 +163,11 @@ final class CatalogCache: Sendable {
       let finding = arrived(id, nil)
       switch finding {
       case .known(let known, _): if known.asked >= start { return known }
-      case .notFound, .away: return try Self.told(finding)?.known
+      case .notFound, .away: return try Self.checked(finding)?.known
       case .notAsked: break
       }
     }
-    return try Self.told(.notAsked)?.known
+    return try Self.checked(.notAsked)?.known
   }
 
   /// Returns the catalog entries of a deletion's images, from their archives and the metadata of visitors.
