@@ -138,8 +138,8 @@ final class ProcessStatus: Sendable {
       if !hasEnded { shutdown(descriptor, Int32(SHUT_WR)) }
       end = .unavailable(ECHILD)
       while let record = SpawnReply.read(from: descriptor) {
-        guard let told = record.end else { continue }
-        end = hasEnded ? told : .garbled
+        guard let reported = record.end else { continue }
+        end = hasEnded ? reported : .garbled
         break
       }
     }

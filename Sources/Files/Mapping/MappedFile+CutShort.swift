@@ -10,7 +10,7 @@ extension MappedFile {
     // Everything that the handler uses is initialized here: lazy initialization could otherwise run inside the handler,
     // which is not allowed.
     pageSize = sysconf(Int32(_SC_PAGESIZE))
-    told.store(0, ordering: .relaxed)
+    reported.store(0, ordering: .relaxed)
     var action = sigaction()
     action.__sigaction_handler.sa_sigaction = fillMissingPage
     action.sa_flags = SA_SIGINFO
@@ -22,7 +22,7 @@ extension MappedFile {
 nonisolated(unsafe) private var pageSize = 0
 nonisolated(unsafe) private var previous = sigaction()
 /// The time of the last message, in seconds since 1970.
-private let told = Atomic<Int>(0)
+private let reported = Atomic<Int>(0)
 private let notice: StaticString =
   "ziggurat: an archive was cut short while it was read; replace archives by renaming, not by writing over them\n"
 
@@ -43,7 +43,7 @@ private func fillMissingPage(
     if page != MAP_FAILED {
       // A whole archive has many pages.
       let now = time(nil)
-      if told.exchange(now, ordering: .relaxed) != now {
+      if reported.exchange(now, ordering: .relaxed) != now {
         _ = write(STDERR_FILENO, notice.utf8Start, notice.utf8CodeUnitCount)
       }
       return
