@@ -56,7 +56,7 @@ struct GarbageCollector {
           marks[pin.key] = nil
           continue
         }
-        let written = try directory.told("look at \(pin.key)") { () throws(ObjectError) in
+        let written = try directory.reporting("look at \(pin.key)") { () throws(ObjectError) in
           try writing.lastWritten(pin.key)
         }
         guard let written, written < mark.time else {
@@ -64,7 +64,7 @@ struct GarbageCollector {
           marks[pin.key] = Mark(etag: pin.etag, time: now)
           continue
         }
-        try directory.told("remove \(pin.key)") { () throws(ObjectError) in try writing.remove(pin.key) }
+        try directory.reporting("remove \(pin.key)") { () throws(ObjectError) in try writing.remove(pin.key) }
         marks[pin.key] = nil
         result.removed += 1
         // Whatever sizes a store has listed.
@@ -74,7 +74,7 @@ struct GarbageCollector {
     }
     result.marked = marks.count
     if Set(marks.keys) != Set(known.keys) || marks != known {
-      try directory.told("write the marks of archives") { () throws(ObjectError) in
+      try directory.reporting("write the marks of archives") { () throws(ObjectError) in
         _ = try writing.put(bytes: Self.text(marks), key: marksKey)
       }
     }
@@ -85,7 +85,7 @@ struct GarbageCollector {
   private func archives() throws(StorageError) -> [ObjectVersion] {
     let folder = address.below(ListedRecord.folder)
     var stray: [[UInt8]] = []
-    let listed = try directory.told("list the archives") { () throws(ObjectError) in
+    let listed = try directory.reporting("list the archives") { () throws(ObjectError) in
       stray = []
       return try ObjectWriter(folder, settings, limits: limits).all(atMost: 100_000_000) { stray.append($0) }
     }
@@ -108,7 +108,7 @@ struct GarbageCollector {
   }
 
   private func marks() throws(StorageError) -> [String: Mark] {
-    try directory.told("read the marks of archives") { () throws(ObjectError) in
+    try directory.reporting("read the marks of archives") { () throws(ObjectError) in
       // What is called just so comes before all that begin so.
       let marks = ObjectAddress(bucket: address.bucket, prefix: marksKey)
       let list = ObjectWriter(marks, settings, limits: limits)

@@ -103,7 +103,7 @@ package final class LibraryIndex: Sendable {
   /// Lists the segments, and reports what else lies in their folder.
   private func segments() throws(StorageError) -> [ObjectVersion] {
     var stray: [[UInt8]] = []
-    let listed = try told("list the library's directory") { () throws(ObjectError) in
+    let listed = try reporting("list the library's directory") { () throws(ObjectError) in
       stray = []
       let listed = try list.all(atMost: 1_000_000) { stray.append($0) }
       // Without one of its segments a library would lack images.
@@ -164,7 +164,7 @@ package final class LibraryIndex: Sendable {
           throw StorageError(
             "read \(key) (\(address) at \(endpoint.url))", "it is damaged, or ziggurat did not write it",
             kind: .unreachable)
-        case .store(let fault, let key): throw told("read \(key)", fault)
+        case .store(let fault, let key): throw reporting("read \(key)", fault)
         case .tooLong(let error): throw error
         }
       }
@@ -231,7 +231,7 @@ package final class LibraryIndex: Sendable {
       return true
     } catch {
       if error == .missing || error == .otherVersion { return false }
-      throw told("read \(pin.key)", error)
+      throw reporting("read \(pin.key)", error)
     }
   }
 
@@ -275,7 +275,7 @@ package final class LibraryIndex: Sendable {
       let pin = try put(bytes, after: known.keys.max(), isWhole: true)
       try confirm(pin, SHA256.of(bytes), known)
       for key in known.keys {
-        try told("remove \(key)") { () throws(ObjectError) in try writing.remove(key) }
+        try reporting("remove \(key)") { () throws(ObjectError) in try writing.remove(key) }
       }
       _ = try read()
     }
@@ -328,18 +328,18 @@ package final class LibraryIndex: Sendable {
   @discardableResult
   private func put(_ bytes: [UInt8], after known: String?, isWhole: Bool) throws(StorageError) -> ObjectVersion {
     let key = folder.prefix + IndexSegment.name(after: known.map(name), isWhole: isWhole)
-    return try told("write the library's directory") { () throws(ObjectError) in
+    return try reporting("write the library's directory") { () throws(ObjectError) in
       try writing.put(bytes: bytes, key: key)
     }
   }
 
-  func told<Result>(
+  func reporting<Result>(
     _ action: String, _ body: () throws(ObjectError) -> Result
   ) throws(StorageError) -> Result {
-    do throws(ObjectError) { return try body() } catch { throw told(action, error) }
+    do throws(ObjectError) { return try body() } catch { throw reporting(action, error) }
   }
 
-  private func told(_ action: String, _ fault: ObjectError) -> StorageError {
+  private func reporting(_ action: String, _ fault: ObjectError) -> StorageError {
     fault.ofBucket("\(action) (\(address) at \(endpoint.url))")
   }
 }

@@ -143,7 +143,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
     }
     let digest = SHA256.of(file.bytes)
     let key = ListedRecord.key(digest, below: directory.address.prefix)
-    let pin = try directory.told("write \(id)") { () throws(ObjectError) in
+    let pin = try directory.reporting("write \(id)") { () throws(ObjectError) in
       do throws(ObjectError) {
         return try writer.put(file: "/proc/self/fd/\(descriptor)", sha256: digest, key: key)
       } catch {
