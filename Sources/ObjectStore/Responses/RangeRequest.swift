@@ -27,21 +27,21 @@ enum RangeRequest: Sendable {
   func expected(_ head: ResponseHead) -> Result<(pin: ObjectVersion, count: Int), ObjectError> {
     if let fault = head.fault { return .failure(fault) }
     // 200 is the whole object, whatever range was asked for.
-    guard head.status == 206, let told = head.contentRange, let etag = head.etag,
+    guard head.status == 206, let sent = head.contentRange, let etag = head.etag,
       head["content-encoding"].map({ $0 == "identity" }) ?? true,
-      head["content-length"].map({ Int($0) == told.range.count }) ?? true
+      head["content-length"].map({ Int($0) == sent.range.count }) ?? true
     else { return .failure(.damaged) }
     switch self {
     case .part(let pin, let range):
       // A store that takes no conditions answers with whatever there is.
-      guard etag == pin.etag, told.whole == pin.byteCount else { return .failure(.otherVersion) }
-      guard told.range == range else { return .failure(.damaged) }
+      guard etag == pin.etag, sent.whole == pin.byteCount else { return .failure(.otherVersion) }
+      guard sent.range == range else { return .failure(.damaged) }
       return .success((pin, range.count))
     case .end(let key, let count):
-      guard told.range.upperBound == told.whole, told.range.count == min(count, told.whole) else {
+      guard sent.range.upperBound == sent.whole, sent.range.count == min(count, sent.whole) else {
         return .failure(.damaged)
       }
-      return .success((ObjectVersion(key: key, etag: etag, byteCount: told.whole), told.range.count))
+      return .success((ObjectVersion(key: key, etag: etag, byteCount: sent.whole), sent.range.count))
     }
   }
 }
