@@ -152,9 +152,9 @@ package final class ObjectWriter: ObjectWriting {
       guard let etag = try request(.put, key, query, body: body, digest: digest).head.etag else {
         throw .damaged
       }
-      let told = etag.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(
+      let escaped = etag.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(
         "\"", with: "&quot;")
-      xml += "<Part><PartNumber>\(index + 1)</PartNumber><ETag>\(told)</ETag></Part>"
+      xml += "<Part><PartNumber>\(index + 1)</PartNumber><ETag>\(escaped)</ETag></Part>"
     }
     // The store compares the parts with their digests, and nobody the parts with the file but we.
     guard whole.digest() == sha256 else { throw .damaged }
