@@ -123,7 +123,7 @@ import ZigguratTestSupport
     #expect(Image.jpeg(inTile: jpeg.tile(0)!, .jpeg, width: 1, height: 1) == nil)
   }
 
-  @Test func `a tile of another size, a damaged one and a layered one are told`() throws {
+  @Test func `a tile of another size, a damaged one and a layered one are effective`() throws {
     let folder = try TemporaryFolder()
     let ours = try built(try photograph(3, in: folder), options(.jxl), in: folder)
     let top = ours.pyramid.firstIndex(ofLevel: ours.pyramid.topLevel)

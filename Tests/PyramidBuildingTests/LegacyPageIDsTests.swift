@@ -43,7 +43,7 @@ struct ReplacedPagesTests {
       let isWritten = try store.rewrite(id: id) { record, own in
         var record = record
         record.page = number
-        return ArchiveMetadata(record, own: own, told: own)
+        return ArchiveMetadata(record, own: own, effective: own)
       }
       #expect(isWritten)
     }

@@ -62,14 +62,14 @@ import TileGeometry
 
   @Test(arguments: [(1 << 40, 1 << 40), (1 << 62, 1), (1, .max), (.max, .max), (0, 1), (-1, -1)])
   func aPlanOfMorePixelsThanAnyFileIsNone(_ width: Int, _ height: Int) throws {
-    let told = "{\"width\":\(width),\"height\":\(height),\"tileSize\":512,\"format\":\"jpg\",\"memory\":1}"
-    let plan = try JSONDecoder().decode(PlanMessage.self, from: Data(told.utf8))
+    let effective = "{\"width\":\(width),\"height\":\(height),\"tileSize\":512,\"format\":\"jpg\",\"memory\":1}"
+    let plan = try JSONDecoder().decode(PlanMessage.self, from: Data(effective.utf8))
     #expect(plan.plan(BuildOptions()) == nil)
   }
 
   @Test func thePlanOfAGigapixelPictureIsOne() throws {
-    let told = "{\"width\":1000000,\"height\":1000000,\"tileSize\":512,\"format\":\"jpg\",\"memory\":1}"
-    let plan = try JSONDecoder().decode(PlanMessage.self, from: Data(told.utf8))
+    let effective = "{\"width\":1000000,\"height\":1000000,\"tileSize\":512,\"format\":\"jpg\",\"memory\":1}"
+    let plan = try JSONDecoder().decode(PlanMessage.self, from: Data(effective.utf8))
     #expect(plan.plan(BuildOptions())?.mostBytes == 6_000_000_000_000 + 1 << 27)
   }
 
@@ -78,5 +78,5 @@ import TileGeometry
     (" \t\u{202e}", "the decoder gave no reason"), ("it is damaged", "it is damaged"),
     (String(repeating: "x", count: 5000), String(repeating: "x", count: 1000)),
   ])
-  func wordsAreALine(_ told: String, _ line: String) { #expect(told.line == line) }
+  func wordsAreALine(_ effective: String, _ line: String) { #expect(effective.line == line) }
 }

@@ -29,9 +29,9 @@ import ZigguratTestSupport
     let folder = try TemporaryFolder()
     let mask = Umask.value
     #expect(mkdir(folder("told"), 0o777) == 0)
-    var told = stat()
-    stat(folder("told"), &told)
-    #expect(told.st_mode & 0o777 == 0o777 & ~mask)
+    var effective = stat()
+    stat(folder("told"), &effective)
+    #expect(effective.st_mode & 0o777 == 0o777 & ~mask)
     DispatchQueue.concurrentPerform(iterations: 2000) { number in
       var status = stat()
       mkdir(folder("d\(number)"), 0o777)
@@ -114,7 +114,7 @@ import ZigguratTestSupport
     #expect(AtomicFile.removeLeftovers(in: folder("absent")) == 0)
   }
 
-  @Test func `a folder that is not there, or a folder in its place, is told`() throws {
+  @Test func `a folder that is not there, or a folder in its place, is effective`() throws {
     let folder = try TemporaryFolder()
     let missing = refusal { _ = try AtomicFile(destination: folder("no/a.szi")) }
     #expect(missing?.description == "cannot write into \(folder("no")): No such file or directory")
@@ -126,7 +126,7 @@ import ZigguratTestSupport
     #expect(folder.files() == ["a.szi/inside"])
   }
 
-  @Test func `a full disk is told as what a retry may mend`() throws {
+  @Test func `a full disk is effective as what a retry may mend`() throws {
     let full = StorageError("write x", errno: ENOSPC)
     #expect(full.isTemporary)
     #expect(full.description == "cannot write x: No space left on device")

@@ -44,7 +44,7 @@ struct BackingAgreementTests {
       #expect(archive.coarsestLevel == reference.coarsestLevel)
       for number in -1...image.pyramid.tileCount {
         #expect(archive.copy(number) == reference.copy(number), "\(number)")
-        #expect(Self.told(archive.waitForTile(number)) == Self.told(reference.waitForTile(number)), "\(number)")
+        #expect(Self.effective(archive.waitForTile(number)) == Self.effective(reference.waitForTile(number)), "\(number)")
         #expect(archive.versionedTile(number).map { Array($0.bytes) } == archive.copy(number))
         #expect(archive.fault(ofTile: number) { _ in nil } == nil || !image.pyramid.contains(number))
         #expect(archive.version(ofTile: number) == archive.versionedTile(number)?.version, "\(number)")
@@ -55,7 +55,7 @@ struct BackingAgreementTests {
     }
   }
 
-  private static func told(_ tile: StoredTile) -> String {
+  private static func effective(_ tile: StoredTile) -> String {
     switch tile {
     case .here(let bytes, _): "\(Array(bytes))"
     case .notFound: "not there"

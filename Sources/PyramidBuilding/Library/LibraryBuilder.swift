@@ -276,7 +276,7 @@ package struct LibraryBuilder: Sendable {
     if isDryRun || mending != nil { return }
     // A file that does not describe itself as a book is described by its sidecar.
     var book = book ?? BookDescription()
-    book.metadata = work.metadata.told(book.metadata)
+    book.metadata = work.metadata.effective(book.metadata)
     try BookFile.keep(book, of: work.source.id, in: store)
   }
 

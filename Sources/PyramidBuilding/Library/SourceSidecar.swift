@@ -122,9 +122,9 @@ struct SourceMetadata: Codable, Sendable {
     record.sidecarDigest = digest
     record.pixelDigest = pixelDigest
     if isUploaded == true { record.isUploaded = true }
-    return ArchiveMetadata(record, own: own, told: told(own))
+    return ArchiveMetadata(record, own: own, effective: effective(own))
   }
 
   /// Returns the metadata of a picture that says `own` itself.
-  func told(_ own: ImageMetadata) -> ImageMetadata { sidecar?.applied(to: own) ?? own }
+  func effective(_ own: ImageMetadata) -> ImageMetadata { sidecar?.applied(to: own) ?? own }
 }

@@ -4,23 +4,23 @@ package import ZigguratFiles
 package struct ArchiveMetadata: Sendable {
   private let record: BuildRecord
   private let own: ImageMetadata
-  private let told: ImageMetadata
+  private let effective: ImageMetadata
 
   /// - Parameters:
   ///   - record: the record of the build.
   ///   - own: the metadata in the picture itself.
   ///   - told: the same with the metadata of the sidecar.
-  package init(_ record: BuildRecord, own: ImageMetadata, told: ImageMetadata) {
+  package init(_ record: BuildRecord, own: ImageMetadata, effective: ImageMetadata) {
     self.record = record
     self.own = own
-    self.told = told
+    self.effective = effective
   }
 
   /// The entries in the order in which they are written.
   private var entries: [(name: String, bytes: [UInt8])] {
     var entries = [(BuildRecord.entryName, record.json)]
-    if told != own { entries.append((ImageMetadata.ownEntryName, own.boundedJSON)) }
-    if !told.isEmpty { entries.append((ImageMetadata.entryName, told.boundedJSON)) }
+    if effective != own { entries.append((ImageMetadata.ownEntryName, own.boundedJSON)) }
+    if !effective.isEmpty { entries.append((ImageMetadata.entryName, effective.boundedJSON)) }
     return entries
   }
 

@@ -21,7 +21,7 @@ import TileGeometry
     ),
     (#" PhysicalSizeXUnit="mm" PhysicalSizeX="0.002""#, 2, 2),
   ])
-  func `the size of a pixel is told in microns`(attributes: String, x: Double, y: Double) throws {
+  func `the size of a pixel is effective in microns`(attributes: String, x: Double, y: Double) throws {
     let microns = try #require(OMEScale.microns(ome(attributes)))
     #expect(abs(microns.x - x) < 1e-9)
     #expect(abs(microns.y - y) < 1e-9)

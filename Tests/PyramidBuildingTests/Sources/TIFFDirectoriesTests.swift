@@ -242,7 +242,7 @@ import ZigguratTestSupport
 
 /// The list of a source's pages on its way from a sandboxed process.
 @Suite struct PageListTests {
-  private func told(_ places: [Int]) throws -> PagesMessage {
+  private func effective(_ places: [Int]) throws -> PagesMessage {
     let bytes = BuildMessage.encode(PagesMessage(count: places.count, places: places, book: nil))
     #expect(BuildMessage.isTaken(pages: bytes))
     return try BuildMessage.decode(PagesMessage.self, WorkerMessage(kind: BuildMessage.pages, bytes: bytes))
@@ -250,7 +250,7 @@ import ZigguratTestSupport
 
   @Test func `a hundred thousand pages are listed, with a gap or a mask after each`() throws {
     for places in [Array(1..<100_000), Array(stride(from: 0, to: 200_000, by: 2))] {
-      let pages = try told(places)
+      let pages = try effective(places)
       #expect(pages.isPossible)
       #expect(places.indices.allSatisfy { pages.page($0).directory == places[$0] })
     }
@@ -259,7 +259,7 @@ import ZigguratTestSupport
   @Test func `forty thousand pages in no order are listed`() throws {
     var generator = SplitMix(1)
     let places = Array(0..<40_000).shuffled(using: &generator)
-    let pages = try told(places)
+    let pages = try effective(places)
     #expect(pages.isPossible)
     #expect(places.indices.allSatisfy { pages.page($0).directory == places[$0] })
   }

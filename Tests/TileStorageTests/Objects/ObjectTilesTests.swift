@@ -120,8 +120,8 @@ struct ObjectTilesTests {
   func passingFaults(_ fault: ObjectError) throws {
     let store = Self.store { number, answer in number == 1 ? .failure(fault) : answer }
     let image = try store.open("a", ObjectCache(limit: 1 << 20))
-    #expect(Self.told(image.archive().waitForTile(Self.cold)) == "unreachable")
-    #expect(Self.told(image.archive().stored(Self.cold)) == "unreachable" && store.reads.count == 2)
+    #expect(Self.effective(image.archive().waitForTile(Self.cold)) == "unreachable")
+    #expect(Self.effective(image.archive().stored(Self.cold)) == "unreachable" && store.reads.count == 2)
     while image.failure(Self.cold) != nil {}
     #expect(image.archive().copy(Self.cold) == Self.tile(Self.cold))
   }
@@ -130,9 +130,9 @@ struct ObjectTilesTests {
     let replaced = try Self.store { $0 == 1 ? .failure(.otherVersion) : $1 }.open("a", Self.memory)
     let archive = replaced.archive()
     #expect(
-      Self.told(archive.waitForTile(Self.cold)) == "unreachable" && archive.shouldReopen && replaced.isReplaced)
+      Self.effective(archive.waitForTile(Self.cold)) == "unreachable" && archive.shouldReopen && replaced.isReplaced)
     let gone = try Self.store { $0 == 1 ? .failure(.missing) : $1 }.open("a", Self.memory)
-    #expect(Self.told(gone.archive().waitForTile(Self.cold)) == "unreadable")
+    #expect(Self.effective(gone.archive().waitForTile(Self.cold)) == "unreadable")
   }
 
   /// The answer with one bit turned.
@@ -151,7 +151,7 @@ struct ObjectTilesTests {
     #expect(try once.open("a", Self.memory).archive().copy(Self.cold) == Self.tile(Self.cold))
     #expect(once.reads.count == 3 && once.reads[1] == once.reads[2])
     let always = Self.store { number, answer in number == 0 ? answer : Self.flipped(answer, 40_000) }
-    #expect(Self.told(try always.open("a", Self.memory).archive().waitForTile(Self.cold)) == "unreadable")
+    #expect(Self.effective(try always.open("a", Self.memory).archive().waitForTile(Self.cold)) == "unreadable")
     #expect(always.reads.count == 3)
   }
 
@@ -254,7 +254,7 @@ struct ObjectTilesTests {
     #expect(ranges([part(0, 0, 100), part(1, 10, 5)]) == [0..<100])
   }
 
-  private static func told(_ tile: StoredTile) -> String {
+  private static func effective(_ tile: StoredTile) -> String {
     switch tile {
     case .here: "here"
     case .notFound: "not there"
