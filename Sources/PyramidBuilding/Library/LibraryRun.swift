@@ -77,14 +77,14 @@ package final class LibraryRun: @unchecked Sendable {
         run([source])
       } else {
         let reason = "\(starts) builders have begun it, and it was the end of each"
-        tell(source, .failed(BuildError(source.path, reason)), of: source)
+        report(source, .failed(BuildError(source.path, reason)), of: source)
         journal.end(source)
       }
     }
   }
 
   /// - Parameter whole: the source of which the image is one, or a page.
-  private func tell(
+  private func report(
     _ image: SourceScan.Source, _ outcome: LibraryBuilder.Outcome, of whole: SourceScan.Source
   ) {
     monitor.withLock {
@@ -117,7 +117,7 @@ package final class LibraryRun: @unchecked Sendable {
           self.build(copyOf: source, copy, pictures)
         } else {
           self.builder.build(source, with: pictures, before: self.upcoming, besides: self.taken) {
-            self.tell($0, $1, of: source)
+            self.report($0, $1, of: source)
           }
         }
         if let journal = self.journal { self.end(source, journal) }
@@ -139,14 +139,14 @@ package final class LibraryRun: @unchecked Sendable {
     copyOf source: SourceScan.Source, _ copy: Result<SourceCopy, BuildError>, _ pictures: any PictureBuilder
   ) {
     switch copy {
-    case .failure(let error): tell(source, .failed(error), of: source)
-    case .success(.settled(let outcome)): tell(source, outcome, of: source)
+    case .failure(let error): report(source, .failed(error), of: source)
+    case .success(.settled(let outcome)): report(source, outcome, of: source)
     case .success(.copied(let copy, let files)):
       withExtendedLifetime(files) {
         builder.build(copy, with: pictures, before: upcoming, besides: taken) { [self] image, outcome in
-          var told = SourceScan.Source(path: source.path, id: image.id, folio: image.folio, root: image.root)
-          told.remote = source.remote
-          tell(told, outcome.told(of: source, copiedTo: copy.path), of: source)
+          var attributed = SourceScan.Source(path: source.path, id: image.id, folio: image.folio, root: image.root)
+          attributed.remote = source.remote
+          report(attributed, outcome.attributed(of: source, copiedTo: copy.path), of: source)
         }
       }
     }

@@ -60,14 +60,14 @@ extension LibraryBuilder {
 
 extension LibraryBuilder.Outcome {
   /// The same, told of the source instead of the copy of it that was built.
-  func told(of source: SourceScan.Source, copiedTo path: String) -> LibraryBuilder.Outcome {
-    func told(_ error: BuildError) -> BuildError {
+  func attributed(of source: SourceScan.Source, copiedTo path: String) -> LibraryBuilder.Outcome {
+    func attributed(_ error: BuildError) -> BuildError {
       error.kind == .cancelled
         ? error : error.about(source.path, error.reason.replacing(path, with: source.path))
     }
     return switch self {
-    case .failed(let error): .failed(told(error))
-    case .refused(let error): .refused(told(error))
+    case .failed(let error): .failed(attributed(error))
+    case .refused(let error): .refused(attributed(error))
     case .built, .unchanged, .outdated, .metadataUpdated, .wouldUpdateMetadata, .moved, .wouldMove,
       .wouldBuild, .withdrawn,
       .wouldWithdraw:
