@@ -126,11 +126,11 @@ struct ForkServer {
       } else {
         SpawnReply(kind: .exit, value: Int(status >> 8 & 0xff))
       }
-    Self.tell(record, over: child.status)
+    Self.report(record, over: child.status)
     for descriptor in [child.ended, child.status, child.memory] { close(descriptor) }
   }
 
-  private static func tell(_ record: SpawnReply, over status: Int32) {
+  private static func report(_ record: SpawnReply, over status: Int32) {
     let bytes = record.bytes
     _ = bytes.withUnsafeBytes { sandbox_send(status, $0.baseAddress, $0.count, nil, 0, 0) }
   }
@@ -194,7 +194,7 @@ struct ForkServer {
   }
 
   private func fail(_ status: Int32, _ code: Int32) {
-    Self.tell(SpawnReply(kind: .unavailable, value: Int(code)), over: status)
+    Self.report(SpawnReply(kind: .unavailable, value: Int(code)), over: status)
     close(status)
   }
 

@@ -121,7 +121,7 @@ struct BuildJob {
     case (BuildMessage.tile, .some): try takeTile(message.bytes)
     case (BuildMessage.entry, .some): try takeEntry(message.bytes)
     case (BuildMessage.progress, .some):
-      picture?.tell(progress: try decode([Double].self, message).first ?? 0)
+      picture?.report(progress: try decode([Double].self, message).first ?? 0)
       if let picture { builder.onProgress?(picture.progress) }
     case (BuildMessage.built, .some(let plan)):
       return .outcome(.built(try finish(plan, try decode(ResultMessage.self, message))))
@@ -290,7 +290,7 @@ final class SandboxedPicture: PictureInWork, @unchecked Sendable {
 
   var progress: Double { monitor.withLock { greatest } }
 
-  func tell(progress: Double) {
+  func report(progress: Double) {
     guard progress.isFinite, (0...1).contains(progress) else { return }
     monitor.withLock { greatest = max(greatest, progress) }
   }

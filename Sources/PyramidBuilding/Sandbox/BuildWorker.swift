@@ -74,7 +74,7 @@ private final class SandboxedBuildHost: BuildHost, @unchecked Sendable {
   private var messages: [WorkerMessage] = []
   private var picture: (any PictureInWork)?
   private var file: Int32?
-  private var told = 0.0
+  private var reported = 0.0
   /// Threads that were asked for before there was work for them.
   private var waiting = 0
 
@@ -83,7 +83,7 @@ private final class SandboxedBuildHost: BuildHost, @unchecked Sendable {
   /// Hears messages on a thread of its own from now on: some come while a picture is being built.
   func listen() {
     let isStarted = StartedThread.detached(stackBytes: 256 << 10) { [self] in
-      while true { hear(session.next { tellProgress() }) }
+      while true { hear(session.next { reportProgress() }) }
     }
     if !isStarted { _exit(71) }
   }
@@ -113,7 +113,7 @@ private final class SandboxedBuildHost: BuildHost, @unchecked Sendable {
   func begin(_ picture: any PictureInWork, memory: Int, _ source: String) {
     monitor.withLock {
       self.picture = picture
-      told = 0
+      reported = 0
       for _ in 0..<waiting { assist(picture) }
       waiting = 0
     }
@@ -147,12 +147,12 @@ private final class SandboxedBuildHost: BuildHost, @unchecked Sendable {
   /// Without one more thread the others do the work.
   private func assist(_ picture: any PictureInWork) { _ = StartedThread.detached { picture.assist() } }
 
-  private func tellProgress() {
+  private func reportProgress() {
     monitor.lock()
     let picture = picture
     monitor.unlock()
-    guard let progress = picture?.progress, progress > told + 0.005 else { return }
-    told = progress
+    guard let progress = picture?.progress, progress > reported + 0.005 else { return }
+    reported = progress
     session.send(BuildMessage.progress, BuildMessage.encode([progress]))
   }
 }

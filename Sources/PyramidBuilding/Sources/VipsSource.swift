@@ -201,7 +201,7 @@ extension VipsSource {
     }
     // A window clips as it was asked to.
     if image.interpretation == "scrgb", [nil, .full].contains(options.window) {
-      try tellClipping(image, &steps, open)
+      try reportClipping(image, &steps, open)
     }
     let isGray = image.bands < 3 && ["b-w", "grey16"].contains(image.interpretation)
     let space = isGray ? "b-w" : "srgb"
@@ -270,7 +270,7 @@ extension VipsSource {
   }
 
   /// Linear light above 1 is brighter than white: no tile can hold it, so it is told.
-  private static func tellClipping(
+  private static func reportClipping(
     _ image: Image, _ steps: inout [String], _ open: () throws(ImagingError) -> Image
   ) throws(ImagingError) {
     let colours = image.bands - (image.hasAlpha ? 1 : 0)
