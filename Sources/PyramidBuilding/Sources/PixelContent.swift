@@ -54,7 +54,7 @@ struct PixelContent {
       case 0xed where Self.begins(body, "Photoshop 3.0\0"): break
       case 0xe1 where Self.begins(body, "Exif\0\0"):
         guard let facts = TIFFFacts(exif: Array(body.dropFirst(6))) else { return false }
-        further += facts.told
+        further += facts.encoded
       default: keep(at..<at + 2 + length)
       }
       at += 2 + length
@@ -79,7 +79,7 @@ struct PixelContent {
       case PNGChunk.exif:
         guard length < 1 << 24, let body = reader.bytes(at + 8, length), let facts = TIFFFacts(exif: body)
         else { return false }
-        further += facts.told
+        further += facts.encoded
         isText = true
       case PNGChunk.end:
         keep(at..<reader.size)
@@ -122,7 +122,7 @@ struct PixelContent {
   /// The data of all its pictures, wherever it lies, and what its directories say.
   private mutating func readTIFF(_ reader: PositionalReader) -> Bool {
     guard let facts = TIFFFacts(reader) else { return false }
-    further = facts.told
+    further = facts.encoded
     var end = 0
     for range in facts.data.sorted(by: { $0.lowerBound < $1.lowerBound }) where !range.isEmpty {
       guard range.lowerBound >= end, range.upperBound <= reader.size else { return false }

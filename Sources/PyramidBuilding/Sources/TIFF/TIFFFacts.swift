@@ -4,7 +4,7 @@ import ZigguratMetadata
 /// The contents of a TIFF file's directories (TIFF 6.0, section 2), or of EXIF, without metadata and without their
 /// places.
 struct TIFFFacts {
-  private(set) var told: [UInt8] = []
+  private(set) var encoded: [UInt8] = []
   /// The pictures' data.
   private(set) var data: [Range<Int>] = []
   private let bytes: (Int, Int) -> [UInt8]?
@@ -31,7 +31,7 @@ struct TIFFFacts {
       return nil
     }
     self.order = order
-    told.append(head[0])
+    encoded.append(head[0])
     var next = order.number(head, at: 4, 4)
     // Of EXIF the second directory is a thumbnail's.
     repeat {
@@ -39,7 +39,7 @@ struct TIFFFacts {
       next = following
     } while next != 0 && isFile
     // Which picture has which data, in the order in which it lies.
-    for index in data.indices.sorted(by: { data[$0].lowerBound < data[$1].lowerBound }) { tell(index) }
+    for index in data.indices.sorted(by: { data[$0].lowerBound < data[$1].lowerBound }) { encode(index) }
   }
 
   private enum Kind: Int {
@@ -47,8 +47,8 @@ struct TIFFFacts {
     case exif, interoperability
   }
 
-  private mutating func tell(_ number: Int) {
-    told += ByteOrder.little.bytes(number, 8)
+  private mutating func encode(_ number: Int) {
+    encoded += ByteOrder.little.bytes(number, 8)
   }
 
   private struct Field {
@@ -80,7 +80,7 @@ struct TIFFFacts {
       if entry.tag == 700, Self.text(value).contains("rdf:RDF") { continue }
       fields.append(Field(entry: entry, value: value))
     }
-    tell(kind.rawValue)
+    encode(kind.rawValue)
     guard addData(fields) else { return nil }
     for field in fields {
       switch (field.entry.tag, kind) {
@@ -91,8 +91,8 @@ struct TIFFFacts {
       // Data that lies elsewhere: JPEG of TIFF's first manner, and strips that are free.
       case (513, .picture), (288, .picture): return nil
       default:
-        for number in [field.entry.tag, field.entry.type, field.entry.count] { tell(number) }
-        told += field.value
+        for number in [field.entry.tag, field.entry.type, field.entry.count] { encode(number) }
+        encoded += field.value
       }
     }
     return order.number(entries.suffix(4))
@@ -104,7 +104,7 @@ struct TIFFFacts {
 
   private mutating func follow(_ field: Field, _ kind: Kind, _ depth: Int) -> Bool {
     guard let offsets = numbers(field) else { return false }
-    tell(field.entry.tag)
+    encode(field.entry.tag)
     for offset in offsets { guard read(offset, kind, depth: depth + 1) != nil else { return false } }
     return true
   }
