@@ -177,7 +177,7 @@ extension PictureRole {
       if let role = fields.role(of: part) { return role }
     }
     if onlyCertain { return nil }
-    for line in text.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) where mayTellOfRole(line) {
+    for line in text.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) where mayNameRole(line) {
       // What follows are settings: Aperio's `|AppMag = 20`, Philips' ` -offset=(0,0)`.
       let start = line.prefix { $0 != UInt8(ascii: "|") && $0 != UInt8(ascii: "=") }
       let isCut = start.endIndex < line.endIndex && line[start.endIndex] == UInt8(ascii: "=")
@@ -330,7 +330,7 @@ extension PictureRole {
   }
 
   /// Whether the text has one of the words in it, in any case: most have none.
-  private static func mayTellOfRole(_ text: Bytes) -> Bool {
+  private static func mayNameRole(_ text: Bytes) -> Bool {
     for start in text.indices {
       let first = text[start] | 0x20
       for word in roleWords where first == word[0] {
