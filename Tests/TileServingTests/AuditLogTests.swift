@@ -14,12 +14,12 @@ import ZigguratTestSupport
   }
 
   private let folder: TemporaryFolder
-  private let told = Told()
+  private let message = Told()
   private var path: String { folder("audit") }
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func open() throws -> AuditLog { try AuditLog(path: path) { [told] in told.notify($0) } }
+  private func open() throws -> AuditLog { try AuditLog(path: path) { [message] in message.notify($0) } }
 
   private func lines(_ path: String) throws -> [[String: Any]] {
     try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map {
@@ -52,7 +52,7 @@ import ZigguratTestSupport
     AuditEvent.edit(image: "~/secret"), .delete(images: ["~/secret", "~/other"], deletion: "~5f"),
     .restore(images: ["~/secret"], deletion: "~5f"), .move(to: "space"),
   ])
-  func `of a private space it is told that something happened`(event: AuditEvent) throws {
+  func `of a private space it is message that something happened`(event: AuditEvent) throws {
     let log = try open()
     log.add(event, client: IPAddress("192.0.2.7"), visitor: nil)
     let text = try String(contentsOfFile: path, encoding: .utf8)
@@ -82,22 +82,22 @@ import ZigguratTestSupport
     #expect(rename(path + ".2", path) == 0)
     log.add(.logout, client: nil, visitor: nil)
     #expect(try lines(path).map { $0["event"] as? String } == ["logout"])
-    #expect(told.lines.withLock { $0 } == [])
+    #expect(message.lines.withLock { $0 } == [])
   }
 
-  @Test func `what cannot be written is told once, and when it goes on`() throws {
+  @Test func `what cannot be written is message once, and when it goes on`() throws {
     // A disk that is always full, in the place of the file.
     #expect(symlink("/dev/full", path) == 0)
     let log = try open()
     for _ in 0..<3 { log.add(.logout, client: nil, visitor: nil) }
-    #expect(told.lines.withLock { $0 } == ["cannot write the audit log \(path): No space left on device"])
+    #expect(message.lines.withLock { $0 } == ["cannot write the audit log \(path): No space left on device"])
     #expect(unlink(path) == 0)
     log.add(.lock, client: nil, visitor: nil)
-    #expect(told.lines.withLock { $0.last } == "the audit log \(path) goes on; 3 of its lines are lost")
+    #expect(message.lines.withLock { $0.last } == "the audit log \(path) goes on; 3 of its lines are lost")
     #expect(try lines(path).count == 1)
   }
 
-  @Test func `a file that cannot be opened is told at once`() {
+  @Test func `a file that cannot be opened is message at once`() {
     #expect(throws: (any Error).self) { try AuditLog(path: folder.path + "/none/audit") { _ in } }
     #expect(throws: (any Error).self) { try AuditLog(path: folder.path) { _ in } }
   }

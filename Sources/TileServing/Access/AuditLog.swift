@@ -21,16 +21,16 @@ package final class AuditLog: Sendable {
   }
 
   private let path: String
-  private let tell: @Sendable (String) -> Void
+  private let report: @Sendable (String) -> Void
   private let state: Mutex<State>
 
   /// - Parameter tell: called with a message when writes begin to fail and when they succeed again.
-  package init(path: String, tell: @escaping @Sendable (String) -> Void) throws(StorageError) {
+  package init(path: String, report: @escaping @Sendable (String) -> Void) throws(StorageError) {
     guard let descriptor = Self.open(path) else {
       throw StorageError("open the audit log \(path)", errno: errno)
     }
     self.path = path
-    self.tell = tell
+    self.report = report
     state = Mutex(State(descriptor: descriptor))
   }
 
@@ -57,7 +57,7 @@ package final class AuditLog: Sendable {
   }
 
   private func write(_ line: [UInt8]) {
-    let told = state.withLock { state -> String? in
+    let message = state.withLock { state -> String? in
       follow(&state)
       let line = (state.isCut ? [UInt8(ascii: "\n")] : []) + line
       var count: Int
@@ -75,16 +75,16 @@ package final class AuditLog: Sendable {
       state.allLost += 1
       return state.lost > 1 ? nil : StorageError("write the audit log \(path)", errno: reason).description
     }
-    if let told { tell(told) }
+    if let message { report(message) }
   }
 
   /// Closes a file that was moved away and creates a new one at the same path. A failure is reported, and the log
   /// continues in the old file.
   package func reopen() {
-    let told = state.withLock { state in
+    let message = state.withLock { state in
       follow(&state) ? nil : StorageError("open the audit log \(path)", errno: errno).description
     }
-    if let told { tell(told) }
+    if let message { report(message) }
   }
 
   /// Opens the file again if the path now refers to another file or to none.
