@@ -132,7 +132,7 @@ final class LazyTiles: TileBacking {
   private let image: LazyArchive
   private let inner = Mutex<ObjectTiles?>(nil)
   /// Requested entries that were found in the directory.
-  private let told = Mutex<[String: ObjectBytes]>([:])
+  private let fetched = Mutex<[String: ObjectBytes]>([:])
 
   init(_ image: LazyArchive) { self.image = image }
 
@@ -197,10 +197,10 @@ final class LazyTiles: TileBacking {
 
   /// Blocks for the store if the entry is not in the directory.
   func entry(_ relativeName: String) -> UnsafeRawBufferPointer? {
-    let known = told.withLock { told -> ObjectBytes? in
-      if let bytes = told[relativeName] { return bytes }
+    let known = fetched.withLock { fetched -> ObjectBytes? in
+      if let bytes = fetched[relativeName] { return bytes }
       let bytes = image.listed.entries(relativeName).flatMap { ObjectBytes(copying: $0) }
-      told[relativeName] = bytes
+      fetched[relativeName] = bytes
       return bytes
     }
     return known?.bytes ?? waitForTile()?.entry(relativeName)
