@@ -71,7 +71,7 @@ package enum XMLElements {
 
   private final class Reader {
     private let parser: XML_Parser
-    private let told:
+    private let handlers:
       (begin: (Element) -> Bool, text: ((UnsafeRawBufferPointer) -> Void)?, end: (String) -> Void)
     private var depth = 0
     var hasDocumentType = false
@@ -83,11 +83,11 @@ package enum XMLElements {
       _ text: ((UnsafeRawBufferPointer) -> Void)?, _ end: @escaping (String) -> Void
     ) {
       self.parser = parser
-      told = (begin, text, end)
+      handlers = (begin, text, end)
     }
 
     func text(_ bytes: UnsafeRawBufferPointer) {
-      if !isContent { told.text?(bytes) }
+      if !isContent { handlers.text?(bytes) }
     }
 
     /// Returns the reader that `XML_SetUserData` was given; it outlives the parsing.
@@ -99,7 +99,7 @@ package enum XMLElements {
       guard !isContent else { return }
       depth += 1
       guard
-        !told.begin(
+        !handlers.begin(
           Element(
             name: Self.local(name), qualifiedName: String(cString: name), depth: depth, attributes: attributes
           ))
@@ -110,7 +110,7 @@ package enum XMLElements {
 
     func end(_ name: UnsafePointer<CChar>) {
       depth -= 1
-      if !isContent { told.end(Self.local(name)) }
+      if !isContent { handlers.end(Self.local(name)) }
     }
 
     func refuseDocumentType() {
