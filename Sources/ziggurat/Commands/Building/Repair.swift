@@ -45,18 +45,18 @@ struct Repair {
     var groups: [Group: [ImageID: String]] = [:]
     for (id, path) in archives.sorted(by: { $0.key < $1.key }) {
       guard let source = known[id] else {
-        tell(
+        report(
           path, "its source is unknown: build the source again, or restore the archive from a backup",
           isGone: true, &outcome)
         continue
       }
       let record = FolderStore(library: library).buildRecord(ofID: id)
       if let record, record.sourceDigest != source.digest {
-        tell(path, "it is not the archive that was built from \(source.place.path)", &outcome)
+        report(path, "it is not the archive that was built from \(source.place.path)", &outcome)
       } else if let options = Self.arguments(record?.options ?? source.options) {
         groups[Group(place: source.place, options: options), default: [:]][id] = source.digest
       } else {
-        tell(path, "this version knows no such options: \(source.options)", &outcome)
+        report(path, "this version knows no such options: \(source.options)", &outcome)
       }
     }
     for (group, images) in groups.sorted(by: { $0.key.place.path < $1.key.place.path }) {
@@ -87,7 +87,7 @@ struct Repair {
         // The file itself decides, not the build's report.
         let faults = ArchiveVerifier.faults(ofArchive: path)
         if let fault = faults.first(where: { !$0.isOfSource }) {
-          tell(path, "still damaged after it was rebuilt: \(fault.what)", &outcome)
+          report(path, "still damaged after it was rebuilt: \(fault.what)", &outcome)
         } else {
           outcome.repaired += 1
           if asJSON {
@@ -105,38 +105,38 @@ struct Repair {
         }
       case "failed":
         let cause = build.reports[id]?.reason.map { ": \($0)" } ?? ""
-        tell(path, "it was not rebuilt from its source\(cause)", &outcome)
+        report(path, "it was not rebuilt from its source\(cause)", &outcome)
       default:
         if build.exit == .success || build.exit == .someFailed {
-          tellAbsence(of: id, path, group.place, &outcome)
+          reportAbsence(of: id, path, group.place, &outcome)
         } else {
-          tell(path, "the build of \(group.place.path) failed with code \(build.status)", &outcome)
+          report(path, "the build of \(group.place.path) failed with code \(build.status)", &outcome)
         }
       }
     }
   }
 
   /// Reports an image that the build of its source's location did not report.
-  private func tellAbsence(
+  private func reportAbsence(
     of id: ImageID, _ path: String, _ place: SourcePlace, _ outcome: inout Outcome
   ) {
     switch place.absence(of: id) {
-    case .gone: tell(path, "its source is not in \(place.path)", isGone: true, &outcome)
+    case .gone: report(path, "its source is not in \(place.path)", isGone: true, &outcome)
     case .unmounted(let folder):
-      tell(
+      report(
         path,
         "\(folder) is empty or does not exist: is its disk mounted?",
         &outcome)
     case .linked(let link):
-      tell(path, "\(link) is a link that leads out of its folder: use --follow-links", &outcome)
+      report(path, "\(link) is a link that leads out of its folder: use --follow-links", &outcome)
     case .exists:
-      tell(
+      report(
         path, "its source is not in \(place.path), or is another file now: build the source again", &outcome)
     }
   }
 
   /// - Parameter isGone: whether nothing is left from which a missing archive could be rebuilt.
-  private func tell(_ path: String, _ reason: String, isGone: Bool = false, _ outcome: inout Outcome) {
+  private func report(_ path: String, _ reason: String, isGone: Bool = false, _ outcome: inout Outcome) {
     if isGone, missing.contains(path), access(path, F_OK) != 0,
       let id = ImageID(archive: path, below: library)
     {
