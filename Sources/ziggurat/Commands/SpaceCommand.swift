@@ -107,7 +107,7 @@ enum SpaceCommand: Command {
         do {
           guard let archive = try space.archive(ofID: id) else { continue }
           let metadata = try space.sidecar(ofID: id).flatMap { try Sidecar($0, isPrivate: true) }
-          tell(id, archive, metadata?.applied(to: archive.metadata) ?? archive.metadata, asJSON: asJSON)
+          show(id, archive, metadata?.applied(to: archive.metadata) ?? archive.metadata, asJSON: asJSON)
         } catch {
           isWhole = false
           Output.error("\(id): \(error)")
@@ -120,7 +120,7 @@ enum SpaceCommand: Command {
     return isWhole ? .success : .someFailed
   }
 
-  private static func tell(_ id: ImageID, _ archive: SealedArchive, _ metadata: ImageMetadata, asJSON: Bool) {
+  private static func show(_ id: ImageID, _ archive: SealedArchive, _ metadata: ImageMetadata, asJSON: Bool) {
     let (size, title) = (archive.pyramid.imageSize, metadata.title)
     if asJSON {
       var object: JSONValue = [

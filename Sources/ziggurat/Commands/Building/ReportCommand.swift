@@ -24,14 +24,14 @@ enum ReportCommand: Command {
         Output.error("no report is of the plan \(path)")
         return .temporary
       }
-      return tell(report, plan, asJSON: asJSON, isQuiet: isQuiet)
+      return show(report, plan, asJSON: asJSON, isQuiet: isQuiet)
     } catch {
       Output.error(error.description)
       return error.isTemporary ? .temporary : .someFailed
     }
   }
 
-  private static func tell(
+  private static func show(
     _ report: PlanReport, _ plan: SourcePlan, asJSON: Bool, isQuiet: Bool
   ) -> ExitCode {
     var counts: [String: Int] = [:]
