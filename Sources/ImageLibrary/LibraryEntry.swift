@@ -35,7 +35,7 @@ package final class LibraryEntry: Sendable {
   private let isPrivate: Bool
   private let opener: @Sendable () throws(StorageError) -> TileArchive
   private let opened = Mutex<TileArchive?>(nil)
-  private let isFaulty = Atomic<Bool>(false)
+  private let isDefective = Atomic<Bool>(false)
   /// The archives' clock when it was last asked for.
   fileprivate let lastUse = Atomic<Int>(0)
 
@@ -126,7 +126,7 @@ package final class LibraryEntry: Sendable {
   }
 
   /// Whether this call is the first to find that the archive cannot be read.
-  package func isFirstFault() -> Bool { !isFaulty.exchange(true, ordering: .relaxed) }
+  package func isFirstFault() -> Bool { !isDefective.exchange(true, ordering: .relaxed) }
 
   /// The archive, which is not counted among those that are open.
   package func openOnce() throws(StorageError) -> TileArchive { try opener() }

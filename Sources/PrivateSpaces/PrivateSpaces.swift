@@ -119,7 +119,7 @@ package struct PrivateSpaces: Sendable {
     if let refusal = ZigguratFiles.readRefusal(folder.path) { return refusal }
     let keyring = folder.path(SpaceFolder.keyringName)
     if let refusal = ZigguratFiles.readRefusal(keyring) { return refusal }
-    if let fault = keyringFault() { return "cannot read \(keyring): \(fault)" }
+    if let defect = keyringDefect() { return "cannot read \(keyring): \(defect)" }
     for name in folder.names() {
       if let refusal = ZigguratFiles.readRefusal(folder.path(name)) { return refusal }
     }
@@ -141,7 +141,7 @@ package struct PrivateSpaces: Sendable {
   package func watchLocking() -> LockRequests { LockRequests(path: folder.path(SpaceFolder.lockName)) }
 
   /// Returns the error of the keyring, which the spaces share; nil if it is sound.
-  package func keyringFault() -> String? {
+  package func keyringDefect() -> String? {
     do throws(StorageError) {
       _ = try readWhole()
       return nil

@@ -34,7 +34,7 @@ package final class SpaceRekey {
     /// The call was stopped. The next call continues with what was sealed.
     case stopped
     /// Pictures that cannot be read, each with its reason; the space keeps its old key.
-    case faulty([String])
+    case defective([String])
   }
 
   private let spaces: PrivateSpaces
@@ -134,9 +134,9 @@ package final class SpaceRekey {
     if let begun = self.next { next = begun } else { next = try begin() }
     while true {
       let index = try space.index()
-      let faults = try copy(index, next.keys, progress, isStopped)
-      guard let faults else { return .stopped }
-      guard faults.isEmpty else { return .faulty(faults) }
+      let defects = try copy(index, next.keys, progress, isStopped)
+      guard let defects else { return .stopped }
+      guard defects.isEmpty else { return .defective(defects) }
       // What was changed meanwhile is sealed anew, too.
       if try isSwitched(index, to: next) { return nil }
     }
@@ -193,7 +193,7 @@ package final class SpaceRekey {
       index.entries.sorted { $0.key < $1.key }
       + (index.deletions ?? [:]).values.flatMap { $0.entries.sorted { $0.key < $1.key } }
     var state = Progress(total: all.reduce(0) { $0 + $1.value.bytes })
-    var faults: [String] = []
+    var defects: [String] = []
     for (id, entry) in all {
       let before = state.done
       do throws(StorageError) {
@@ -220,13 +220,13 @@ package final class SpaceRekey {
         }
       } catch {
         guard !error.isTemporary else { throw error }
-        faults.append("\(id): \(error.reason)")
+        defects.append("\(id): \(error.reason)")
       }
       state.done = before + entry.bytes
       progress(state)
       if isStopped() { return nil }
     }
-    return faults
+    return defects
   }
 
   /// Lets the keyring name the new key, and removes the old index: whoever has the old key finds no space.

@@ -71,13 +71,13 @@ import ZigguratTestSupport
     let library = try TemporaryFolder()
     let spaces = PrivateSpaces(library: library.path)
     try spaces.create(password("the one"))
-    #expect(spaces.keyringFault() == nil)
+    #expect(spaces.keyringDefect() == nil)
     let path = library(".spaces/keyring")
     var bytes = try bytes(ofFile: path)
     bytes[5000] ^= 1
     try library.write(".spaces/keyring", bytes)
     let advice = "put a copy of the file back in its place"
-    #expect(spaces.keyringFault() == "it is damaged; \(advice)")
+    #expect(spaces.keyringDefect() == "it is damaged; \(advice)")
     #expect(try spaces.open(password("the one")).ids() == [])
     let said = "cannot read the keyring: it is damaged; \(advice)"
     #expect(refusal { try spaces.create(password("another")) } == said)

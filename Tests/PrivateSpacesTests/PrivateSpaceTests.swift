@@ -117,12 +117,12 @@ import ZigguratTestSupport
 
   @Test func writersAtTheSameTimeLoseNothing() throws {
     let space = try SmallSpace()
-    let faults = ThreadCount()
+    let defects = ThreadCount()
     DispatchQueue.concurrentPerform(iterations: 24) { number in
       // Each opens the space itself, as processes would.
-      do { try space.write("image \(number % 12)", version: 7) } catch { faults.add() }
+      do { try space.write("image \(number % 12)", version: 7) } catch { defects.add() }
     }
-    #expect(faults.value == 0)
+    #expect(defects.value == 0)
     #expect(try space.open().ids().count == 12)
     for number in 0..<12 {
       #expect(Reading(space, "image \(number)", version: 7).right == Reading.pieces)

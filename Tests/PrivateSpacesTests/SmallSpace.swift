@@ -89,7 +89,7 @@ struct Reading {
       count(archive.copy(index), SmallSpace.tile(index, version: version))
     }
     count(archive.entry(SmallSpace.entryName), SmallSpace.note(version: version))
-    if archive.otherFaults.isEmpty { right += 1 } else { refused += 1 }
+    if archive.otherDefects.isEmpty { right += 1 } else { refused += 1 }
   }
 
   private mutating func count(_ found: [UInt8]?, _ expected: [UInt8]) {

@@ -52,7 +52,7 @@ import ZigguratTestSupport
         #expect(archive.copy(number) == SmallSpace.tile(number, version: 1), what)
       }
       #expect(archive.entry(SmallSpace.entryName) == SmallSpace.note(version: 1), what)
-      #expect(archive.otherFaults.isEmpty, what)
+      #expect(archive.otherDefects.isEmpty, what)
     }
     #expect(try space.sidecar(ofID: "b") == Self.metadata, what)
     #expect(try space.deletions(since: 0).map(\.name) == [deletion], what)
@@ -204,11 +204,11 @@ import ZigguratTestSupport
     var damaged = whole
     damaged[40] ^= 1
     try small.put(damaged, into: file)
-    guard case .faulty(let faults) = try rekey(small.folder).run() else {
+    guard case .defective(let defects) = try rekey(small.folder).run() else {
       Issue.record("it went through")
       return
     }
-    #expect(faults.count == 1 && faults[0].hasPrefix("b: tile "))
+    #expect(defects.count == 1 && defects[0].hasPrefix("b: tile "))
     try small.put(whole, into: file)
     try expectWhole(small.folder, "the old key")
     #expect(try rekey(small.folder).run() == .done)

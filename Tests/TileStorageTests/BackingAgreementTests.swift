@@ -46,7 +46,7 @@ struct BackingAgreementTests {
         #expect(archive.copy(number) == reference.copy(number), "\(number)")
         #expect(Self.effective(archive.waitForTile(number)) == Self.effective(reference.waitForTile(number)), "\(number)")
         #expect(archive.versionedTile(number).map { Array($0.bytes) } == archive.copy(number))
-        #expect(archive.fault(ofTile: number) { _ in nil } == nil || !image.pyramid.contains(number))
+        #expect(archive.defect(ofTile: number) { _ in nil } == nil || !image.pyramid.contains(number))
         #expect(archive.version(ofTile: number) == archive.versionedTile(number)?.version, "\(number)")
         #expect(
           (archive.version(ofTile: number) == nil) == (reference.version(ofTile: number) == nil), "\(number)")

@@ -91,7 +91,7 @@ import Testing
       [Place(extents: [($0, UInt64(Self.small.count))])]
     }
     #expect(size(file) == [64, 48])
-    #expect(file.withUnsafeBytes { TileFormat.avif.fault(ofTile: $0, width: 64, height: 48) } == nil)
+    #expect(file.withUnsafeBytes { TileFormat.avif.defect(ofTile: $0, width: 64, height: 48) } == nil)
     if base > 0 {
       let moved = Self.file(Self.small, version: version, widths: widths) {
         [Place(base: $0 &- 3, extents: [(3, UInt64(Self.small.count))])]
@@ -166,7 +166,7 @@ import Testing
     // The decoder that tiles are given to takes the first.
     #expect(size(file) == nil)
     #expect(
-      file.withUnsafeBytes { TileFormat.avif.fault(ofTile: $0, width: 64, height: 48) }
+      file.withUnsafeBytes { TileFormat.avif.defect(ofTile: $0, width: 64, height: 48) }
         == "is no image/avif of plain AV1 pictures")
     let elsewhere = Self.file(small) { start in
       [

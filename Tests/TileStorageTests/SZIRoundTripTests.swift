@@ -109,7 +109,7 @@ import ZigguratTestSupport
     try Tool.check(["unzip", "-tqq", folder("a.szi")])
   }
 
-  @Test func `other ZIP readers find no fault and the same bytes`() throws {
+  @Test func `other ZIP readers find no defect and the same bytes`() throws {
     let folder = try TemporaryFolder()
     let pyramid = SmallArchive.pyramid(40, 30, tileSize: 8)
     try SmallArchive.write(to: folder("a.szi"), name: "日本 é", pyramid)

@@ -14,8 +14,8 @@ import ZigguratTestSupport
     return try bytes(ofFile: folder(String(name.prefix { $0 != "[" })))
   }
 
-  private func fault(_ format: TileFormat, _ bytes: [UInt8], _ width: Int, _ height: Int) -> String? {
-    bytes.withUnsafeBytes { format.fault(ofTile: $0, width: width, height: height) }
+  private func defect(_ format: TileFormat, _ bytes: [UInt8], _ width: Int, _ height: Int) -> String? {
+    bytes.withUnsafeBytes { format.defect(ofTile: $0, width: width, height: height) }
   }
 
   @Test(arguments: TileFormat.allCases)
@@ -23,9 +23,9 @@ import ZigguratTestSupport
     let folder = try TemporaryFolder()
     for other in TileFormat.allCases {
       let data = try made(folder, 96, 64, "x.\(other.fileExtension)")
-      #expect(fault(format, data, 96, 64) == (format == other ? nil : "is no \(format.mediaType)"))
+      #expect(defect(format, data, 96, 64) == (format == other ? nil : "is no \(format.mediaType)"))
     }
-    for length in 0..<12 { #expect(fault(format, Array("GIF89a……".utf8.prefix(length)), 1, 1) != nil) }
+    for length in 0..<12 { #expect(defect(format, Array("GIF89a……".utf8.prefix(length)), 1, 1) != nil) }
   }
 
   @Test(arguments: [(1, 1), (3, 7), (255, 257), (512, 512), (513, 1), (1000, 600)])
@@ -36,11 +36,11 @@ import ZigguratTestSupport
       let pictures = try #require(data.withUnsafeBytes { AVIFPictures($0) })
       // Some encoders take an even number of pixels.
       #expect((width...width + 1).contains(pictures.width) && (height...height + 1).contains(pictures.height))
-      #expect(fault(.avif, data, width, height) == nil)
-      #expect(fault(.avif, data, height, width) == nil, "turned")
+      #expect(defect(.avif, data, width, height) == nil)
+      #expect(defect(.avif, data, height, width) == nil, "turned")
       if width > 200 {
         #expect(
-          fault(.avif, data, 100, 100) == "has \(pictures.width)×\(pictures.height) pixels, not 100×100")
+          defect(.avif, data, 100, 100) == "has \(pictures.width)×\(pictures.height) pixels, not 100×100")
       }
     }
   }
@@ -50,24 +50,24 @@ import ZigguratTestSupport
     _ = try made(folder, 300, 200, "x.png")
     try Tool.check(["vips", "bandjoin_const", folder("x.png"), folder("alpha.png"), "128"])
     try Tool.check(["vips", "copy", folder("alpha.png"), folder("alpha.avif")])
-    #expect(fault(.avif, try bytes(ofFile: folder("alpha.avif")), 300, 200) == nil)
+    #expect(defect(.avif, try bytes(ofFile: folder("alpha.avif")), 300, 200) == nil)
   }
 
   @Test func `damaged boxes are an answer, not a crash`() throws {
     let folder = try TemporaryFolder()
     let data = try made(folder, 64, 48, "x.avif")
-    for length in 0..<data.count { _ = fault(.avif, Array(data.prefix(length)), 64, 48) }
+    for length in 0..<data.count { _ = defect(.avif, Array(data.prefix(length)), 64, 48) }
     var random = SplitMix(SplitMix.runSeed)
     for _ in 0..<20_000 {
       var broken = data
       for _ in 0...random.below(4) { broken[random.below(min(data.count, 400))] = UInt8(random.below(256)) }
-      _ = fault(.avif, broken, 64, 48)
+      _ = defect(.avif, broken, 64, 48)
     }
     for box in ["meta", "iinf", "iloc", "iprp", "ipco", "av01"] {
       let at = try #require(data.firstRange(of: Array(box.utf8)))
       var broken = data
       broken.replaceSubrange(at, with: Array("free".utf8))
-      #expect(fault(.avif, broken, 64, 48) == "is no image/avif of plain AV1 pictures", "\(box)")
+      #expect(defect(.avif, broken, 64, 48) == "is no image/avif of plain AV1 pictures", "\(box)")
     }
   }
 }

@@ -114,7 +114,7 @@ import ZigguratTestSupport
     #expect(outcome.complaints == ["cannot write the result: No space left on device"])
   }
 
-  @Test func `verify is 0 for a whole archive, 1 and a line for each fault`() throws {
+  @Test func `verify is 0 for a whole archive, 1 and a line for each defect`() throws {
     let folder = try TemporaryFolder()
     _ = try Picture.write(folder, "a.ppm", 130, 70)
     let build = ["build", folder("a.ppm"), "--library", folder("out"), "--tile-size", "64", "--quiet"]

@@ -27,7 +27,7 @@ extension FuzzInput {
     // As many as fit; a descriptor may name many more than there are.
     for number in 0..<min(archive.pyramid.tileCount, 4096) {
       touch(archive.tile(number))
-      _ = archive.fault(ofTile: number) { bytes in bytes.isEmpty ? "is empty" : nil }
+      _ = archive.defect(ofTile: number) { bytes in bytes.isEmpty ? "is empty" : nil }
       guard let address = archive.pyramid.address(at: number) else {
         preconditionFailure("a tile has a place")
       }

@@ -10,7 +10,7 @@ extension Image {
   package static func tile(
     _ bytes: UnsafeRawBufferPointer, _ format: TileFormat, width: Int, height: Int
   ) throws(TileError) -> Image {
-    if let fault = format.fault(ofTile: bytes, width: width, height: height) { throw .misfit(fault) }
+    if let defect = format.defect(ofTile: bytes, width: width, height: height) { throw .misfit(defect) }
     let image: Image
     do throws(ImagingError) {
       image = try opened(bytes, format, width, height)
@@ -40,7 +40,7 @@ extension Image {
     switch format {
     case .jpeg, .png, .webp, .avif: return nil
     case .jxl:
-      guard format.fault(ofTile: bytes, width: width, height: height) == nil else { return nil }
+      guard format.defect(ofTile: bytes, width: width, height: height) == nil else { return nil }
       return JPEGXL.jpeg(in: bytes, width: width, height: height)
     }
   }

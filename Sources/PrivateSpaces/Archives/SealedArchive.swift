@@ -46,13 +46,13 @@ package final class SealedArchive: CheckableArchive, Sendable {
     isExpected: (_ generation: String) -> Bool = { _ in true }
   ) throws(StorageError) {
     let file = try MappedFile(path: folder.path(name), keepsDescriptor: false)
-    func fault(_ what: String) -> StorageError { StorageError("open \(folder.path(name))", what) }
+    func defect(_ what: String) -> StorageError { StorageError("open \(folder.path(name))", what) }
     guard file.bytes.count >= Generation.byteCount + ArchiveTrailer.sealedCount else {
-      throw fault("it is cut short")
+      throw defect("it is cut short")
     }
     let generation = Generation(file.bytes)
     guard isExpected(generation.text) else {
-      throw fault("it is not the version of the picture that the space's index names")
+      throw defect("it is not the version of the picture that the space's index names")
     }
     let seal = Seal(keys: keys, generation: generation)
     func open(_ offset: Int, _ count: Int, _ kind: Seal.Kind) -> [UInt8]? {
@@ -61,24 +61,24 @@ package final class SealedArchive: CheckableArchive, Sendable {
     let end = file.bytes.count - ArchiveTrailer.sealedCount
     guard let trailer = open(end, ArchiveTrailer.sealedCount, .trailer).flatMap(ArchiveTrailer.init),
       trailer.fileCount == file.bytes.count
-    else { throw fault("it is damaged at its end or was cut") }
+    else { throw defect("it is damaged at its end or was cut") }
     guard let text = open(trailer.headOffset, trailer.headCount, .head),
       let head = try? JSONDecoder().decode(ArchiveHead.self, from: Data(text)),
       let size = PixelSize(width: head.width, height: head.height), head.tileSize > 0,
       let pyramid = Pyramid(imageSize: size, tileSize: head.tileSize),
       let format = TileFormat(fileExtension: head.format)
-    else { throw fault("its description is damaged") }
+    else { throw defect("its description is damaged") }
     // What could be opened is inside the file.
     let paddingOffset = trailer.headOffset + trailer.headCount
     guard let pieces = ArchivePadding(byteCount: end - paddingOffset) else {
-      throw fault("it is damaged before its end")
+      throw defect("it is damaged before its end")
     }
     padding = (paddingOffset, pieces)
     // The count is checked against the file before anything of that size is made.
     let (tableCount, isHuge) = pyramid.tileCount.multipliedReportingOverflow(by: Self.tablePlaceCount)
     guard !isHuge, tableCount < file.bytes.count,
       let table = open(trailer.tableOffset, tableCount + Seal.overhead, .table)
-    else { throw fault("its table of tiles is damaged") }
+    else { throw defect("its table of tiles is damaged") }
     places = table.withUnsafeBytes { table in
       (0..<pyramid.tileCount).map { number in
         let at = number * Self.tablePlaceCount
@@ -163,7 +163,7 @@ package final class SealedArchive: CheckableArchive, Sendable {
 
   package func isIntact(_ relativeName: String) -> Bool { entry(relativeName) != nil }
 
-  package func fault(ofTile index: Int, _ check: (UnsafeRawBufferPointer) -> String?) -> String? {
+  package func defect(ofTile index: Int, _ check: (UnsafeRawBufferPointer) -> String?) -> String? {
     guard let count = byteCount(ofTile: index) else { return "is missing" }
     return withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { bytes in
       guard read(tile: index, into: bytes) else { return "is damaged, or not the one that belongs there" }
@@ -171,7 +171,7 @@ package final class SealedArchive: CheckableArchive, Sendable {
     }
   }
 
-  package var otherFaults: [String] {
+  package var otherDefects: [String] {
     var offset = padding.offset
     for (number, count) in padding.pieces.sealedCounts.enumerated() {
       guard let sealed = Self.slice(file, offset, count), seal.open(sealed, .padding, number) != nil else {

@@ -35,11 +35,11 @@ package enum TileCheckWorker {
   ///   - size: that its place demands.
   ///   - pool: of sandboxed processes that have seen no other archive's tiles. In a process without sandboxed
   ///     processes, which only libraries are used in, the process itself decodes.
-  static func fault(
+  static func defect(
     ofTile bytes: UnsafeRawBufferPointer, _ format: TileFormat, _ size: PixelRect, _ pool: WorkerPool
   ) -> String? {
     guard let server = ProcessLauncher.running else {
-      return fault(ofTile: bytes, format, size.width, size.height)
+      return defect(ofTile: bytes, format, size.width, size.height)
     }
     let numbers = [TileFormat.allCases.firstIndex(of: format)!, size.width, size.height]
     do throws(TerminationReason) {
@@ -57,11 +57,11 @@ package enum TileCheckWorker {
     return question.withUnsafeBytes { bytes in
       func number(_ at: Int) -> Int { bytes.loadUnaligned(fromByteOffset: 8 * at, as: Int.self) }
       let tile = UnsafeRawBufferPointer(rebasing: bytes[head...])
-      return Array((fault(ofTile: tile, TileFormat.allCases[number(0)], number(1), number(2)) ?? "").utf8)
+      return Array((defect(ofTile: tile, TileFormat.allCases[number(0)], number(1), number(2)) ?? "").utf8)
     }
   }
 
-  private static func fault(
+  private static func defect(
     ofTile bytes: UnsafeRawBufferPointer, _ format: TileFormat, _ width: Int, _ height: Int
   ) -> String? {
     do throws(TileError) {

@@ -115,9 +115,9 @@ extension Image {
       image = straight
       image.setString(alphaField, "divided by alpha, which its colours were multiplied by")
     }
-    if let fault = EmbeddedProfile.fault(of: image) {
+    if let defect = EmbeddedProfile.defect(of: image) {
       image.removeProfile()
-      image.setProfileFault(fault)
+      image.setProfileFault(defect)
     }
     if let loader, ["heifload", "jp2kload", "jxlload"].contains(loader) { image.setStatesWhite() }
     let marks = ColourMarks.of(image, path: path, page: page ?? 0, heif)
@@ -228,7 +228,7 @@ extension Image {
   /// The change to the file's alpha, as a clause; nil if there was none.
   var alphaNote: String? { string(Self.alphaField) }
 
-  fileprivate func setProfileFault(_ fault: String) { setString(Self.profileFaultField, fault) }
+  fileprivate func setProfileFault(_ defect: String) { setString(Self.profileFaultField, defect) }
 
   /// Why the file's profile was not followed, as a clause; nil if it was, or there is none.
   var profileFault: String? { string(Self.profileFaultField) }

@@ -27,7 +27,7 @@ enum EmbeddedProfile {
   /// Why an image's embedded profile is not followed, as a clause: it is broken, or of another colour space than the
   /// image, as ICC.1:2010, 7.2.6 does not allow. Nil if there is none, or it is followed. Gray pixels under a profile
   /// of RGB are equal parts of its red, green and blue.
-  static func fault(of image: Image) -> String? {
+  static func defect(of image: Image) -> String? {
     guard let bytes = image.embeddedProfile else { return nil }
     guard let profile = ICCProfile(bytes) else { return "embedded profile ignored: it is no ICC profile" }
     let spaces: [String]

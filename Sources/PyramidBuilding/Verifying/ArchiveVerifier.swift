@@ -5,7 +5,7 @@ package import ZigguratFiles
 /// Reads an archive back and tells everything that is wrong with it.
 package struct ArchiveVerifier {
   /// One fault in one archive.
-  package struct Fault: Hashable, Sendable, CustomStringConvertible {
+  package struct Defect: Hashable, Sendable, CustomStringConvertible {
     package let path: String
     package let what: String
     /// Whether the archive is whole, and shows the damage of its source.
@@ -24,12 +24,12 @@ package struct ArchiveVerifier {
   /// the directory states, decodes, and has the size that its place demands; other entries by checksum.
   ///
   /// - Parameter enclosure: the library, which no link leads out of; nil if there is none.
-  package static func faults(ofArchive path: String, within enclosure: RootDirectory? = nil) -> [Fault] {
+  package static func defects(ofArchive path: String, within enclosure: RootDirectory? = nil) -> [Defect] {
     let archive: TileArchive
     do { archive = try TileArchive(path: path, within: enclosure) } catch {
-      return [Fault(path: path, what: error.reason)]
+      return [Defect(path: path, what: error.reason)]
     }
-    return faults(of: archive, path: path)
+    return defects(of: archive, path: path)
   }
 
   /// The same of an archive that is open.
@@ -37,28 +37,28 @@ package struct ArchiveVerifier {
   /// Damage of the source from which it was built is among them, as it is no damage of the archive.
   ///
   /// - Parameter path: what the faults call it.
-  package static func faults(of archive: some CheckableArchive, path: String) -> [Fault] {
-    var faults: [Fault] = []
+  package static func defects(of archive: some CheckableArchive, path: String) -> [Defect] {
+    var defects: [Defect] = []
     let processes = TileCheckWorker.pool(archive.pyramid, archive.format)
     archive.forEachTile { index in
       let address = archive.pyramid.address(at: index)!
       let size = archive.pyramid.rectangle(of: address)!
-      let what = archive.fault(ofTile: index) {
-        TileCheckWorker.fault(ofTile: $0, archive.format, size, processes)
+      let what = archive.defect(ofTile: index) {
+        TileCheckWorker.defect(ofTile: $0, archive.format, size, processes)
       }
       if let what {
         let name = "tile \(address.level)/\(address.column)_\(address.row).\(archive.fileExtension)"
-        faults.append(Fault(path: path, what: "\(name) \(what)"))
+        defects.append(Defect(path: path, what: "\(name) \(what)"))
       }
     }
     for name in archive.entryNames where !archive.isIntact(name) {
-      faults.append(Fault(path: path, what: "\(name) is damaged: its checksum differs"))
+      defects.append(Defect(path: path, what: "\(name) is damaged: its checksum differs"))
     }
-    faults += archive.otherFaults.map { Fault(path: path, what: $0) }
-    if faults.isEmpty, let damage = archive.sourceDamage, damage.kind != .warning {
+    defects += archive.otherDefects.map { Defect(path: path, what: $0) }
+    if defects.isEmpty, let damage = archive.sourceDamage, damage.kind != .warning {
       let what = "is whole, but shows damage of its source: \(damage.reason)"
-      faults.append(Fault(path: path, what: what, isOfSource: true))
+      defects.append(Defect(path: path, what: what, isOfSource: true))
     }
-    return faults
+    return defects
   }
 }

@@ -9,27 +9,27 @@ package enum LibraryVerifier {
   /// - Parameter enclosure: the library, which no link leads out of; nil if there is none.
   package static func verify(
     _ archives: [String], within enclosure: RootDirectory?, jobs: Int,
-    report: @escaping @Sendable (ArchiveVerifier.Fault) -> Void
+    report: @escaping @Sendable (ArchiveVerifier.Defect) -> Void
   ) -> Int {
     verify(
-      archives, jobs: jobs, faults: { ArchiveVerifier.faults(ofArchive: $0, within: enclosure) },
+      archives, jobs: jobs, defects: { ArchiveVerifier.defects(ofArchive: $0, within: enclosure) },
       report: report)
   }
 
-  /// The same of archives that `faults` opens by whatever they are called.
+  /// The same of archives that `defects` opens by whatever they are called.
   package static func verify<Name: Sendable>(
-    _ archives: [Name], jobs: Int, faults: @escaping @Sendable (Name) -> [ArchiveVerifier.Fault],
-    report: @escaping @Sendable (ArchiveVerifier.Fault) -> Void
+    _ archives: [Name], jobs: Int, defects: @escaping @Sendable (Name) -> [ArchiveVerifier.Defect],
+    report: @escaping @Sendable (ArchiveVerifier.Defect) -> Void
   ) -> Int {
     let box = Shared()
     StartedThread.several(jobs) { _ in
       while true {
         let number = box.next.wrappingAdd(1, ordering: .relaxed).oldValue
         guard number < archives.count else { return }
-        let faults = faults(archives[number])
+        let defects = defects(archives[number])
         box.count.withLock { count in
-          for fault in faults { report(fault) }
-          count += faults.count { !$0.isOfSource }
+          for defect in defects { report(defect) }
+          count += defects.count { !$0.isOfSource }
         }
       }
     }

@@ -14,7 +14,7 @@ package enum PublishedLabel {
   /// - Parameters:
   ///   - metadata: what the archive says.
   ///   - paths: where its source may lie.
-  package static func fault(_ record: BuildRecord, _ metadata: ImageMetadata, sources paths: [String])
+  package static func defect(_ record: BuildRecord, _ metadata: ImageMetadata, sources paths: [String])
     -> String?
   {
     guard isPossible(record) else { return nil }

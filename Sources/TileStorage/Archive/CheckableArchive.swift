@@ -13,12 +13,12 @@ package protocol CheckableArchive {
 
   /// Returns the defect of the tile, or the one that `check` finds in its bytes, as a predicate of the tile's name:
   /// `is missing`.
-  func fault(ofTile index: Int, _ check: (UnsafeRawBufferPointer) -> String?) -> String?
+  func defect(ofTile index: Int, _ check: (UnsafeRawBufferPointer) -> String?) -> String?
 
   func isIntact(_ relativeName: String) -> Bool
 
   /// Defects of parts that are neither tiles nor entries.
-  var otherFaults: [String] { get }
+  var otherDefects: [String] { get }
 
   /// Damage of the source that the archive was built from, according to its record.
   var sourceDamage: SourceDamage? { get }
@@ -27,7 +27,7 @@ package protocol CheckableArchive {
 extension CheckableArchive {
   package func forEachTile(_ body: (_ index: Int) -> Void) { (0..<pyramid.tileCount).forEach(body) }
 
-  package var otherFaults: [String] { [] }
+  package var otherDefects: [String] { [] }
 
   package var sourceDamage: SourceDamage? { nil }
 }
@@ -35,7 +35,7 @@ extension CheckableArchive {
 extension TileArchive: CheckableArchive {
   package var sourceDamage: SourceDamage? { buildRecord?.damage }
 
-  package func fault(ofTile index: Int, _ check: (UnsafeRawBufferPointer) -> String?) -> String? {
+  package func defect(ofTile index: Int, _ check: (UnsafeRawBufferPointer) -> String?) -> String? {
     switch waitForTile(index) {
     case .here(let bytes, _):
       // No directory contains checksums of tiles that are separate files.
@@ -58,7 +58,7 @@ extension TileArchive: CheckableArchive {
     numbers.forEach(body)
   }
 
-  package var otherFaults: [String] {
+  package var otherDefects: [String] {
     guard backing != nil else { return recordFaults }
     let empty = (coarsestLevel..<pyramid.levelCount).filter { !hasTiles(ofLevel: $0) }
     return empty.map { "level \($0) has no tiles" } + recordFaults

@@ -8,7 +8,7 @@ extension TileFormat {
   /// - Parameters:
   ///   - width: the expected width in pixels.
   ///   - height: the expected height in pixels.
-  package func fault(ofTile bytes: UnsafeRawBufferPointer, width: Int, height: Int) -> String? {
+  package func defect(ofTile bytes: UnsafeRawBufferPointer, width: Int, height: Int) -> String? {
     guard ImageFormat(start: bytes) == imageFormat else { return "is no \(mediaType)" }
     switch self {
     case .jpeg, .png, .webp: return nil

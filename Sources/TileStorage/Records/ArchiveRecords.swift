@@ -62,14 +62,14 @@ extension TileArchive {
 
   /// Errors of entries that are too large or cannot be decoded, one clause each.
   package var recordFaults: [String] {
-    var faults = zip?.oversized ?? []
+    var defects = zip?.oversized ?? []
     if let bytes = entry(BuildRecord.entryName), case .failure(let error) = records.build(bytes) {
-      faults.append(error.reason)
+      defects.append(error.reason)
     }
     if let bytes = entry(ImageMetadata.entryName), case .failure(let error) = records.metadata(bytes) {
-      faults.append(error.reason)
+      defects.append(error.reason)
     }
-    return faults
+    return defects
   }
 
   /// The maximum memory in bytes that the archive takes while it is open: its index, and its decoded records.

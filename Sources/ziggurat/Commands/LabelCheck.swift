@@ -7,9 +7,9 @@ import ZigguratFiles
 /// A search for slides' labels among a library's archives, with the help of the sources in its catalog.
 enum LabelCheck {
   /// - Parameter archives: paths of archives in the library, or of one alone.
-  static func faults(in library: String, _ archives: [String]) throws(StorageError) -> [ArchiveVerifier.Fault]
+  static func defects(in library: String, _ archives: [String]) throws(StorageError) -> [ArchiveVerifier.Defect]
   {
-    var faults: [ArchiveVerifier.Fault] = []
+    var defects: [ArchiveVerifier.Defect] = []
     var catalog: Catalog?
     for path in archives {
       guard let archive = try? TileArchive(path: path), let record = archive.buildRecord,
@@ -26,10 +26,10 @@ enum LabelCheck {
         let place = relatives.lazy.compactMap { known[$0]?.place }.first
         sources = SourcePlace.paths(of: id, record, below: library, place)
       }
-      if let fault = PublishedLabel.fault(record, archive.metadata, sources: sources) {
-        faults.append(ArchiveVerifier.Fault(path: path, what: fault))
+      if let defect = PublishedLabel.defect(record, archive.metadata, sources: sources) {
+        defects.append(ArchiveVerifier.Defect(path: path, what: defect))
       }
     }
-    return faults
+    return defects
   }
 }

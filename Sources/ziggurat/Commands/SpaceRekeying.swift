@@ -73,8 +73,8 @@ struct SpaceRekeying {
     case .stopped:
       Output.note("stopped; the space has its old key; run the command again to continue")
       return .interrupted
-    case .faulty(let faults):
-      for fault in faults { Output.error(fault) }
+    case .defective(let defects):
+      for defect in defects { Output.error(defect) }
       Output.error(
         "the space keeps its old key until these pictures are rebuilt or deleted; then run the command again"
       )

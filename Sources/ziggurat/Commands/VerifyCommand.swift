@@ -49,34 +49,34 @@ enum VerifyCommand: Command {
     // As bytes: texts that differ only in the composition of accents are equal, but files with such names are not.
     let damaged = Mutex<Set<[UInt8]>>([])
     let damagedSources = Atomic<Int>(0)
-    let report: @Sendable (ArchiveVerifier.Fault) -> Void = { fault in
-      if fault.isOfSource {
+    let report: @Sendable (ArchiveVerifier.Defect) -> Void = { defect in
+      if defect.isOfSource {
         damagedSources.add(1, ordering: .relaxed)
         if asJSON {
-          Output.json(["archive": .text(fault.path), "sourceDamage": .text(fault.what)])
+          Output.json(["archive": .text(defect.path), "sourceDamage": .text(defect.what)])
         } else if !isQuiet {
-          Output.note(Output.oneLine(fault.description))
+          Output.note(Output.oneLine(defect.description))
         }
         return
       }
-      damaged.withLock { _ = $0.insert(Array(fault.path.utf8)) }
+      damaged.withLock { _ = $0.insert(Array(defect.path.utf8)) }
       if asJSON {
-        Output.json(["archive": .text(fault.path), "fault": .text(fault.what)])
+        Output.json(["archive": .text(defect.path), "fault": .text(defect.what)])
       } else {
-        Output.result(Output.oneLine(fault.description) + "\n")
+        Output.result(Output.oneLine(defect.description) + "\n")
       }
     }
     let read: Int
-    var faults: Int
+    var defects: Int
     var mended: Repair.Outcome?
     if isOfSpace {
       do throws(ReportedFailure) {
-        (read, faults) = try verify(
+        (read, defects) = try verify(
           SpaceUnlocker.open(path, passwordFile: arguments.string("password-file")), jobs: jobs, report)
       } catch { return error.exitCode }
     } else if isBucket {
       do throws(StorageError) {
-        (read, faults) = try verify(bucket: path, jobs: jobs, report)
+        (read, defects) = try verify(bucket: path, jobs: jobs, report)
       } catch {
         Output.error(error.description)
         return error.isTemporary ? .temporary : .someFailed
@@ -86,7 +86,7 @@ enum VerifyCommand: Command {
         var unread = 0
         let archives = try FolderTree.archives(at: path) { folder, error in
           unread += 1
-          report(ArchiveVerifier.Fault(path: folder, what: "cannot be read: \(error.reason)"))
+          report(ArchiveVerifier.Defect(path: folder, what: "cannot be read: \(error.reason)"))
         }
         read = archives.count
         let missing = archives == [path] ? [] : try missing(path)
@@ -95,17 +95,17 @@ enum VerifyCommand: Command {
           return .someFailed
         }
         let enclosure = archives == [path] ? nil : try RootDirectory(path)
-        faults = LibraryVerifier.verify(archives, within: enclosure, jobs: jobs, report: report)
-        faults += unread
+        defects = LibraryVerifier.verify(archives, within: enclosure, jobs: jobs, report: report)
+        defects += unread
         for archive in missing {
-          report(ArchiveVerifier.Fault(path: archive, what: "is missing, and the catalog lists it"))
+          report(ArchiveVerifier.Defect(path: archive, what: "is missing, and the catalog lists it"))
         }
-        faults += missing.count
-        for fault in try LabelCheck.faults(in: path, archives) {
-          report(fault)
-          faults += 1
+        defects += missing.count
+        for defect in try LabelCheck.defects(in: path, archives) {
+          report(defect)
+          defects += 1
         }
-        if repairs, faults > 0 {
+        if repairs, defects > 0 {
           guard archives != [path] else {
             Output.error("\(path): --repair takes the library's folder, which knows the sources")
             return .someFailed
@@ -125,15 +125,15 @@ enum VerifyCommand: Command {
     }
     var hasKeyringFault = false
     // All spaces share the keyring, and its digest is not secret.
-    if let fault = PrivateSpaces(library: path).keyringFault() {
-      report(ArchiveVerifier.Fault(path: "keyring of the private spaces", what: fault))
-      faults += 1
+    if let defect = PrivateSpaces(library: path).keyringDefect() {
+      report(ArchiveVerifier.Defect(path: "keyring of the private spaces", what: defect))
+      defects += 1
       hasKeyringFault = true
     }
     if !isQuiet {
       Output.note(
         Output.count(read, "archive") + " read, "
-          + (faults == 0 ? "no faults" : Output.count(faults, "fault"))
+          + (defects == 0 ? "no faults" : Output.count(defects, "fault"))
           + (damagedSources.load(ordering: .relaxed) == 0
             ? "" : ", \(damagedSources.load(ordering: .relaxed)) of damaged sources")
           + (mended.map {
@@ -148,7 +148,7 @@ enum VerifyCommand: Command {
       return .success
     }
     if let mended, mended.isTemporary { return .temporary }
-    return faults == 0 ? .success : .someFailed
+    return defects == 0 ? .success : .someFailed
   }
 
   /// Returns the paths of archives in the catalog that neither exist nor are deleted, sorted. A server that was killed
@@ -169,39 +169,39 @@ enum VerifyCommand: Command {
   }
 
   private static func verify(
-    bucket: String, jobs: Int, _ report: @escaping @Sendable (ArchiveVerifier.Fault) -> Void
-  ) throws(StorageError) -> (read: Int, faults: Int) {
+    bucket: String, jobs: Int, _ report: @escaping @Sendable (ArchiveVerifier.Defect) -> Void
+  ) throws(StorageError) -> (read: Int, defects: Int) {
     guard let library = try ObjectLibrary.named(bucket, report: Output.error) else { return (0, 0) }
     _ = try library.refresh()
     let images = library.images().sorted { $0.id < $1.id }
     let count = LibraryVerifier.verify(
       images, jobs: jobs,
-      faults: { image in
+      defects: { image in
         do throws(StorageError) {
-          return try library.withCopy(of: image) { ArchiveVerifier.faults(of: $0, path: image.id.text) }
-        } catch { return [ArchiveVerifier.Fault(path: image.id.text, what: error.reason)] }
+          return try library.withCopy(of: image) { ArchiveVerifier.defects(of: $0, path: image.id.text) }
+        } catch { return [ArchiveVerifier.Defect(path: image.id.text, what: error.reason)] }
       }, report: report)
     return (images.count, count)
   }
 
   private static func verify(
-    _ space: PrivateSpace, jobs: Int, _ report: @escaping @Sendable (ArchiveVerifier.Fault) -> Void
-  ) throws(ReportedFailure) -> (read: Int, faults: Int) {
+    _ space: PrivateSpace, jobs: Int, _ report: @escaping @Sendable (ArchiveVerifier.Defect) -> Void
+  ) throws(ReportedFailure) -> (read: Int, defects: Int) {
     let ids: [ImageID]
     do { ids = try space.ids() } catch {
       Output.error(error.description)
       throw ReportedFailure(exitCode: .someFailed)
     }
     let count = LibraryVerifier.verify(
-      ids, jobs: jobs, faults: { faults(ofID: $0, in: space) }, report: report)
+      ids, jobs: jobs, defects: { defects(ofID: $0, in: space) }, report: report)
     return (ids.count, count)
   }
 
-  private static func faults(ofID id: ImageID, in space: PrivateSpace) -> [ArchiveVerifier.Fault] {
+  private static func defects(ofID id: ImageID, in space: PrivateSpace) -> [ArchiveVerifier.Defect] {
     do throws(StorageError) {
       // A removal of the image meanwhile is not an error.
       guard let archive = try space.archive(ofID: id) else { return [] }
-      return ArchiveVerifier.faults(of: archive, path: id.text)
-    } catch { return [ArchiveVerifier.Fault(path: id.text, what: error.reason)] }
+      return ArchiveVerifier.defects(of: archive, path: id.text)
+    } catch { return [ArchiveVerifier.Defect(path: id.text, what: error.reason)] }
   }
 }

@@ -117,8 +117,8 @@ struct ObjectTilesTests {
   @Test(
     "a tile that is not available at present is told once, and asked for again later",
     arguments: [ObjectError.cut, .damaged, .refused(403), .unavailable])
-  func passingFaults(_ fault: ObjectError) throws {
-    let store = Self.store { number, answer in number == 1 ? .failure(fault) : answer }
+  func passingFaults(_ defect: ObjectError) throws {
+    let store = Self.store { number, answer in number == 1 ? .failure(defect) : answer }
     let image = try store.open("a", ObjectCache(limit: 1 << 20))
     #expect(Self.effective(image.archive().waitForTile(Self.cold)) == "unreachable")
     #expect(Self.effective(image.archive().stored(Self.cold)) == "unreachable" && store.reads.count == 2)

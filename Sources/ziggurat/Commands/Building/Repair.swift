@@ -85,9 +85,9 @@ struct Repair {
       switch build.reports[id]?.status {
       case "built":
         // The file itself decides, not the build's report.
-        let faults = ArchiveVerifier.faults(ofArchive: path)
-        if let fault = faults.first(where: { !$0.isOfSource }) {
-          report(path, "still damaged after it was rebuilt: \(fault.what)", &outcome)
+        let defects = ArchiveVerifier.defects(ofArchive: path)
+        if let defect = defects.first(where: { !$0.isOfSource }) {
+          report(path, "still damaged after it was rebuilt: \(defect.what)", &outcome)
         } else {
           outcome.repaired += 1
           if asJSON {

@@ -103,7 +103,7 @@ final class LibraryMaintenance: Sendable {
     var reason: String?
     do throws(StorageError) {
       try library.updateCatalog(unreadable: { [library, isSilent] error in
-        // Other repositories report each version of an archive once, by `faults`.
+        // Other repositories report each version of an archive once, by `defects`.
         if library.hasOneWriter, !isSilent { Output.error(error.description) }
       })
       reportUnreadableArchives()
