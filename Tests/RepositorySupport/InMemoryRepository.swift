@@ -10,7 +10,7 @@ package final class InMemoryRepository: ImageRepository {
   package let root = "memory"
   package let catalog: Catalog
   package let open = OpenArchives(limit: 16)
-  package let faults = ArchiveErrors()
+  package let archiveErrors = ArchiveErrors()
   private let entries: Mutex<[ImageID: LibraryEntry]>
   /// Images that were removed and not yet reported.
   private let unreported = Mutex<Set<ImageID>>([])

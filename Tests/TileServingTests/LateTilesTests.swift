@@ -149,13 +149,13 @@ import ZigguratConcurrency
   @Test(
     "what cannot be reached is 503 and no fault, what cannot be read 500 and a fault, and nobody waits for ever",
     arguments: [(LateTiles.Outcome.unreachable, 503, 0), (.unreadable, 500, 1), (.stillNotHere, 503, 0)])
-  func failures(_ outcome: LateTiles.Outcome, _ status: Int, _ faults: Int) async throws {
+  func failures(_ outcome: LateTiles.Outcome, _ status: Int, _ archiveErrors: Int) async throws {
     let task = try #require(await start(ask(Self.path)))
     late.come(number(6, 1, 0), outcome)
     let response = await task.value
     #expect(response.status == status)
     #expect((response["Retry-After"] != nil) == (status == 503))
-    #expect(library.faults.count == faults)
+    #expect(library.archiveErrors.count == archiveErrors)
   }
 
   @Test func `the task of a client that is gone does not go on when the tile has come`() async throws {

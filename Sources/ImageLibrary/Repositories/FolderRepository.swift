@@ -14,7 +14,7 @@ package final class FolderRepository: TableRepository {
   package let root: String
   package let catalog: Catalog
   package let open: OpenArchives
-  package let faults = ArchiveErrors()
+  package let archiveErrors = ArchiveErrors()
   package let images: ImageTable
   package let isForeign: Bool
   let watches: Bool

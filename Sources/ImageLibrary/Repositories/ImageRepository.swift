@@ -15,7 +15,7 @@ package protocol ImageRepository: AnyObject, Sendable {
   var root: String { get }
   var catalog: Catalog { get }
   var open: OpenArchives { get }
-  var faults: ArchiveErrors { get }
+  var archiveErrors: ArchiveErrors { get }
 
   // MARK: Finding images
 
@@ -205,7 +205,7 @@ extension ImageRepository {
 
   /// Reports that an archive could not be read; ignores archives of other repositories.
   package func reportDamage(in archive: TileArchive, _ reason: String) {
-    if let entry = open.entry(of: archive) { faults.add(entry, reason) }
+    if let entry = open.entry(of: archive) { archiveErrors.add(entry, reason) }
   }
 
   /// The number of images that can be shown.

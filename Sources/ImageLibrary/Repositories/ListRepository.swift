@@ -9,7 +9,7 @@ package final class ListRepository: TableRepository {
   package let root: String
   package let catalog: Catalog
   package let open: OpenArchives
-  package let faults = ArchiveErrors()
+  package let archiveErrors = ArchiveErrors()
   package let images: ImageTable
   private let source: any LibrarySource
 

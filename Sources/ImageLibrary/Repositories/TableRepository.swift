@@ -75,7 +75,7 @@ extension TableRepository {
       case .unreachable: break
       case .unreadable:
         if lookForOutage() { throw .libraryIsAway }
-        faults.add(entry, error.reason)
+        archiveErrors.add(entry, error.reason)
       }
       throw error
     }

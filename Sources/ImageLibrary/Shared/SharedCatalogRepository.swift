@@ -30,7 +30,7 @@ package final class SharedCatalogRepository: ImageRepository {
   package let root: String
   package let catalog: Catalog
   package let open: OpenArchives
-  package let faults = ArchiveErrors()
+  package let archiveErrors = ArchiveErrors()
   let rows: CatalogCache
   /// Held while the catalog is updated.
   private let updating = Mutex<Void>(())
@@ -68,7 +68,7 @@ package final class SharedCatalogRepository: ImageRepository {
       switch error.kind {
       case .notFound: return nil
       case .unreachable: break
-      case .unreadable: faults.add(entry, error.reason)
+      case .unreadable: archiveErrors.add(entry, error.reason)
       }
       throw error
     }

@@ -61,7 +61,7 @@ struct MonitoringHandler: LibraryHandler {
         ),
         (
           "archive_errors_total", "Archives that could not be read, each version once.",
-          library.faults.count, true
+          library.archiveErrors.count, true
         ),
         ("render_queue_length", "Pictures that wait to be rendered.", renders.waiting, false),
         ("renders_total", "Pictures that were rendered.", renders.rendered, true),
