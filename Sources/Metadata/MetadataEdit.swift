@@ -9,15 +9,15 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
 
   /// The invalid values of an edit.
   package struct Refusal: Error, Hashable {
-    package struct Fault: Hashable, Sendable {
+    package struct Problem: Hashable, Sendable {
       /// Names and numbers of the path to the value in the body.
       package let members: [String]
       package let reason: String
     }
 
-    package let faults: [Fault]
+    package let problems: [Problem]
 
-    package var reason: String { faults.map(\.reason).joined(separator: "; ") }
+    package var reason: String { problems.map(\.reason).joined(separator: "; ") }
   }
 
   /// A value before its field is known.
@@ -100,11 +100,11 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
   /// Parses `{"title": …, "caption": …, "keywords": […]}`, at least one of them; null clears a field.
   package init(json: [UInt8]) throws(Refusal) {
     guard let object = try? InputLimit.request.json.decode(Body.self, from: json).fields else {
-      throw Refusal(faults: [Refusal.Fault(members: [], reason: "the body is no JSON object")])
+      throw Refusal(problems: [Refusal.Problem(members: [], reason: "the body is no JSON object")])
     }
-    var faults: [Refusal.Fault] = []
+    var problems: [Refusal.Problem] = []
     func refuse(_ members: [String], _ reason: String) {
-      faults.append(Refusal.Fault(members: members, reason: reason))
+      problems.append(Refusal.Problem(members: members, reason: reason))
     }
     func taken(
       _ given: String?, _ members: [String], _ name: String, _ longest: Int, lines: Bool
@@ -136,7 +136,7 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
       }
     }
     if object.isEmpty { refuse([], "no field is given: title, caption or keywords") }
-    if !faults.isEmpty { throw Refusal(faults: faults) }
+    if !problems.isEmpty { throw Refusal(problems: problems) }
   }
 
   /// The reason why a text is invalid.

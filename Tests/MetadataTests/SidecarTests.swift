@@ -180,10 +180,10 @@ import ZigguratTestSupport
 
   @Test func `a body of too many values is refused as a whole`() throws {
     // Below the limit every member is named.
-    for (count, faults) in [(100, 100), (20_001, 1)] {
+    for (count, problems) in [(100, 100), (20_001, 1)] {
       let json = "{" + (0..<count).map { "\"m\($0)\": 1" }.joined(separator: ",") + "}"
       let error = #expect(throws: MetadataEdit.Refusal.self) { try MetadataEdit(json: Array(json.utf8)) }
-      #expect(try #require(error).faults.count == faults)
+      #expect(try #require(error).problems.count == problems)
     }
   }
 }

@@ -46,8 +46,8 @@ package struct ViewportQuery: Hashable, Sendable {
     fileprivate init(_ errors: [InvalidInput]) { self.errors = errors }
 
     fileprivate static func error(_ parameter: String, _ value: String?, _ allowed: String) -> InvalidInput {
-      let fault = value.map { "is '\($0)'" } ?? "is missing"
-      return InvalidInput(parameter: parameter, "\(parameter) \(fault); it takes \(allowed)")
+      let problem = value.map { "is '\($0)'" } ?? "is missing"
+      return InvalidInput(parameter: parameter, "\(parameter) \(problem); it takes \(allowed)")
     }
 
     package var description: String { errors.map(\.detail).joined(separator: "; ") }

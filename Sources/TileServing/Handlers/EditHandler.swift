@@ -80,7 +80,7 @@ struct EditHandler: ChangeHandler, DescribingHandler {
       }
     } catch let refusal as MetadataEdit.Refusal {
       return .problem(
-        "Bad edit", refusal.faults.prefix(InvalidInput.most).map { InvalidInput(body: $0.members, $0.reason) }
+        "Bad edit", refusal.problems.prefix(InvalidInput.most).map { InvalidInput(body: $0.members, $0.reason) }
       )
     } catch {
       return failure(error)
