@@ -65,10 +65,10 @@ extension UploadProcessor {
       }
       if stopping.isSet { return uploads.reschedule(upload, seconds: 0) }
       if upload.state.isCancelled {
-        uploads.end(upload, .failed, fault: .cancelled, reason: "cancelled")
+        uploads.end(upload, .failed, errorCode: .cancelled, reason: "cancelled")
       } else {
         uploads.end(
-          upload, .failed, fault: .server,
+          upload, .failed, errorCode: .server,
           reason: "the server ended twice while it made the picture; it is not tried again")
       }
     } catch {
@@ -108,7 +108,7 @@ extension UploadProcessor {
     case is CatalogIsAway:
       let reason = "the catalog cannot be reached, so it is unknown whether the image exists already"
       fail(upload, .server, reason, isTemporary: true, isOurs: true)
-    case let error as Refusal: fail(upload, error.fault, error.reason, isTemporary: false)
+    case let error as Refusal: fail(upload, error.errorCode, error.reason, isTemporary: false)
     case let error as StorageError:
       fail(upload, .storage, "it cannot be written", isTemporary: error.isTemporary, isOurs: true)
     default: fail(upload, .damaged, "it cannot be read", isTemporary: false)
@@ -155,25 +155,25 @@ extension UploadProcessor {
 
   /// - Parameter isOurs: no sandboxed process had a part in it.
   private func fail(
-    _ upload: Upload, _ fault: Upload.Fault, _ reason: String, isTemporary: Bool, isOurs: Bool = false
+    _ upload: Upload, _ errorCode: Upload.ErrorCode, _ reason: String, isTemporary: Bool, isOurs: Bool = false
   ) {
     if stopping.isSet, !upload.state.isCancelled { return uploads.reschedule(upload, seconds: 0) }
     if upload.state.isCancelled {
-      return uploads.end(upload, .failed, fault: .cancelled, reason: "cancelled")
+      return uploads.end(upload, .failed, errorCode: .cancelled, reason: "cancelled")
     }
     if isTemporary {
       return uploads.retryLater(
-        upload, fault: fault, reason: reason,
+        upload, errorCode: errorCode, reason: reason,
         isOurs: isOurs || store.isAway || !uploads.hasRoom(upload.length))
     }
-    uploads.end(upload, .failed, fault: fault, reason: reason)
+    uploads.end(upload, .failed, errorCode: errorCode, reason: reason)
   }
 
   struct CatalogIsAway: Error {}
 
   /// The refusal of a file before anything of it is decoded.
   struct Refusal: Error {
-    let fault: Upload.Fault
+    let errorCode: Upload.ErrorCode
     let reason: String
   }
 }

@@ -13,7 +13,7 @@ package final class Upload: Sendable {
   }
 
   /// The kind of a failure, for clients with messages of their own.
-  package enum Fault: String, Sendable, Codable {
+  package enum ErrorCode: String, Sendable, Codable {
     /// No picture, or of a kind that is not taken.
     case kind
     /// A microscope slide.
@@ -46,7 +46,7 @@ package final class Upload: Sendable {
     package var isDuplicate = false
     /// Why it failed, or has to wait.
     package var reason: String?
-    package var fault: Fault?
+    package var errorCode: ErrorCode?
     package var isCancelled = false
     /// Whether the end is decided, and the files are being removed.
     var isEnding = false
@@ -142,7 +142,7 @@ package final class Upload: Sendable {
       let copyOf: ImageID?
       let duplicate: Bool
       let message: String?
-      let errorCode: Fault?
+      let errorCode: ErrorCode?
     }
     let state = state
     let encoder = JSONEncoder()
@@ -157,6 +157,6 @@ package final class Upload: Sendable {
           offset: state.stage == .receiving ? state.received : length,
           progress: (state.progress * 1000).rounded() / 1000,
           image: state.image.map { ImageReference($0, in: repository) }, copyOf: copy?.image,
-          duplicate: state.isDuplicate, message: state.reason, errorCode: state.fault)))
+          duplicate: state.isDuplicate, message: state.reason, errorCode: state.errorCode)))
   }
 }

@@ -16,7 +16,7 @@ final class UploadHistory: Sendable {
     let image: ImageID?
     let duplicate: Bool
     private(set) var reason: String?
-    let fault: Upload.Fault?
+    let errorCode: Upload.ErrorCode?
     /// Seconds since 1970.
     let time: Int
     private(set) var metadata: String?
@@ -96,7 +96,7 @@ final class UploadHistory: Sendable {
       state.stage = line.stage ?? .failed
       state.image = line.image
       state.reason = line.reason
-      state.fault = line.fault
+      state.errorCode = line.errorCode
       state.isDuplicate = line.duplicate
       state.lastChange = line.time
       state.offset = line.length
@@ -113,7 +113,7 @@ final class UploadHistory: Sendable {
     append(
       Line(
         id: upload.id, name: upload.name, folder: upload.folder, length: upload.length, stage: end.stage,
-        image: end.image, duplicate: end.isDuplicate, reason: end.reason, fault: end.fault,
+        image: end.image, duplicate: end.isDuplicate, reason: end.reason, errorCode: end.errorCode,
         time: end.lastChange, metadata: upload.metadata
       ).bounded)
   }
@@ -123,7 +123,7 @@ final class UploadHistory: Sendable {
     append(
       Line(
         id: id, name: "", folder: "", length: 0, stage: nil, image: nil, duplicate: false, reason: nil,
-        fault: nil, time: Uploads.now(), metadata: nil))
+        errorCode: nil, time: Uploads.now(), metadata: nil))
   }
 
   /// Forgets, and has the file forget, those that became an image.

@@ -146,7 +146,7 @@ package final class UploadWriter: @unchecked Sendable {
     }
     uploads.notify(upload)
     if case .failure(let error) = result, error.kind == .notAccepted {
-      uploads.end(upload, .failed, fault: isSlide ? .slide : .kind, reason: error.reason) { state in
+      uploads.end(upload, .failed, errorCode: isSlide ? .slide : .kind, reason: error.reason) { state in
         state.writer == ObjectIdentifier(self)
       }
     }

@@ -160,7 +160,7 @@ package final class Uploads: Sendable {
     if hasEnded {
       table.withLock { $0[upload.id] = nil }
       ended.forget(upload.id)
-    } else if !end(upload, .failed, fault: .cancelled, reason: "cancelled", if: { $0.stage != .tiling }) {
+    } else if !end(upload, .failed, errorCode: .cancelled, reason: "cancelled", if: { $0.stage != .tiling }) {
       // Its record is gone if it has ended meanwhile.
       try? record(upload) { _ in }
     }
@@ -169,9 +169,9 @@ package final class Uploads: Sendable {
   /// Ends an upload: remembers how, and removes its files. An upload ends once.
   package func end(
     _ upload: Upload, _ stage: Upload.Stage, image: ImageID? = nil, isDuplicate: Bool = false,
-    fault: Upload.Fault? = nil, reason: String? = nil
+    errorCode: Upload.ErrorCode? = nil, reason: String? = nil
   ) {
-    end(upload, stage, image: image, isDuplicate: isDuplicate, fault: fault, reason: reason) { _ in true }
+    end(upload, stage, image: image, isDuplicate: isDuplicate, errorCode: errorCode, reason: reason) { _ in true }
   }
 
   /// - Parameter isDue: whether the upload may end, by its state at the moment.
@@ -179,7 +179,7 @@ package final class Uploads: Sendable {
   @discardableResult
   func end(
     _ upload: Upload, _ stage: Upload.Stage, image: ImageID? = nil, isDuplicate: Bool = false,
-    fault: Upload.Fault? = nil, reason: String? = nil, if isDue: (Upload.State) -> Bool
+    errorCode: Upload.ErrorCode? = nil, reason: String? = nil, if isDue: (Upload.State) -> Bool
   ) -> Bool {
     let claimed: Upload.State? = upload.change { state in
       guard !state.isEnding, !state.hasEnded, isDue(state) else { return nil }
@@ -190,12 +190,12 @@ package final class Uploads: Sendable {
     guard var end = claimed else { return false }
     end.stage = stage
     end.isDuplicate = isDuplicate
-    end.fault = fault
+    end.errorCode = errorCode
     end.reason = reason
     end.image = image
     end.lastChange = Self.now()
     if stage == .done { end.progress = 1 }
-    if stage == .failed, fault != .cancelled { failures.wrappingAdd(1, ordering: .relaxed) }
+    if stage == .failed, errorCode != .cancelled { failures.wrappingAdd(1, ordering: .relaxed) }
     // Of what is private nothing is written down.
     if upload.vault == nil { ended.remember(upload, end) }
     upload.disk.withLock { _ in
@@ -238,7 +238,7 @@ package final class Uploads: Sendable {
     let now = Self.now()
     for upload in all {
       let state = upload.state
-      end(upload, .failed, fault: .late, reason: "not finished in time") { state in
+      end(upload, .failed, errorCode: .late, reason: "not finished in time") { state in
         state.stage == .receiving && now - state.lastChange > UploadLimits.expiry
       }
       if state.hasEnded, now - state.lastChange > UploadLimits.memory {
@@ -266,7 +266,7 @@ package final class Uploads: Sendable {
         upload.change { state in
           guard state.stage == .waiting else { return }
           state.notBefore = now + 20
-          state.fault = .storage
+          state.errorCode = .storage
           state.reason = "it cannot be written"
         }
         notify(upload)
@@ -276,7 +276,7 @@ package final class Uploads: Sendable {
         guard state.stage == .waiting, !state.isEnding else { return false }
         state.stage = .tiling
         state.progress = 0
-        state.fault = nil
+        state.errorCode = nil
         state.reason = nil
         return true
       }
@@ -354,14 +354,14 @@ package final class Uploads: Sendable {
 
   /// Back among those that wait, for `seconds` at least.
   package func reschedule(
-    _ upload: Upload, seconds: Int, fault: Upload.Fault? = nil, reason: String? = nil
+    _ upload: Upload, seconds: Int, errorCode: Upload.ErrorCode? = nil, reason: String? = nil
   ) {
     // Whoever gets here is alive. What cannot be written counts as one attempt too many.
     try? record(upload) { $0.attempts = $0.attempts > Self.attempts ? Self.attempts : 0 }
     upload.change { state in
       state.stage = .waiting
       state.notBefore = Self.now() + seconds
-      state.fault = fault
+      state.errorCode = errorCode
       state.reason = reason
     }
     notify(upload)
@@ -373,14 +373,14 @@ package final class Uploads: Sendable {
   /// Tries an upload again after a failure that may pass; after a few of them it has failed.
   /// - Parameter isOurs: the server itself sees what it lacks, and no picture fails by that, however long it lasts. All
   ///   else may have been said by who decoded a stranger's bytes.
-  package func retryLater(_ upload: Upload, fault: Upload.Fault, reason: String, isOurs: Bool) {
-    if isOurs { return reschedule(upload, seconds: Self.pauses[0], fault: fault, reason: reason) }
+  package func retryLater(_ upload: Upload, errorCode: Upload.ErrorCode, reason: String, isOurs: Bool) {
+    if isOurs { return reschedule(upload, seconds: Self.pauses[0], errorCode: errorCode, reason: reason) }
     let delays = upload.state.delays
     guard delays < Self.pauses.count else {
-      return end(upload, .failed, fault: fault, reason: reason)
+      return end(upload, .failed, errorCode: errorCode, reason: reason)
     }
     upload.change { $0.delays += 1 }
-    reschedule(upload, seconds: Self.pauses[delays], fault: fault, reason: reason)
+    reschedule(upload, seconds: Self.pauses[delays], errorCode: errorCode, reason: reason)
   }
 
   // MARK: Small things

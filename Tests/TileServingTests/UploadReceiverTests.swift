@@ -52,7 +52,7 @@ import ZigguratUploading
     let receiver = try receiver(upload, isNew: true)
     receive(receiver, [1])
     receiver.abandon()
-    #expect(upload.state.stage == .failed && upload.state.fault == .cancelled)
+    #expect(upload.state.stage == .failed && upload.state.errorCode == .cancelled)
   }
 
   @Test(arguments: [true, false])

@@ -23,7 +23,7 @@ import ZigguratTestSupport
     upload.change { $0.notBefore = 0 }
     try #require(uploads.takeNext() === upload)
     let now = Uploads.now()
-    uploads.retryLater(upload, fault: .server, reason: "it says so", isOurs: isOurs)
+    uploads.retryLater(upload, errorCode: .server, reason: "it says so", isOurs: isOurs)
     #expect(upload.state.reason == "it says so")
     guard !upload.hasEnded else { return nil }
     // Until then others have their turn.

@@ -99,13 +99,13 @@ import ZigguratTestSupport
     #expect(uploads.all.isEmpty)
   }
 
-  @Test(arguments: [("a.svs", Upload.Fault.slide), ("a.png", .kind)])
-  func `a refused file is reported as what it is`(name: String, fault: Upload.Fault) throws {
+  @Test(arguments: [("a.svs", Upload.ErrorCode.slide), ("a.png", .kind)])
+  func `a refused file is reported as what it is`(name: String, errorCode: Upload.ErrorCode) throws {
     let upload = try upload(name)
     let writer = try UploadWriter(upload, of: uploads, offset: 0)
     send(writer, [UInt8](repeating: 1, count: 100))
     #expect(refusal { _ = try writer.finish() } == .notAccepted)
-    #expect(upload.state.fault == fault && upload.state.stage == .failed)
+    #expect(upload.state.errorCode == errorCode && upload.state.stage == .failed)
   }
 
   @Test func `an upload that is still being sent does not expire`() throws {
@@ -125,7 +125,7 @@ import ZigguratTestSupport
     send(writer)
     uploads.cancel(upload)
     #expect(throws: UploadError.self) { try writer.finish() }
-    #expect(upload.state.stage == .failed && upload.state.fault == .cancelled)
+    #expect(upload.state.stage == .failed && upload.state.errorCode == .cancelled)
     #expect(refusal { _ = try UploadWriter(upload, of: uploads, offset: 0) } == .ended)
   }
 
