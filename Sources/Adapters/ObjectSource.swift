@@ -51,7 +51,7 @@ extension ObjectLibrary {
       SourceFigure("store_requests_total", "Questions to the object store.", asked.requests, isTotal: true),
       SourceFigure("store_retries_total", "Of them, those asked again.", asked.retries, isTotal: true),
       SourceFigure(
-        "store_faults_total", "Of them, those without a sound answer.", asked.faults, isTotal: true),
+        "store_faults_total", "Of them, those without a sound answer.", asked.errors, isTotal: true),
       SourceFigure("store_read_bytes_total", "Bytes read from the object store.", asked.bytes, isTotal: true),
       SourceFigure(
         "store_cut_off", "1 while the object store is not asked, since it does not answer.",

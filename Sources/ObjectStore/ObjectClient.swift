@@ -14,7 +14,7 @@ package final class ObjectClient: ObjectReading {
     package var requests = 0
     package var retries = 0
     package var bytes = 0
-    package var faults = 0
+    package var errors = 0
   }
 
   /// The state that the client shares with its thread, which lives until the client ends.
@@ -33,11 +33,11 @@ package final class ObjectClient: ObjectReading {
     func ended(_ call: RangeCall, _ result: Result<ObjectTail, ObjectError>) {
       let now = ContinuousClock.now
       var again: Duration?
-      let fault: ObjectError? = if case .failure(let fault) = result { fault } else { nil }
+      let error: ObjectError? = if case .failure(let error) = result { error } else { nil }
       state.withLock { state in
-        state.timeout.breaker.note(hasAnswered: fault?.isTimeout != true, at: now)
-        let pause = fault == nil ? .zero : timeout.pause.backoff(after: call.attempt)
-        if fault?.isRetryable == true, call.attempt < timeout.tries, now + pause < call.deadline,
+        state.timeout.breaker.note(hasAnswered: error?.isTimeout != true, at: now)
+        let pause = error == nil ? .zero : timeout.pause.backoff(after: call.attempt)
+        if error?.isRetryable == true, call.attempt < timeout.tries, now + pause < call.deadline,
           state.timeout.breaker.admits(at: now), state.timeout.retries.spend()
         {
           again = pause
@@ -47,7 +47,7 @@ package final class ObjectClient: ObjectReading {
       }
       counts.withLock { counts in
         counts.requests += 1
-        if fault != nil { counts.faults += 1 }
+        if error != nil { counts.errors += 1 }
         if case .success(let end) = result { counts.bytes += end.bytes.bytes.count }
         if again != nil { counts.retries += 1 }
       }

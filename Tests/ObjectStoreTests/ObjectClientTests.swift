@@ -80,7 +80,7 @@ struct ObjectClientTests {
     #expect(first.fields["x-amz-security-token"] == "t")
     #expect(first.fields["authorization"]?.hasPrefix("AWS4-HMAC-SHA256 Credential=K/") == true)
     #expect(first.fields["authorization"]?.contains("/us-east-1/s3/aws4_request") == true)
-    #expect(client.counts.requests == 8 && client.counts.faults == 0 && client.counts.retries == 0)
+    #expect(client.counts.requests == 8 && client.counts.errors == 0 && client.counts.retries == 0)
   }
 
   @Test func `without credentials nothing is signed`() throws {
@@ -110,7 +110,7 @@ struct ObjectClientTests {
   }
 
   /// Returns the error of a false response; nil if it looks right without a checksum.
-  private static func fault(_ answer: HostileServer.Answer) -> ObjectError? {
+  private static func error(_ answer: HostileServer.Answer) -> ObjectError? {
     switch answer {
     case .honest, .flipped, .shifted: nil
     case .cut, .shortChunks, .closed: .cut
@@ -132,8 +132,8 @@ struct ObjectClientTests {
     timeout.attempt = .milliseconds(200)
     let client = try Self.client(server, timeout)
     let read = Self.read(client, 1000..<3000)
-    if let fault = Self.fault(answer) {
-      #expect(read == .failure(fault))
+    if let error = Self.error(answer) {
+      #expect(read == .failure(error))
     } else {
       #expect((try? read.get().count) == 2000)
     }
@@ -148,10 +148,10 @@ struct ObjectClientTests {
     #expect(Self.read(client, 0..<100) == .success(Array(Self.object[..<100])))
     #expect(Self.read(client, 0..<100) == .failure(.damaged))
     #expect(server.requests.count == 6)
-    #expect(client.counts.retries == 4 && client.counts.faults == 5 && client.counts.bytes == 100)
+    #expect(client.counts.retries == 4 && client.counts.errors == 5 && client.counts.bytes == 100)
   }
 
-  @Test func `faults are asked again for a tenth of the traffic`() throws {
+  @Test func `errors are asked again for a tenth of the traffic`() throws {
     let server = HostileServer([Self.path: Self.object]) { _, _ in .busy }
     defer { server.stop() }
     let client = try Self.client(server)

@@ -57,12 +57,12 @@ struct ObjectWriterTests {
       (Scripted(status: "500 Internal Server Error"), .unavailable, 3),
       (Scripted(status: "200 OK"), .damaged, 1),
     ])
-  func refusals(_ answer: HostileServer.Scripted, _ fault: ObjectError, _ requests: Int) throws {
+  func refusals(_ answer: HostileServer.Scripted, _ error: ObjectError, _ requests: Int) throws {
     let folder = try TemporaryFolder()
     let path = try folder.write("a", Self.content)
     let server = HostileServer(script: { _, _ in answer })
     defer { server.stop() }
-    #expect(throws: fault) {
+    #expect(throws: error) {
       _ = try Self.writer(server).put(file: path, sha256: SHA256.of(Self.content), key: "c")
     }
     #expect(server.requests.count == requests)

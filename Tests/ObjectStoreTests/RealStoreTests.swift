@@ -51,7 +51,7 @@ struct RealStoreTests {
     }
     let end = try ObjectClientTests.readEnd(client, key: key, 256 << 10).get()
     #expect(end.pin == pin && Array(end.bytes.bytes) == content.suffix(256 << 10))
-    #expect(client.counts.faults == 0)
+    #expect(client.counts.errors == 0)
     let other = ObjectVersion(key: key, etag: "\"0123\"", byteCount: count)
     #expect(ObjectClientTests.read(client, 0..<1, of: other) == .failure(.otherVersion))
     try writer().remove(key)
@@ -143,7 +143,7 @@ struct RealStoreTests {
     for number in 0..<archive.pyramid.tileCount {
       #expect(archive.tile(number)?.elementsEqual(reference.tile(number)!) == true)
     }
-    #expect(client.counts.faults == 0)
+    #expect(client.counts.errors == 0)
     // The log is written behind the answers.
     let (asked, end) = (client.counts.requests, ContinuousClock.now + .seconds(30))
     while try reads(of: key) < asked, .now < end { usleep(10_000) }

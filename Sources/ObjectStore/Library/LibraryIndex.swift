@@ -164,7 +164,7 @@ package final class LibraryIndex: Sendable {
           throw StorageError(
             "read \(key) (\(address) at \(endpoint.url))", "it is damaged, or ziggurat did not write it",
             kind: .unreachable)
-        case .store(let fault, let key): throw reporting("read \(key)", fault)
+        case .store(let error, let key): throw reporting("read \(key)", error)
         case .tooLong(let error): throw error
         }
       }
@@ -339,7 +339,7 @@ package final class LibraryIndex: Sendable {
     do throws(ObjectError) { return try body() } catch { throw reporting(action, error) }
   }
 
-  private func reporting(_ action: String, _ fault: ObjectError) -> StorageError {
-    fault.ofBucket("\(action) (\(address) at \(endpoint.url))")
+  private func reporting(_ action: String, _ error: ObjectError) -> StorageError {
+    error.ofBucket("\(action) (\(address) at \(endpoint.url))")
   }
 }

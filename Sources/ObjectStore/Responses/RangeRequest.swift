@@ -25,7 +25,7 @@ enum RangeRequest: Sendable {
 
   /// Returns the version and the number of bytes that a response announces.
   func expected(_ head: ResponseHead) -> Result<(pin: ObjectVersion, count: Int), ObjectError> {
-    if let fault = head.fault { return .failure(fault) }
+    if let error = head.error { return .failure(error) }
     // 200 is the whole object, whatever range was asked for.
     guard head.status == 206, let sent = head.contentRange, let etag = head.etag,
       head["content-encoding"].map({ $0 == "identity" }) ?? true,

@@ -55,7 +55,7 @@ struct ResponseHead: Sendable {
   subscript(name: String) -> String? { fields[name] }
 
   /// The error that the status states; nil if it states success.
-  var fault: ObjectError? {
+  var error: ObjectError? {
     switch status {
     case 200..<300: isAmbiguous ? .damaged : nil
     case 404: .missing

@@ -89,9 +89,9 @@ final class RangeTransfer {
     let expected = call.question.expected(head)
     self.expected = expected
     switch expected {
-    case .failure(let fault):
+    case .failure(let error):
       // What was not asked for may be as long as the archive.
-      return head.status >= 300 && fault != .damaged
+      return head.status >= 300 && error != .damaged
     case .success(let (_, count)):
       guard let start = malloc(count) else { return false }
       memory = UnsafeMutableRawBufferPointer(start: start, count: count)
@@ -115,18 +115,18 @@ final class RangeTransfer {
   /// Returns the result. Call it once.
   func result(_ code: CURLcode) -> Result<ObjectTail, ObjectError> {
     switch expected {
-    case .failure(let fault)?: return .failure(fault)
+    case .failure(let error)?: return .failure(error)
     case .success(let (pin, count))? where code == CURLE_OK && filled == count:
       guard let memory else { return .failure(.cut) }
       self.memory = nil
       return .success(ObjectTail(pin: pin, bytes: ObjectBytes(owning: memory)))
     case .success?: return .failure(code == CURLE_OPERATION_TIMEDOUT ? .unavailable : .cut)
-    case nil: return .failure(Self.fault(code, handle))
+    case nil: return .failure(Self.error(code, handle))
     }
   }
 
   /// Returns the error of a transfer that ended before its head was complete.
-  static func fault(_ code: CURLcode, _ handle: EasyHandle) -> ObjectError {
+  static func error(_ code: CURLcode, _ handle: EasyHandle) -> ObjectError {
     if let insecurity = handle.insecurity(code) { return insecurity }
     return switch code {
     case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE: .cut

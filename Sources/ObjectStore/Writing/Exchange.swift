@@ -38,11 +38,11 @@ final class Exchange {
     handle.sealHeaders()
     let exchange = Exchange(body, limits)
     let code = exchange.perform(method, handle, limits)
-    let fault = exchange.head.fault
+    let error = exchange.head.error
     // A store that refuses may do so before all was sent.
-    if let fault, exchange.head.status >= 300 { throw fault }
-    guard code == CURLE_OK else { throw RangeTransfer.fault(code, handle) }
-    if let fault { throw fault }
+    if let error, exchange.head.status >= 300 { throw error }
+    guard code == CURLE_OK else { throw RangeTransfer.error(code, handle) }
+    if let error { throw error }
     return exchange
   }
 

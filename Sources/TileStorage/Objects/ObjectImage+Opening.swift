@@ -23,7 +23,7 @@ extension ObjectImage {
     store.readEnd(ofKey: key, atMost: endCount, by: .now + timeout) { result in
       _ = ObjectCache.workers.submit(always: true) {
         switch result {
-        case .failure(let fault): done(.failure(fault.error(key)))
+        case .failure(let error): done(.failure(error.error(key)))
         case .success(let end): opening.take(end.pin, [end.bytes], rounds: 0)
         }
       }
@@ -75,7 +75,7 @@ extension ObjectImage {
       store.read(pin, range, by: .now + ObjectImage.timeout) { result in
         _ = ObjectCache.workers.submit(always: true) {
           switch result {
-          case .failure(let fault): done(.failure(fault.error(pin.key)))
+          case .failure(let error): done(.failure(error.error(pin.key)))
           case .success(let bytes): body(bytes)
           }
         }

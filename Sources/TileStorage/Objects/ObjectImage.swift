@@ -114,9 +114,9 @@ package final class ObjectImage: Sendable {
 
   private func take(_ span: ReadRange, _ result: Result<ObjectBytes, ObjectError>, isLast: Bool) {
     switch result {
-    case .failure(let fault):
-      if fault == .otherVersion { isOtherVersion.store(true, ordering: .relaxed) }
-      for part in span.parts { land(part.tile, .failure(fault.failure)) }
+    case .failure(let error):
+      if error == .otherVersion { isOtherVersion.store(true, ordering: .relaxed) }
+      for part in span.parts { land(part.tile, .failure(error.failure)) }
     case .success(let object):
       for part in span.parts {
         let bytes = UnsafeRawBufferPointer(
