@@ -41,20 +41,20 @@ struct RequestFramingTests {
         .lengthBesideEncoding
       ),
     ] as [([(String, String)], MalformedRequest?)])
-  func faults(headers: [(String, String)], fault: MalformedRequest?) {
-    #expect(Self.framing(headers).fault(isHTTP10: false) == fault)
+  func faults(headers: [(String, String)], error: MalformedRequest?) {
+    #expect(Self.framing(headers).error(isHTTP10: false) == error)
   }
 
   @Test("HTTP/1.0 needs no Host and has no chunks")
   func old() {
-    #expect(Self.framing([]).fault(isHTTP10: true) == nil)
-    #expect(Self.framing([("Transfer-Encoding", "chunked")]).fault(isHTTP10: true) == .encoding)
+    #expect(Self.framing([]).error(isHTTP10: true) == nil)
+    #expect(Self.framing([("Transfer-Encoding", "chunked")]).error(isHTTP10: true) == .encoding)
   }
 
   @Test("one cookie of a session, or none")
   func cookies() {
-    #expect(Self.framing([("Host", "a")], cookies: 1).fault(isHTTP10: false) == nil)
-    #expect(Self.framing([("Host", "a")], cookies: 2).fault(isHTTP10: false) == .sessionCookies)
+    #expect(Self.framing([("Host", "a")], cookies: 1).error(isHTTP10: false) == nil)
+    #expect(Self.framing([("Host", "a")], cookies: 2).error(isHTTP10: false) == .sessionCookies)
   }
 
   @Test("a header's name is a token, for every byte")

@@ -37,7 +37,7 @@ package struct RequestFraming {
   }
 
   /// Returns why the request is refused after all headers were seen; nil if it is accepted.
-  package func fault(isHTTP10: Bool) -> MalformedRequest? {
+  package func error(isHTTP10: Bool) -> MalformedRequest? {
     if hasBadHost { return .host }
     if hosts == 0, !isHTTP10 { return .noHost }
     if hosts > 1 { return .hosts }

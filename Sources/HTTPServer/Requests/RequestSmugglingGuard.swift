@@ -92,7 +92,7 @@ enum RequestSmugglingGuard {
       notes.framing.seeAuthority(authority)
       notes.host = authority
     }
-    return notes.framing.fault(isHTTP10: version[7] == 0x30)
+    return notes.framing.error(isHTTP10: version[7] == 0x30)
   }
 
   private static func bytes(_ text: UnsafePointer<CChar>, _ size: Int) -> UnsafeBufferPointer<UInt8> {

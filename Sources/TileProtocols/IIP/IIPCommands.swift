@@ -13,7 +13,7 @@ struct IIPCommands {
 
   /// The reason why a request is malformed. It contains no string: every copy of a request would have to count its
   /// references.
-  enum Fault {
+  enum QueryError {
     case rule(StaticString)
     /// A format in which pictures cannot be encoded.
     case format
@@ -31,7 +31,7 @@ struct IIPCommands {
   private(set) var view = IIPView()
   private(set) var objects = IIPObjects()
   /// The reason why the commands are refused.
-  private(set) var fault: Fault?
+  private(set) var error: QueryError?
 
   private var form: Action?
   private var tile: Action?
@@ -39,7 +39,7 @@ struct IIPCommands {
   init(_ path: RawPath) {
     let query = path.query
     var at = query.lowerBound
-    while at < query.upperBound, fault == nil {
+    while at < query.upperBound, error == nil {
       let start = at
       var mark = query.upperBound
       while at < query.upperBound, path.bytes(at..<at + 1)[0] != UInt8(ascii: "&") {
@@ -106,7 +106,7 @@ struct IIPCommands {
     guard let resolution = reader.digits(), reader.skip(UInt8(ascii: ",")), let number = reader.digits(),
       reader.isAtEnd
     else {
-      fault = .rule("a tile is asked for by RESOLUTION,TILE")
+      error = .rule("a tile is asked for by RESOLUTION,TILE")
       return
     }
     tile = .tile(resolution: resolution, number: number, format)
@@ -114,11 +114,11 @@ struct IIPCommands {
 
   private mutating func add(_ text: UnsafeRawBufferPointer) {
     guard let object = IIPObjects.Object(text) else {
-      fault = .rule("there is no such object")
+      error = .rule("there is no such object")
       return
     }
     guard objects.count < IIPObjects.limit else {
-      fault = .rule("there are more than 16 objects in one request")
+      error = .rule("there are more than 16 objects in one request")
       return
     }
     objects.append(object)
@@ -129,7 +129,7 @@ struct IIPCommands {
     let format = PictureFormat.allCases.first {
       name.isSame($0.ending) || name.isSame($0.facts.format.mediaType, from: PictureFormat.mediaTypeStart)
     }
-    if let format { view.format = format } else { fault = .format }
+    if let format { view.format = format } else { error = .format }
   }
 
   private mutating func set(
@@ -137,7 +137,7 @@ struct IIPCommands {
   ) {
     var reader = PathReader(text)
     guard let number = reader.digits(), reader.isAtEnd else {
-      fault = .rule(rule)
+      error = .rule(rule)
       return
     }
     view[keyPath: side] = number
@@ -151,7 +151,7 @@ struct IIPCommands {
       let width = reader.part(before: comma).flatMap(Self.number), let height = Self.number(reader.rest),
       width > 0, height > 0
     else {
-      fault = .rule("RGN is x,y,w,h in parts of the image's sides")
+      error = .rule("RGN is x,y,w,h in parts of the image's sides")
       return
     }
     // Numbers are limited so that a pixel's coordinate fits an Int.
@@ -161,7 +161,7 @@ struct IIPCommands {
   private mutating func set(quality text: UnsafeRawBufferPointer) {
     var reader = PathReader(text)
     guard let number = reader.digits(), reader.isAtEnd, number <= 100 else {
-      fault = .rule("QLT is 0 to 100")
+      error = .rule("QLT is 0 to 100")
       return
     }
     view.encodingQuality = UInt8(max(1, number))
@@ -171,7 +171,7 @@ struct IIPCommands {
     var reader = PathReader(text)
     view.isMirrored = reader.skip(UInt8(ascii: "!"))
     guard let degrees = IIIFNumber.decimal(reader.rest), degrees <= 360 else {
-      fault = .rule("ROT is 0 to 360 degrees, with ! in front where it is mirrored")
+      error = .rule("ROT is 0 to 360 degrees, with ! in front where it is mirrored")
       return
     }
     let rounded = (degrees * 1e6).rounded() / 1e6
@@ -193,7 +193,7 @@ struct IIPCommands {
         || command.isSame("icc"))
     }
     if !isNeutral {
-      fault = .rule("this server changes no pixels: of IIPImage's commands it has FIF, OBJ, JTL and CVT")
+      error = .rule("this server changes no pixels: of IIPImage's commands it has FIF, OBJ, JTL and CVT")
     }
   }
 

@@ -12,7 +12,7 @@ package struct IIPRequest: TileProtocol {
     case deepZoom(DeepZoomRequest)
     case zoomify(ZoomifyRequest)
     case iiif(IIIFRequest)
-    case malformed(IIPCommands.Fault)
+    case malformed(IIPCommands.QueryError)
   }
 
   private let asked: Asked
@@ -33,8 +33,8 @@ package struct IIPRequest: TileProtocol {
   package init(_ path: RawPath) {
     let commands = IIPCommands(path)
     let name = commands.name ?? 0..<0
-    if let fault = commands.fault {
-      asked = .malformed(fault)
+    if let error = commands.error {
+      asked = .malformed(error)
     } else if Self.isMalformed(path.bytes(path.query)) {
       asked = .malformed(.rule("the query has a malformed escape"))
     } else {
@@ -106,7 +106,7 @@ package struct IIPRequest: TileProtocol {
     case .deepZoom(let request): request.subject
     case .zoomify(let request): request.subject
     case .iiif(let request): request.subject
-    case .malformed(let fault): .malformed(fault.text)
+    case .malformed(let error): .malformed(error.text)
     }
   }
 
