@@ -84,7 +84,7 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
 
   /// The one answer to what was sent.
   private func answer(_ isSent: Int32, _ sql: String) throws(SQLError) -> OpaquePointer? {
-    guard isSent == 1 else { throw fault(sql) }
+    guard isSent == 1 else { throw sqlError(sql) }
     let end = timeout.map { ContinuousClock.now + $0 }
     try waitForAnswer(until: end, sql)
     let result = PQgetResult(handle)
@@ -106,7 +106,7 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
   private func waitForAnswer(until end: ContinuousClock.Instant?, _ sql: String) throws(SQLError) {
     while true {
       let unsent = PQflush(handle)
-      guard unsent >= 0, PQconsumeInput(handle) == 1 else { throw fault(sql) }
+      guard unsent >= 0, PQconsumeInput(handle) == 1 else { throw sqlError(sql) }
       if PQisBusy(handle) == 0 { return }
       let wants = POLLIN | (unsent > 0 ? POLLOUT : 0)
       var socket = pollfd(fd: PQsocket(handle), events: Int16(wants), revents: 0)
@@ -116,7 +116,7 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
       guard ready != 0 || rest > 0 else {
         throw SQLError(kind: .away, code: "PostgreSQL", message: "it does not answer", statement: sql)
       }
-      guard ready >= 0 || errno == EINTR else { throw fault(sql) }
+      guard ready >= 0 || errno == EINTR else { throw sqlError(sql) }
     }
   }
 
@@ -127,12 +127,12 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
     // waits for the other to read.
     for start in stride(from: 0, to: rows.count, by: 100) {
       let rows = rows[start..<min(start + 100, rows.count)]
-      guard PQenterPipelineMode(handle) == 1 else { throw fault(sql) }
+      guard PQenterPipelineMode(handle) == 1 else { throw sqlError(sql) }
       var failure: SQLError?
       var sent = 0
       for values in rows {
         guard send(statement, values) == 1 else {
-          failure = fault(sql)
+          failure = sqlError(sql)
           break
         }
         sent += 1
@@ -151,7 +151,7 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
       }
       // The answer to the end of the pipeline.
       PQclear(try next())
-      guard PQexitPipelineMode(handle) == 1 else { throw failure ?? fault(sql) }
+      guard PQexitPipelineMode(handle) == 1 else { throw failure ?? sqlError(sql) }
       if let failure { throw failure }
     }
   }
@@ -218,7 +218,7 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
     default: break
     }
     let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
-    guard !state.isEmpty, PQstatus(handle) == CONNECTION_OK else { throw fault(sql) }
+    guard !state.isEmpty, PQstatus(handle) == CONNECTION_OK else { throw sqlError(sql) }
     let message = Self.line(PQresultErrorField(result, Int32(UInt8(ascii: "M"))))
     throw SQLError(
       kind: Self.kind(state), code: "PostgreSQL error \(state)", message: message, statement: sql)
@@ -243,7 +243,7 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
     }
   }
 
-  private func fault(_ sql: String) -> SQLError {
+  private func sqlError(_ sql: String) -> SQLError {
     SQLError(
       kind: PQstatus(handle) == CONNECTION_OK ? .refused : .away, code: "PostgreSQL",
       message: Self.line(PQerrorMessage(handle)), statement: sql)
