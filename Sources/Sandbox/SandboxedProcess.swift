@@ -50,8 +50,8 @@ package final class SandboxedProcess: Sendable {
   package func send(
     _ kind: UInt32, _ bytes: [UInt8] = [], files: [Int32] = [], within timeout: Timeout
   ) throws(TerminationReason) {
-    try carry(timeout) { (mayGoOn) throws(WorkerChannel.Fault) in
-      try bytes.withUnsafeBufferPointer { (bytes) throws(WorkerChannel.Fault) in
+    try carry(timeout) { (mayGoOn) throws(WorkerChannel.ChannelError) in
+      try bytes.withUnsafeBufferPointer { (bytes) throws(WorkerChannel.ChannelError) in
         try channel.send(kind, UnsafeRawBufferPointer(bytes), files: files, mayGoOn: mayGoOn)
       }
     }
@@ -68,16 +68,16 @@ package final class SandboxedProcess: Sendable {
       self.end()
       throw end
     }
-    return try carry(timeout) { (mayGoOn) throws(WorkerChannel.Fault) in
+    return try carry(timeout) { (mayGoOn) throws(WorkerChannel.ChannelError) in
       try channel.receive(longest: longest, takesFiles: false, mayGoOn: mayGoOn)
     }
   }
 
   private func carry<Result>(
-    _ timeout: Timeout, _ work: (_ mayGoOn: @escaping () -> Bool) throws(WorkerChannel.Fault) -> Result
+    _ timeout: Timeout, _ work: (_ mayGoOn: @escaping () -> Bool) throws(WorkerChannel.ChannelError) -> Result
   ) throws(TerminationReason) -> Result {
     var end = TerminationReason.garbled
-    do throws(WorkerChannel.Fault) {
+    do throws(WorkerChannel.ChannelError) {
       return try work {
         guard let reason = timeout.end else { return true }
         end = reason

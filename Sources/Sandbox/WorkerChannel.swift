@@ -6,7 +6,7 @@ import ZigguratCSandbox
 ///
 /// Sendable, like every property: one thread at a time reads the descriptor, and messages are sent under a lock.
 final class WorkerChannel: Sendable {
-  enum Fault: Error {
+  enum ChannelError: Error {
     /// The other end is closed.
     case closed
     /// A message is longer than its receiver expects.
@@ -32,15 +32,15 @@ final class WorkerChannel: Sendable {
   ///   stops. Nil waits as long as the other end exists.
   func send(
     _ kind: UInt32, _ bytes: UnsafeRawBufferPointer, files: [Int32] = [], mayGoOn: (() -> Bool)? = nil
-  ) throws(Fault) {
+  ) throws(ChannelError) {
     let head = WorkerMessage.head(kind: kind, count: bytes.count)
-    let fault = withoutActuallyEscaping(mayGoOn ?? { true }) { mayGoOn in
+    let failure = withoutActuallyEscaping(mayGoOn ?? { true }) { mayGoOn in
       var watch = Watch(descriptor, Int16(POLLOUT), mayGoOn)
       return sending.withLock { _ in
         head.withUnsafeBytes { sendAll($0, files, &watch) } ?? sendAll(bytes, [], &watch)
       }
     }
-    if let fault { throw fault }
+    if let failure { throw failure }
   }
 
   /// Waits for the next message and returns it.
@@ -51,14 +51,14 @@ final class WorkerChannel: Sendable {
   ///   - mayGoOn: called some thirty times a second until the message is whole; false stops.
   func receive(
     longest: (_ kind: UInt32) -> Int, takesFiles: Bool, mayGoOn: (() -> Bool)? = nil
-  ) throws(Fault) -> WorkerMessage {
-    try withoutActuallyEscaping(mayGoOn ?? { true }) { (ask) throws(Fault) in
+  ) throws(ChannelError) -> WorkerMessage {
+    try withoutActuallyEscaping(mayGoOn ?? { true }) { (ask) throws(ChannelError) in
       var watch = mayGoOn == nil ? nil : Watch(descriptor, Int16(POLLIN), ask)
       var head = [UInt8](repeating: 0, count: WorkerMessage.headSize)
       var files: [Int32] = []
       try fill(&head, from: 0, &files, takesFiles: takesFiles, &watch)
       let (kind, count) = WorkerMessage.parse(head: head)
-      do throws(Fault) {
+      do throws(ChannelError) {
         guard count <= longest(kind) else { throw .tooLong }
         var bytes: [UInt8] = []
         // Memory is allocated for received bytes, not for announced ones.
@@ -107,7 +107,7 @@ final class WorkerChannel: Sendable {
 
   private func fill(
     _ bytes: inout [UInt8], from start: Int, _ files: inout [Int32], takesFiles: Bool, _ watch: inout Watch?
-  ) throws(Fault) {
+  ) throws(ChannelError) {
     var count = start
     while count < bytes.count {
       if watch?.wait() == false { throw .stopped }
@@ -130,7 +130,7 @@ final class WorkerChannel: Sendable {
     }
   }
 
-  private func sendAll(_ bytes: UnsafeRawBufferPointer, _ files: [Int32], _ watch: inout Watch) -> Fault? {
+  private func sendAll(_ bytes: UnsafeRawBufferPointer, _ files: [Int32], _ watch: inout Watch) -> ChannelError? {
     var rest = bytes[...]
     var files = files
     while !rest.isEmpty {

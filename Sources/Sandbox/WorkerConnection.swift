@@ -8,7 +8,7 @@ package final class WorkerConnection: Sendable {
 
   /// Waits for the next message. If no sender is left, the process exits here.
   package func next() -> WorkerMessage {
-    do throws(WorkerChannel.Fault) {
+    do throws(WorkerChannel.ChannelError) {
       return try channel.receive(longest: { _ in Int(UInt32.max) }, takesFiles: true)
     } catch { _exit(0) }
   }
@@ -17,8 +17,8 @@ package final class WorkerConnection: Sendable {
   ///
   /// - Parameter whileWaiting: called some thirty times a second.
   package func next(whileWaiting: () -> Void) -> WorkerMessage {
-    do throws(WorkerChannel.Fault) {
-      return try withoutActuallyEscaping(whileWaiting) { (whileWaiting) throws(WorkerChannel.Fault) in
+    do throws(WorkerChannel.ChannelError) {
+      return try withoutActuallyEscaping(whileWaiting) { (whileWaiting) throws(WorkerChannel.ChannelError) in
         try channel.receive(longest: { _ in Int(UInt32.max) }, takesFiles: true) {
           whileWaiting()
           return true
@@ -36,7 +36,7 @@ package final class WorkerConnection: Sendable {
   package func send(_ kind: UInt32, _ bytes: [UInt8] = []) { bytes.withUnsafeBytes { send(kind, $0) } }
 
   package func send(_ kind: UInt32, _ bytes: UnsafeRawBufferPointer) {
-    do throws(WorkerChannel.Fault) { try channel.send(kind, bytes) } catch { _exit(0) }
+    do throws(WorkerChannel.ChannelError) { try channel.send(kind, bytes) } catch { _exit(0) }
   }
 }
 
