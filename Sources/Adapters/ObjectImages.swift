@@ -148,8 +148,8 @@ package final class ObjectImages: RemoteImageSource {
   private func row(_ image: ObjectLibrary.Image) -> ArchiveRow {
     let listed = image.image.listed
     return ArchiveRow(
-      id: image.id, generation: listed.generation, digest: image.digestText, etag: listed.pin.etag,
-      byteCount: listed.pin.byteCount, pyramid: listed.pyramid, format: listed.format,
+      id: image.id, generation: listed.generation, digest: image.digestText, etag: listed.version.etag,
+      byteCount: listed.version.byteCount, pyramid: listed.pyramid, format: listed.format,
       build: listed.entries(BuildRecord.entryName) ?? [], metadata: listed.entries(ImageMetadata.entryName) ?? []
     )
   }

@@ -86,13 +86,13 @@ package final class ObjectClient: ObjectReading {
   package var isCutOff: Bool { shared.state.withLock { $0.timeout.breaker.isOpen } }
 
   package func read(
-    _ pin: ObjectVersion, _ range: Range<Int>, by deadline: ContinuousClock.Instant,
+    _ version: ObjectVersion, _ range: Range<Int>, by deadline: ContinuousClock.Instant,
     _ done: @escaping @Sendable (Result<ObjectBytes, ObjectError>) -> Void
   ) {
     // What is listed or written down of an object may be wrong, and goes into a header.
-    guard !range.isEmpty, range.lowerBound >= 0, range.upperBound <= pin.byteCount, ResponseHead.isTag(pin.etag)
+    guard !range.isEmpty, range.lowerBound >= 0, range.upperBound <= version.byteCount, ResponseHead.isTag(version.etag)
     else { return done(.failure(.invalidRequest)) }
-    ask(.part(pin, range), by: deadline) { done($0.map(\.bytes)) }
+    ask(.part(version, range), by: deadline) { done($0.map(\.bytes)) }
   }
 
   package func readEnd(

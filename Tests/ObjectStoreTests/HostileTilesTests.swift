@@ -57,7 +57,7 @@ struct HostileTilesTests {
       rounds += 1
       let memory = ObjectCache(limit: 1 << 20)
       let opened = StoredArchive.open(
-        client, ObjectClientTests.pin.key, generation: rounds % 2 == 0 ? generation : nil, memory)
+        client, ObjectClientTests.version.key, generation: rounds % 2 == 0 ? generation : nil, memory)
       guard case .success(let image) = opened else { continue }
       let archive = image.archive()
       #expect(archive.pyramid == StoredArchive.pyramid, "seed \(seed)")

@@ -12,7 +12,7 @@ import ZigguratConcurrency
 struct ObjectClientTests {
   static let object = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
   static let path = "/pictures/szi/a"
-  static let pin = ObjectVersion(key: "szi/a", etag: HostileServer.etag, byteCount: object.count)
+  static let version = ObjectVersion(key: "szi/a", etag: HostileServer.etag, byteCount: object.count)
 
   /// One call at a time, never cut off and without the pauses that wait for better times.
   static var timeout: TimeoutPolicy {
@@ -51,12 +51,12 @@ struct ObjectClientTests {
   }
 
   static func read(
-    _ client: ObjectClient, _ range: Range<Int>, of pin: ObjectVersion = pin, within time: Duration = .seconds(30)
+    _ client: ObjectClient, _ range: Range<Int>, of version: ObjectVersion = version, within time: Duration = .seconds(30)
   ) -> Result<[UInt8], ObjectError> {
-    told { client.read(pin, range, by: .now + time, $0) }.map { Array($0.bytes) }
+    told { client.read(version, range, by: .now + time, $0) }.map { Array($0.bytes) }
   }
 
-  static func readEnd(_ client: ObjectClient, key: String = pin.key, _ count: Int) -> Result<
+  static func readEnd(_ client: ObjectClient, key: String = version.key, _ count: Int) -> Result<
     ObjectTail, ObjectError
   > {
     told { client.readEnd(ofKey: key, atMost: count, by: .now + .seconds(30), $0) }
@@ -71,7 +71,7 @@ struct ObjectClientTests {
     }
     for count in [1, 300, 50_000, 60_000] {
       let end = try Self.readEnd(client, count).get()
-      #expect(end.pin == Self.pin && Array(end.bytes.bytes) == Self.object.suffix(count))
+      #expect(end.version == Self.version && Array(end.bytes.bytes) == Self.object.suffix(count))
     }
     let first = try #require(server.requests.first)
     #expect(
@@ -197,7 +197,7 @@ struct ObjectClientTests {
     let results = Mutex<[Result<[UInt8], ObjectError>]>([])
     let (early, all) = (Semaphore(), Semaphore())
     for number in 0..<5 {
-      client.read(Self.pin, number..<number + 1, by: .now + .seconds(60)) { result in
+      client.read(Self.version, number..<number + 1, by: .now + .seconds(60)) { result in
         results.withLock { $0.append(result.map { Array($0.bytes) }) }
         (number < 3 ? all : early).signal()
       }
@@ -216,7 +216,7 @@ struct ObjectClientTests {
     defer { server.stop() }
     var client: ObjectClient? = try Self.client(server)
     let told: Result<ObjectBytes, ObjectError> = Self.told { done in
-      client?.read(Self.pin, 0..<1, by: .now + .seconds(60), done)
+      client?.read(Self.version, 0..<1, by: .now + .seconds(60), done)
       client = nil
     }
     #expect(throws: ObjectError.unavailable) { try told.get() }

@@ -38,8 +38,8 @@ struct ObjectWriterTests {
     })
     defer { server.stop() }
     let digest = SHA256.of(Self.content)
-    let pin = try Self.writer(server).put(file: path, sha256: digest, key: "a_b/c.szi")
-    #expect(pin == ObjectVersion(key: "a_b/c.szi", etag: "\"x\"", byteCount: Self.content.count))
+    let version = try Self.writer(server).put(file: path, sha256: digest, key: "a_b/c.szi")
+    #expect(version == ObjectVersion(key: "a_b/c.szi", etag: "\"x\"", byteCount: Self.content.count))
     #expect(server.requests.count == 2)
     for request in server.requests {
       #expect(
@@ -96,9 +96,9 @@ struct ObjectWriterTests {
       "<CompleteMultipartUploadResult><ETag>&quot;whole-3&quot;</ETag></CompleteMultipartUploadResult>"
     let server = Self.parts(end: end)
     defer { server.stop() }
-    let pin = try Self.writer(server, Self.smallParts).put(
+    let version = try Self.writer(server, Self.smallParts).put(
       file: path, sha256: SHA256.of(Self.content), key: "c")
-    #expect(pin == ObjectVersion(key: "c", etag: "\"whole-3\"", byteCount: 25_000))
+    #expect(version == ObjectVersion(key: "c", etag: "\"whole-3\"", byteCount: 25_000))
     let sent = server.requests.filter { $0.method == "PUT" }
     #expect(sent.flatMap(\.body) == Self.content)
     #expect(sent.map(\.query) == (1...3).map { "partNumber=\($0)&uploadId=u%2F1%2B%3D" })
@@ -149,7 +149,7 @@ struct ObjectWriterTests {
     let server = HostileServer(script: { _, _ in Scripted(body: xml) })
     defer { server.stop() }
     #expect(
-      try Self.writer(server).list(after: Array("a_b/0".utf8)).pins == [
+      try Self.writer(server).list(after: Array("a_b/0".utf8)).versions == [
         ObjectVersion(key: "a_b/1", etag: "\"x\"", byteCount: 7),
         ObjectVersion(key: "a_b/2", etag: "\"y\"", byteCount: 0),
       ])
@@ -197,7 +197,7 @@ struct ObjectWriterTests {
     defer { server.stop() }
     #expect(try Self.writer(server).all(atMost: 10).map(\.key) == ["a_b/1", "a_b/2"])
     #expect(server.requests.count == 5)
-    #expect(try Self.writer(server).list(after: nil).pins.map(\.key) == ["a_b/1"])
+    #expect(try Self.writer(server).list(after: nil).versions.map(\.key) == ["a_b/1"])
   }
 
   @Test(
@@ -240,7 +240,7 @@ struct ObjectWriterTests {
       for xml in [said + objects, objects + said] {
         let server = HostileServer(script: { _, _ in Scripted(body: Self.page(xml)) })
         defer { server.stop() }
-        #expect(try Self.writer(server).list(after: nil).pins.map(\.key) == keys)
+        #expect(try Self.writer(server).list(after: nil).versions.map(\.key) == keys)
       }
     }
   }
@@ -256,7 +256,7 @@ struct ObjectWriterTests {
     let server = HostileServer(script: { _, _ in Scripted(body: xml) })
     defer { server.stop() }
     let page = try Self.writer(server).list(after: nil)
-    #expect(page.pins.map(\.key) == ["a_b/1", "a_b/3"])
+    #expect(page.versions.map(\.key) == ["a_b/1", "a_b/3"])
     #expect(page.strayKeys == ["a_b/2", "a_b/4"].map { Array($0.utf8) })
     #expect(page.lastKey == Array("a_b/4".utf8))
   }

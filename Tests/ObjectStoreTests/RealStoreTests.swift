@@ -40,23 +40,23 @@ struct RealStoreTests {
     var parts = ObjectWriter.Parts()
     (parts.wholeAtMost, parts.byteCount) = (10 << 20, 5 << 20)
     let key = "\(address.prefix)szi/ab/\(count).szi"
-    let pin = try writer(parts).put(file: path, sha256: SHA256.of(content), key: key)
-    #expect(try writer().list(after: nil).pins == [pin])
+    let version = try writer(parts).put(file: path, sha256: SHA256.of(content), key: key)
+    #expect(try writer().list(after: nil).versions == [version])
     let client = try #require(ObjectClient(address, settings))
     var random = SplitMix(SplitMix.runSeed)
     for _ in 0..<20 {
       let first = random.below(count)
       let range = first..<first + 1 + random.below(min(count - first, 1 << 20))
-      #expect(ObjectClientTests.read(client, range, of: pin) == .success(Array(content[range])))
+      #expect(ObjectClientTests.read(client, range, of: version) == .success(Array(content[range])))
     }
     let end = try ObjectClientTests.readEnd(client, key: key, 256 << 10).get()
-    #expect(end.pin == pin && Array(end.bytes.bytes) == content.suffix(256 << 10))
+    #expect(end.version == version && Array(end.bytes.bytes) == content.suffix(256 << 10))
     #expect(client.counts.errors == 0)
     let other = ObjectVersion(key: key, etag: "\"0123\"", byteCount: count)
     #expect(ObjectClientTests.read(client, 0..<1, of: other) == .failure(.otherVersion))
     try writer().remove(key)
     try writer().remove(key)
-    #expect(ObjectClientTests.read(client, 0..<1, of: pin) == .failure(.missing))
+    #expect(ObjectClientTests.read(client, 0..<1, of: version) == .failure(.missing))
   }
 
   @Test func `the store refuses what is not of its digest`() throws {
@@ -65,26 +65,26 @@ struct RealStoreTests {
     #expect(throws: ObjectError.refused(400)) {
       _ = try writer().put(file: path, sha256: SHA256.of(content + [0]), key: key)
     }
-    #expect(try writer().list(after: nil).pins == [])
+    #expect(try writer().list(after: nil).versions == [])
   }
 
   @Test func `lists go on behind the last key`() throws {
     let (path, content) = try file(3)
     let keys = (0..<1005).map { "\(address.prefix)\(1_000_000 + $0)" }
     for key in keys { _ = try writer().put(file: path, sha256: SHA256.of(content), key: key) }
-    let first = try writer().list(after: nil).pins
-    let rest = try writer().list(after: (first.last?.key).map { Array($0.utf8) }).pins
+    let first = try writer().list(after: nil).versions
+    let rest = try writer().list(after: (first.last?.key).map { Array($0.utf8) }).versions
     #expect(first.count == 1000 && (first + rest).map(\.key) == keys)
-    #expect(try writer().list(after: keys.last.map { Array($0.utf8) }).pins == [])
+    #expect(try writer().list(after: keys.last.map { Array($0.utf8) }).versions == [])
   }
 
   @Test func `whoever has other keys is refused`() throws {
     let own = ProcessInfo.processInfo.environment
     let wrong = own.merging(["AWS_SECRET_ACCESS_KEY": "wrong"]) { $1 }
     let client = try #require(ObjectClient(address, ObjectSettings(wrong) { _ in nil }))
-    #expect(ObjectClientTests.readEnd(client, key: "none", 1).map(\.pin) == .failure(.refused(403)))
+    #expect(ObjectClientTests.readEnd(client, key: "none", 1).map(\.version) == .failure(.refused(403)))
     let right = try #require(ObjectClient(address, settings))
-    #expect(ObjectClientTests.readEnd(right, key: "none", 1).map(\.pin) == .failure(.missing))
+    #expect(ObjectClientTests.readEnd(right, key: "none", 1).map(\.version) == .failure(.missing))
   }
 
   /// Returns the number of reads of a key in the gateway's own log.

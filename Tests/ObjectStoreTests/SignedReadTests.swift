@@ -21,8 +21,8 @@ struct SignedReadTests {
     defer { server.stop() }
     let client = try ObjectClientTests.client(server, key: "K")
     for range in [0..<9, 9..<4000, 49_000..<50_000] {
-      for pin in [ObjectClientTests.pin, Self.other] {
-        #expect(ObjectClientTests.read(client, range, of: pin) == .success(Array(object[range])))
+      for version in [ObjectClientTests.version, Self.other] {
+        #expect(ObjectClientTests.read(client, range, of: version) == .success(Array(object[range])))
       }
     }
     for path in [ObjectClientTests.path, "/pictures/szi/b"] {
@@ -44,21 +44,21 @@ struct SignedReadTests {
   }
 
   @Test func `a signature ends with its time, and where the store does not take it`() throws {
-    let (pin, now) = (ObjectClientTests.pin, ContinuousClock.now)
+    let (version, now) = (ObjectClientTests.version, ContinuousClock.now)
     let read = try #require(Self.read())
     var reads = SignedReads(lifetime: .seconds(60))
-    #expect(reads.read(of: pin, at: now) == nil)
-    reads.note(read, of: pin, isTaken: true, at: now)
-    #expect(reads.read(of: pin, at: now + .seconds(59))?.authorization == "AWS4 a:b, c=d")
+    #expect(reads.read(of: version, at: now) == nil)
+    reads.note(read, of: version, isTaken: true, at: now)
+    #expect(reads.read(of: version, at: now + .seconds(59))?.authorization == "AWS4 a:b, c=d")
     #expect(reads.read(of: Self.other, at: now) == nil)
     // Used again it does not last longer.
-    reads.note(nil, of: pin, isTaken: true, at: now + .seconds(59))
-    #expect(reads.read(of: pin, at: now + .seconds(60)) == nil)
-    reads.note(read, of: pin, isTaken: true, at: now)
-    reads.note(nil, of: pin, isTaken: false, at: now)
-    #expect(reads.read(of: pin, at: now) == nil)
-    reads.note(read, of: pin, isTaken: false, at: now)
-    #expect(reads.read(of: pin, at: now) == nil)
+    reads.note(nil, of: version, isTaken: true, at: now + .seconds(59))
+    #expect(reads.read(of: version, at: now + .seconds(60)) == nil)
+    reads.note(read, of: version, isTaken: true, at: now)
+    reads.note(nil, of: version, isTaken: false, at: now)
+    #expect(reads.read(of: version, at: now) == nil)
+    reads.note(read, of: version, isTaken: false, at: now)
+    #expect(reads.read(of: version, at: now) == nil)
   }
 
   @Test(arguments: [1, 2], ["401 Unauthorized", "403 Forbidden"])

@@ -40,36 +40,36 @@ struct GarbageCollector {
     var result = ObjectLibrary.Swept()
     var marks: [String: Mark] = [:]
     var due: [ObjectVersion] = []
-    for pin in listed where !named.contains(pin.key) {
-      guard let mark = known[pin.key], mark.etag == pin.etag, mark.time <= now else {
-        marks[pin.key] = Mark(etag: pin.etag, time: now)
+    for version in listed where !named.contains(version.key) {
+      guard let mark = known[version.key], mark.etag == version.etag, mark.time <= now else {
+        marks[version.key] = Mark(etag: version.etag, time: now)
         continue
       }
-      marks[pin.key] = mark
-      if now - mark.time >= wait { due.append(pin) }
+      marks[version.key] = mark
+      if now - mark.time >= wait { due.append(version) }
     }
     for start in stride(from: 0, to: due.count, by: 100) {
       // Again, since of very many it takes a while.
       named = try names()
-      for pin in due[start..<min(start + 100, due.count)] {
-        guard !named.contains(pin.key), let mark = marks[pin.key] else {
-          marks[pin.key] = nil
+      for version in due[start..<min(start + 100, due.count)] {
+        guard !named.contains(version.key), let mark = marks[version.key] else {
+          marks[version.key] = nil
           continue
         }
-        let written = try directory.reporting("look at \(pin.key)") { () throws(ObjectError) in
-          try writing.lastWritten(pin.key)
+        let written = try directory.reporting("look at \(version.key)") { () throws(ObjectError) in
+          try writing.lastWritten(version.key)
         }
         guard let written, written < mark.time else {
           // Somebody has sent it again; without a time nobody knows.
-          marks[pin.key] = Mark(etag: pin.etag, time: now)
+          marks[version.key] = Mark(etag: version.etag, time: now)
           continue
         }
-        try directory.reporting("remove \(pin.key)") { () throws(ObjectError) in try writing.remove(pin.key) }
-        marks[pin.key] = nil
+        try directory.reporting("remove \(version.key)") { () throws(ObjectError) in try writing.remove(version.key) }
+        marks[version.key] = nil
         result.removed += 1
         // Whatever sizes a store has listed.
         result.bytes =
-          result.bytes.addingReportingOverflow(pin.byteCount).overflow ? .max : result.bytes + pin.byteCount
+          result.bytes.addingReportingOverflow(version.byteCount).overflow ? .max : result.bytes + version.byteCount
       }
     }
     result.marked = marks.count
@@ -90,12 +90,12 @@ struct GarbageCollector {
       return try ObjectWriter(folder, settings, limits: limits).all(atMost: 100_000_000) { stray.append($0) }
     }
     var own: [ObjectVersion] = []
-    for pin in listed {
-      let name = String(decoding: pin.key.utf8.dropFirst(folder.prefix.utf8.count), as: UTF8.self)
-      if ListedRecord.isName(name), ResponseHead.isTag(pin.etag) {
-        own.append(pin)
+    for version in listed {
+      let name = String(decoding: version.key.utf8.dropFirst(folder.prefix.utf8.count), as: UTF8.self)
+      if ListedRecord.isName(name), ResponseHead.isTag(version.etag) {
+        own.append(version)
       } else {
-        stray.append(Array(pin.key.utf8))
+        stray.append(Array(version.key.utf8))
       }
     }
     strays.note(stray, in: folder)
@@ -112,10 +112,10 @@ struct GarbageCollector {
       // What is called just so comes before all that begin so.
       let marks = ObjectAddress(bucket: address.bucket, prefix: marksKey)
       let list = ObjectWriter(marks, settings, limits: limits)
-      guard let pin = try list.list(after: nil).pins.first(where: { $0.key == marksKey }),
-        (1...Self.longest).contains(pin.byteCount)
+      guard let version = try list.list(after: nil).versions.first(where: { $0.key == marksKey }),
+        (1...Self.longest).contains(version.byteCount)
       else { return [:] }
-      let bytes = try reading.copy(pin).bytes(0..<pin.byteCount) ?? []
+      let bytes = try reading.copy(version).bytes(0..<version.byteCount) ?? []
       // What nobody has written so is no mark, and all wait from now on.
       return Self.marks(bytes) ?? [:]
     }

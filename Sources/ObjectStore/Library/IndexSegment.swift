@@ -16,14 +16,14 @@ struct IndexSegment {
   /// Bytes of a line; nobody writes a longer one.
   static let longestLine = 16 << 20
 
-  let pin: ObjectVersion
+  let version: ObjectVersion
   let lines: [IndexEntry]
   /// Other segments, all of which are in this one.
   let holds: Set<String>
   /// Whether it names what is no segment, as earlier versions of the program did, which cannot read it then.
   var isOdd: Bool { !holds.allSatisfy { Self.isName($0) } }
 
-  var isWhole: Bool { pin.key.hasSuffix("-whole") }
+  var isWhole: Bool { version.key.hasSuffix("-whole") }
 
   /// Whether a name is one that `name` gives: any other object in the folder is somebody else's.
   static func isName(_ name: some StringProtocol) -> Bool {
@@ -68,16 +68,16 @@ struct IndexSegment {
   }
 
   /// Throws where it is not what a builder wrote, to its end.
-  init(_ pin: ObjectVersion, _ text: SegmentText) throws(StorageError) {
-    var reader = Reader(pin: pin, text: text)
+  init(_ version: ObjectVersion, _ text: SegmentText) throws(StorageError) {
+    var reader = Reader(version: version, text: text)
     try reader.read()
-    self.pin = pin
+    self.version = version
     lines = reader.lines
     holds = reader.holds
   }
 
   private struct Reader {
-    let pin: ObjectVersion
+    let version: ObjectVersion
     let text: SegmentText
     var lines: [IndexEntry] = []
     var holds: Set<String> = []
@@ -86,13 +86,13 @@ struct IndexSegment {
     private var isEnded = false
     private var hasBegun = false
 
-    init(pin: ObjectVersion, text: SegmentText) {
-      self.pin = pin
+    init(version: ObjectVersion, text: SegmentText) {
+      self.version = version
       self.text = text
     }
 
     private var damaged: StorageError {
-      StorageError("read the library's directory", "\(pin.key) is not what a builder wrote")
+      StorageError("read the library's directory", "\(version.key) is not what a builder wrote")
     }
 
     mutating func read() throws(StorageError) {

@@ -112,11 +112,11 @@ package final class LibraryIndex: Sendable {
       return listed
     }
     var own: [String: ObjectVersion] = [:]
-    for pin in listed {
-      if IndexSegment.isName(name(pin.key)) {
-        own[pin.key] = pin
+    for version in listed {
+      if IndexSegment.isName(name(version.key)) {
+        own[version.key] = version
       } else {
-        stray.append(Array(pin.key.utf8))
+        stray.append(Array(version.key.utf8))
       }
     }
     strays.note(stray, in: folder)
@@ -148,13 +148,13 @@ package final class LibraryIndex: Sendable {
         let last = known.max()
         let isMore =
           known.isSubset(of: keys)
-          && added.allSatisfy { pin in !pin.key.hasSuffix("-whole") && last.map { $0 < pin.key } ?? true }
+          && added.allSatisfy { version in !version.key.hasSuffix("-whole") && last.map { $0 < version.key } ?? true }
         var segments: [IndexSegment] = []
-        for pin in isMore ? added : listed { segments.append(try segment(pin)) }
+        for version in isMore ? added : listed { segments.append(try segment(version)) }
         let held = segments.reduce(into: Set<String>()) { $0.formUnion($1.holds) }
         let isOdd = segments.contains(where: \.isOdd)
         // One that holds others stands before all that it does not hold, whatever their names are.
-        segments = segments.filter { !held.contains(name($0.pin.key)) }
+        segments = segments.filter { !held.contains(name($0.version.key)) }
         let ordered = segments.filter(\.isWhole) + segments.filter { !$0.isWhole }
         return News(lines: ordered.flatMap(\.lines), parts: keys, isWhole: !isMore, isOdd: isOdd)
       } catch {
@@ -178,40 +178,40 @@ package final class LibraryIndex: Sendable {
     case tooLong(StorageError)
   }
 
-  private func segment(_ pin: ObjectVersion) throws(Unread) -> IndexSegment {
-    do throws(StorageError) { try check(pin) } catch { throw .tooLong(error) }
+  private func segment(_ version: ObjectVersion) throws(Unread) -> IndexSegment {
+    do throws(StorageError) { try check(version) } catch { throw .tooLong(error) }
     do throws(ObjectError) {
-      if pin.byteCount > IndexSegment.shortest { try checkEnds(pin) }
+      if version.byteCount > IndexSegment.shortest { try checkEnds(version) }
       // `reading` has the patience of a server's, whose clients wait.
       return try tries.run { () throws(ObjectError) in
-        let text = SegmentText(try reading.copy(pin), count: pin.byteCount)
-        do throws(StorageError) { return try IndexSegment(pin, text) } catch { throw ObjectError.damaged }
+        let text = SegmentText(try reading.copy(version), count: version.byteCount)
+        do throws(StorageError) { return try IndexSegment(version, text) } catch { throw ObjectError.damaged }
       }
-    } catch { throw .store(error, key: pin.key) }
+    } catch { throw .store(error, key: version.key) }
   }
 
   /// Throws if a segment is longer than any, or leaves no room on this machine.
-  private func check(_ pin: ObjectVersion) throws(StorageError) {
-    let action = "read \(pin.key)"
-    guard (1...IndexSegment.longest).contains(pin.byteCount) else {
+  private func check(_ version: ObjectVersion) throws(StorageError) {
+    let action = "read \(version.key)"
+    guard (1...IndexSegment.longest).contains(version.byteCount) else {
       throw StorageError(
-        action, "it has \(pin.byteCount) bytes; a segment has 1 to \(IndexSegment.longest)",
+        action, "it has \(version.byteCount) bytes; a segment has 1 to \(IndexSegment.longest)",
         kind: .unreachable)
     }
-    guard pin.byteCount > IndexSegment.shortest, let free = TemporaryFile.freeBytes else { return }
-    guard pin.byteCount < free else {
+    guard version.byteCount > IndexSegment.shortest, let free = TemporaryFile.freeBytes else { return }
+    guard version.byteCount < free else {
       throw StorageError(
-        action, "it has \(pin.byteCount) bytes, and the folder for temporary files has room for \(free)",
+        action, "it has \(version.byteCount) bytes, and the folder for temporary files has room for \(free)",
         kind: .unreachable)
     }
   }
 
   /// Throws if an object that takes long to read neither begins nor ends as a segment.
-  private func checkEnds(_ pin: ObjectVersion) throws(ObjectError) {
+  private func checkEnds(_ version: ObjectVersion) throws(ObjectError) {
     let first = IndexSegment.first.utf8
-    let last = pin.byteCount - 64..<pin.byteCount
+    let last = version.byteCount - 64..<version.byteCount
     let (start, end) = try tries.run { () throws(ObjectError) in
-      (try reading.waitForTile(pin, 0..<first.count).get(), try reading.waitForTile(pin, last).get())
+      (try reading.waitForTile(version, 0..<first.count).get(), try reading.waitForTile(version, last).get())
     }
     let isSegment = withExtendedLifetime((start, end)) {
       start.bytes.elementsEqual(first) && end.bytes.firstRange(of: Array("\nend\t".utf8)) != nil
@@ -221,17 +221,17 @@ package final class LibraryIndex: Sendable {
 
   /// Whether the archive of a line is in the store; waits for that.
   func holds(_ record: ListedRecord) throws(StorageError) -> Bool {
-    let pin = ObjectVersion(
+    let version = ObjectVersion(
       key: ListedRecord.key(record.digest, below: address.prefix), etag: record.etag,
       byteCount: record.byteCount)
     do throws(ObjectError) {
       _ = try tries.run { () throws(ObjectError) in
-        try reading.waitForTile(pin, pin.byteCount - 1..<pin.byteCount).get()
+        try reading.waitForTile(version, version.byteCount - 1..<version.byteCount).get()
       }
       return true
     } catch {
       if error == .missing || error == .otherVersion { return false }
-      throw reporting("read \(pin.key)", error)
+      throw reporting("read \(version.key)", error)
     }
   }
 
@@ -272,8 +272,8 @@ package final class LibraryIndex: Sendable {
         if let root = known.origins[id] { lines.append(IndexEntry.text(origin: id, root)) }
       }
       let bytes = IndexSegment.bytes(lines)
-      let pin = try put(bytes, after: known.keys.max(), isWhole: true)
-      try confirm(pin, SHA256.of(bytes), known)
+      let version = try put(bytes, after: known.keys.max(), isWhole: true)
+      try confirm(version, SHA256.of(bytes), known)
       for key in known.keys {
         try reporting("remove \(key)") { () throws(ObjectError) in try writing.remove(key) }
       }
@@ -292,19 +292,19 @@ package final class LibraryIndex: Sendable {
   /// - Parameters:
   ///   - digest: the SHA-256 of what was written.
   ///   - known: what it is to hold.
-  private func confirm(_ pin: ObjectVersion, _ digest: [UInt8], _ known: Contents) throws(StorageError) {
-    let action = "read \(pin.key) back"
+  private func confirm(_ version: ObjectVersion, _ digest: [UInt8], _ known: Contents) throws(StorageError) {
+    let action = "read \(version.key) back"
     do throws(StorageError) {
       let file: TemporaryFile
       do throws(ObjectError) {
         file = try tries.run { () throws(ObjectError) in
           var sha256 = SHA256()
-          let file = try reading.copy(pin) { sha256.update($0) }
+          let file = try reading.copy(version) { sha256.update($0) }
           guard sha256.digest() == digest else { throw .damaged }
           return file
         }
       } catch { throw StorageError(action, error.description, kind: .unreachable) }
-      let segment = try IndexSegment(pin, SegmentText(file, count: pin.byteCount))
+      let segment = try IndexSegment(version, SegmentText(file, count: version.byteCount))
       var found = Contents()
       found.apply(segment.lines)
       let isEqual =
@@ -315,12 +315,12 @@ package final class LibraryIndex: Sendable {
       guard isEqual else {
         throw StorageError(action, "it is not what the library's directory holds")
       }
-      guard try segments().contains(where: { $0.key == pin.key && $0.byteCount == pin.byteCount }) else {
+      guard try segments().contains(where: { $0.key == version.key && $0.byteCount == version.byteCount }) else {
         throw StorageError(action, "the store does not list it", kind: .unreachable)
       }
     } catch {
       // The others are there still, and this one, damaged, would make all of them unreadable.
-      _ = try? writing.remove(pin.key)
+      _ = try? writing.remove(version.key)
       throw error
     }
   }

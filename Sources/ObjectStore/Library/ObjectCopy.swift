@@ -10,11 +10,11 @@ extension ObjectReading {
   /// The whole object in a file; waits for the store.
   /// - Parameter each: is given the bytes on their way, in their order.
   func copy(
-    _ pin: ObjectVersion, _ each: (UnsafeRawBufferPointer) -> Void = { _ in }
+    _ version: ObjectVersion, _ each: (UnsafeRawBufferPointer) -> Void = { _ in }
   ) throws(ObjectError) -> TemporaryFile {
     // A full disk is no fault of the store's, and nobody's bytes are had for all that.
     guard let file = try? TemporaryFile() else { throw .unavailable }
-    let isWritten = try readWhole(pin, RetryPolicy(count: 1)) { bytes in
+    let isWritten = try readWhole(version, RetryPolicy(count: 1)) { bytes in
       each(bytes)
       return (try? file.write(bytes)) != nil
     }
@@ -26,10 +26,10 @@ extension ObjectReading {
   /// - Parameters:
   ///   - digest: its SHA-256.
   ///   - action: what errors say was to be done.
-  func copy(_ pin: ObjectVersion, of digest: [UInt8], _ action: String) throws(StorageError) -> TemporaryFile {
+  func copy(_ version: ObjectVersion, of digest: [UInt8], _ action: String) throws(StorageError) -> TemporaryFile {
     var sha256 = SHA256()
     let file: TemporaryFile
-    do throws(ObjectError) { file = try copy(pin) { sha256.update($0) } } catch {
+    do throws(ObjectError) { file = try copy(version) { sha256.update($0) } } catch {
       throw StorageError(action, error.description, kind: error == .missing ? .unreadable : error.kind)
     }
     guard sha256.digest() == digest else {
@@ -44,21 +44,21 @@ extension ObjectReading {
   ///   - body: is given the bytes in their order, until it says false.
   /// - Returns: whether `body` was given all.
   func readWhole(
-    _ pin: ObjectVersion, _ tries: RetryPolicy, _ body: (UnsafeRawBufferPointer) -> Bool
+    _ version: ObjectVersion, _ tries: RetryPolicy, _ body: (UnsafeRawBufferPointer) -> Bool
   ) throws(ObjectError) -> Bool {
     var asked = 0
     var pieces: [(range: Range<Int>, bytes: Future<Result<ObjectBytes, ObjectError>>)] = []
-    while asked < pin.byteCount || !pieces.isEmpty {
-      while pieces.count < Self.most, asked < pin.byteCount {
-        let range = asked..<min(asked + Self.piece, pin.byteCount)
-        pieces.append((range, pending(pin, range)))
+    while asked < version.byteCount || !pieces.isEmpty {
+      while pieces.count < Self.most, asked < version.byteCount {
+        let range = asked..<min(asked + Self.piece, version.byteCount)
+        pieces.append((range, pending(version, range)))
         asked = range.upperBound
       }
       let (range, first) = pieces.removeFirst()
       var begun: Future<Result<ObjectBytes, ObjectError>>? = first
       let piece = try tries.run { () throws(ObjectError) in
         defer { begun = nil }
-        return try (begun ?? pending(pin, range)).value().get()
+        return try (begun ?? pending(version, range)).value().get()
       }
       guard withExtendedLifetime(piece, { body(piece.bytes) }) else { return false }
     }
@@ -71,7 +71,7 @@ extension ObjectLibrary {
   package func withCopy<Result>(
     of image: Image, _ body: (TileArchive) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
-    let file = try client.copy(image.image.pin, of: image.digest, "read \(image.key)")
+    let file = try client.copy(image.image.version, of: image.digest, "read \(image.key)")
     return try body(TileArchive(descriptor: file.descriptor, path: image.key))
   }
 }

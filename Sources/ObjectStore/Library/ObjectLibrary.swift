@@ -164,7 +164,7 @@ package final class ObjectLibrary: Sendable {
   ) -> (image: LazyArchive, key: String) {
     let key = ListedRecord.key(digest, below: address.prefix)
     let listed = ArchiveDescriptor(
-      pin: ObjectVersion(key: key, etag: etag, byteCount: byteCount), name: id.name, pyramid: pyramid,
+      version: ObjectVersion(key: key, etag: etag, byteCount: byteCount), name: id.name, pyramid: pyramid,
       format: format, generation: generation, entries: entry)
     return (LazyArchive(listed, from: client, memory), key)
   }
@@ -177,7 +177,7 @@ package final class ObjectLibrary: Sendable {
         guard let digest = IndexEntry.digest(digest) else { return nil }
         let listed = image.listed
         let record = ListedRecord(
-          digest: digest, etag: listed.pin.etag, byteCount: listed.pin.byteCount,
+          digest: digest, etag: listed.version.etag, byteCount: listed.version.byteCount,
           generation: listed.generation, pyramid: listed.pyramid, format: listed.format)
         let line = IndexEntry.text(
           image: id, record, build: listed.entries(BuildRecord.entryName) ?? [],

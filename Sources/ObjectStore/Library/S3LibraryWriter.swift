@@ -19,7 +19,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
     /// Images that this store has built since the directory was last read.
     var fresh: [ImageID: BuildRecord] = [:]
     /// The archive that was sent last, and its SHA-256.
-    var sent: (id: ImageID, pin: ObjectVersion, digest: [UInt8])?
+    var sent: (id: ImageID, version: ObjectVersion, digest: [UInt8])?
     /// The earliest time of the next announcement before the end.
     var due = ContinuousClock.now + pause
 
@@ -123,8 +123,8 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
   package func rewrite(
     id: ImageID, _ metadata: (BuildRecord, _ own: ImageMetadata) -> ArchiveMetadata
   ) throws(StorageError) -> Bool {
-    guard let (last, pin, digest) = state.withLock({ $0.sent }), last == id else { return false }
-    let file = try reading.copy(pin, of: digest, "read \(id)")
+    guard let (last, version, digest) = state.withLock({ $0.sent }), last == id else { return false }
+    let file = try reading.copy(version, of: digest, "read \(id)")
     let path = "\(scratch)/\(UUID())"
     defer { unlink(path) }
     let isWritten = try withExtendedLifetime(file) { () throws(StorageError) in
@@ -143,7 +143,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
     }
     let digest = SHA256.of(file.bytes)
     let key = ListedRecord.key(digest, below: directory.address.prefix)
-    let pin = try directory.reporting("write \(id)") { () throws(ObjectError) in
+    let version = try directory.reporting("write \(id)") { () throws(ObjectError) in
       do throws(ObjectError) {
         return try writer.put(file: "/proc/self/fd/\(descriptor)", sha256: digest, key: key)
       } catch {
@@ -157,7 +157,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
     // Strings and numbers always encode.
     let (build, metadata) = (try! encoder.encode(record), try! encoder.encode(archive.metadata))
     let listed = ListedRecord(
-      digest: digest, etag: pin.etag, byteCount: pin.byteCount, generation: archive.generation,
+      digest: digest, etag: version.etag, byteCount: version.byteCount, generation: archive.generation,
       pyramid: archive.pyramid, format: archive.format)
     let line = IndexEntry.text(image: id, listed, build: build, metadata: metadata)
     guard line.count <= IndexSegment.longestLine else {
@@ -168,7 +168,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
     }
     let isDue = state.withLock { state in
       state.lines.append(Line(id: id, text: line))
-      state.sent = (id, pin, digest)
+      state.sent = (id, version, digest)
       state.isAway = false
       guard knowsAll else { return false }
       state.fresh[id] = record

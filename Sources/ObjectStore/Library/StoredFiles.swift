@@ -39,14 +39,14 @@ package final class StoredFiles: Sendable {
     func objects(_ prefix: String) -> ObjectWriter {
       ObjectWriter(ObjectAddress(bucket: bucket, prefix: prefix), settings)
     }
-    var pins: [ObjectVersion] = []
+    var versions: [ObjectVersion] = []
     do throws(ObjectError) {
       if !key.isEmpty, !address.hasSuffix("/") {
         // What is called just so comes before all that begin so.
-        pins = try objects(key).list(after: nil).pins.filter { $0.key.utf8.elementsEqual(key.utf8) }
+        versions = try objects(key).list(after: nil).versions.filter { $0.key.utf8.elementsEqual(key.utf8) }
       }
-      if pins.isEmpty {
-        pins = try objects(key.isEmpty ? "" : key + "/").all(atMost: 20_000_000) { key in
+      if versions.isEmpty {
+        versions = try objects(key.isEmpty ? "" : key + "/").all(atMost: 20_000_000) { key in
           if let key = String(validating: key, as: UTF8.self), ObjectAddress.isReadable(key) {
             unreadable.append(key)
           }
@@ -54,8 +54,8 @@ package final class StoredFiles: Sendable {
       }
     } catch { throw error.ofBucket(action) }
     func path(_ key: String) -> String { "\(ObjectAddress.scheme)\(bucket.text)/\(key)" }
-    return pins.filter { ObjectAddress.isReadable($0.key) }.map { pin in
-      File(path: path(pin.key), etag: pin.etag, byteCount: pin.byteCount)
+    return versions.filter { ObjectAddress.isReadable($0.key) }.map { version in
+      File(path: path(version.key), etag: version.etag, byteCount: version.byteCount)
     } + unreadable.map { File(path: path($0), etag: "", byteCount: -1) }
   }
 
@@ -75,8 +75,8 @@ package final class StoredFiles: Sendable {
     var failure: StorageError?
     let isWhole: Bool
     do throws(ObjectError) {
-      let pin = ObjectVersion(key: key, etag: file.etag, byteCount: file.byteCount)
-      isWhole = try client.readWhole(pin, tries) { bytes in
+      let version = ObjectVersion(key: key, etag: file.etag, byteCount: file.byteCount)
+      isWhole = try client.readWhole(version, tries) { bytes in
         if isCancelled() { return false }
         do throws(StorageError) { try copy.write(bytes) } catch {
           failure = error
@@ -126,15 +126,15 @@ extension ObjectWriting {
   func all(
     atMost most: Int, stray: ([UInt8]) -> Void = { _ in }
   ) throws(ObjectError) -> [ObjectVersion] {
-    var (pins, last, count): ([ObjectVersion], [UInt8]?, Int) = ([], nil, 0)
+    var (versions, last, count): ([ObjectVersion], [UInt8]?, Int) = ([], nil, 0)
     while true {
       let page = try list(after: last)
-      guard let end = page.lastKey else { return pins }
+      guard let end = page.lastKey else { return versions }
       guard count < most else { throw .damaged }
-      pins += page.pins
+      versions += page.versions
       page.strayKeys.forEach(stray)
-      count += page.pins.count + page.strayKeys.count
-      if page.isLast { return pins }
+      count += page.versions.count + page.strayKeys.count
+      if page.isLast { return versions }
       last = end
     }
   }

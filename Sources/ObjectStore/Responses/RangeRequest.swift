@@ -7,13 +7,13 @@ enum RangeRequest: Sendable {
 
   var key: String {
     switch self {
-    case .part(let pin, _): pin.key
+    case .part(let version, _): version.key
     case .end(let key, _): key
     }
   }
 
   /// The version of the object, where it is known.
-  var pin: ObjectVersion? { if case .part(let pin, _) = self { pin } else { nil } }
+  var version: ObjectVersion? { if case .part(let version, _) = self { version } else { nil } }
 
   /// As curl takes it.
   var range: String {
@@ -24,7 +24,7 @@ enum RangeRequest: Sendable {
   }
 
   /// Returns the version and the number of bytes that a response announces.
-  func expected(_ head: ResponseHead) -> Result<(pin: ObjectVersion, count: Int), ObjectError> {
+  func expected(_ head: ResponseHead) -> Result<(version: ObjectVersion, count: Int), ObjectError> {
     if let error = head.error { return .failure(error) }
     // 200 is the whole object, whatever range was asked for.
     guard head.status == 206, let sent = head.contentRange, let etag = head.etag,
@@ -32,11 +32,11 @@ enum RangeRequest: Sendable {
       head["content-length"].map({ Int($0) == sent.range.count }) ?? true
     else { return .failure(.damaged) }
     switch self {
-    case .part(let pin, let range):
+    case .part(let version, let range):
       // A store that takes no conditions answers with whatever there is.
-      guard etag == pin.etag, sent.whole == pin.byteCount else { return .failure(.otherVersion) }
+      guard etag == version.etag, sent.whole == version.byteCount else { return .failure(.otherVersion) }
       guard sent.range == range else { return .failure(.damaged) }
-      return .success((pin, range.count))
+      return .success((version, range.count))
     case .end(let key, let count):
       guard sent.range.upperBound == sent.whole, sent.range.count == min(count, sent.whole) else {
         return .failure(.damaged)

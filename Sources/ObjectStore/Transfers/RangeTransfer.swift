@@ -8,7 +8,7 @@ final class RangeTransfer {
   let handle: EasyHandle
   private var head = ResponseHead()
   /// The announced content, once the head is complete.
-  private var expected: Result<(pin: ObjectVersion, count: Int), ObjectError>?
+  private var expected: Result<(version: ObjectVersion, count: Int), ObjectError>?
   private var memory: UnsafeMutableRawBufferPointer?
   private var filled = 0
   private var dropped = 0
@@ -40,8 +40,8 @@ final class RangeTransfer {
     url = known?.url ?? settings.url(bucket, question.key)
     isSignedBefore = known != nil
     handle.prepare(settings, url: url, payload: Self.emptyDigest, signed: known)
-    if let pin = question.pin {
-      handle.add(header: "If-Match", pin.etag)
+    if let version = question.version {
+      handle.add(header: "If-Match", version.etag)
       if known == nil, settings.credentials != nil { watchSigning() }
     }
     handle.sealHeaders()
@@ -116,10 +116,10 @@ final class RangeTransfer {
   func result(_ code: CURLcode) -> Result<ObjectTail, ObjectError> {
     switch expected {
     case .failure(let error)?: return .failure(error)
-    case .success(let (pin, count))? where code == CURLE_OK && filled == count:
+    case .success(let (version, count))? where code == CURLE_OK && filled == count:
       guard let memory else { return .failure(.cut) }
       self.memory = nil
-      return .success(ObjectTail(pin: pin, bytes: ObjectBytes(owning: memory)))
+      return .success(ObjectTail(version: version, bytes: ObjectBytes(owning: memory)))
     case .success?: return .failure(code == CURLE_OPERATION_TIMEDOUT ? .unavailable : .cut)
     case nil: return .failure(Self.error(code, handle))
     }

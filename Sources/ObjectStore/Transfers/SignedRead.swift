@@ -37,10 +37,10 @@ struct SignedReads {
   init(lifetime: Duration = .seconds(60)) { self.lifetime = lifetime }
 
   /// Returns the signed request of an object; nil if libcurl has to sign it.
-  mutating func read(of pin: ObjectVersion, at now: ContinuousClock.Instant) -> SignedRead? {
-    guard let found = known.value(for: pin) else { return nil }
+  mutating func read(of version: ObjectVersion, at now: ContinuousClock.Instant) -> SignedRead? {
+    guard let found = known.value(for: version) else { return nil }
     if found.until > now { return found.read }
-    known.remove(pin)
+    known.remove(version)
     return nil
   }
 
@@ -49,12 +49,12 @@ struct SignedReads {
   ///   - read: as libcurl has signed it; nil where one from here was sent.
   ///   - isTaken: whether the store has answered with what was asked for. Else it is signed anew the next time.
   mutating func note(
-    _ read: SignedRead?, of pin: ObjectVersion, isTaken: Bool, at now: ContinuousClock.Instant
+    _ read: SignedRead?, of version: ObjectVersion, isTaken: Bool, at now: ContinuousClock.Instant
   ) {
     if !isTaken {
-      known.remove(pin)
+      known.remove(version)
     } else if let read {
-      known.insert((read, now + lifetime), for: pin, weight: 1)
+      known.insert((read, now + lifetime), for: version, weight: 1)
     }
   }
 }

@@ -97,8 +97,8 @@ final class TransferThread: Sendable {
         }
         curl_multi_remove_handle(multi, raw)
         let result = transfer.result(code)
-        if let pin = transfer.call.question.pin {
-          signed.note(transfer.signed, of: pin, isTaken: (try? result.get()) != nil, at: now)
+        if let version = transfer.call.question.version {
+          signed.note(transfer.signed, of: version, isTaken: (try? result.get()) != nil, at: now)
         }
         if transfer.isSignedBefore, case .failure(.refused(let status)) = result, [401, 403].contains(status)
         {
@@ -132,7 +132,7 @@ final class TransferThread: Sendable {
     guard call.deadline > now, let handle = idle.popLast() ?? EasyHandle() else { return nil }
     let transfer = RangeTransfer(call, handle)
     transfer.prepare(
-      settings, bucket, call.question.pin.flatMap { signed.read(of: $0, at: now) },
+      settings, bucket, call.question.version.flatMap { signed.read(of: $0, at: now) },
       connecting: timeout.connecting, within: min(timeout.attempt, call.deadline - now))
     guard curl_multi_add_handle(multi, handle.raw) == CURLM_OK else { return nil }
     return transfer

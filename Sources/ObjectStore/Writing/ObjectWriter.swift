@@ -107,7 +107,7 @@ package final class ObjectWriter: ObjectWriting {
     func isAsked(_ found: some Collection<UInt8>) -> Bool {
       found.starts(with: address.prefix.utf8) && key.map { $0.lexicographicallyPrecedes(found) } ?? true
     }
-    guard let part = S3Response.list(answer), part.page.pins.allSatisfy({ isAsked($0.key.utf8) }),
+    guard let part = S3Response.list(answer), part.page.versions.allSatisfy({ isAsked($0.key.utf8) }),
       part.page.strayKeys.allSatisfy(isAsked)
     else { throw .damaged }
     return part

@@ -42,18 +42,18 @@ enum S3Response {
       }
     }
     guard isWhole, isSound else { return nil }
-    var (pins, strayKeys, last): ([ObjectVersion], [[UInt8]], [UInt8]?) = ([], [], nil)
+    var (versions, strayKeys, last): ([ObjectVersion], [[UInt8]], [UInt8]?) = ([], [], nil)
     for object in objects {
       guard let key = isEncoded ? decoded(object.key) : Array(object.key.utf8) else { return nil }
       last = key
       if let text = String(validating: key, as: UTF8.self), let count = object.byteCount {
-        pins.append(ObjectVersion(key: text, etag: object.etag, byteCount: count))
+        versions.append(ObjectVersion(key: text, etag: object.etag, byteCount: count))
       } else {
         strayKeys.append(key)
       }
     }
     return ListPart(
-      page: ObjectPage(pins, strayKeys: strayKeys, lastKey: last, isLast: isTruncated == "false"),
+      page: ObjectPage(versions, strayKeys: strayKeys, lastKey: last, isLast: isTruncated == "false"),
       hasMore: isTruncated.lowercased() == "true", token: token)
   }
 

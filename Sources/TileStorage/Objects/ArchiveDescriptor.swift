@@ -6,7 +6,7 @@ import ZigguratConcurrency
 /// A library directory's entry of an archive in an object store: enough to answer requests about it before it is
 /// opened.
 package struct ArchiveDescriptor: Sendable {
-  package let pin: ObjectVersion
+  package let version: ObjectVersion
   /// The name of the archive's root folder.
   package let name: String
   package let pyramid: Pyramid
@@ -17,10 +17,10 @@ package struct ArchiveDescriptor: Sendable {
 
   /// - Parameter generation: the digest of the archive's own directory. An archive with another digest is not this one.
   package init(
-    pin: ObjectVersion, name: String, pyramid: Pyramid, format: TileFormat, generation: UInt64,
+    version: ObjectVersion, name: String, pyramid: Pyramid, format: TileFormat, generation: UInt64,
     entries: @escaping @Sendable (_ relativeName: String) -> [UInt8]?
   ) {
-    self.pin = pin
+    self.version = version
     self.name = name
     self.pyramid = pyramid
     self.format = format
@@ -66,7 +66,7 @@ package final class LazyArchive: Sendable {
   }
 
   /// The version in the directory.
-  package var pin: ObjectVersion { listed.pin }
+  package var version: ObjectVersion { listed.version }
 
   /// Returns an archive that keeps the bytes that it returns; the store is not asked for it.
   package func archive() -> TileArchive {
@@ -97,7 +97,7 @@ package final class LazyArchive: Sendable {
     flight.whenLanded { if case .success(let image) = $0 { taker.hold(image) } }
     if isNew {
       ObjectImage.open(
-        key: listed.pin.key, generation: listed.generation, from: store, memory
+        key: listed.version.key, generation: listed.generation, from: store, memory
       ) { [self] in
         let result = checked($0)
         var rest: Duration?
@@ -123,7 +123,7 @@ package final class LazyArchive: Sendable {
   private func isListed(_ image: ObjectImage) -> Bool {
     let descriptor = image.contents.root.descriptor
     return descriptor.pyramid == listed.pyramid && descriptor.format == listed.format
-      && image.contents.root.name == listed.name && image.pin.byteCount == listed.pin.byteCount
+      && image.contents.root.name == listed.name && image.version.byteCount == listed.version.byteCount
   }
 }
 
@@ -138,7 +138,7 @@ final class LazyTiles: TileBacking {
 
   var isRemote: Bool { true }
 
-  var byteCount: Int? { image.listed.pin.byteCount }
+  var byteCount: Int? { image.listed.version.byteCount }
 
   var shouldReopen: Bool { inner.withLock { $0?.shouldReopen ?? false } }
 

@@ -24,7 +24,7 @@ extension ObjectImage {
       _ = ObjectCache.workers.submit(always: true) {
         switch result {
         case .failure(let error): done(.failure(error.error(key)))
-        case .success(let end): opening.take(end.pin, [end.bytes], rounds: 0)
+        case .success(let end): opening.take(end.version, [end.bytes], rounds: 0)
         }
       }
     }
@@ -38,13 +38,13 @@ extension ObjectImage {
     let done: @Sendable (Result<ObjectImage, StorageError>) -> Void
 
     /// - Parameter pieces: consecutive pieces of the object's end.
-    func take(_ pin: ObjectVersion, _ pieces: [ObjectBytes], rounds: Int) {
+    func take(_ version: ObjectVersion, _ pieces: [ObjectBytes], rounds: Int) {
       let joined = pieces.count == 1 ? pieces[0] : ObjectBytes(copying: pieces.flatMap { Array($0.bytes) })
       guard let end = joined else {
         return done(
           .failure(StorageError("read the archive", "no memory for its directory", kind: .unreachable)))
       }
-      let start = pin.byteCount - end.bytes.count
+      let start = version.byteCount - end.bytes.count
       do throws(StorageError) {
         if case .before(let first) = try ZIPDirectory.extent(end.bytes, at: start) {
           let from = max(0, first - ObjectImage.before)
@@ -52,30 +52,30 @@ extension ObjectImage {
           guard rounds < 2, start - from <= ObjectImage.longestDirectory else {
             throw StorageError("read the archive", "its ZIP directory is damaged or too long")
           }
-          return read(pin, from..<start) { take(pin, [$0, end], rounds: rounds + 1) }
+          return read(version, from..<start) { take(version, [$0, end], rounds: rounds + 1) }
         }
         let entry = try SZIRoot.findDescriptor(ZIPDirectory(end.bytes, at: start)).entry
-        if entry.headerOffset >= start { return try finish(pin, end, start, descriptor: end, at: start) }
+        if entry.headerOffset >= start { return try finish(version, end, start, descriptor: end, at: start) }
         // Archives of other programs have it anywhere.
         let most = ZIPRecord.localHeaderSize + 2 * 0xffff + min(entry.size, 0x1_0001)
-        let range = entry.headerOffset..<min(entry.headerOffset + most, pin.byteCount)
-        read(pin, range) { bytes in
+        let range = entry.headerOffset..<min(entry.headerOffset + most, version.byteCount)
+        read(version, range) { bytes in
           do throws(StorageError) {
-            try finish(pin, end, start, descriptor: bytes, at: range.lowerBound)
+            try finish(version, end, start, descriptor: bytes, at: range.lowerBound)
           } catch {
-            done(.failure(error.during("open the object \(pin.key)")))
+            done(.failure(error.during("open the object \(version.key)")))
           }
         }
-      } catch { done(.failure(error.during("open the object \(pin.key)"))) }
+      } catch { done(.failure(error.during("open the object \(version.key)"))) }
     }
 
     private func read(
-      _ pin: ObjectVersion, _ range: Range<Int>, _ body: @escaping @Sendable (ObjectBytes) -> Void
+      _ version: ObjectVersion, _ range: Range<Int>, _ body: @escaping @Sendable (ObjectBytes) -> Void
     ) {
-      store.read(pin, range, by: .now + ObjectImage.timeout) { result in
+      store.read(version, range, by: .now + ObjectImage.timeout) { result in
         _ = ObjectCache.workers.submit(always: true) {
           switch result {
-          case .failure(let error): done(.failure(error.error(pin.key)))
+          case .failure(let error): done(.failure(error.error(version.key)))
           case .success(let bytes): body(bytes)
           }
         }
@@ -83,7 +83,7 @@ extension ObjectImage {
     }
 
     private func finish(
-      _ pin: ObjectVersion, _ end: ObjectBytes, _ start: Int, descriptor: ObjectBytes, at descriptorStart: Int
+      _ version: ObjectVersion, _ end: ObjectBytes, _ start: Int, descriptor: ObjectBytes, at descriptorStart: Int
     ) throws(StorageError) {
       let directory = try ZIPDirectory(end.bytes, at: start)
       let root = try SZIRoot(directory) { entry in
@@ -101,7 +101,7 @@ extension ObjectImage {
           in: end.bytes, headerOffset: place.headerOffset - start, size: Int(place.size))
         if let bytes, checksum(bytes) == place.crc { entries[name] = ObjectBytes(copying: bytes) }
       }
-      let image = ObjectImage(pin, contents, entries: entries, from: store, memory)
+      let image = ObjectImage(version, contents, entries: entries, from: store, memory)
       image.keepTiles(in: end)
       done(.success(image))
     }

@@ -7,7 +7,7 @@ package import ZigguratConcurrency
 /// Every tile is checked before it is cached: its name in the header before it, and its CRC-32. Concurrent requests for
 /// a tile share one fetch.
 package final class ObjectImage: Sendable {
-  package let pin: ObjectVersion
+  package let version: ObjectVersion
   // Written once, before it is shared.
   nonisolated(unsafe) let contents: SZIContents
   let memory: ObjectCache
@@ -32,10 +32,10 @@ package final class ObjectImage: Sendable {
   }
 
   init(
-    _ pin: ObjectVersion, _ contents: consuming SZIContents, entries: [String: ObjectBytes],
+    _ version: ObjectVersion, _ contents: consuming SZIContents, entries: [String: ObjectBytes],
     from store: any ObjectReading, _ memory: ObjectCache
   ) {
-    self.pin = pin
+    self.version = version
     self.entries = entries
     self.store = store
     self.memory = memory
@@ -99,13 +99,13 @@ package final class ObjectImage: Sendable {
   /// Returns the range of a tile with its header, if the header is no longer than this program's.
   private func part(_ number: Int) -> ReadRange.Part? {
     guard let place = contents.place(number), let name = contents.name(ofTile: number) else { return nil }
-    let start = min(place.headerOffset, pin.byteCount - 1)
+    let start = min(place.headerOffset, version.byteCount - 1)
     let end = start + ZIPRecord.localHeaderSize + name.count + Int(place.size)
-    return ReadRange.Part(tile: number, range: start..<min(end, pin.byteCount))
+    return ReadRange.Part(tile: number, range: start..<min(end, version.byteCount))
   }
 
   private func read(_ span: ReadRange, isLast: Bool) {
-    store.read(pin, span.range, by: .now + Self.timeout) { [self] result in
+    store.read(version, span.range, by: .now + Self.timeout) { [self] result in
       // Checking a tile's bytes is faster than waking another thread.
       if span.range.count <= Self.quickCount { return take(span, result, isLast: isLast) }
       _ = ObjectCache.workers.submit(always: true) { [self] in take(span, result, isLast: isLast) }
@@ -149,9 +149,9 @@ package final class ObjectImage: Sendable {
 
   /// Caches the tiles that lie in the object's end.
   func keepTiles(in end: ObjectBytes) {
-    let start = pin.byteCount - end.bytes.count
+    let start = version.byteCount - end.bytes.count
     for (number, place) in contents.index.places.enumerated()
-    where place.headerOffset >= start && place.headerOffset < pin.byteCount {
+    where place.headerOffset >= start && place.headerOffset < version.byteCount {
       let bytes = UnsafeRawBufferPointer(rebasing: end.bytes[(place.headerOffset - start)...])
       if let tile = tile(number, in: bytes).flatMap({ ObjectBytes(copying: $0) }) {
         memory.keep(tile, at: self.place(number))
@@ -164,7 +164,7 @@ package final class ObjectImage: Sendable {
       return part
     }
     let end = part.range.upperBound + bytes.little16(at: 28)
-    return ReadRange.Part(tile: part.tile, range: part.range.lowerBound..<min(end, pin.byteCount))
+    return ReadRange.Part(tile: part.tile, range: part.range.lowerBound..<min(end, version.byteCount))
   }
 
   private func land(_ number: Int, _ result: Result<ObjectBytes, Failure>) {
@@ -186,9 +186,9 @@ package final class ObjectImage: Sendable {
     guard let place = contents.others[relativeName] else { return nil }
     // The entry's name, and room for other fields that its writer put into the header.
     let most = ZIPRecord.localHeaderSize + contents.root.name.utf8.count + 1 + relativeName.utf8.count + 256
-    let start = min(place.headerOffset, pin.byteCount - 1)
-    let range = start..<min(start + most + Int(place.size), pin.byteCount)
-    guard let object = try? store.waitForTile(pin, range).get() else { return nil }
+    let start = min(place.headerOffset, version.byteCount - 1)
+    let range = start..<min(start + most + Int(place.size), version.byteCount)
+    guard let object = try? store.waitForTile(version, range).get() else { return nil }
     guard let bytes = ZIPLocalEntry.data(in: object.bytes, headerOffset: 0, size: Int(place.size)),
       checksum(bytes) == place.crc
     else { return nil }
@@ -223,14 +223,14 @@ extension ObjectError {
 
 extension ObjectReading {
   /// Returns the bytes of a range. For threads that may block, but not for the store's own.
-  package func waitForTile(_ pin: ObjectVersion, _ range: Range<Int>) -> Result<ObjectBytes, ObjectError> {
-    pending(pin, range).value()
+  package func waitForTile(_ version: ObjectVersion, _ range: Range<Int>) -> Result<ObjectBytes, ObjectError> {
+    pending(version, range).value()
   }
 
   /// Requests bytes for which a thread will wait.
-  package func pending(_ pin: ObjectVersion, _ range: Range<Int>) -> Future<Result<ObjectBytes, ObjectError>> {
+  package func pending(_ version: ObjectVersion, _ range: Range<Int>) -> Future<Result<ObjectBytes, ObjectError>> {
     let flight = Future<Result<ObjectBytes, ObjectError>>()
-    read(pin, range, by: .now + ObjectImage.timeout) { flight.land($0) }
+    read(version, range, by: .now + ObjectImage.timeout) { flight.land($0) }
     return flight
   }
 }

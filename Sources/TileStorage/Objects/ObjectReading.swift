@@ -6,7 +6,7 @@ package protocol ObjectReading: Sendable {
   /// Reads the bytes of a range, all of them and from that version.
   /// - Parameter deadline: the time at which `done` is called at the latest, or little later.
   func read(
-    _ pin: ObjectVersion, _ range: Range<Int>, by deadline: ContinuousClock.Instant,
+    _ version: ObjectVersion, _ range: Range<Int>, by deadline: ContinuousClock.Instant,
     _ done: @escaping @Sendable (Result<ObjectBytes, ObjectError>) -> Void)
 
   /// Reads the last bytes of the object that now is under the key, at most `count`, and identifies its version.
@@ -46,11 +46,11 @@ package final class ObjectBytes: Sendable {
 
 /// The last bytes of an object.
 package struct ObjectTail: Sendable {
-  package let pin: ObjectVersion
+  package let version: ObjectVersion
   package let bytes: ObjectBytes
 
-  package init(pin: ObjectVersion, bytes: ObjectBytes) {
-    self.pin = pin
+  package init(version: ObjectVersion, bytes: ObjectBytes) {
+    self.version = version
     self.bytes = bytes
   }
 }

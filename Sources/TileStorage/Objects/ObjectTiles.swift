@@ -23,7 +23,7 @@ final class ObjectTiles: TileBacking {
 
   var levels: LevelSet { image.contents.levels }
 
-  var byteCount: Int? { image.pin.byteCount }
+  var byteCount: Int? { image.version.byteCount }
 
   var shouldReopen: Bool {
     let bytes = held.withLock { $0.bytes }

@@ -20,7 +20,7 @@ package protocol ObjectWriting: Sendable {
 /// A part of the list of a store's objects.
 package struct ObjectPage: Hashable, Sendable {
   /// The versions of readable objects: their keys are UTF-8, and their sizes valid.
-  package let pins: [ObjectVersion]
+  package let versions: [ObjectVersion]
   /// The keys of the others. Stores accept keys that are not UTF-8, although S3 requires UTF-8.
   package let strayKeys: [[UInt8]]
   /// The last key of all, which requests the next page; nil if the page is empty.
@@ -28,8 +28,8 @@ package struct ObjectPage: Hashable, Sendable {
   /// Whether the store reports no further objects; an empty page is always the last one.
   package let isLast: Bool
 
-  package init(_ pins: [ObjectVersion], strayKeys: [[UInt8]] = [], lastKey: [UInt8]?, isLast: Bool) {
-    self.pins = pins
+  package init(_ versions: [ObjectVersion], strayKeys: [[UInt8]] = [], lastKey: [UInt8]?, isLast: Bool) {
+    self.versions = versions
     self.strayKeys = strayKeys
     self.lastKey = lastKey
     self.isLast = isLast

@@ -142,7 +142,7 @@ struct ObjectTilesTests {
     answer.map { end in
       var bytes = Array(end.bytes.bytes)
       bytes[at / 8 % bytes.count] ^= 1 << UInt8(at % 8)
-      return ObjectTail(pin: end.pin, bytes: ObjectBytes(copying: bytes)!)
+      return ObjectTail(version: end.version, bytes: ObjectBytes(copying: bytes)!)
     }
   }
 
@@ -190,9 +190,9 @@ struct ObjectTilesTests {
   }
 
   private static func listed(in store: PlacidStore) -> LazyArchive {
-    let pin = ObjectVersion(key: "a", etag: "\"1\"", byteCount: whole.bytes.count)
+    let version = ObjectVersion(key: "a", etag: "\"1\"", byteCount: whole.bytes.count)
     let archive = ArchiveDescriptor(
-      pin: pin, name: "a", pyramid: pyramid, format: .jpeg, generation: whole.generation,
+      version: version, name: "a", pyramid: pyramid, format: .jpeg, generation: whole.generation,
       entries: { _ in nil })
     return LazyArchive(archive, from: store, ObjectCache(limit: 1 << 20))
   }
@@ -232,7 +232,7 @@ struct ObjectTilesTests {
       let store = Self.store { number, answer in
         number > 0
           ? answer
-          : answer.map { ObjectTail(pin: $0.pin, bytes: ObjectBytes(copying: $0.bytes.bytes.prefix(count))!) }
+          : answer.map { ObjectTail(version: $0.version, bytes: ObjectBytes(copying: $0.bytes.bytes.prefix(count))!) }
       }
       #expect(throws: StorageError.self) { _ = try store.open("a", Self.memory) }
     }

@@ -24,10 +24,10 @@ final class PlacidStore: ObjectReading {
   var reads: [Range<Int>] { asked.withLock { $0 } }
 
   func read(
-    _ pin: ObjectVersion, _ range: Range<Int>, by deadline: ContinuousClock.Instant,
+    _ version: ObjectVersion, _ range: Range<Int>, by deadline: ContinuousClock.Instant,
     _ done: @escaping @Sendable (Result<ObjectBytes, ObjectError>) -> Void
   ) {
-    answer(pin.key, range) { done($0.map(\.bytes)) }
+    answer(version.key, range) { done($0.map(\.bytes)) }
   }
 
   func readEnd(
@@ -49,7 +49,7 @@ final class PlacidStore: ObjectReading {
       if let object = objects[key] {
         .success(
           ObjectTail(
-            pin: ObjectVersion(key: key, etag: "\"1\"", byteCount: object.count),
+            version: ObjectVersion(key: key, etag: "\"1\"", byteCount: object.count),
             bytes: ObjectBytes(copying: object[range])!))
       } else {
         .failure(.missing)
