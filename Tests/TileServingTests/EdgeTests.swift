@@ -12,7 +12,7 @@ import ZigguratTestSupport
 @Suite struct EdgeTests {
   private static let pyramid = Pyramid(imageSize: PixelSize(width: 40, height: 24)!, tileSize: 16)!
   private static let momentary = "public, max-age=0, must-revalidate, s-maxage=2, stale-if-error=600"
-  private static let pinned = "public, max-age=31536000, immutable, s-maxage=86400, stale-if-error=600"
+  private static let immutable = "public, max-age=31536000, immutable, s-maxage=86400, stale-if-error=600"
 
   private struct Source: LibrarySource {
     let path: String
@@ -82,7 +82,7 @@ import ZigguratTestSupport
     let site = try site()
     let query = query.replacing("GENERATION", with: try generation(site))
     let headers = try #require(hit(site, "/dzi/one_files/6/1_0.jpg", query: query))
-    #expect(headers["Cache-Control"] == (isPinned ? Self.pinned : Self.momentary))
+    #expect(headers["Cache-Control"] == (isPinned ? Self.immutable : Self.momentary))
     #expect(headers["X-Accel-Expires"] == (isPinned ? nil : "1"))
   }
 

@@ -57,7 +57,7 @@ extension ViewportHandler {
     var response = Response.json(json, Self.framed)
     response["ETag"] = EntityTag(of: json, generation: archive.generation ^ stamps).text
     // The generation stands for all of it but for the image's words, which are edited.
-    if answer.description == nil, cacheLifetime(of: archive) == .pinned {
+    if answer.description == nil, cacheLifetime(of: archive) == .immutable {
       response["Cache-Control"] = lifetime(of: archive)
     }
     var kept: [any AnyObject & Sendable] = [archive]

@@ -2,8 +2,8 @@ import ZigguratTileProtocols
 
 /// The values of `Cache-Control` for responses with pixels.
 struct CacheControlHeaders: Sendable {
-  private let pinned: [CChar]
-  private let unpinned: [CChar]
+  private let immutable: [CChar]
+  private let revalidateValue: [CChar]
 
   /// The directives for a shared cache if the content may change. Two seconds are short enough that edits appear
   /// promptly, and long enough to merge the requests of many clients. If no server responds, the cache may serve
@@ -16,7 +16,7 @@ struct CacheControlHeaders: Sendable {
   static let nginxMoment = (name: "X-Accel-Expires", value: "1")
 
   /// The directives for content with the generation in its URL. A lost purge is made up for after a day.
-  private static let pinnedEdge = "s-maxage=86400, stale-if-error=600"
+  private static let immutableAtEdge = "s-maxage=86400, stale-if-error=600"
 
   /// - Parameters:
   ///   - maxAge: seconds for which clients may reuse pixels if their URL contains no generation.
@@ -29,16 +29,16 @@ struct CacheControlHeaders: Sendable {
       case (_, false): "public, max-age=\(maxAge)"
       case (_, true): "public, max-age=\(maxAge), \(Self.edge)"
       }
-    unpinned = Array(directives.utf8CString)
-    pinned = Array(
-      "public, max-age=31536000, immutable\(isBehindEdge ? ", \(Self.pinnedEdge)" : "")".utf8CString)
+    revalidateValue = Array(directives.utf8CString)
+    immutable = Array(
+      "public, max-age=31536000, immutable\(isBehindEdge ? ", \(Self.immutableAtEdge)" : "")".utf8CString)
   }
 
   /// Calls `use` with the header's value, NUL-terminated.
   func with<Result>(_ lifetime: CacheLifetime, _ use: (UnsafePointer<CChar>) -> Result) -> Result {
     switch lifetime {
-    case .pinned: pinned.withUnsafeBufferPointer { use($0.baseAddress!) }
-    case .revalidated: unpinned.withUnsafeBufferPointer { use($0.baseAddress!) }
+    case .immutable: immutable.withUnsafeBufferPointer { use($0.baseAddress!) }
+    case .revalidate: revalidateValue.withUnsafeBufferPointer { use($0.baseAddress!) }
     }
   }
 }
@@ -46,15 +46,15 @@ struct CacheControlHeaders: Sendable {
 /// The cache lifetime of a response with an archive's pixels.
 enum CacheLifetime {
   /// Unlimited: the URL contains the generation, which identifies every pixel.
-  case pinned
+  case immutable
   /// `--tile-max-age` seconds; if that is 0, every reuse is revalidated.
-  case revalidated
+  case revalidate
 
   /// - Parameters:
   ///   - asked: the generation in the URL.
   ///   - mayChange: whether pixels may change under the same generation.
   init(_ generation: UInt64, asked: UInt64?, mayChange: Bool) {
-    self = asked == generation && !mayChange ? .pinned : .revalidated
+    self = asked == generation && !mayChange ? .immutable : .revalidate
   }
 
   /// Returns the generation in the parameter `v` of a query as sent, without creating a string. The first one
