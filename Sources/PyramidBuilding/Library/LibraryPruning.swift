@@ -9,7 +9,7 @@ package struct LibraryPruning: Sendable {
   /// The ids of what would go, sorted.
   package let ids: [ImageID]
   /// Why nothing should go unasked; nil where nothing speaks against it.
-  package let refusal: Refusal?
+  package let refusal: Rejection?
 
   /// Images that stay although their sources do not exist; nil if there are none.
   package let spared: Spared?
@@ -23,7 +23,7 @@ package struct LibraryPruning: Sendable {
   }
 
   /// A reason to suppose that sources are missing by accident.
-  package enum Refusal: Hashable, Sendable {
+  package enum Rejection: Hashable, Sendable {
     /// The argument in which no image was found, as on a share that is not mounted.
     case emptySource(String)
     /// A large part of the library, which has so many images in all.
@@ -66,7 +66,7 @@ package struct LibraryPruning: Sendable {
     }
   }
 
-  private init(ids: [ImageID], spared: Spared?, refusal: Refusal?) {
+  private init(ids: [ImageID], spared: Spared?, refusal: Rejection?) {
     self.ids = ids
     self.spared = spared
     self.refusal = refusal

@@ -7,7 +7,7 @@ struct RenderBacklog: Sendable {
   typealias Waiter = RenderQueue.Waiter
 
   /// A client that is refused, and the response to it, which is sent outside of any lock.
-  typealias Refusal = (waiter: Waiter, answer: Response)
+  typealias Rejection = (waiter: Waiter, answer: Response)
 
   private struct Render {
     let job: RenderJob
@@ -46,8 +46,8 @@ struct RenderBacklog: Sendable {
   /// Adds a waiter for a job. Equal jobs share one render.
   /// - Returns: the waiters that were dropped to make room; nil if the queue is full and no client has more jobs than
   ///   this one would have.
-  mutating func add(_ job: RenderJob, _ waiter: Waiter, at time: Double) -> [Refusal]? {
-    var refusals: [Refusal] = []
+  mutating func add(_ job: RenderJob, _ waiter: Waiter, at time: Double) -> [Rejection]? {
+    var refusals: [Rejection] = []
     if renders[job.key] == nil {
       if count >= capacity { refusals = sweep(at: time) }
       while count >= capacity {
@@ -75,8 +75,8 @@ struct RenderBacklog: Sendable {
   /// - Parameter mayHave: whether another picture may be started for a client.
   mutating func begin(
     _ lane: RenderJob.Lane, at time: Double, where mayHave: (ClientAddress) -> Bool = { _ in true }
-  ) -> (job: RenderJob?, clients: Set<ClientAddress>, refusals: [Refusal]) {
-    var refusals: [Refusal] = []
+  ) -> (job: RenderJob?, clients: Set<ClientAddress>, refusals: [Rejection]) {
+    var refusals: [Rejection] = []
     while let key = turns[lane.rawValue].next(where: mayHave) {
       guard let render = renders[key] else { continue }
       for (waiter, _) in render.waiters { turns[lane.rawValue].remove(key, of: waiter.client) }
@@ -103,8 +103,8 @@ struct RenderBacklog: Sendable {
 
   /// Drops clients that disconnected or timed out, and renders without clients. Renders that were started are
   /// cancelled.
-  mutating func sweep(at time: Double) -> [Refusal] {
-    var refusals: [Refusal] = []
+  mutating func sweep(at time: Double) -> [Rejection] {
+    var refusals: [Rejection] = []
     for (key, render) in renders {
       let isSlow = render.began.map { time - $0 >= timeout } ?? false
       var left: [(waiter: Waiter, since: Double)] = []
@@ -128,8 +128,8 @@ struct RenderBacklog: Sendable {
   }
 
   /// Refuses the renders that were not started and cancels the others, whose waiters get a response when they end.
-  mutating func stop() -> [Refusal] {
-    var refusals: [Refusal] = []
+  mutating func stop() -> [Rejection] {
+    var refusals: [Rejection] = []
     for (key, render) in renders {
       if render.began == nil {
         refusals += render.waiters.map { ($0.waiter, .busy) }
@@ -148,7 +148,7 @@ struct RenderBacklog: Sendable {
     return most.flatMap { number($0) > number(client) + 1 ? $0 : nil }
   }
 
-  private mutating func dropLast(of client: ClientAddress) -> [Refusal] {
+  private mutating func dropLast(of client: ClientAddress) -> [Rejection] {
     let lane = turns.indices.max { turns[$0].count(of: client) < turns[$1].count(of: client) }!
     guard let key = turns[lane].takeLast(of: client), let render = renders[key] else { return [] }
     let isHis = { (waiter: Waiter) in waiter.client == client }

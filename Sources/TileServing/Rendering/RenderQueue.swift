@@ -186,7 +186,7 @@ package final class RenderQueue: Sendable {
   /// Submits the job. Returns `false` if the queue is full or has stopped, or if the client has too many unsent
   /// bytes. In that case the waiter is not called.
   func submit(_ job: RenderJob, _ waiter: Waiter) -> Bool {
-    let refusals = state.withLock { state -> [RenderBacklog.Refusal]? in
+    let refusals = state.withLock { state -> [RenderBacklog.Rejection]? in
       guard !state.isStopping, unsent.admits(waiter.client), startThread(&state),
         let refusals = state.waiting.add(job, waiter, at: Self.now)
       else {
@@ -215,7 +215,7 @@ package final class RenderQueue: Sendable {
 
   private static var now: Double { RenderThrottle.seconds(CLOCK_MONOTONIC) }
 
-  private func send(_ refusals: [RenderBacklog.Refusal]) {
+  private func send(_ refusals: [RenderBacklog.Rejection]) {
     for (waiter, answer) in refusals { waiter.take(.refused(answer)) }
   }
 
@@ -277,7 +277,7 @@ package final class RenderQueue: Sendable {
   }
 
   private func next(_ lane: RenderJob.Lane) -> RenderJob? {
-    let (job, refusals) = state.withLock { state -> (RenderJob?, [RenderBacklog.Refusal]) in
+    let (job, refusals) = state.withLock { state -> (RenderJob?, [RenderBacklog.Rejection]) in
       guard !state.isStopping else { return (nil, []) }
       let (job, clients, refusals) = state.waiting.begin(lane, at: Self.now) { mayHave($0, lane) }
       if let job {

@@ -272,7 +272,7 @@ extension BuildRun {
     BuildError(library, error)
   }
 
-  private static func description(_ refusal: LibraryPruning.Refusal, _ count: Int) -> String {
+  private static func description(_ refusal: LibraryPruning.Rejection, _ count: Int) -> String {
     switch refusal {
     case .emptySource(let source):
       "nothing is pruned, since \(source) holds no image (is it mounted?); "

@@ -43,7 +43,7 @@ struct BuildRun {
   var part: WorkShard? { planned?.part }
   var libraryOrigins: LibraryOrigins?
   var hasReportedOrigins = false
-  var reportedRefusal: LibraryPruning.Refusal?
+  var reportedRefusal: LibraryPruning.Rejection?
   /// Sources without images that were reported; a source that has images again is removed from the set.
   var reportedEmpty: Set<SourceRoot> = []
   /// Empty folders below sources that were looked up; a folder that has files again is removed from the set.
