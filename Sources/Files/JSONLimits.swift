@@ -16,12 +16,12 @@ package struct JSONLimits: Hashable, Sendable {
   }
 
   /// The reason why a text is not decoded, in a clause.
-  package struct Refusal: Error, Hashable, CustomStringConvertible {
+  package struct ValidationError: Error, Hashable, CustomStringConvertible {
     package let description: String
   }
 
   /// Decodes a text within the limits.
-  /// - Throws: `Refusal`, or what the decoder throws.
+  /// - Throws: `ValidationError`, or what the decoder throws.
   package func decode<Value: Decodable>(_ type: Value.Type, from json: Data) throws -> Value {
     if let refusal = json.withUnsafeBytes({ refusal(of: $0) }) { throw refusal }
     return try JSONDecoder().decode(type, from: json)
@@ -40,14 +40,14 @@ package struct JSONLimits: Hashable, Sendable {
   }
 
   /// Returns why the text exceeds the limits; nil if it does not. The text may still be invalid JSON.
-  package func refusal(of json: UnsafeRawBufferPointer) -> Refusal? {
-    guard json.count <= bytes else { return Refusal(description: "has more than \(bytes) bytes") }
+  package func refusal(of json: UnsafeRawBufferPointer) -> ValidationError? {
+    guard json.count <= bytes else { return ValidationError(description: "has more than \(bytes) bytes") }
     var (depth, count) = (0, 1)
     var (isString, isEscaped) = (false, false)
     for byte in json {
       // UTF-16 and UTF-32, which the decoder would also accept. Their quotes are not where this function looks for
       // them.
-      if byte == 0 || byte >= 0xfe { return Refusal(description: "is not UTF-8") }
+      if byte == 0 || byte >= 0xfe { return ValidationError(description: "is not UTF-8") }
       if isString {
         if isEscaped {
           isEscaped = false
@@ -65,8 +65,8 @@ package struct JSONLimits: Hashable, Sendable {
       case UInt8(ascii: ","): count += 1
       default: break
       }
-      if depth > self.depth { return Refusal(description: "has more than \(self.depth) levels") }
-      if count > values { return Refusal(description: "has more than \(values) values") }
+      if depth > self.depth { return ValidationError(description: "has more than \(self.depth) levels") }
+      if count > values { return ValidationError(description: "has more than \(values) values") }
     }
     return nil
   }

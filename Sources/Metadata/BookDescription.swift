@@ -56,32 +56,32 @@ package struct BookDescription: Hashable, Sendable {
   private static let (mostTexts, mostChapters, deepest) = (100, 2000, 8)
 
   /// The reason why a file is invalid, in a clause.
-  package struct Refusal: Error, Hashable, CustomStringConvertible {
+  package struct ValidationError: Error, Hashable, CustomStringConvertible {
     package let description: String
 
     init(_ description: String) { self.description = description }
   }
 
-  package init(json: [UInt8]) throws(Refusal) {
-    guard json.count <= Self.longest else { throw Refusal("has more than \(Self.longest >> 20) MB") }
+  package init(json: [UInt8]) throws(ValidationError) {
+    guard json.count <= Self.longest else { throw ValidationError("has more than \(Self.longest >> 20) MB") }
     let text = JSONText(json)
     // The decoder accepts bytes of other encodings without an error.
-    if let error = text.encodingError { throw Refusal(error) }
-    do { self = try InputLimit.book.json.decode(BookDescription.self, from: json) } catch let error as Refusal
+    if let error = text.encodingError { throw ValidationError(error) }
+    do { self = try InputLimit.book.json.decode(BookDescription.self, from: json) } catch let error as ValidationError
     {
       throw error
-    } catch let error as JSONLimits.Refusal {
-      throw Refusal(error.description)
+    } catch let error as JSONLimits.ValidationError {
+      throw ValidationError(error.description)
     } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
       DecodingError.keyNotFound(_, let context)
     {
       let place = context.codingPath.compactMap { $0.intValue == nil ? $0.stringValue : nil }
-      guard let member = place.first else { throw Refusal("is not a JSON object") }
+      guard let member = place.first else { throw ValidationError("is not a JSON object") }
       let line = text.outline().members.first { $0.name == member }?.line
-      throw Refusal(
+      throw ValidationError(
         "has a '\(place.joined(separator: ".").prefix(100))' of a wrong type"
           + (line.map { " (line \($0))" } ?? ""))
-    } catch { throw Refusal(text.syntaxError ?? "is not valid JSON") }
+    } catch { throw ValidationError(text.syntaxError ?? "is not valid JSON") }
   }
 
   /// The JSON with sorted keys: the same description gives the same bytes.
@@ -142,7 +142,7 @@ extension BookDescription: Codable {
       }
       var list = try decoder.unkeyedContainer()
       while !list.isAtEnd {
-        guard texts.count < mostTexts else { throw Refusal("has a list of more than \(mostTexts)") }
+        guard texts.count < mostTexts else { throw ValidationError("has a list of more than \(mostTexts)") }
         texts.append(try list.decode(String.self))
       }
     }
@@ -193,7 +193,7 @@ extension BookDescription: Codable {
     if let title = try? fields.decode(String.self, forKey: .title) {
       metadata.title = Self.line(title)
     } else if let titles = try fields.decodeIfPresent([String: Texts].self, forKey: .title) {
-      guard titles.count <= Self.mostTexts else { throw Refusal("has a title in too many languages") }
+      guard titles.count <= Self.mostTexts else { throw ValidationError("has a title in too many languages") }
       for (tag, texts) in titles.sorted(by: { $0.key < $1.key }) {
         guard let text = texts.texts.lazy.compactMap({ Self.line($0) }).first else { continue }
         if ["none", "@none", ""].contains(tag) {
@@ -201,7 +201,7 @@ extension BookDescription: Codable {
         } else if tag.utf8.count <= 35, tag.utf8.allSatisfy({ Self.isOfTags($0) }) {
           metadata.titles[tag] = text
         } else {
-          throw Refusal("has a title in '\(tag.prefix(40))', which is not a language tag")
+          throw ValidationError("has a title in '\(tag.prefix(40))', which is not a language tag")
         }
       }
       metadata.title = metadata.title ?? Self.usualTitle(metadata.titles)
@@ -218,25 +218,25 @@ extension BookDescription: Codable {
     metadata.keywords = try lines(.keywords)
     if let license = try line(.license) {
       guard let address = ImageMetadata.webAddress(license) else {
-        throw Refusal("has the license '\(license.prefix(40))', which is not a URL")
+        throw ValidationError("has the license '\(license.prefix(40))', which is not a URL")
       }
       metadata.license = address
     }
     if let text = try line(.viewingDirection) { viewingDirection = try Self.one(text, .viewingDirection) }
     let behaviors = try lines(.behavior)
-    guard behaviors.count <= 1 else { throw Refusal("has behaviors that exclude each other") }
+    guard behaviors.count <= 1 else { throw ValidationError("has behaviors that exclude each other") }
     if let text = behaviors.first { behavior = try Self.one(text, .behavior) }
     if fields.contains(.chapters) {
       var list = try fields.nestedUnkeyedContainer(forKey: .chapters)
       while !list.isAtEnd {
         guard chapters.count < Self.mostChapters else {
-          throw Refusal("has more than \(Self.mostChapters) chapters")
+          throw ValidationError("has more than \(Self.mostChapters) chapters")
         }
         let entry = try list.decode(Entry.self)
         let level = entry.level ?? 0
         guard (0..<Self.deepest).contains(level), let title = Self.line(entry.title), !entry.page.name.isEmpty
         else {
-          throw Refusal(
+          throw ValidationError(
             "has a chapter without a title or page, or of a level that is not 0 to \(Self.deepest - 1)")
         }
         chapters.append(
@@ -370,6 +370,6 @@ extension BookDescription: Codable {
   ) throws -> Keyword where Keyword.RawValue == String {
     if let keyword = Keyword(rawValue: text) { return keyword }
     let merged = Keyword.allCases.map(\.rawValue).joined(separator: ", ")
-    throw Refusal("has the \(key.rawValue) '\(text.prefix(40))'; it takes \(merged)")
+    throw ValidationError("has the \(key.rawValue) '\(text.prefix(40))'; it takes \(merged)")
   }
 }

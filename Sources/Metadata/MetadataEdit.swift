@@ -8,7 +8,7 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
   package var keywords: [String]?
 
   /// The invalid values of an edit.
-  package struct Refusal: Error, Hashable {
+  package struct ValidationError: Error, Hashable {
     package struct Problem: Hashable, Sendable {
       /// Names and numbers of the path to the value in the body.
       package let members: [String]
@@ -98,13 +98,13 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
   static let (longestTitle, longestCaption, longestKeyword, mostKeywords) = (1000, 20_000, 200, 500)
 
   /// Parses `{"title": …, "caption": …, "keywords": […]}`, at least one of them; null clears a field.
-  package init(json: [UInt8]) throws(Refusal) {
+  package init(json: [UInt8]) throws(ValidationError) {
     guard let object = try? InputLimit.request.json.decode(Body.self, from: json).fields else {
-      throw Refusal(problems: [Refusal.Problem(members: [], reason: "the body is no JSON object")])
+      throw ValidationError(problems: [ValidationError.Problem(members: [], reason: "the body is no JSON object")])
     }
-    var problems: [Refusal.Problem] = []
+    var problems: [ValidationError.Problem] = []
     func refuse(_ members: [String], _ reason: String) {
-      problems.append(Refusal.Problem(members: members, reason: reason))
+      problems.append(ValidationError.Problem(members: members, reason: reason))
     }
     func taken(
       _ given: String?, _ members: [String], _ name: String, _ longest: Int, lines: Bool
@@ -136,7 +136,7 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
       }
     }
     if object.isEmpty { refuse([], "no field is given: title, caption or keywords") }
-    if !problems.isEmpty { throw Refusal(problems: problems) }
+    if !problems.isEmpty { throw ValidationError(problems: problems) }
   }
 
   /// The reason why a text is invalid.

@@ -39,7 +39,7 @@ enum XMPText {
     var (isXMP, depth, descriptionDepth) = (false, 0, 0)
     var met: Set<String> = []
     var doubled: String?
-    do throws(XMLElements.Refusal) {
+    do throws(XMLElements.ValidationError) {
       try XMLElements.read(
         text,
         begin: { element in

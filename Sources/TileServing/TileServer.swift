@@ -150,7 +150,7 @@ package final class TileServer: Sendable {
   /// Returns the use of the body of a POST, PUT, PATCH or DELETE, by its headers.
   package func bodyPlan(for request: RoutedRequest) -> RequestBodyPolicy {
     if let refusal = admission.refusal(of: request) { return .refuse(refusal) }
-    do throws(NormalizedPath.Refusal) {
+    do throws(NormalizedPath.ValidationError) {
       let path = try request.path.get()
       return bodyPlan(for: call(request.request, path, principals.visitor(request.request)))
     } catch { return .refuse(.text(error.status, error.text)) }
@@ -163,7 +163,7 @@ package final class TileServer: Sendable {
   private func reply(to request: RoutedRequest) -> Reply {
     if request.isOfSession { return sessionHandler.reply(to: request.request) }
     let path: NormalizedPath
-    do throws(NormalizedPath.Refusal) { path = try request.path.get() } catch {
+    do throws(NormalizedPath.ValidationError) { path = try request.path.get() } catch {
       switch request.method {
       case "OPTIONS":
         let preflight = crossOrigin.preflight(request.request, ["GET", "HEAD", "OPTIONS"])

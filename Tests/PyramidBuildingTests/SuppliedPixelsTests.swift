@@ -53,11 +53,11 @@ private struct PlainTiles: TileEncoder {
   }
 }
 
-private struct Refusal: Error, CustomStringConvertible { let description: String }
+private struct ValidationError: Error, CustomStringConvertible { let description: String }
 
 private struct FailingEncoder: TileEncoder {
   var format: TileFormat { .png }
-  var error: Refusal?
+  var error: ValidationError?
 
   func encode(_ pixels: RawSpan, width: Int, height: Int, bands: Int) throws -> [UInt8] {
     if let error { throw error }
@@ -185,14 +185,14 @@ private struct FailingEncoder: TileEncoder {
   @Test func `errors of the program end the build and leave nothing`() async throws {
     let picture = Picture(width: 100, height: 400, bands: 3)
     var source = Samples(picture)
-    source.onRead = { rows in if rows.lowerBound > 200 { throw Refusal(description: "the scanner is off") } }
+    source.onRead = { rows in if rows.lowerBound > 200 { throw ValidationError(description: "the scanner is off") } }
     let read = await error(source)
     #expect(read?.kind == .unreadableSource && read?.reason == "the scanner is off" && read?.source == "a")
     var absent = Samples(picture)
     absent.onRead = { _ in throw CancellationError() }
     #expect(await error(absent)?.kind == .cancelled)
     let encoded = await error(
-      Samples(picture), encoder: FailingEncoder(error: Refusal(description: "no licence")))
+      Samples(picture), encoder: FailingEncoder(error: ValidationError(description: "no licence")))
     #expect(encoded?.kind == .unreadableSource && encoded?.reason == "no licence")
     #expect(await error(Samples(picture), encoder: FailingEncoder())?.kind == .invalidArgument)
     #expect(folder.files() == [])

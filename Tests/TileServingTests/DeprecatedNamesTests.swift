@@ -13,14 +13,14 @@ import ZigguratTileProtocols
   private static let window: Parameters = [("width", "300"), ("height", "200")]
 
   private func errors(_ parameters: Parameters) -> [InvalidInput] {
-    do throws(ViewportQuery.Refusal) {
+    do throws(ViewportQuery.ValidationError) {
       _ = try ViewportQuery(Self.window + parameters)
       return []
     } catch { return error.errors }
   }
 
   private func listErrors(_ parameters: Parameters) -> [InvalidInput] {
-    do throws(ListQuery.Refusal) {
+    do throws(ListQuery.ValidationError) {
       _ = try ListQuery(parameters)
       return []
     } catch { return error.errors }

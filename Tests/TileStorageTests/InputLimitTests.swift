@@ -65,7 +65,7 @@ import ZigguratTestSupport
     for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian, .utf32] {
       #expect(refusal("[1]", encoding) == "is not UTF-8")
     }
-    #expect(throws: JSONLimits.Refusal.self) { try limits.decode([[[[Int]]]].self, from: "[[[[1]]]]".utf8) }
+    #expect(throws: JSONLimits.ValidationError.self) { try limits.decode([[[[Int]]]].self, from: "[[[[1]]]]".utf8) }
     #expect(try limits.decode([[[Int]]].self, from: "[[[1]]]".utf8) == [[[1]]])
   }
 

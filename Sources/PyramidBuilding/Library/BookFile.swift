@@ -100,7 +100,7 @@ package enum BookFile {
       } catch {
         throw BuildError(file.path, error)
       }
-      do throws(BookDescription.Refusal) {
+      do throws(BookDescription.ValidationError) {
         let description = try BookDescription(json: bytes)
         warnings = BookDescription.warnings(json: bytes, meant: meant)
         return description

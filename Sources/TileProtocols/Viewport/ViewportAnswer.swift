@@ -19,7 +19,7 @@ package struct ViewportAnswer {
   /// - Parameter base: the start of every URL, without a slash at its end; empty for root-relative ones.
   package init(
     _ query: ViewportQuery, id: String, archive: TileArchive, base: String = ""
-  ) throws(ViewportQuery.Refusal) {
+  ) throws(ViewportQuery.ValidationError) {
     self.query = query
     self.id = id
     let (viewport, limits) = query.viewport(on: archive.pyramid.imageSize)
@@ -33,17 +33,17 @@ package struct ViewportAnswer {
   }
 
   /// Throws an error that names the parameter which asks for too many tiles, and its valid values beside the others.
-  private static func check(_ coverage: Coverage, _ query: ViewportQuery) throws(ViewportQuery.Refusal) {
+  private static func check(_ coverage: Coverage, _ query: ViewportQuery) throws(ViewportQuery.ValidationError) {
     let count = coverage.count()
     guard count <= tileLimit else {
-      throw ViewportQuery.Refusal(
+      throw ViewportQuery.ValidationError(
         parameter: "width",
         value: query.width == query.width.rounded() ? "\(Int(query.width))" : "\(query.width)",
         allowed: "with this height and dpr, what at most \(tileLimit) tiles cover, not \(count)")
     }
     guard coverage.count(margin: query.buffer) > tileLimit else { return }
     let most = (0..<query.buffer).last { coverage.count(margin: $0) <= tileLimit } ?? 0
-    throw ViewportQuery.Refusal(
+    throw ViewportQuery.ValidationError(
       parameter: query.bufferName, value: "\(query.buffer)",
       allowed: "a whole number from 0 to \(most) here, where \(tileLimit) tiles are the most")
   }

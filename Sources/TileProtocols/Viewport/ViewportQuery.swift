@@ -36,7 +36,7 @@ package struct ViewportQuery: Hashable, Sendable {
   }
 
   /// The invalid parameters: name, value, and the valid values of each.
-  package struct Refusal: Error, Hashable, CustomStringConvertible {
+  package struct ValidationError: Error, Hashable, CustomStringConvertible {
     package let errors: [InvalidInput]
 
     init(parameter: String, value: String?, allowed: String) {
@@ -55,7 +55,7 @@ package struct ViewportQuery: Hashable, Sendable {
 
   /// - Parameter parameters: decoded names and values in order, each at most once; `v`, which is for caches, is
   ///   ignored.
-  package init(_ parameters: [(name: String, value: String)]) throws(Refusal) {
+  package init(_ parameters: [(name: String, value: String)]) throws(ValidationError) {
     var values = Values()
     for (name, value) in parameters { values.add(name, value) }
     width = values.required("width", 1...32_768)
@@ -81,7 +81,7 @@ package struct ViewportQuery: Hashable, Sendable {
     fallback = values.flag("fallback")
     include = values.included()
     scheme = values.choice("scheme", TileScheme.allCases.map { ($0.rawValue, $0) }) ?? .deepZoom
-    if !values.errors.isEmpty { throw Refusal(values.errors) }
+    if !values.errors.isEmpty { throw ValidationError(values.errors) }
   }
 
   /// Returns the viewport that the query asks for on an image, and the limits of its scale. The parameters apply in
@@ -168,7 +168,7 @@ extension ViewportQuery {
       guard errors.count < InvalidInput.most else { return }
       let name = sentName(name)
       let value = value.map { $0.count > 60 ? $0.prefix(57) + "…" : $0 }
-      errors.append(Refusal.error(name, value, allowed))
+      errors.append(ValidationError.error(name, value, allowed))
     }
 
     func sentName(_ name: String) -> String { values.first { $0.name == name }?.sentName ?? name }

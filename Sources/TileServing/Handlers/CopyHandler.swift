@@ -28,7 +28,7 @@ struct CopyHandler: ChangeHandler {
       + "\"rotation\", \"flip\" and \"straighten\""
 
     /// The values that cannot be used.
-    struct Refusal: Error {
+    struct ValidationError: Error {
       let errors: [InvalidInput]
     }
 
@@ -67,10 +67,10 @@ struct CopyHandler: ChangeHandler {
       init?(intValue: Int) { nil }
     }
 
-    init(json: [UInt8]) throws(Refusal) {
+    init(json: [UInt8]) throws(ValidationError) {
       let body: [String: Value]
       do { body = try InputLimit.request.json.decode([String: Value].self, from: json) } catch {
-        throw Refusal(errors: [InvalidInput(body: [], Self.form)])
+        throw ValidationError(errors: [InvalidInput(body: [], Self.form)])
       }
       var errors: [InvalidInput] = []
       func refuse(_ members: [String], _ detail: String) {
@@ -111,7 +111,7 @@ struct CopyHandler: ChangeHandler {
       if abs(straightening) > 45 {
         refuse(["straighten"], "straighten is \(straightening); it takes degrees from -45 to 45")
       }
-      if !errors.isEmpty { throw Refusal(errors: errors) }
+      if !errors.isEmpty { throw ValidationError(errors: errors) }
     }
   }
 
@@ -125,7 +125,7 @@ struct CopyHandler: ChangeHandler {
       return .problem(404, "Not found", "this server makes no images: it has no --upload-dir")
     }
     let wish: CopyWish
-    do throws(CopyWish.Refusal) { wish = try CopyWish(json: body) } catch {
+    do throws(CopyWish.ValidationError) { wish = try CopyWish(json: body) } catch {
       return .problem("Bad copy", error.errors)
     }
     guard let reference = ImageReference(text) else { return .unknownImage }

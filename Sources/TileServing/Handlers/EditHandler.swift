@@ -78,7 +78,7 @@ struct EditHandler: ChangeHandler, DescribingHandler {
       case .unreadableSidecar:
         return .problem(409, "Conflict", "the image's XMP sidecar cannot be read, and is not overwritten")
       }
-    } catch let refusal as MetadataEdit.Refusal {
+    } catch let refusal as MetadataEdit.ValidationError {
       return .problem(
         "Bad edit", refusal.problems.prefix(InvalidInput.most).map { InvalidInput(body: $0.members, $0.reason) }
       )
@@ -88,7 +88,7 @@ struct EditHandler: ChangeHandler, DescribingHandler {
   }
 
   private func deleteMany(_ body: [UInt8]) -> Response {
-    do throws(DeletionList.Refusal) {
+    do throws(DeletionList.ValidationError) {
       return delete(try DeletionList(json: body).ids, isOne: false)
     } catch { return .problem("Bad list", error.errors) }
   }

@@ -16,7 +16,7 @@ struct ListHandler: LibraryHandler {
   func list() -> Response {
     let decoded = decodedQuery
     let query: ListQuery
-    do throws(ListQuery.Refusal) { query = try ListQuery(decoded.parameters) } catch {
+    do throws(ListQuery.ValidationError) { query = try ListQuery(decoded.parameters) } catch {
       return decoded.problem(error.errors) ?? .problem("Bad parameter", error.errors)
     }
     if let problem = decoded.problem() { return problem }

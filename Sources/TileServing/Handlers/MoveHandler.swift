@@ -23,7 +23,7 @@ struct MoveHandler: ChangeHandler {
     case otherSpace(password: String)
 
     /// The members of the body that cannot be used.
-    struct Refusal: Error {
+    struct ValidationError: Error {
       let errors: [InvalidInput]
     }
 
@@ -31,9 +31,9 @@ struct MoveHandler: ChangeHandler {
       "it takes {\"to\": \"space\"}, {\"to\": \"library\"} or {\"to\": \"other-space\", \"password\": …}"
 
     /// `{"to": "space"}`, `{"to": "library"}`, or `{"to": "other-space", "password": "…"}`, of 1 to 1024 bytes.
-    init(json: [UInt8]) throws(Refusal) {
+    init(json: [UInt8]) throws(ValidationError) {
       guard let body = try? InputLimit.request.json.decode([String: OptionalText].self, from: json) else {
-        throw Refusal(errors: [InvalidInput(body: [], Self.form)])
+        throw ValidationError(errors: [InvalidInput(body: [], Self.form)])
       }
       var errors = body.keys.filter { $0 != "to" && $0 != "password" }.sorted().map {
         InvalidInput(body: [$0], "unknown member '\($0.prefix(40))'; \(Self.form)")
@@ -52,7 +52,7 @@ struct MoveHandler: ChangeHandler {
       } else if !isOther, body["password"] != nil {
         refuse("password", "password is only used with other-space")
       }
-      guard errors.isEmpty else { throw Refusal(errors: Array(errors.prefix(InvalidInput.most))) }
+      guard errors.isEmpty else { throw ValidationError(errors: Array(errors.prefix(InvalidInput.most))) }
       self = isOther ? .otherSpace(password: password ?? "") : to == "space" ? .space : .library
     }
   }
@@ -73,7 +73,7 @@ struct MoveHandler: ChangeHandler {
 
   private func move(_ text: String, _ request: Request) -> Reply {
     let target: MoveTarget
-    do throws(MoveTarget.Refusal) { target = try MoveTarget(json: request.body) } catch {
+    do throws(MoveTarget.ValidationError) { target = try MoveTarget(json: request.body) } catch {
       return .problem("Bad target", error.errors)
     }
     let isPrivate = ImageReference.parts(of: text).repository == .space

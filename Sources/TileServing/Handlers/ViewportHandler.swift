@@ -43,7 +43,7 @@ struct ViewportHandler: DescribingHandler, PictureHandler {
   ) -> Reply {
     let query = decodedQuery
     let answer: ViewportAnswer
-    do throws(ViewportQuery.Refusal) {
+    do throws(ViewportQuery.ValidationError) {
       answer = try ViewportAnswer(
         ViewportQuery(query.parameters), id: reference.text, archive: archive, base: base)
     } catch {
@@ -70,7 +70,7 @@ struct ViewportHandler: DescribingHandler, PictureHandler {
     }
     let decoded = decodedQuery
     let query: ViewportQuery
-    do throws(ViewportQuery.Refusal) {
+    do throws(ViewportQuery.ValidationError) {
       query = try ViewportQuery(decoded.parameters.filter { $0.name != "download" })
     } catch { return .response(decoded.problem(error.errors) ?? .problem("Bad parameter", error.errors)) }
     if let problem = decoded.problem() { return .response(problem) }

@@ -8,7 +8,7 @@ package struct Provider: Codable, Equatable, Sendable {
   package let json: JSONValue
 
   /// The reason why a file is invalid, in one line.
-  package struct Refusal: Error {
+  package struct ValidationError: Error {
     package let description: String
   }
 
@@ -26,13 +26,13 @@ package struct Provider: Codable, Equatable, Sendable {
   }
 
   /// Parses an Agent in JSON. Members that the specification does not define are rejected.
-  package init(json file: [UInt8]) throws(Refusal) {
+  package init(json file: [UInt8]) throws(ValidationError) {
     guard file.count <= 65_536, let json = try? JSONDecoder().decode(JSONValue.self, from: Data(file)),
       var members = json.members
-    else { throw Refusal(description: "it is not a JSON object of at most 64 KB") }
+    else { throw ValidationError(description: "it is not a JSON object of at most 64 KB") }
     try Self.check(members, "the provider", knows: ["id", "type", "label", "homepage", "logo", "seeAlso"])
     if let type = members["type"], type != "Agent" {
-      throw Refusal(description: "its type must be \"Agent\"")
+      throw ValidationError(description: "its type must be \"Agent\"")
     }
     members["type"] = "Agent"
     try Self.checkLabel(members["label"], "the provider")
@@ -43,15 +43,15 @@ package struct Provider: Codable, Equatable, Sendable {
     ] as [(String, [String], JSONValue?)] {
       guard let list = members[name] else { continue }
       guard let elements = list.elements, !elements.isEmpty else {
-        throw Refusal(description: "its \(name) must be a list of objects")
+        throw ValidationError(description: "its \(name) must be a list of objects")
       }
       for element in elements {
         guard let element = element.members, element["type"]?.string?.isEmpty == false else {
-          throw Refusal(description: "each \(name) must be an object with an id and a type")
+          throw ValidationError(description: "each \(name) must be an object with an id and a type")
         }
         try Self.check(element, "its \(name)", knows: ["id", "type"] + others)
         if let type, element["type"] != type {
-          throw Refusal(description: "the type of its \(name) must be \"Image\"")
+          throw ValidationError(description: "the type of its \(name) must be \"Image\"")
         }
         if name == "homepage" || element["label"] != nil {
           try Self.checkLabel(element["label"], "its \(name)")
@@ -63,19 +63,19 @@ package struct Provider: Codable, Equatable, Sendable {
 
   private static func check(
     _ members: [String: JSONValue], _ whose: String, knows names: [String]
-  ) throws(Refusal) {
+  ) throws(ValidationError) {
     if let unknown = members.keys.sorted().first(where: { !names.contains($0) }) {
       let hint =
         nearest(unknown, names).map { "did you mean '\($0)'?" } ?? "it takes \(names.joined(separator: ", "))"
-      throw Refusal(description: "\(whose) has '\(unknown.prefix(40))'; \(hint)")
+      throw ValidationError(description: "\(whose) has '\(unknown.prefix(40))'; \(hint)")
     }
     guard members["id"]?.string.map(isAddress) == true else {
-      throw Refusal(description: "\(whose) needs an id, an address that begins with https:// or http://")
+      throw ValidationError(description: "\(whose) needs an id, an address that begins with https:// or http://")
     }
   }
 
   /// Validates a language map (section 4.1).
-  private static func checkLabel(_ label: JSONValue?, _ whose: String) throws(Refusal) {
+  private static func checkLabel(_ label: JSONValue?, _ whose: String) throws(ValidationError) {
     let isSound =
       label?.members.map { languages in
         !languages.isEmpty
@@ -84,7 +84,7 @@ package struct Provider: Codable, Equatable, Sendable {
           }
       } ?? false
     guard isSound else {
-      throw Refusal(description: "\(whose) needs a label such as {\"en\": [\"Example Museum\"]}")
+      throw ValidationError(description: "\(whose) needs a label such as {\"en\": [\"Example Museum\"]}")
     }
   }
 

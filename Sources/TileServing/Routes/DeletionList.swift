@@ -6,7 +6,7 @@ struct DeletionList {
   let ids: [String]
 
   /// The invalid values of the body.
-  struct Refusal: Error {
+  struct ValidationError: Error {
     let errors: [InvalidInput]
   }
 
@@ -33,9 +33,9 @@ struct DeletionList {
     }
   }
 
-  init(json: [UInt8]) throws(Refusal) {
+  init(json: [UInt8]) throws(ValidationError) {
     guard let body = try? InputLimit.request.json.decode([String: Value].self, from: json) else {
-      throw Refusal(errors: [InvalidInput(body: [], Self.form)])
+      throw ValidationError(errors: [InvalidInput(body: [], Self.form)])
     }
     var errors = body.keys.filter { $0 != "ids" }.sorted().map {
       InvalidInput(body: [$0], "unknown member '\($0.prefix(40))'; \(Self.form)")
@@ -53,7 +53,7 @@ struct DeletionList {
     case .other: errors.append(InvalidInput(body: ["ids"], "ids is not a list; \(Self.form)"))
     case nil: errors.append(InvalidInput(body: ["ids"], "ids is missing; \(Self.form)"))
     }
-    guard errors.isEmpty else { throw Refusal(errors: Array(errors.prefix(InvalidInput.most))) }
+    guard errors.isEmpty else { throw ValidationError(errors: Array(errors.prefix(InvalidInput.most))) }
     self.ids = ids
   }
 }

@@ -34,12 +34,12 @@ struct ListQuery {
   private(set) var fields = ListedItem.Fields.usual
 
   /// The invalid parameters.
-  struct Refusal: Error {
+  struct ValidationError: Error {
     let errors: [InvalidInput]
   }
 
   /// - Parameter parameters: the decoded names and values.
-  init(_ parameters: [(name: String, value: String)]) throws(Refusal) {
+  init(_ parameters: [(name: String, value: String)]) throws(ValidationError) {
     var values: [String: String] = [:]
     var errors: [InvalidInput] = []
     // The name that the client used.
@@ -106,7 +106,7 @@ struct ListQuery {
       self.fields = fields
       errors += unknown
     }
-    if !errors.isEmpty { throw Refusal(errors: errors) }
+    if !errors.isEmpty { throw ValidationError(errors: errors) }
   }
 
   private static func fields(_ text: String) -> (ListedItem.Fields, [InvalidInput]) {

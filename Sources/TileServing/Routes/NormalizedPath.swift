@@ -14,7 +14,7 @@ struct NormalizedPath {
   let route: Route
 
   /// The status and reason for an invalid path.
-  struct Refusal: Error {
+  struct ValidationError: Error {
     let status: Int
     let text: String
 
@@ -27,17 +27,17 @@ struct NormalizedPath {
   /// - Parameters:
   ///   - path: the path as sent.
   ///   - query: the query as sent, without the `?`. A malformed one stays unchanged.
-  init(_ path: [UInt8], query: [UInt8] = []) throws(Refusal) {
+  init(_ path: [UInt8], query: [UInt8] = []) throws(ValidationError) {
     guard path.first == UInt8(ascii: "/"), path.count <= 4096 else {
-      throw Refusal(400, "the path is malformed or too long")
+      throw ValidationError(400, "the path is malformed or too long")
     }
     guard var bytes = Self.spelled(path), String(validating: bytes, as: UTF8.self) != nil else {
-      throw Refusal(400, "the path has a malformed escape or is not UTF-8")
+      throw ValidationError(400, "the path has a malformed escape or is not UTF-8")
     }
     // Browsers resolve dot segments before they send a request; others are path traversal attempts.
     for segment in bytes.split(separator: UInt8(ascii: "/")) where segment.count <= 2 {
       guard segment.contains(where: { $0 != UInt8(ascii: ".") }) else {
-        throw Refusal(404, "there is nothing at this path")
+        throw ValidationError(404, "there is nothing at this path")
       }
     }
     let count = bytes.count
@@ -93,11 +93,11 @@ struct NormalizedPath {
 }
 
 /// A request's normalized path or the reason why it is invalid, parsed once for all uses.
-typealias RequestedPath = Result<NormalizedPath, NormalizedPath.Refusal>
+typealias RequestedPath = Result<NormalizedPath, NormalizedPath.ValidationError>
 
 extension RequestedPath {
   init(_ request: Request) {
-    self.init { () throws(NormalizedPath.Refusal) in try NormalizedPath(request.rawPath, query: request.query) }
+    self.init { () throws(NormalizedPath.ValidationError) in try NormalizedPath(request.rawPath, query: request.query) }
   }
 
   /// `nil` if the path is malformed.

@@ -34,7 +34,7 @@ package struct DeepZoomDescriptor: Hashable, Sendable {
     }
     // The attributes of the root and of its children, by `Element.Attribute`.
     var values: [String: String] = [:]
-    do throws(XMLElements.Refusal) {
+    do throws(XMLElements.ValidationError) {
       try XMLElements.read(
         Array(xml),
         begin: { element in

@@ -35,7 +35,7 @@ final class ArchiveRecords: Sendable {
     _ type: Value.Type, _ bytes: UnsafeRawBufferPointer, _ name: String, _ limit: InputLimit
   ) -> Result<Value, StorageError> {
     do { return .success(try limit.json.decode(type, from: bytes)) } catch {
-      let reason = (error as? JSONLimits.Refusal)?.description ?? "is not a valid record"
+      let reason = (error as? JSONLimits.ValidationError)?.description ?? "is not a valid record"
       return .failure(StorageError("read the archive", "\(name) \(reason)"))
     }
   }

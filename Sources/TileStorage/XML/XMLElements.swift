@@ -30,7 +30,7 @@ package enum XMLElements {
   }
 
   /// The error of a text, with the line.
-  package struct Refusal: Error {
+  package struct ValidationError: Error {
     package let reason: String
   }
 
@@ -42,9 +42,9 @@ package enum XMLElements {
   package static func read(
     _ xml: [UInt8], begin: @escaping (Element) -> Bool, text: ((UnsafeRawBufferPointer) -> Void)? = nil,
     end: @escaping (String) -> Void = { _ in }
-  ) throws(Refusal) {
+  ) throws(ValidationError) {
     guard let parser = XML_ParserCreate(nil), let length = Int32(exactly: xml.count) else {
-      throw Refusal(reason: "no memory to read it")
+      throw ValidationError(reason: "no memory to read it")
     }
     defer { XML_ParserFree(parser) }
     let reader = Reader(parser, begin, text, end)
@@ -66,7 +66,7 @@ package enum XMLElements {
     }
     guard status != XML_STATUS_OK, !reader.isContent else { return }
     let what = reader.hasDocumentType ? "a document type, which has no place there," : "not well-formed XML"
-    throw Refusal(reason: "\(what) in line \(XML_GetCurrentLineNumber(parser))")
+    throw ValidationError(reason: "\(what) in line \(XML_GetCurrentLineNumber(parser))")
   }
 
   private final class Reader {

@@ -19,49 +19,49 @@ struct TIFFTileSurvey {
     }
   }
 
-  private struct Refusal: Error {
+  private struct ValidationError: Error {
     let text: String
     var isDamage = false
   }
 
   private static func look(
     _ reader: TIFFUnitReader, _ file: TIFFFile
-  ) -> Result<JPEGHeader.MCU, Refusal> {
-    guard file.isTiled else { return .failure(Refusal(text: "its strips are not cut")) }
-    if reader.isMissing(0) { return .failure(Refusal(text: "\(reader.name(0)) is missing", isDamage: true)) }
+  ) -> Result<JPEGHeader.MCU, ValidationError> {
+    guard file.isTiled else { return .failure(ValidationError(text: "its strips are not cut")) }
+    if reader.isMissing(0) { return .failure(ValidationError(text: "\(reader.name(0)) is missing", isDamage: true)) }
     let first: JPEGHeader
     do throws(BuildError) {
       guard let header = JPEGHeader(UnsafeRawBufferPointer(try reader.completeJPEG(0))) else {
-        return .failure(Refusal(text: "its first tile is not a usual JPEG"))
+        return .failure(ValidationError(text: "its first tile is not a usual JPEG"))
       }
       first = header
-    } catch { return .failure(Refusal(text: error.reason, isDamage: true)) }
-    if let text = obstacle(first) { return .failure(Refusal(text: text)) }
+    } catch { return .failure(ValidationError(text: error.reason, isDamage: true)) }
+    if let text = obstacle(first) { return .failure(ValidationError(text: text)) }
     guard let mcu = first.mcu, file.unitWidth % mcu.width == 0, file.unitHeight % mcu.height == 0 else {
-      return .failure(Refusal(text: "its chroma is of an unusual resolution"))
+      return .failure(ValidationError(text: "its chroma is of an unusual resolution"))
     }
     guard let start = reader.start(ofUnit: 0, count: usualStart), let length = JPEGHeader.length(start) else {
-      return .failure(Refusal(text: "its first tile has an unusual header"))
+      return .failure(ValidationError(text: "its first tile has an unusual header"))
     }
     let usual = start[..<length]
     let isCropped = { (start: [UInt8]) in
       JPEGHeader.size(start).map { $0.width < file.unitWidth || $0.height < file.unitHeight } ?? false
     }
-    if isCropped(start) { return .failure(Refusal(text: "\(reader.name(0)) is cropped at the image's edge")) }
+    if isCropped(start) { return .failure(ValidationError(text: "\(reader.name(0)) is cropped at the image's edge")) }
     for unit in 1..<max(1, file.columns * file.rows) {
       guard let start = reader.start(ofUnit: unit, count: length) else {
-        return .failure(Refusal(text: "\(reader.name(unit)) is missing", isDamage: true))
+        return .failure(ValidationError(text: "\(reader.name(unit)) is missing", isDamage: true))
       }
       if start.elementsEqual(usual) { continue }
       do throws(BuildError) {
         let header = JPEGHeader(UnsafeRawBufferPointer(try reader.completeJPEG(unit)))
         if isCropped(start) {
-          return .failure(Refusal(text: "\(reader.name(unit)) is cropped at the image's edge"))
+          return .failure(ValidationError(text: "\(reader.name(unit)) is cropped at the image's edge"))
         }
         if let text = difference(of: header, from: first) {
-          return .failure(Refusal(text: "\(reader.name(unit)) has \(text)"))
+          return .failure(ValidationError(text: "\(reader.name(unit)) has \(text)"))
         }
-      } catch { return .failure(Refusal(text: error.reason, isDamage: true)) }
+      } catch { return .failure(ValidationError(text: error.reason, isDamage: true)) }
     }
     return .success(mcu)
   }

@@ -150,7 +150,7 @@ extension ServerConfiguration.PageSettings {
         Output.oneLine(text), for: arguments.spelled("provider"),
         expected: "'NAME <https://…>', or a file with an IIIF Agent in JSON")
     }
-    do throws(Provider.Refusal) { return try Provider(json: Array(file)) } catch {
+    do throws(Provider.ValidationError) { return try Provider(json: Array(file)) } catch {
       throw .outside("\(arguments.spelled("provider")) \(Output.oneLine(text))", error.description)
     }
   }
