@@ -17,9 +17,9 @@ extension UploadProcessor {
       let file = try vault.spool.unsealed()
       path = file.path
       let digest = try SourceInspection.digest(path: path)
-      if upload.state.image == nil, let twin = try duplicate(ofFileAt: path, digest, in: library.library) {
-        try keep(path, of: upload, digest, twin.id, in: space)
-        return uploads.end(upload, .done, image: twin.id, isDuplicate: true)
+      if upload.state.image == nil, let match = try duplicate(ofFileAt: path, digest, in: library.library) {
+        try keep(path, of: upload, digest, match.id, in: space)
+        return uploads.end(upload, .done, image: match.id, isDuplicate: true)
       }
       try check(path, of: upload)
       let builder = builder(into: space) { [stopping] in stopping.isSet || upload.state.isCancelled }

@@ -132,10 +132,10 @@ package final class UploadProcessor: @unchecked Sendable {
     do {
       let digest = try SourceInspection.digest(path: path)
       // Again after a crash it is the picture that was begun.
-      if upload.state.image == nil, let twin = try duplicate(ofFileAt: path, digest, in: library) {
+      if upload.state.image == nil, let match = try duplicate(ofFileAt: path, digest, in: library) {
         // Earlier versions did not keep every original.
-        if twin.record.isUploaded == true { try keepOriginal(of: upload, twin.id, digest, twin.record) }
-        return uploads.end(upload, .done, image: twin.id, isDuplicate: true)
+        if match.record.isUploaded == true { try keepOriginal(of: upload, match.id, digest, match.record) }
+        return uploads.end(upload, .done, image: match.id, isDuplicate: true)
       }
       try check(path, of: upload)
       let builder = builder { [stopping] in stopping.isSet || upload.state.isCancelled }
