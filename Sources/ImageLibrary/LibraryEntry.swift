@@ -12,11 +12,11 @@ package final class LibraryEntry: Sendable {
   package let identity: FileIdentity
   package let sidecar: SidecarFile?
   /// The metadata of the image, read at the first request.
-  private struct Words {
+  private struct MetadataState {
     /// In memory of its own, since most are never asked for.
     final class Read: Sendable {
-      let words: ImageMetadata
-      init(_ words: ImageMetadata) { self.words = words }
+      let metadata: ImageMetadata
+      init(_ metadata: ImageMetadata) { self.metadata = metadata }
     }
     var read: Read?
     /// The number of failed reads in a row, and the time of the next.
@@ -25,7 +25,7 @@ package final class LibraryEntry: Sendable {
 
     var isWaiting: Bool { notBefore.map { .now < $0 } ?? false }
   }
-  private let words = Mutex(Words())
+  private let state = Mutex(MetadataState())
   /// Held while they are read: whoever asks meanwhile waits for the same answer.
   private let reading = Mutex<Void>(())
   /// The sidecar's bytes; nil where there is none, or it cannot be read.
@@ -60,7 +60,7 @@ package final class LibraryEntry: Sendable {
     opener = image.open
     self.identity = identity
     self.sidecar = sidecar
-    if let words = image.sidecar { readSidecar = words.read } else { readSidecar = { nil } }
+    if let reader = image.sidecar { readSidecar = reader.read } else { readSidecar = { nil } }
     isPrivate = true
     hasSidecar = sidecar != nil
   }
@@ -85,39 +85,39 @@ package final class LibraryEntry: Sendable {
   /// - Parameter mayWait: whether to wait for metadata that are not in memory.
   package func catalogEntry(_ archive: TileArchive, mayWait: Bool = true) -> CatalogEntry {
     var entry = CatalogEntry(id: id, stamp: stamp, archive: archive)
-    if mayWait || isQuick, let words = try? metadata(archive) {
-      entry.metadata = words
+    if mayWait || isQuick, let read = try? metadata(archive) {
+      entry.metadata = read
     } else {
       entry.stamp = .unset
     }
     return entry
   }
 
-  /// Whether `metadata` answers at once, be it that the words is not available at present.
-  package var isQuick: Bool { !hasSidecar || words.withLock { $0.read != nil || $0.isWaiting } }
+  /// Whether `metadata` returns at once, also if it cannot read the sidecar now.
+  package var isQuick: Bool { !hasSidecar || state.withLock { $0.read != nil || $0.isWaiting } }
 
-  /// Whether the words could not be read, and it is too early to try again.
-  package var isWaiting: Bool { words.withLock { $0.isWaiting } }
+  /// Whether the last read failed, and it is too early for the next.
+  package var isWaiting: Bool { state.withLock { $0.isWaiting } }
 
   /// Returns the metadata of the sidecar, or else of the archive. A damaged sidecar is ignored.
   package func metadata(_ archive: TileArchive) throws(MetadataUnavailable) -> ImageMetadata {
     guard hasSidecar else { return archive.metadata }
-    if let read = words.withLock({ $0.read }) { return read.words }
+    if let read = state.withLock({ $0.read }) { return read.metadata }
     let result: Result<ImageMetadata, MetadataUnavailable> = reading.withLock { _ in
-      let known = words.withLock { $0 }
-      if let read = known.read { return .success(read.words) }
+      let known = state.withLock { $0 }
+      if let read = known.read { return .success(read.metadata) }
       if known.isWaiting { return .failure(MetadataUnavailable()) }
       do throws(MetadataUnavailable) {
         var read = archive.metadata
         if let bytes = readSidecar(), let sidecar = try Sidecar(bytes, isPrivate: isPrivate) {
           read = sidecar.applied(to: read)
         }
-        words.withLock { [read] in $0.read = Words.Read(read) }
+        state.withLock { [read] in $0.read = MetadataState.Read(read) }
         return .success(read)
       } catch {
-        words.withLock { words in
-          words.notBefore = .now + .seconds(min(64, 2 << words.failures))
-          words.failures = min(words.failures + 1, 6)
+        state.withLock { state in
+          state.notBefore = .now + .seconds(min(64, 2 << state.failures))
+          state.failures = min(state.failures + 1, 6)
         }
         return .failure(error)
       }

@@ -21,6 +21,12 @@ final class UploadHistory: Sendable {
     let time: Int
     private(set) var metadata: String?
 
+    private enum CodingKeys: String, CodingKey {
+      case id, name, folder, length, stage, image, duplicate, reason, time, metadata
+      /// The name in files of all versions.
+      case errorCode = "fault"
+    }
+
     /// The same with no more than is kept.
     var bounded: Line {
       var line = self
