@@ -95,14 +95,14 @@ extension Catalog {
   package struct BookMetadata: Sendable {
     package let id: ImageID
     /// Differs with every version of what says so; 0 where nothing does.
-    package let stamp: Int
+    package let fileVersion: Int
     package let metadata: ImageMetadata
     /// The name or the number of the cover page; nil for the first page.
     package let cover: String?
 
-    package init(id: ImageID, stamp: Int, metadata: ImageMetadata, cover: String?) {
+    package init(id: ImageID, fileVersion: Int, metadata: ImageMetadata, cover: String?) {
       self.id = id
-      self.stamp = stamp
+      self.fileVersion = fileVersion
       self.metadata = metadata
       self.cover = cover
     }
@@ -110,10 +110,10 @@ extension Catalog {
 
   /// All books, with the stamps of what was last said of them.
   package func bookStamps() throws(StorageError) -> [ImageID: Int] {
-    let stamps = try rows(
+    let fileVersions = try rows(
       "SELECT item, book.stamp FROM image LEFT JOIN book ON book.id = item WHERE image.pages IS NOT NULL"
     ) { row in row.id(0).map { ($0, row.integer(1)) } }
-    return Dictionary(stamps) { $1 }
+    return Dictionary(fileVersions) { $1 }
   }
 
   /// Takes in what is said of books.
@@ -128,7 +128,7 @@ extension Catalog {
         books.map { book in
           let search = book.metadata.isEmpty ? SQLValue.null : .metadata(SearchTerms.text(of: book.id, book.metadata))
           return [
-            .text(book.id.text), .integer(book.stamp), SQLValue(book.metadata.title),
+            .text(book.id.text), .integer(book.fileVersion), SQLValue(book.metadata.title),
             SQLValue(CatalogSchema.sortable(book.metadata.date)), search,
             SQLValue(book.cover),
           ]

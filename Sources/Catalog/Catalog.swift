@@ -102,12 +102,12 @@ package final class Catalog: Sendable {
   }
 
   /// Gives every id (UTF-8, valid during the call) with its archive's stamp.
-  package func forEachStamp(_ body: (UnsafeRawBufferPointer, FileStamp) -> Void) throws(StorageError) {
+  package func forEachFileVersion(_ body: (UnsafeRawBufferPointer, FileVersion) -> Void) throws(StorageError) {
     try read { (connection) throws(SQLError) in
       try connection.run("SELECT id, inode, bytes, modified, sidecar FROM image") { row in
         body(
           row.bytes(0),
-          FileStamp(
+          FileVersion(
             inode: row.integer(1), size: row.integer(2), modified: row.integer(3), sidecar: row.integer(4)))
       }
     }

@@ -6,7 +6,7 @@ package import ZigguratFiles
 /// The entry of one image in a library's listing, which needs no archive.
 package struct CatalogEntry: Hashable, Sendable {
   package var id: ImageID
-  package var stamp: FileStamp
+  package var fileVersion: FileVersion
   /// The pyramid; nil if the archive could not be read. Nothing else is known then.
   package var pyramid: Pyramid?
   /// The tiles' ending.
@@ -30,9 +30,9 @@ package struct CatalogEntry: Hashable, Sendable {
   /// The digest of the source's content, as in the build record. It finds duplicates.
   package var sourceDigest: String?
 
-  package init(id: ImageID, stamp: FileStamp, archive: TileArchive) {
+  package init(id: ImageID, fileVersion: FileVersion, archive: TileArchive) {
     self.id = id
-    self.stamp = stamp
+    self.fileVersion = fileVersion
     pyramid = archive.pyramid
     format = archive.format.fileExtension
     generation = archive.generation
@@ -52,9 +52,9 @@ package struct CatalogEntry: Hashable, Sendable {
   }
 
   /// Creates the entry of an archive that cannot be read, so that it is not opened again and again.
-  package init(unreadable id: ImageID, stamp: FileStamp) {
+  package init(unreadable id: ImageID, fileVersion: FileVersion) {
     self.id = id
-    self.stamp = stamp
+    self.fileVersion = fileVersion
     pyramid = nil
     format = ""
     generation = 0
@@ -62,7 +62,7 @@ package struct CatalogEntry: Hashable, Sendable {
   }
 
   /// Whether the sidecar's words are missing, since they could not be read: it has no stamp then.
-  package var isWordless: Bool { stamp == .unset }
+  package var isWordless: Bool { fileVersion == .unset }
 
   /// The data of a book that its first page has.
   package struct Cover: Hashable, Sendable {
@@ -94,7 +94,7 @@ package struct CatalogEntry: Hashable, Sendable {
 }
 
 /// The version of an archive and its sidecar, as far as it lasts beyond a restart of the machine.
-package struct FileStamp: Hashable, Sendable {
+package struct FileVersion: Hashable, Sendable {
   package let inode: UInt64
   package let size: Int
   package let modifiedNanoseconds: Int
@@ -113,10 +113,10 @@ package struct FileStamp: Hashable, Sendable {
   }
 
   /// No archive's: what has it in the catalog is read again.
-  package static let unset = FileStamp(inode: 0, size: -1, modified: 0, sidecar: 0)
+  package static let unset = FileVersion(inode: 0, size: -1, modified: 0, sidecar: 0)
 
   /// The stamp of an archive that could not be read for want of permission: it is read again, too.
-  package static let refused = FileStamp(inode: 0, size: -2, modified: 0, sidecar: 0)
+  package static let refused = FileVersion(inode: 0, size: -2, modified: 0, sidecar: 0)
 
   init(inode: Int, size: Int, modified: Int, sidecar: Int) {
     self.inode = UInt64(bitPattern: Int64(inode))

@@ -34,14 +34,14 @@ enum CatalogSchema {
     // Lists of strings always encode.
     let keywords = String(decoding: try! JSONEncoder().encode(m.keywords), as: UTF8.self)
     return [
-      .text(entry.id.text), .integer(Int(truncatingIfNeeded: entry.stamp.inode)), .integer(entry.stamp.size),
-      .integer(entry.stamp.modifiedNanoseconds), SQLValue(pyramid?.imageSize.width),
+      .text(entry.id.text), .integer(Int(truncatingIfNeeded: entry.fileVersion.inode)), .integer(entry.fileVersion.size),
+      .integer(entry.fileVersion.modifiedNanoseconds), SQLValue(pyramid?.imageSize.width),
       SQLValue(pyramid?.imageSize.height), SQLValue(pyramid?.tileSize),
       SQLValue(pyramid?.overlap), .text(entry.format),
       .integer(Int(truncatingIfNeeded: entry.generation)), SQLValue(m.title), SQLValue(m.caption),
       SQLValue(m.creator), SQLValue(sortable(m.date)), SQLValue(m.place), SQLValue(m.rights),
       .text(keywords), SQLValue(entry.page), SQLValue(entry.bytes),
-      SQLValue(entry.micronsPerPixel), .integer(entry.stamp.sidecar), SQLValue(sortable(entry.sourceDigest)),
+      SQLValue(entry.micronsPerPixel), .integer(entry.fileVersion.sidecar), SQLValue(sortable(entry.sourceDigest)),
       SQLValue(furtherWords(m)), SQLValue(entry.book?.text), SQLValue(entry.label),
       // What a cover tells of its book is known once all of its pages are written.
       .null, .null, entry.isMoving ? .integer(1) : .null, .text(entry.item.text),
@@ -70,9 +70,9 @@ enum CatalogSchema {
   /// The entry of a row with `columns`; nil where somebody has written one that has no image's id.
   static func entry(_ row: any SQLRow) -> CatalogEntry? {
     guard let id = row.id(0) else { return nil }
-    let stamp = FileStamp(
+    let fileVersion = FileVersion(
       inode: row.integer(1), size: row.integer(2), modified: row.integer(3), sidecar: row.integer(20))
-    var entry = CatalogEntry(unreadable: id, stamp: stamp)
+    var entry = CatalogEntry(unreadable: id, fileVersion: fileVersion)
     entry.pyramid = PixelSize(width: row.integer(4), height: row.integer(5)).flatMap {
       Pyramid(imageSize: $0, tileSize: row.integer(6), overlap: row.integer(7))
     }

@@ -78,17 +78,17 @@ package final class LibraryEntry: Sendable {
     hasSidecar = xmp != nil
   }
 
-  package var stamp: FileStamp { FileStamp(identity, sidecar: sidecar?.identity) }
+  package var fileVersion: FileVersion { FileVersion(identity, sidecar: sidecar?.identity) }
 
   /// Returns the image's entry for the catalog. If the sidecar cannot be read now, the entry has neither its metadata nor a
   /// stamp, so that it is read again.
   /// - Parameter mayWait: whether to wait for metadata that are not in memory.
   package func catalogEntry(_ archive: TileArchive, mayWait: Bool = true) -> CatalogEntry {
-    var entry = CatalogEntry(id: id, stamp: stamp, archive: archive)
+    var entry = CatalogEntry(id: id, fileVersion: fileVersion, archive: archive)
     if mayWait || isQuick, let read = try? metadata(archive) {
       entry.metadata = read
     } else {
-      entry.stamp = .unset
+      entry.fileVersion = .unset
     }
     return entry
   }

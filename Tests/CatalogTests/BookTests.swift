@@ -44,7 +44,7 @@ import ZigguratTestSupport
     #expect(try items(catalog) == ["b b/10 2 -", "b-a b-a "])
     #expect(try catalog.cover(ofBook: "b")?.id == "b/10" && catalog.cover(ofBook: "c") == nil)
     // A page that cannot be read any more is none.
-    try catalog.update([CatalogEntry(unreadable: "b/10", stamp: .unset)], removing: [])
+    try catalog.update([CatalogEntry(unreadable: "b/10", fileVersion: .unset)], removing: [])
     #expect(try items(catalog) == ["b b/11 1 Index", "b-a b-a "])
     #expect(
       try catalog.itemCount(in: nil) == 2
@@ -68,7 +68,7 @@ import ZigguratTestSupport
       var entry = CatalogTests.entry(
         ImageID(name)!, ImageMetadata(title: random.pick(["quay", "harbour", "quay"])))
       if let book = entry.id.folder, random.below(3) > 0 { entry.book = book }
-      if random.below(9) == 0 { entry = CatalogEntry(unreadable: entry.id, stamp: entry.stamp) }
+      if random.below(9) == 0 { entry = CatalogEntry(unreadable: entry.id, fileVersion: entry.fileVersion) }
       entries[entry.id] = entry
     }
     // In another order, some twice, some gone again.

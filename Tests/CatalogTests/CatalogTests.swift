@@ -17,7 +17,7 @@ import ZigguratTestSupport
   static func entry(_ id: ImageID, _ metadata: ImageMetadata = ImageMetadata(), inode: Int = 1)
     -> CatalogEntry
   {
-    var entry = CatalogEntry(unreadable: id, stamp: FileStamp(inode: inode, size: 2, modified: 3, sidecar: 4))
+    var entry = CatalogEntry(unreadable: id, fileVersion: FileVersion(inode: inode, size: 2, modified: 3, sidecar: 4))
     entry.pyramid = Pyramid(imageSize: PixelSize(width: 300, height: 200)!, tileSize: 256)
     (entry.format, entry.generation, entry.metadata, entry.bytes) = ("jpg", .max - 1, metadata, 999)
     return entry
@@ -36,7 +36,7 @@ import ZigguratTestSupport
     (entry.book, entry.label) = ("some/image", "ii")
     entry.cover = CatalogEntry.Cover(pages: 1, title: "Tïtle")
     let catalog = try open(kind)
-    try catalog.update([entry, CatalogEntry(unreadable: "broken", stamp: entry.stamp)], removing: [])
+    try catalog.update([entry, CatalogEntry(unreadable: "broken", fileVersion: entry.fileVersion)], removing: [])
     #expect(try catalog.entries(["some/image/2", "none"]) == [entry])
     entry.metadata.titles = ["de": "Titel"]
     (entry.metadata.creators, entry.metadata.license) = (["A", "B"], "https://example.org/by")
@@ -60,7 +60,7 @@ import ZigguratTestSupport
     try catalog.update([Self.entry("one", ImageMetadata(title: "Quay"), inode: 9)], removing: [])
     #expect(try found(catalog, "harbour").isEmpty)
     #expect(try found(catalog, "quay") == ["one"])
-    #expect(try catalog.entries(["one"]).map(\.stamp.inode) == [9])
+    #expect(try catalog.entries(["one"]).map(\.fileVersion.inode) == [9])
     try catalog.update([], removing: ["one", "never"])
     #expect(try found(catalog, "quay").isEmpty)
     #expect(try found(catalog, "two") == ["two"])
@@ -146,7 +146,7 @@ import ZigguratTestSupport
     #expect(try catalog.items(in: nil, from: 0, limit: 10).map(\.id) == ["a"])
     // Whoever brings the catalog to what the folders hold meets it as the row has it, and removes it.
     var ids: [String] = []
-    try catalog.forEachStamp { id, _ in ids.append(String(decoding: id, as: UTF8.self)) }
+    try catalog.forEachFileVersion { id, _ in ids.append(String(decoding: id, as: UTF8.self)) }
     #expect(ids.sorted() == ["../b", "a"])
     try catalog.update([], removing: ["../b"])
     #expect(try catalog.itemCount(in: nil) == 1)
@@ -163,7 +163,7 @@ import ZigguratTestSupport
       entries[at].book = entries[at].id.folder
     }
     try catalog.update(
-      entries + [CatalogEntry(unreadable: "broken/one", stamp: entries[0].stamp)], removing: [])
+      entries + [CatalogEntry(unreadable: "broken/one", fileVersion: entries[0].fileVersion)], removing: [])
     #expect(try catalog.folders(in: nil) == ["a", "a-b", "a0", "z", "ü"])
     #expect(try catalog.folders(in: "a") == ["a/c"])
     #expect(try catalog.folders(in: "z") == ["z/y"])

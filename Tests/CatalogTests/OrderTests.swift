@@ -27,7 +27,7 @@ import ZigguratTestSupport
       entry.metadata.date = ["1900", "1900-05", "2020-01-01", nil, nil][random.below(5)]
       let side = [100, 200, 300][random.below(3)]
       entry.pyramid = Pyramid(imageSize: PixelSize(width: side, height: 200)!, tileSize: 256)
-      entry.stamp = FileStamp(inode: number, size: 2, modified: random.below(5), sidecar: 0)
+      entry.fileVersion = FileVersion(inode: number, size: 2, modified: random.below(5), sidecar: 0)
       if random.below(3) == 0 {
         let book = ImageID("f/book\(random.below(3))")
         entry.id = ImageID("\(book)/\(number)")

@@ -85,7 +85,7 @@ import ZigguratTestSupport
     let catalog = try open()
     func came(_ id: ImageID, _ generation: UInt64) throws {
       var entry = CatalogTests.entry(id)
-      (entry.generation, entry.stamp) = (generation, FileStamp(inode: 1, size: 1, modified: 0, sidecar: 1))
+      (entry.generation, entry.fileVersion) = (generation, FileVersion(inode: 1, size: 1, modified: 0, sidecar: 1))
       var change = ArchiveChange()
       (change.entries, change.archives) = ([entry], [Self.archive(id, generation)])
       try catalog.take(change)
@@ -97,7 +97,7 @@ import ZigguratTestSupport
     #expect(try listed() == ["a", "c", "b"])
     var edited = CatalogTests.entry("b")
     (edited.generation, edited.metadata.title) = (1, "new")
-    edited.stamp = FileStamp(inode: 1, size: 1, modified: 0, sidecar: 2)
+    edited.fileVersion = FileVersion(inode: 1, size: 1, modified: 0, sidecar: 2)
     #expect(try catalog.write(sidecar: Array("<x/>".utf8), of: edited, after: 0))
     // What is there already comes no second time.
     var again = ArchiveChange()
@@ -113,7 +113,7 @@ import ZigguratTestSupport
     // What was deleted and is brought back came when it did.
     #expect(try catalog.delete(["c"], as: "1", at: 1) == ["c"])
     var back = CatalogTests.entry("c")
-    (back.generation, back.stamp) = (2, edited.stamp)
+    (back.generation, back.fileVersion) = (2, edited.fileVersion)
     #expect(try catalog.restore([back], from: "1") == ["c"])
     #expect(try listed() == ["a", "c", "b"])
   }

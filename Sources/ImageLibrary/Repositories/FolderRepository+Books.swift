@@ -28,13 +28,13 @@ extension FolderRepository {
   package func updateBooks() throws(StorageError) {
     hasNewsOfBooks.withLock { $0 = false }
     var changed: [Catalog.BookMetadata] = []
-    for (book, stamp) in try catalog.bookStamps() {
+    for (book, fileVersion) in try catalog.bookStamps() {
       let file = SidecarFile(path: FolderStore.bookFile(of: book, in: root))
-      let now = file.map { FileStamp($0.identity, sidecar: $0.identity).sidecar } ?? 0
-      guard now != stamp else { continue }
+      let now = file.map { FileVersion($0.identity, sidecar: $0.identity).sidecar } ?? 0
+      guard now != fileVersion else { continue }
       let said = file == nil ? nil : description(ofBook: book)
       changed.append(
-        Catalog.BookMetadata(id: book, stamp: now, metadata: said?.metadata ?? ImageMetadata(), cover: said?.cover))
+        Catalog.BookMetadata(id: book, fileVersion: now, metadata: said?.metadata ?? ImageMetadata(), cover: said?.cover))
     }
     try catalog.describe(changed)
   }

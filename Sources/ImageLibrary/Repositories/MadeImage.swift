@@ -32,6 +32,6 @@ extension TableRepository {
     if refresh() { try updateCatalog() }
     let table = current
     return [MadeImage](
-      try catalog.entries(madeFrom: digest).filter { table.entry($0.id)?.stamp == $0.stamp })
+      try catalog.entries(madeFrom: digest).filter { table.entry($0.id)?.fileVersion == $0.fileVersion })
   }
 }

@@ -62,13 +62,13 @@ extension TableRepository {
     // As the rows have them: a catalog may be a stranger's.
     var gone: [String] = []
     let needsReading = needsReading()
-    try catalog.forEachStamp { id, stamp in
+    try catalog.forEachFileVersion { id, fileVersion in
       guard let number = table.index(id) else {
         gone.append(String(decoding: id, as: UTF8.self))
         return
       }
       let entry = table.entries[number]
-      isKnown[number] = !readsAll && stamp == entry.stamp && !needsReading(entry)
+      isKnown[number] = !readsAll && fileVersion == entry.fileVersion && !needsReading(entry)
     }
     var read = 0
     var batch: [CatalogEntry] = []
@@ -101,7 +101,7 @@ extension TableRepository {
 
   /// Permissions change without a change of the file: its archive is read again with the next update.
   private static func unreadable(_ entry: LibraryEntry, _ error: StorageError) -> CatalogEntry {
-    CatalogEntry(unreadable: entry.id, stamp: error.isOfPermissions ? .refused : entry.stamp)
+    CatalogEntry(unreadable: entry.id, fileVersion: error.isOfPermissions ? .refused : entry.fileVersion)
   }
 
   private func countUnreadable() throws(StorageError) {

@@ -25,7 +25,7 @@ extension TableRepository {
     var policy = MetadataReadPolicy(failures: 1)
     return entries.compactMap { known in
       guard let entry = table.entry(known.id) else { return nil }
-      guard known.stamp != entry.stamp else { return known }
+      guard known.fileVersion != entry.fileVersion else { return known }
       return (try? open.archive(entry)).map { archive in
         var fresh = policy.catalogEntry(entry, archive)
         fresh.cover = known.cover
@@ -70,10 +70,10 @@ extension TableRepository {
     let byID = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
     var policy = MetadataReadPolicy(failures: 1)
     return table.entries[range].map { entry -> CatalogEntry in
-      let stamp = entry.stamp
-      if let known = byID[entry.id], known.stamp == stamp { return known }
+      let fileVersion = entry.fileVersion
+      if let known = byID[entry.id], known.fileVersion == fileVersion { return known }
       guard let archive = try? open.archive(entry) else {
-        return CatalogEntry(unreadable: entry.id, stamp: stamp)
+        return CatalogEntry(unreadable: entry.id, fileVersion: fileVersion)
       }
       return policy.catalogEntry(entry, archive)
     }

@@ -157,7 +157,7 @@ enum VerifyCommand: Command {
     guard Catalog.exists(in: library) else { return [] }
     let deleted = Set(TrashFolder(library: library).deletions(since: .min).flatMap(\.images))
     var missing: [String] = []
-    try Catalog(library: library, isReadOnly: true).forEachStamp { id, _ in
+    try Catalog(library: library, isReadOnly: true).forEachFileVersion { id, _ in
       guard let id = ImageID(String(decoding: id, as: UTF8.self)), !deleted.contains(id) else { return }
       // In a folder without permission to enter, an archive does not count as missing.
       let isThere = [".szi", ".dzi", ".zip"].contains {
