@@ -5,7 +5,7 @@ import ZigguratFiles
 
 extension TileArchive {
   /// Tiles whose files are looked at for one stamp. An event loop does it.
-  private static let stampLimit = 512
+  private static let versionLimit = 512
 
   /// Returns a stamp that distinguishes the pixels of a rectangle from earlier ones under the same generation; 0 if
   /// tiles do not change.
@@ -17,7 +17,7 @@ extension TileArchive {
     let side = pyramid.tileSize
     let (columns, rows) = (stored.width / side + 1, stored.height / side + 1)
     // Checking more files would delay other requests, so every such picture counts as a new one.
-    guard rows <= Self.stampLimit / columns else { return DispatchTime.now().uptimeNanoseconds }
+    guard rows <= Self.versionLimit / columns else { return DispatchTime.now().uptimeNanoseconds }
     for row in stored.y / side...(stored.y + stored.height - 1) / side {
       for column in stored.x / side...(stored.x + stored.width - 1) / side {
         var address = TileAddress(level: max(level, coarsestLevel), column: column, row: row)

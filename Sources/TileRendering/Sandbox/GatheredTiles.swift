@@ -10,7 +10,7 @@ final class GatheredTiles: Sendable {
     /// The tiles of the last fetch.
     var tiles: [Int: Tile] = [:]
     /// The stamps of all known tiles; nil if a tile does not exist.
-    var stamps: [Int: UInt64?] = [:]
+    var versions: [Int: UInt64?] = [:]
     /// The numbers of the tiles that will be needed, in this order.
     var wanted: ArraySlice<Int> = []
   }
@@ -34,7 +34,7 @@ final class GatheredTiles: Sendable {
 
   deinit { release() }
 
-  func expect(_ number: Int, version: UInt64?) { state.stamps[number] = .some(version) }
+  func expect(_ number: Int, version: UInt64?) { state.versions[number] = .some(version) }
 
   /// Sets the tiles that will be needed, in this order.
   func want(_ numbers: [Int]) { state.wanted = numbers[...] }
@@ -57,16 +57,16 @@ final class GatheredTiles: Sendable {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
         copy.copyBytes(from: bytes)
         state.tiles[number] = .stored(copy, version: version)
-        state.stamps[number] = .some(version)
+        state.versions[number] = .some(version)
       case .lacking:
         state.tiles[number] = .lacking
-        state.stamps[number] = .some(nil)
+        state.versions[number] = .some(nil)
       case .unreachable:
         state.tiles[number] = .unreachable
-        state.stamps[number] = .some(nil)
+        state.versions[number] = .some(nil)
       case .unreadable:
         state.tiles[number] = .unreadable
-        state.stamps[number] = .some(nil)
+        state.versions[number] = .some(nil)
       }
     }
     if asked.count > 1 { state.wanted = state.wanted.dropFirst(fetched.count) }
@@ -85,7 +85,7 @@ extension GatheredTiles: TileBacking {
   }
 
   func version(ofTile number: Int) -> UInt64? {
-    if let known = state.stamps[number] { return known }
+    if let known = state.versions[number] { return known }
     return if case .stored(_, let version) = found(number) { version } else { nil }
   }
 }

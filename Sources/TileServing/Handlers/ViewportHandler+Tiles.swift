@@ -31,7 +31,7 @@ extension ViewportHandler {
     }
     var parts: [UnsafeRawBufferPointer] = []
     parts.reserveCapacity(tiles.count)
-    var stamps: UInt64 = 0
+    var versions: UInt64 = 0
     var pending: [any Pending] = []
     for tile in tiles {
       let address = tile.address
@@ -40,7 +40,7 @@ extension ViewportHandler {
       else { return .response(failure) }
       switch archive.stored(number) {
       case .here(let bytes, let version):
-        stamps = Digest.step(stamps, version)
+        versions = Digest.step(versions, version)
         parts.append(bytes)
       case .pending(let tile): pending.append(tile)
       case .notFound: return made(tiles, json, archive, failure)
@@ -55,7 +55,7 @@ extension ViewportHandler {
     }
     // The JSON names the archive's generation in every tile's URL, so its tag stands for the tiles, too.
     var response = Response.json(json, Self.framed)
-    response["ETag"] = EntityTag(of: json, generation: archive.generation ^ stamps).text
+    response["ETag"] = EntityTag(of: json, generation: archive.generation ^ versions).text
     // The generation stands for all of it but for the image's words, which are edited.
     if answer.description == nil, cacheLifetime(of: archive) == .immutable {
       response["Cache-Control"] = lifetime(of: archive)

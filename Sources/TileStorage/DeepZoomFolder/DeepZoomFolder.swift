@@ -25,12 +25,12 @@ struct DeepZoomFolder {
     tiles = FolderTiles(
       folder: String(folder), within: enclosure!,
       fileExtension: descriptor.fileExtension, pyramid: descriptor.pyramid)
-    var stamps = [Int(truncatingIfNeeded: file.identity.inode), file.identity.modifiedNanoseconds]
+    var versions = [Int(truncatingIfNeeded: file.identity.inode), file.identity.modifiedNanoseconds]
     for level in 0..<descriptor.pyramid.levelCount {
       var status = stat()
       // A missing level is reported when one of its tiles is requested.
-      if stat("\(folder)/\(level)", &status) == 0 { stamps.append(FileIdentity(status).modifiedNanoseconds) }
+      if stat("\(folder)/\(level)", &status) == 0 { versions.append(FileIdentity(status).modifiedNanoseconds) }
     }
-    generation = stamps.withUnsafeBytes { Digest.of($0) } ^ Digest.of(file.bytes)
+    generation = versions.withUnsafeBytes { Digest.of($0) } ^ Digest.of(file.bytes)
   }
 }
