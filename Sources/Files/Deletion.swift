@@ -56,7 +56,7 @@ package protocol TrashStore: Sendable {
 
   /// Returns a place that deletes these images only if they do not change meanwhile; nil if this one does not need
   /// that.
-  func pinned(to ids: [ImageID]) throws(StorageError) -> (any TrashStore)?
+  func restricted(to ids: [ImageID]) throws(StorageError) -> (any TrashStore)?
 
   /// - Returns: the deletion, nil if nothing was deleted; and the ids that have no image or could not be deleted.
   func delete(
@@ -78,5 +78,5 @@ extension TrashStore {
 
   package func prepareToDelete(_ ids: [ImageID]) {}
 
-  package func pinned(to ids: [ImageID]) throws(StorageError) -> (any TrashStore)? { nil }
+  package func restricted(to ids: [ImageID]) throws(StorageError) -> (any TrashStore)? { nil }
 }

@@ -63,14 +63,14 @@ package final class LibraryEditor: Sendable {
       // More than once where what was asked about is another one by then.
       for _ in 0..<4 {
         // What another server has written counts.
-        let pinned = try trash.pinned(to: ids)
+        let restricted = try trash.restricted(to: ids)
         do throws(MetadataUnavailable) {
           guard try isCurrent() else { return nil }
         } catch {
           throw StorageError("delete an image", "its metadata cannot be read at present", kind: .unreachable)
         }
-        let result = try (pinned ?? trash).delete(ids)
-        if pinned == nil || result.deletion != nil { return result }
+        let result = try (restricted ?? trash).delete(ids)
+        if restricted == nil || result.deletion != nil { return result }
       }
       return nil
     }

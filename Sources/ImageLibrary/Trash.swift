@@ -32,11 +32,11 @@ package struct Trash: Sendable {
 
   /// The same trash for one deletion, which fails if the images change meanwhile; nil if it needs no such care. Takes in
   /// what others have written.
-  func pinned(to ids: [ImageID]) throws(StorageError) -> Trash? {
+  func restricted(to ids: [ImageID]) throws(StorageError) -> Trash? {
     space?.refresh()
-    guard let pinned = try place.pinned(to: ids) else { return nil }
+    guard let restricted = try place.restricted(to: ids) else { return nil }
     var trash = self
-    trash.place = pinned
+    trash.place = restricted
     return trash
   }
 

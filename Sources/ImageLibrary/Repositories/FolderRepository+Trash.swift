@@ -12,7 +12,7 @@ extension FolderRepository: TrashStore {
   }
 
   /// Takes in what others have written.
-  package func pinned(to ids: [ImageID]) throws(StorageError) -> (any TrashStore)? {
+  package func restricted(to ids: [ImageID]) throws(StorageError) -> (any TrashStore)? {
     let table = current
     let known = ids.compactMap { id in table.entry(id).map { (id, $0.path) } }
     // An error is the catalog's, or of a disk that is not mounted: `delete` refuses images of such a disk.

@@ -10,7 +10,7 @@ struct SharedTrash: TrashStore {
   /// The database's: whoever writes next may have another clock, and would remove for good what could come back still.
   func now() throws(StorageError) -> Int { try library.catalog.now() }
 
-  func pinned(to ids: [ImageID]) throws(StorageError) -> (any TrashStore)? {
+  func restricted(to ids: [ImageID]) throws(StorageError) -> (any TrashStore)? {
     guard ids.count == 1, let known = try library.rows.fresh(ids[0]) else { return nil }
     return SharedTrash(library: library, known: known)
   }
