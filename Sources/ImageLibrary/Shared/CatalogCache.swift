@@ -134,12 +134,12 @@ final class CatalogCache: Sendable {
 
   /// Begins to look up those of the images that are not in memory; nil if there is nothing to look up.
   /// - Parameter isAnew: whether a look-up that has begun does not count.
-  func lookup(of ids: [ImageID], generation: UInt64?, isAnew: Bool = false) -> (any Pending)? {
+  func lookup(of ids: [ImageID], generation: UInt64?, isNew: Bool = false) -> (any Pending)? {
     let lookup = state.withLock { state -> Future<Void>? in
       var lookup: Future<Void>?
       for id in ids {
         guard case .notAsked = id.withBytes({ state.cache.find($0, generation) }) else { continue }
-        if let current = state.current, current.ids.contains(id), generation == nil, !isAnew {
+        if let current = state.current, current.ids.contains(id), generation == nil, !isNew {
           lookup = lookup ?? current.lookup
           continue
         }
@@ -159,7 +159,7 @@ final class CatalogCache: Sendable {
     // More than once where all was forgotten in between.
     for _ in 0..<4 {
       forget([id])
-      lookup(of: [id], generation: nil, isAnew: true)?.wait()
+      lookup(of: [id], generation: nil, isNew: true)?.wait()
       let finding = arrived(id, nil)
       switch finding {
       case .known(let known, _): if known.asked >= start { return known }
