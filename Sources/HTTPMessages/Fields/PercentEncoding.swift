@@ -55,7 +55,7 @@ package enum PercentEncoding {
   }
 
   /// Escapes the bytes of a received path or query that are invalid in a URI (RFC 3986, appendix A); escapes stay.
-  package static func mended(_ text: some Sequence<UInt8>) -> String {
+  package static func repaired(_ text: some Sequence<UInt8>) -> String {
     let others = Array("%:/?#[]@!$&'()*+,;=".utf8)
     return text.map { byte in
       let character = String(UnicodeScalar(byte))

@@ -16,7 +16,7 @@ package struct LibraryBuilder: Sendable {
   /// Leaves archives as they are that another version of the program built from the same source with the same options.
   package var keepsOld = false
   /// Builds these images alone; nil for all.
-  package var mending: RebuildList?
+  package var rebuildList: RebuildList?
   /// The images of which new sources may be the renamed ones; nil if they are not looked for.
   package var gone: MissingImages?
   /// The sources that own the images of the library; nil if all images are this build's.
@@ -135,13 +135,13 @@ package struct LibraryBuilder: Sendable {
       return work
     }
     if let known = failures?.failure(of: source, digest: digest), !force { throw known }
-    if let mending {
-      guard mending.isOf(source.id, digest) else {
+    if let rebuildList {
+      guard rebuildList.isOf(source.id, digest) else {
         throw BuildError(source.path, "has changed since its archive was built: a build takes the change in")
       }
       work.metadata = try metadata(beside, pixelDigest, contents)
       // Otherwise one of its pages or associated images is.
-      if !mending.asksFor(source.id), record(of: source)?.sourceDigest == digest {
+      if !rebuildList.asksFor(source.id), record(of: source)?.sourceDigest == digest {
         work.outcome = .unchanged(nil)
       }
       return work
@@ -224,7 +224,7 @@ package struct LibraryBuilder: Sendable {
   /// Returns the result if no tiles have to be made; nil if they have to.
   /// - Parameter page: of a source of several pages, counted from 1.
   func settled(_ source: SourceScan.Source, _ work: PictureJob, page: Int? = nil) -> Outcome? {
-    if let mending { return mending.asksFor(source.id) ? nil : .unchanged(nil) }
+    if let rebuildList { return rebuildList.asksFor(source.id) ? nil : .unchanged(nil) }
     var former: ImageID?
     do throws(StorageError) { former = try moved(source, work, page: page) } catch {
       return .failed(BuildError(source.path, error))
@@ -273,7 +273,7 @@ package struct LibraryBuilder: Sendable {
 
   /// Stores the description of a source of several pages. The metadata beside the source precede the source's own.
   private func keep(_ book: BookDescription?, of work: PictureJob) throws(BuildError) {
-    if isDryRun || mending != nil { return }
+    if isDryRun || rebuildList != nil { return }
     // A file that does not describe itself as a book is described by its sidecar.
     var book = book ?? BookDescription()
     book.metadata = work.metadata.effective(book.metadata)

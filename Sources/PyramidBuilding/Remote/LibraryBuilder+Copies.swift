@@ -29,7 +29,7 @@ extension LibraryBuilder {
         local.sidecar?.address = sidecar.path
         files.append(metadata)
       }
-      if !always, let digest = ledger?.digest(of: file), !force, mending == nil,
+      if !always, let digest = ledger?.digest(of: file), !force, rebuildList == nil,
         gone?.former(of: source.id) == nil,
         let record = record(of: source), record.sourceDigest == digest, record.folio == source.folio,
         record.sidecarDigest == (try SourceSidecar(of: local))?.digest

@@ -27,8 +27,8 @@ struct WriterRedirect: Sendable {
     guard isURL else { return .unknownWriter }
     let query = call.request.query
     let target =
-      url + PercentEncoding.mended(call.request.rawPath)
-      + (query.isEmpty ? "" : "?\(PercentEncoding.mended(query))")
+      url + PercentEncoding.repaired(call.request.rawPath)
+      + (query.isEmpty ? "" : "?\(PercentEncoding.repaired(query))")
     var response = Response.text(
       307, "changes are accepted at \(url); many clients send no token there (curl: --location-trusted)")
     response["Location"] = target

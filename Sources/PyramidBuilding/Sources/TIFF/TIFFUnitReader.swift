@@ -25,7 +25,7 @@ final class TIFFUnitReader {
   }
 
   /// Whether pixels were all there; damage inside a JPEG is mended as libjpeg can.
-  enum Soundness { case sound, mended }
+  enum Soundness { case sound, repaired }
 
   /// Gray or RGB pixels of a unit, all its columns and rows. A last strip may have as many rows as the others.
   func decode(
@@ -257,7 +257,7 @@ final class TIFFUnitReader {
     file.log.add(
       isOfPixels ? .error : .warning,
       "the TIFF file \(isOfPixels ? "is damaged" : "has flaws"): \(name(unit)): \(warning)")
-    return .mended
+    return .repaired
   }
 
   private func refused(_ unit: Int) -> BuildError {

@@ -88,8 +88,8 @@ enum BuildCommand: Command {
     if isPrivate, ObjectLibrary.isMeant(by: library) {
       throw .conflict("--space", "a library in an object store")
     }
-    let mending = try Self.mending(arguments)
-    if mending != nil, prunes != .nothing || watches || isPrivate {
+    let rebuildList = try Self.rebuildList(arguments)
+    if rebuildList != nil, prunes != .nothing || watches || isPrivate {
       throw .conflict(arguments.spelled("only"), "--prune, --watch and --space")
     }
     let planned = try PlannedBuild(arguments, isDryRun: isDryRun)
@@ -126,7 +126,7 @@ enum BuildCommand: Command {
 
     builder.pdfPassword = pdfPassword
     builder.onIgnored = { Output.note(Output.oneLine($0.description)) }
-    builder.mending = mending
+    builder.rebuildList = rebuildList
     builder.keepsOld = try arguments.flag("keep-outdated")
     if builder.keepsOld, force { throw .conflict(arguments.spelled("keep-outdated"), "--force") }
     SignalHandler.listen()
@@ -177,7 +177,7 @@ enum BuildCommand: Command {
   }
 
   /// Returns the images that `verify --repair` requests.
-  private static func mending(_ arguments: Arguments) throws(UsageError) -> RebuildList? {
+  private static func rebuildList(_ arguments: Arguments) throws(UsageError) -> RebuildList? {
     guard let file = arguments.string("only") else { return nil }
     let data =
       file == "-"

@@ -47,7 +47,7 @@ extension BuildRun {
   mutating func ownership(
     of sources: [SourceScan.Source], among scan: SourceScan
   ) throws(StorageError) -> ImageOwnership? {
-    guard builder.mending == nil, !sources.isEmpty || !scan.books.isEmpty else { return nil }
+    guard builder.rebuildList == nil, !sources.isEmpty || !scan.books.isEmpty else { return nil }
     let origins: any OriginStore
     if hasCatalog, builder.isDryRun || part != nil, !Catalog.exists(in: library) {
       origins = LibraryOrigins(library: library, catalog: try Catalog(inMemoryOf: library))
@@ -62,7 +62,7 @@ extension BuildRun {
 
   /// Returns the failures of earlier builds; nil if they are not recorded.
   mutating func knownFailures() -> KnownFailures? {
-    guard hasCatalog, part == nil, builder.mending == nil, !builder.isDryRun || Catalog.exists(in: library),
+    guard hasCatalog, part == nil, builder.rebuildList == nil, !builder.isDryRun || Catalog.exists(in: library),
       let catalog = (try? origins() as? LibraryOrigins)?.catalog
     else { return nil }
     return KnownFailures(
@@ -169,7 +169,7 @@ extension BuildRun {
   /// not mounted.
   private mutating func reportEmptySources(_ scan: SourceScan, _ tally: inout BuildSummary) {
     let empty = scan.roots.filter { $0.isEmpty && !$0.isMissing }
-    guard builder.mending == nil, !hasCatalog || Catalog.exists(in: library) else { return }
+    guard builder.rebuildList == nil, !hasCatalog || Catalog.exists(in: library) else { return }
     for source in empty where reportedEmpty.insert(source.root).inserted {
       guard let images = try? origins().images(from: [source.root]), !images.isEmpty else { continue }
       tally.add(
@@ -186,7 +186,7 @@ extension BuildRun {
   private mutating func reportEmptyFolders(
     _ scan: SourceScan, _ met: SeenImages, _ tally: inout BuildSummary
   ) {
-    guard builder.mending == nil, !hasCatalog || Catalog.exists(in: library) else { return }
+    guard builder.rebuildList == nil, !hasCatalog || Catalog.exists(in: library) else { return }
     let new = scan.emptyFolders.filter { !reportedEmptyFolders.contains($0.path) }
     reportedEmptyFolders = Set(scan.emptyFolders.map(\.path))
     guard !new.isEmpty,
@@ -235,7 +235,7 @@ extension BuildRun {
 
   /// Copies the descriptions of books beside their pages into the library.
   mutating func describeBooks(_ scan: SourceScan, _ tally: inout BuildSummary) {
-    guard !builder.isDryRun, builder.mending == nil else { return }
+    guard !builder.isDryRun, builder.rebuildList == nil else { return }
     if !hasCatalog {
       // Once, not in every scan.
       if reportedBooks.isEmpty, !scan.books.isEmpty {
@@ -257,7 +257,7 @@ extension BuildRun {
   /// Returns the missing images that new sources may be under another name. If a folder cannot be read, or is not
   /// mounted, no image counts as missing.
   mutating func gone(_ scan: SourceScan) -> MissingImages? {
-    guard hasCatalog, part == nil, builder.mending == nil, scan.failures.isEmpty, !SignalHandler.isAsked,
+    guard hasCatalog, part == nil, builder.rebuildList == nil, scan.failures.isEmpty, !SignalHandler.isAsked,
       !scan.roots.contains(where: \.isEmpty), !builder.isDryRun || Catalog.exists(in: library),
       let origins = (try? origins()) as? LibraryOrigins
     else { return nil }

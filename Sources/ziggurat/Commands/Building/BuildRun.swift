@@ -117,7 +117,7 @@ struct BuildRun {
     let lock = lock()
     defer { withExtendedLifetime(lock) {} }
     let scan = scanned(isFirst: true)
-    let sources = builder.mending?.sources(among: scan.sources)
+    let sources = builder.rebuildList?.sources(among: scan.sources)
     return build(sources ?? (part.map(scan.part) ?? scan).sources, of: scan, isFirst: true)
   }
 
@@ -291,7 +291,7 @@ struct BuildRun {
     prune(scan, met, &tally, isFirst)
     if !builder.isDryRun { EmptyFolders.remove(after: self.vacated, in: builder.store) }
     if !builder.isDryRun, hasCatalog, part == nil, isFirst || !tally.isEmpty {
-      if builder.mending != nil {
+      if builder.rebuildList != nil {
         CatalogUpdate.run(library, of: rebuilt)
       } else {
         CatalogUpdate.run(library)
