@@ -68,7 +68,7 @@ enum VerifyCommand: Command {
     }
     let read: Int
     var defects: Int
-    var mended: Repair.Outcome?
+    var repair: Repair.Outcome?
     if isOfSpace {
       do throws(ReportedFailure) {
         (read, defects) = try verify(
@@ -115,7 +115,7 @@ enum VerifyCommand: Command {
             buildOptions: (followsLinks ? ["--follow-links"] : [])
               + (passwordFile.map { ["--pdf-password-file", $0] } ?? []),
             missing: Set(missing))
-          mended = try repair.run(
+          repair = try repair.run(
             damaged.withLock { $0.map { String(decoding: $0, as: UTF8.self) } }.sorted())
         }
       } catch {
@@ -123,12 +123,12 @@ enum VerifyCommand: Command {
         return .someFailed
       }
     }
-    var hasKeyringFault = false
+    var hasKeyringDefect = false
     // All spaces share the keyring, and its digest is not secret.
     if let defect = PrivateSpaces(library: path).keyringDefect() {
       report(ArchiveVerifier.Defect(path: "keyring of the private spaces", what: defect))
       defects += 1
-      hasKeyringFault = true
+      hasKeyringDefect = true
     }
     if !isQuiet {
       Output.note(
@@ -136,18 +136,18 @@ enum VerifyCommand: Command {
           + (defects == 0 ? "no faults" : Output.count(defects, "fault"))
           + (damagedSources.load(ordering: .relaxed) == 0
             ? "" : ", \(damagedSources.load(ordering: .relaxed)) of damaged sources")
-          + (mended.map {
+          + (repair.map {
             ", " + Output.count($0.repaired, "archive") + " rebuilt, "
               + ($0.removed.isEmpty ? "" : "\($0.removed.count) removed from the catalog, ")
               + "\($0.left) left"
           } ?? "")
       )
     }
-    if let mended, mended.repaired + mended.removed.count == damaged.withLock({ $0.count }), !hasKeyringFault
+    if let repair, repair.repaired + repair.removed.count == damaged.withLock({ $0.count }), !hasKeyringDefect
     {
       return .success
     }
-    if let mended, mended.isTemporary { return .temporary }
+    if let repair, repair.isTemporary { return .temporary }
     return defects == 0 ? .success : .someFailed
   }
 
