@@ -28,7 +28,7 @@ package struct RequestFraming {
   package mutating func seeContentLength(_ value: UnsafeBufferPointer<UInt8>) {
     lengths += 1
     // In libmicrohttpd, 2^64 - 1 is an unknown length.
-    if ContentLengthFault(value) != nil { hasBadLength = true }
+    if ContentLengthError(value) != nil { hasBadLength = true }
   }
 
   package mutating func seeTransferEncoding(_ value: UnsafeBufferPointer<UInt8>) {
@@ -53,7 +53,7 @@ package struct RequestFraming {
 }
 
 /// The reason why a Content-Length is invalid.
-package enum ContentLengthFault: Sendable {
+package enum ContentLengthError: Sendable {
   case noNumber, tooLarge
 
   /// Returns the error of a value; nil for a number below 2^63.

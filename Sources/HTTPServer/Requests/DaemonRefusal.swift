@@ -44,7 +44,7 @@ enum DaemonRefusal {
     case 505: return .version
     default: break
     }
-    if let length = connection.header("Content-Length"), ContentLengthFault(length.bytes) != nil {
+    if let length = connection.header("Content-Length"), ContentLengthError(length.bytes) != nil {
       return .lengthNoNumber
     }
     return .unparsable
