@@ -39,8 +39,8 @@ struct ColourMarks {
       var colours = file.colours
       if colours.isStandardRGB || colours.codePoints != nil { image.setStatesWhite() }
       if !hasProfile {
-        if colours.hasProfile, image.profileFault == nil {
-          image.setProfileFault("embedded profile ignored: it is damaged, or not for such pixels")
+        if colours.hasProfile, image.profileDefect == nil {
+          image.setProfileDefect("embedded profile ignored: it is damaged, or not for such pixels")
         }
         colours.hasProfile = false
       }
@@ -117,7 +117,7 @@ extension Image {
     }
     if let defect = EmbeddedProfile.defect(of: image) {
       image.removeProfile()
-      image.setProfileFault(defect)
+      image.setProfileDefect(defect)
     }
     if let loader, ["heifload", "jp2kload", "jxlload"].contains(loader) { image.setStatesWhite() }
     let marks = ColourMarks.of(image, path: path, page: page ?? 0, heif)
@@ -223,15 +223,15 @@ extension Image {
     string(Self.unshownField).map { $0.split(separator: "\n").map(String.init) } ?? []
   }
 
-  private static let profileFaultField = "ziggurat-profile-fault"
+  private static let profileDefectField = "ziggurat-profile-fault"
 
   /// The change to the file's alpha, as a clause; nil if there was none.
   var alphaNote: String? { string(Self.alphaField) }
 
-  fileprivate func setProfileFault(_ defect: String) { setString(Self.profileFaultField, defect) }
+  fileprivate func setProfileDefect(_ defect: String) { setString(Self.profileDefectField, defect) }
 
   /// Why the file's profile was not followed, as a clause; nil if it was, or there is none.
-  var profileFault: String? { string(Self.profileFaultField) }
+  var profileDefect: String? { string(Self.profileDefectField) }
 
   /// The contents of the marks, if the image has its profile from them; nil otherwise.
   var followedMarks: String? { embeddedProfile == nil ? nil : string(ColourMarks.field) }

@@ -93,7 +93,7 @@ struct SourceRoute {
     self.reason = reason
     steps =
       picture.steps + [image.colourNote, image.alphaNote].compactMap(\.self) + source.steps
-      + (image.profileFault.map { [$0] } ?? [])
+      + (image.profileDefect.map { [$0] } ?? [])
       + (image.unfollowedMarks.map { ["taken as sRGB: no profile says what \($0) says"] } ?? [])
       + (keptProfile.map { [Self.description($0, image)] } ?? []) + (shrinking.map { [$0] } ?? [])
       + (Self.ignoresWindow(picture, image, options) ? ["--window does not apply to samples of 8 bits"] : [])
