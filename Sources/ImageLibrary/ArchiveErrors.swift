@@ -17,7 +17,7 @@ package final class ArchiveErrors: Sendable {
 
   /// - Parameter reason: what nobody but who runs the server is to read.
   package func add(_ entry: LibraryEntry, _ reason: String) {
-    guard entry.isFirstFault() else { return }
+    guard entry.isFirstError() else { return }
     versions.wrappingAdd(1, ordering: .relaxed)
     observation.notify("the archive of '\(entry.id)' cannot be read: \(reason)")
   }

@@ -126,7 +126,7 @@ package final class LibraryEntry: Sendable {
   }
 
   /// Whether this call is the first to find that the archive cannot be read.
-  package func isFirstFault() -> Bool { !isDefective.exchange(true, ordering: .relaxed) }
+  package func isFirstError() -> Bool { !isDefective.exchange(true, ordering: .relaxed) }
 
   /// The archive, which is not counted among those that are open.
   package func openOnce() throws(StorageError) -> TileArchive { try opener() }

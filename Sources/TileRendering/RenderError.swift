@@ -6,17 +6,17 @@ package struct RenderError: Error, Hashable, CustomStringConvertible {
   /// Whether the pyramid is whole, but the picture would have to be made from too much of it.
   package let isOutOfReach: Bool
   /// Whether a tile of the archive is missing or damaged.
-  package let isFault: Bool
+  package let isDamage: Bool
 
   /// Whether neither the picture nor its archive is the cause: a retry may succeed later.
   package let isTemporary: Bool
 
   init(
-    _ description: String, isOutOfReach: Bool = false, isFault: Bool = false, isTemporary: Bool = false
+    _ description: String, isOutOfReach: Bool = false, isDamage: Bool = false, isTemporary: Bool = false
   ) {
     self.description = description
     self.isOutOfReach = isOutOfReach
-    self.isFault = isFault
+    self.isDamage = isDamage
     self.isTemporary = isTemporary
   }
 

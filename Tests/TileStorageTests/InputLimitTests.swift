@@ -45,7 +45,7 @@ import ZigguratTestSupport
       let archive = try TileArchive(path: archive(folder, [(name, padded(json, to: count))]))
       let isRead = archive.buildRecord != nil || archive.metadata.title == "A"
       #expect(isRead == (count == limit))
-      #expect(archive.recordFaults.count == (count == limit ? 0 : 1), "\(archive.recordFaults)")
+      #expect(archive.recordDefects.count == (count == limit ? 0 : 1), "\(archive.recordDefects)")
       #expect(archive.tile(0) != nil)
     }
   }
@@ -76,7 +76,7 @@ import ZigguratTestSupport
     let archive = try TileArchive(path: path)
     #expect(archive.buildRecord == Self.record)
     #expect(
-      archive.metadata.isEmpty && archive.recordFaults == [ImageMetadata.entryName + " is not a valid record"]
+      archive.metadata.isEmpty && archive.recordDefects == [ImageMetadata.entryName + " is not a valid record"]
     )
     // The mapping shows what is written over the entries now.
     for name in [BuildRecord.entryName, ImageMetadata.entryName] {

@@ -236,7 +236,7 @@ struct BuildJob {
       if let file {
         byteCount = try file.publish { (archive) throws(StorageError) in
           guard archive.pyramid == plan.pyramid, archive.format == plan.format,
-            archive.recordFaults.isEmpty, let record = archive.buildRecord, isAsked(record)
+            archive.recordDefects.isEmpty, let record = archive.buildRecord, isAsked(record)
           else { throw StorageError("write \(work.source.id)", "what was built is not what was asked for") }
         }
       } else if let writer {

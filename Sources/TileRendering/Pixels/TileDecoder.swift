@@ -46,11 +46,11 @@ final class TileDecoder: Sendable {
           pixels = try Self.decode(
             bytes, as: archive.format, size: PixelSize(width: expected.width, height: expected.height)!,
             planar: planar, codec)
-        } catch { throw RenderError("\(name): \(error)", isFault: true) }
+        } catch { throw RenderError("\(name): \(error)", isDamage: true) }
       case .notFound: pixels = try missing.blank(expected, level: address.level)
       case .pending, .unreachable:
         throw RenderError("\(name) is not available at present", isTemporary: true)
-      case .here, .unreadable: throw RenderError("\(name) cannot be read from its archive", isFault: true)
+      case .here, .unreadable: throw RenderError("\(name) cannot be read from its archive", isDamage: true)
       }
     }
     cache.withLock { cache in

@@ -143,7 +143,7 @@ enum RenderMessage {
   }
 
   static func answer(_ effort: Effort, _ error: RenderError) -> [UInt8] {
-    let flags = [error.isOutOfReach, error.isFault, error.isTemporary]
+    let flags = [error.isOutOfReach, error.isDamage, error.isTemporary]
     return answer(effort, flags.map { $0 ? 1 : 0 } + error.description.utf8)
   }
 
@@ -166,6 +166,6 @@ enum RenderMessage {
     guard rest.count >= 3 else { return nil }
     let reason = String(decoding: rest.dropFirst(3), as: UTF8.self).line
     return RenderError(
-      reason, isOutOfReach: rest[0] == 1, isFault: rest[1] == 1, isTemporary: rest[2] == 1)
+      reason, isOutOfReach: rest[0] == 1, isDamage: rest[1] == 1, isTemporary: rest[2] == 1)
   }
 }

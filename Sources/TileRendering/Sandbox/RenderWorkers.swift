@@ -103,7 +103,7 @@ package final class RenderWorkers: Sendable {
         server.count(error)
         if case .cancelled = error { throw .cancelled }
         throw RenderError(
-          error.description, isFault: !error.mayBeOfOthers, isTemporary: error.mayBeOfOthers)
+          error.description, isDamage: !error.mayBeOfOthers, isTemporary: error.mayBeOfOthers)
       }
       return try answer.get()
     }

@@ -66,7 +66,7 @@ extension PictureHandler {
       key: key, cost: cost, failure: failure, mayBeKept: { !archive.isLocked },
       work: { (cancellation) throws(RenderError) in
         do throws(RenderError) { return try work(cancellation) } catch {
-          if error.isFault { library.reportDamage(in: archive, error.description) }
+          if error.isDamage { library.reportDamage(in: archive, error.description) }
           throw error
         }
       })

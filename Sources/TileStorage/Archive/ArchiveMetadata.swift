@@ -40,7 +40,7 @@ package struct ArchiveMetadata: Sendable {
     _ metadata: (BuildRecord, _ own: ImageMetadata) -> ArchiveMetadata
   ) throws(StorageError) -> Bool {
     let archive = try TileArchive(path: path, within: nil)
-    guard let record = archive.buildRecord, archive.file != nil, archive.visibleFault == nil,
+    guard let record = archive.buildRecord, archive.file != nil, archive.visibleDefect == nil,
       archive.pyramid.overlap == 0, archive.fileExtension == archive.format.fileExtension
     else { return false }
     var tiles: [(number: Int, bytes: UnsafeRawBufferPointer, crc: UInt32)] = []

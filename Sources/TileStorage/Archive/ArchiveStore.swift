@@ -186,7 +186,7 @@ package struct FolderStore: ArchiveStore {
   }
 
   package func buildRecord(ofSoundID id: ImageID) -> BuildRecord? {
-    guard let archive = try? TileArchive(path: id.archive(in: library)), archive.visibleFault == nil else {
+    guard let archive = try? TileArchive(path: id.archive(in: library)), archive.visibleDefect == nil else {
       return nil
     }
     return archive.buildRecord

@@ -59,8 +59,8 @@ extension TileArchive: CheckableArchive {
   }
 
   package var otherDefects: [String] {
-    guard backing != nil else { return recordFaults }
+    guard backing != nil else { return recordDefects }
     let empty = (coarsestLevel..<pyramid.levelCount).filter { !hasTiles(ofLevel: $0) }
-    return empty.map { "level \($0) has no tiles" } + recordFaults
+    return empty.map { "level \($0) has no tiles" } + recordDefects
   }
 }

@@ -219,7 +219,7 @@ public final class TileArchive: Sendable {
   package var file: MappedFile? { zip?.file }
 
   /// The defect of an archive of this program that is visible without reading its tiles; nil if none is visible.
-  package var visibleFault: String? { zip?.visibleFault }
+  package var visibleDefect: String? { zip?.visibleDefect }
 
   /// Whether it occupies so much memory that the image should be reopened. A holder of a tile keeps this one as long as
   /// necessary.

@@ -61,7 +61,7 @@ extension TileArchive {
   }
 
   /// Errors of entries that are too large or cannot be decoded, one clause each.
-  package var recordFaults: [String] {
+  package var recordDefects: [String] {
     var defects = zip?.oversized ?? []
     if let bytes = entry(BuildRecord.entryName), case .failure(let error) = records.build(bytes) {
       defects.append(error.reason)

@@ -9,7 +9,7 @@ extension MappedZIP {
   /// Every tile must be in the directory and lie inside the file. Small entries must have the directory's checksums. A
   /// sample of tiles spread over the file, its first and last among them, must begin where the directory states.
   /// `ArchiveVerifier` finds defects inside tiles.
-  var visibleFault: String? {
+  var visibleDefect: String? {
     if let oversized = oversized.first { return oversized }
     for name in entryNames {
       guard let bytes = entry(name), bytes.count > Self.readWhole || isIntact(name) else {
