@@ -64,5 +64,5 @@ package final class ObjectCache: Sendable {
   func release(_ count: Int) { held.wrappingSubtract(count, ordering: .relaxed) }
 
   /// Whether archives keep so many returned bytes that the cache cannot free memory.
-  var isHeldUp: Bool { held.load(ordering: .relaxed) > limit / 2 }
+  var isUnavailable: Bool { held.load(ordering: .relaxed) > limit / 2 }
 }

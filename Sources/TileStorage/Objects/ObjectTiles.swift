@@ -27,7 +27,7 @@ final class ObjectTiles: TileBacking {
 
   var shouldReopen: Bool {
     let bytes = held.withLock { $0.bytes }
-    return bytes > Self.most || (bytes > Self.least && image.memory.isHeldUp) || image.isReplaced
+    return bytes > Self.most || (bytes > Self.least && image.memory.isUnavailable) || image.isReplaced
   }
 
   func tile(_ number: Int) -> StoredTile {
