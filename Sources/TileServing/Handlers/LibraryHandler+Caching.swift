@@ -46,7 +46,7 @@ extension Response {
     else { return self }
     var answer = self
     if !directives.contains("s-maxage") { answer["Cache-Control"] = "\(directives), \(CacheControlHeaders.edge)" }
-    answer.headers.append(CacheControlHeaders.nginxMoment)
+    answer.headers.append(CacheControlHeaders.nginxOneSecond)
     return answer
   }
 

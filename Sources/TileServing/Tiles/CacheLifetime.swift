@@ -13,7 +13,7 @@ struct CacheControlHeaders: Sendable {
   /// The same lifetime for nginx. It counts whole seconds and keeps an entry of one second for up to two, so
   /// "s-maxage=2" would be three. The header must follow Cache-Control, because nginx reads the other directives of
   /// Cache-Control only if they come first.
-  static let nginxMoment = (name: "X-Accel-Expires", value: "1")
+  static let nginxOneSecond = (name: "X-Accel-Expires", value: "1")
 
   /// The directives for content with the generation in its URL. A lost purge is made up for after a day.
   private static let immutableAtEdge = "s-maxage=86400, stale-if-error=600"

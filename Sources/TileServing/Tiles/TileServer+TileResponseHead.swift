@@ -93,7 +93,7 @@ extension TileServer {
       images.cacheWords.with(lifetime) { add("Cache-Control", $0) }
       if let surrogate = tile.surrogate {
         surrogate.withText { add("Surrogate-Key", $0) }
-        if lifetime == .revalidate { add(CacheControlHeaders.nginxMoment.name, CacheControlHeaders.nginxMoment.value) }
+        if lifetime == .revalidate { add(CacheControlHeaders.nginxOneSecond.name, CacheControlHeaders.nginxOneSecond.value) }
       }
     } else {
       add("Cache-Control", "no-store")
