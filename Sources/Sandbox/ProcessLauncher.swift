@@ -73,8 +73,8 @@ package final class ProcessLauncher: Sendable {
     }
     if process == 0 {
       Supervisor.run(socket: ends[0]) { isRehearsed in
-        var nursery = ForkServer(work: work, preloads: preloads)
-        nursery.run(preload: preload, rehearsal: isRehearsed ? rehearsal : {})
+        var forkServer = ForkServer(work: work, preloads: preloads)
+        forkServer.run(preload: preload, rehearsal: isRehearsed ? rehearsal : {})
       }
     }
     close(ends[0])
