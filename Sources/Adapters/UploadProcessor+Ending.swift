@@ -108,7 +108,7 @@ extension UploadProcessor {
     case is CatalogIsAway:
       let reason = "the catalog cannot be reached, so it is unknown whether the image exists already"
       fail(upload, .server, reason, isTemporary: true, isOurs: true)
-    case let error as UploadError: fail(upload, error.errorCode, error.reason, isTemporary: false)
+    case let error as InvalidUpload: fail(upload, error.errorCode, error.reason, isTemporary: false)
     case let error as StorageError:
       fail(upload, .storage, "it cannot be written", isTemporary: error.isTemporary, isOurs: true)
     default: fail(upload, .damaged, "it cannot be read", isTemporary: false)
@@ -172,7 +172,7 @@ extension UploadProcessor {
   struct CatalogIsAway: Error {}
 
   /// The refusal of a file before anything of it is decoded.
-  struct UploadError: Error {
+  struct InvalidUpload: Error {
     let errorCode: Upload.ErrorCode
     let reason: String
   }

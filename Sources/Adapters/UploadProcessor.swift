@@ -151,15 +151,15 @@ package final class UploadProcessor: @unchecked Sendable {
   /// Before anything is decoded: a header may promise more pixels than any memory holds.
   func check(_ path: String, of upload: Upload) throws {
     let (slide, format) = try SourceInspection.kind(ofUploadAt: path, name: upload.name)
-    if let slide { throw UploadError(errorCode: .slide, reason: slide.uploadRefusal) }
+    if let slide { throw InvalidUpload(errorCode: .slide, reason: slide.uploadRefusal) }
     if let format, !uploads.limits.kinds.contains(format) {
-      throw UploadError(errorCode: .kind, reason: "images of the kind \(format.rawValue) are not accepted")
+      throw InvalidUpload(errorCode: .kind, reason: "images of the kind \(format.rawValue) are not accepted")
     }
     let inspection = try SourceInspection(path: path, options: BuildOptions())
     let pixels = inspection.size.width.multipliedReportingOverflow(by: inspection.size.height)
     let all = pixels.partialValue.multipliedReportingOverflow(by: max(1, inspection.pages))
     guard !pixels.overflow, !all.overflow, all.partialValue <= uploads.limits.pixels else {
-      throw UploadError(
+      throw InvalidUpload(
         errorCode: .pixels,
         reason: "it has more than \(uploads.limits.pixels / 1_000_000) megapixels, which is the limit here")
     }
