@@ -111,7 +111,8 @@ let package = Package(
     library(
       "TileRendering",
       [
-        "Files", "CSandbox", "Sandbox", "Imaging", "TileProtocols", "TileStorage", "TileGeometry", "CJPEGStream",
+        "Files", "CSandbox", "Sandbox", "Imaging", "TileProtocols", "TileStorage", "TileGeometry",
+        "CJPEGStream",
         "CTurboJPEG",
       ]),
     library(
@@ -131,7 +132,8 @@ let package = Package(
       "ImageLibrary",
       ["Files", "Concurrency", "Catalog", "Metadata", "Uploading", "TileStorage", "TileGeometry"]),
     library(
-      "ObjectStore", ["Files", "HTTPMessages", "Concurrency", "TileStorage", "TileGeometry", "CCurl", "CCrypto"]),
+      "ObjectStore",
+      ["Files", "HTTPMessages", "Concurrency", "TileStorage", "TileGeometry", "CCurl", "CCrypto"]),
     library("Uploading", ["Files", "Concurrency", "TileStorage", "TileGeometry"]),
     library(
       "Adapters",
@@ -158,7 +160,8 @@ let package = Package(
       ]),
       swiftSettings: strict),
     .executableTarget(
-      name: "ziggurat-cell-probe", dependencies: prefixed(["Sandbox", "CSandbox"]), path: "Tests/SandboxProbe",
+      name: "ziggurat-cell-probe", dependencies: prefixed(["Sandbox", "CSandbox"]),
+      path: "Tests/SandboxProbe",
       swiftSettings: strict),
     // As a program of another package: they see what is public alone.
     .executableTarget(
@@ -192,19 +195,22 @@ let package = Package(
     tests(
       "ImageLibraryTests",
       [
-        "ImageLibrary", "Catalog", "CSQLite", "Files", "Metadata", "Concurrency", "TileStorage", "TileGeometry",
+        "ImageLibrary", "Catalog", "CSQLite", "Files", "Metadata", "Concurrency", "TileStorage",
+        "TileGeometry",
         "TestSupport",
       ]),
     tests(
       "AdaptersTests",
       [
-        "Catalog", "Files", "ImageLibrary", "Adapters", "Metadata", "ObjectStore", "PrivateSpaces", "Concurrency",
+        "Catalog", "Files", "ImageLibrary", "Adapters", "Metadata", "ObjectStore", "PrivateSpaces",
+        "Concurrency",
         "TileStorage", "TileGeometry", "ObjectStoreSupport", "RepositorySupport", "TestSupport",
       ]),
     tests(
       "ObjectStoreTests",
       [
-        "Files", "ObjectStore", "Concurrency", "TileStorage", "TileGeometry", "ObjectStoreSupport", "TestSupport",
+        "Files", "ObjectStore", "Concurrency", "TileStorage", "TileGeometry", "ObjectStoreSupport",
+        "TestSupport",
       ]),
     tests("ConcurrencyTests", ["Concurrency"]),
     tests("UploadingTests", ["Files", "Uploading", "TestSupport"]),

@@ -150,7 +150,8 @@ package final class ObjectImages: RemoteImageSource {
     return ArchiveRow(
       id: image.id, generation: listed.generation, digest: image.digestText, etag: listed.version.etag,
       byteCount: listed.version.byteCount, pyramid: listed.pyramid, format: listed.format,
-      build: listed.entries(BuildRecord.entryName) ?? [], metadata: listed.entries(ImageMetadata.entryName) ?? []
+      build: listed.entries(BuildRecord.entryName) ?? [],
+      metadata: listed.entries(ImageMetadata.entryName) ?? []
     )
   }
 }

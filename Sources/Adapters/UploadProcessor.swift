@@ -2,9 +2,9 @@ import Foundation
 import PyramidBuilding
 import Synchronization
 package import TileStorage
+import ZigguratConcurrency
 import ZigguratFiles
 package import ZigguratImageLibrary
-import ZigguratConcurrency
 import ZigguratTileRendering
 package import ZigguratUploading
 

@@ -102,7 +102,8 @@ package final class Catalog: Sendable {
   }
 
   /// Gives every id (UTF-8, valid during the call) with its archive's stamp.
-  package func forEachFileVersion(_ body: (UnsafeRawBufferPointer, FileVersion) -> Void) throws(StorageError) {
+  package func forEachFileVersion(_ body: (UnsafeRawBufferPointer, FileVersion) -> Void) throws(StorageError)
+  {
     try read { (connection) throws(SQLError) in
       try connection.run("SELECT id, inode, bytes, modified, sidecar FROM image") { row in
         body(

@@ -34,14 +34,16 @@ enum CatalogSchema {
     // Lists of strings always encode.
     let keywords = String(decoding: try! JSONEncoder().encode(m.keywords), as: UTF8.self)
     return [
-      .text(entry.id.text), .integer(Int(truncatingIfNeeded: entry.fileVersion.inode)), .integer(entry.fileVersion.size),
+      .text(entry.id.text), .integer(Int(truncatingIfNeeded: entry.fileVersion.inode)),
+      .integer(entry.fileVersion.size),
       .integer(entry.fileVersion.modifiedNanoseconds), SQLValue(pyramid?.imageSize.width),
       SQLValue(pyramid?.imageSize.height), SQLValue(pyramid?.tileSize),
       SQLValue(pyramid?.overlap), .text(entry.format),
       .integer(Int(truncatingIfNeeded: entry.generation)), SQLValue(m.title), SQLValue(m.caption),
       SQLValue(m.creator), SQLValue(sortable(m.date)), SQLValue(m.place), SQLValue(m.rights),
       .text(keywords), SQLValue(entry.page), SQLValue(entry.bytes),
-      SQLValue(entry.micronsPerPixel), .integer(entry.fileVersion.sidecar), SQLValue(sortable(entry.sourceDigest)),
+      SQLValue(entry.micronsPerPixel), .integer(entry.fileVersion.sidecar),
+      SQLValue(sortable(entry.sourceDigest)),
       SQLValue(furtherWords(m)), SQLValue(entry.book?.text), SQLValue(entry.label),
       // What a cover tells of its book is known once all of its pages are written.
       .null, .null, entry.isMoving ? .integer(1) : .null, .text(entry.item.text),

@@ -1,6 +1,6 @@
 import Synchronization
-import ZigguratHTTPMessages
 import ZigguratConcurrency
+import ZigguratHTTPMessages
 import ZigguratTileServing
 
 /// The state that the connections of a server share.

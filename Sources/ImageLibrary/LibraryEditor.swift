@@ -79,7 +79,8 @@ package final class LibraryEditor: Sendable {
   /// A sidecar with the edit in it, of an image of the library as of a space.
   /// - Returns: the bytes where that is done, and nil where something is in the way.
   static func edited(
-    _ old: [UInt8], _ edit: MetadataEdit, isPrivate: Bool, if isCurrent: () throws(MetadataUnavailable) -> Bool
+    _ old: [UInt8], _ edit: MetadataEdit, isPrivate: Bool,
+    if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) -> (outcome: Outcome, new: [UInt8]?) {
     do throws(MetadataUnavailable) {
       guard try isCurrent() else { return (.changedMeanwhile, nil) }

@@ -67,7 +67,8 @@ package struct BookDescription: Hashable, Sendable {
     let text = JSONText(json)
     // The decoder accepts bytes of other encodings without an error.
     if let error = text.encodingError { throw ValidationError(error) }
-    do { self = try InputLimit.book.json.decode(BookDescription.self, from: json) } catch let error as ValidationError
+    do { self = try InputLimit.book.json.decode(BookDescription.self, from: json) } catch let error
+      as ValidationError
     {
       throw error
     } catch let error as JSONLimits.ValidationError {

@@ -100,7 +100,9 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
   /// Parses `{"title": …, "caption": …, "keywords": […]}`, at least one of them; null clears a field.
   package init(json: [UInt8]) throws(ValidationError) {
     guard let object = try? InputLimit.request.json.decode(Body.self, from: json).fields else {
-      throw ValidationError(problems: [ValidationError.Problem(members: [], reason: "the body is no JSON object")])
+      throw ValidationError(problems: [
+        ValidationError.Problem(members: [], reason: "the body is no JSON object")
+      ])
     }
     var problems: [ValidationError.Problem] = []
     func refuse(_ members: [String], _ reason: String) {

@@ -90,7 +90,8 @@ package final class ObjectClient: ObjectReading {
     _ done: @escaping @Sendable (Result<ObjectBytes, ObjectError>) -> Void
   ) {
     // What is listed or written down of an object may be wrong, and goes into a header.
-    guard !range.isEmpty, range.lowerBound >= 0, range.upperBound <= version.byteCount, ResponseHead.isTag(version.etag)
+    guard !range.isEmpty, range.lowerBound >= 0, range.upperBound <= version.byteCount,
+      ResponseHead.isTag(version.etag)
     else { return done(.failure(.invalidRequest)) }
     ask(.part(version, range), by: deadline) { done($0.map(\.bytes)) }
   }

@@ -1,8 +1,8 @@
 import Glibc
 import TileStorage
-import ZigguratSandbox
 package import ZigguratFiles
 import ZigguratImaging
+import ZigguratSandbox
 
 /// An error of building an archive. The archive was not written, and an older one at its path stays as it was.
 ///

@@ -100,7 +100,8 @@ package final class ProcessLauncher: Sendable {
       for end in channel { close(end) }
       throw .unavailable(code)
     }
-    let process = SandboxedProcess(channel: WorkerChannel(channel[1], isSandboxed: false), status: ProcessStatus(status[1]))
+    let process = SandboxedProcess(
+      channel: WorkerChannel(channel[1], isSandboxed: false), status: ProcessStatus(status[1]))
     let request = SpawnRequest(kind: kind, limits: limits, preload: preload).bytes
     let passed = [channel[0], status[0]] + files
     var sent = -1

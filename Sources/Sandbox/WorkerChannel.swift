@@ -130,7 +130,9 @@ final class WorkerChannel: Sendable {
     }
   }
 
-  private func sendAll(_ bytes: UnsafeRawBufferPointer, _ files: [Int32], _ watch: inout Watch) -> ChannelError? {
+  private func sendAll(_ bytes: UnsafeRawBufferPointer, _ files: [Int32], _ watch: inout Watch)
+    -> ChannelError?
+  {
     var rest = bytes[...]
     var files = files
     while !rest.isEmpty {

@@ -45,7 +45,8 @@ package final class WorkerPool: Sendable {
         try process.send(question, bytes, within: timeout)
         var answer = try process.receive(longest: { _ in longest }, within: timeout)
         if let begun, answer.kind == begun.kind {
-          answer = try process.receive(longest: { _ in longest }, within: SandboxedProcess.Timeout(seconds: begun.seconds))
+          answer = try process.receive(
+            longest: { _ in longest }, within: SandboxedProcess.Timeout(seconds: begun.seconds))
         }
         keep(Kept(process: process, answers: (known?.answers ?? 0) + 1, since: .now))
         return answer

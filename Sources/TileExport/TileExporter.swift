@@ -2,8 +2,8 @@ import Glibc
 import Synchronization
 import TileGeometry
 package import TileStorage
-package import ZigguratFiles
 import ZigguratConcurrency
+package import ZigguratFiles
 import ZigguratTileProtocols
 import ZigguratTileRendering
 

@@ -1,8 +1,8 @@
 package import Synchronization
+package import ZigguratConcurrency
 package import ZigguratFiles
 package import ZigguratHTTPMessages
 package import ZigguratImageLibrary
-package import ZigguratConcurrency
 import ZigguratTileProtocols
 import ZigguratTileRendering
 package import ZigguratUploading
@@ -122,7 +122,8 @@ package final class TileServer: Sendable {
   }
 
   private static func admission(
-    _ access: ServerOptions, _ gate: LaunchKeyAuth?, _ address: ServerAddress, _ principals: Principals, _ images: ImageAccess
+    _ access: ServerOptions, _ gate: LaunchKeyAuth?, _ address: ServerAddress, _ principals: Principals,
+    _ images: ImageAccess
   ) -> MiddlewareList {
     let key: [any Middleware] = gate.map { [LaunchKey(gate: $0, base: address.base)] } ?? []
     return MiddlewareList(

@@ -84,7 +84,8 @@ package final class Upload: Sendable {
   let disk = Mutex<Void>(())
 
   init(
-    id: String, name: String, folder: String, length: Int, state: State, vault: (any EncryptedUploadSink)? = nil,
+    id: String, name: String, folder: String, length: Int, state: State,
+    vault: (any EncryptedUploadSink)? = nil,
     copy: CropRequest? = nil, metadata: String? = nil
   ) {
     self.id = id

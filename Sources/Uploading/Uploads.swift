@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
-package import ZigguratFiles
 import ZigguratConcurrency
+package import ZigguratFiles
 
 /// All uploads of a library: those that come, those that wait to be tiled, and for a while those that ended.
 package final class Uploads: Sendable {
@@ -84,7 +84,8 @@ package final class Uploads: Sendable {
   ///   - vault: where its bytes go, for a private space.
   ///   - copy: what its file is made of, where nobody sends it.
   package func reserve(
-    name: String, folder: String, length: Int, vault: (any EncryptedUploadSink)? = nil, copy: CropRequest? = nil,
+    name: String, folder: String, length: Int, vault: (any EncryptedUploadSink)? = nil,
+    copy: CropRequest? = nil,
     metadata: String? = nil
   ) throws(UploadError) -> Upload {
     guard length > 0 else { throw UploadError(.malformed, "an empty file is not an image") }
@@ -171,7 +172,9 @@ package final class Uploads: Sendable {
     _ upload: Upload, _ stage: Upload.Stage, image: ImageID? = nil, isDuplicate: Bool = false,
     errorCode: Upload.ErrorCode? = nil, reason: String? = nil
   ) {
-    end(upload, stage, image: image, isDuplicate: isDuplicate, errorCode: errorCode, reason: reason) { _ in true }
+    end(upload, stage, image: image, isDuplicate: isDuplicate, errorCode: errorCode, reason: reason) { _ in
+      true
+    }
   }
 
   /// - Parameter isDue: whether the upload may end, by its state at the moment.

@@ -1,8 +1,8 @@
 import PyramidBuilding
 import TileStorage
-import ZigguratSandbox
 import ZigguratImaging
 import ZigguratMetadata
+import ZigguratSandbox
 import ZigguratTileRendering
 
 /// The sandboxed processes of this program, which decode pictures, read metadata and the like.

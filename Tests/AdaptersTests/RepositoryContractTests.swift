@@ -1,11 +1,11 @@
 import Synchronization
 import Testing
 import TileStorage
+import ZigguratConcurrency
 import ZigguratFiles
 import ZigguratImageLibrary
 import ZigguratMetadata
 import ZigguratTestSupport
-import ZigguratConcurrency
 
 /// The contract of `ImageRepository`, held against each implementation over its real storage.
 @Suite struct RepositoryContractTests {

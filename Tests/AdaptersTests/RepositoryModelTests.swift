@@ -1,10 +1,10 @@
 import Testing
 import TileStorage
+import ZigguratConcurrency
 import ZigguratFiles
 import ZigguratImageLibrary
 import ZigguratMetadata
 import ZigguratTestSupport
-import ZigguratConcurrency
 
 /// Random changes of a repository, against a dictionary. `SEED` repeats a run.
 @Suite struct RepositoryModelTests {

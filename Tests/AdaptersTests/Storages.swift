@@ -1,10 +1,10 @@
 import Foundation
 import TileGeometry
 import TileStorage
+import ZigguratAdapters
 import ZigguratCatalog
 import ZigguratFiles
 import ZigguratImageLibrary
-import ZigguratAdapters
 import ZigguratRepositorySupport
 import ZigguratTestSupport
 

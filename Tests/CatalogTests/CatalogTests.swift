@@ -17,7 +17,8 @@ import ZigguratTestSupport
   static func entry(_ id: ImageID, _ metadata: ImageMetadata = ImageMetadata(), inode: Int = 1)
     -> CatalogEntry
   {
-    var entry = CatalogEntry(unreadable: id, fileVersion: FileVersion(inode: inode, size: 2, modified: 3, sidecar: 4))
+    var entry = CatalogEntry(
+      unreadable: id, fileVersion: FileVersion(inode: inode, size: 2, modified: 3, sidecar: 4))
     entry.pyramid = Pyramid(imageSize: PixelSize(width: 300, height: 200)!, tileSize: 256)
     (entry.format, entry.generation, entry.metadata, entry.bytes) = ("jpg", .max - 1, metadata, 999)
     return entry
@@ -36,7 +37,8 @@ import ZigguratTestSupport
     (entry.book, entry.label) = ("some/image", "ii")
     entry.cover = CatalogEntry.Cover(pages: 1, title: "Tïtle")
     let catalog = try open(kind)
-    try catalog.update([entry, CatalogEntry(unreadable: "broken", fileVersion: entry.fileVersion)], removing: [])
+    try catalog.update(
+      [entry, CatalogEntry(unreadable: "broken", fileVersion: entry.fileVersion)], removing: [])
     #expect(try catalog.entries(["some/image/2", "none"]) == [entry])
     entry.metadata.titles = ["de": "Titel"]
     (entry.metadata.creators, entry.metadata.license) = (["A", "B"], "https://example.org/by")

@@ -85,7 +85,9 @@ import ZigguratTestSupport
     let catalog = try open()
     func came(_ id: ImageID, _ generation: UInt64) throws {
       var entry = CatalogTests.entry(id)
-      (entry.generation, entry.fileVersion) = (generation, FileVersion(inode: 1, size: 1, modified: 0, sidecar: 1))
+      (entry.generation, entry.fileVersion) = (
+        generation, FileVersion(inode: 1, size: 1, modified: 0, sidecar: 1)
+      )
       var change = ArchiveChange()
       (change.entries, change.archives) = ([entry], [Self.archive(id, generation)])
       try catalog.take(change)

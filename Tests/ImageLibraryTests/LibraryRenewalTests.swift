@@ -1,9 +1,9 @@
 import Glibc
 import Testing
 import TileStorage
+import ZigguratConcurrency
 import ZigguratFiles
 import ZigguratTestSupport
-import ZigguratConcurrency
 
 @testable import ZigguratImageLibrary
 

@@ -174,7 +174,9 @@ import ZigguratTestSupport
     ("{\"title\": \"a\\nb\"}", "control"), ("{\"caption\": \"\\uffff\"}", "control"),
     ("{\"keywords\": [\"a\\u001bb\"]}", "control"),
   ]) func refusesWhatNoSidecarCanHold(_ json: String, _ words: String) throws {
-    let error = #expect(throws: MetadataEdit.ValidationError.self) { try MetadataEdit(json: Array(json.utf8)) }
+    let error = #expect(throws: MetadataEdit.ValidationError.self) {
+      try MetadataEdit(json: Array(json.utf8))
+    }
     #expect(try #require(error).reason.contains(words))
   }
 
@@ -182,7 +184,9 @@ import ZigguratTestSupport
     // Below the limit every member is named.
     for (count, problems) in [(100, 100), (20_001, 1)] {
       let json = "{" + (0..<count).map { "\"m\($0)\": 1" }.joined(separator: ",") + "}"
-      let error = #expect(throws: MetadataEdit.ValidationError.self) { try MetadataEdit(json: Array(json.utf8)) }
+      let error = #expect(throws: MetadataEdit.ValidationError.self) {
+        try MetadataEdit(json: Array(json.utf8))
+      }
       #expect(try #require(error).problems.count == problems)
     }
   }

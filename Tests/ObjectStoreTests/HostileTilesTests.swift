@@ -2,9 +2,9 @@ import Foundation
 import Synchronization
 import Testing
 import TileGeometry
+import ZigguratConcurrency
 import ZigguratFiles
 import ZigguratTestSupport
-import ZigguratConcurrency
 
 @testable import TileStorage
 @testable import ZigguratObjectStore

@@ -36,7 +36,8 @@ struct ObjectDirectoryTests {
         pyramid: Pyramid(imageSize: PixelSize(width: 600, height: 400)!, tileSize: 256)!, format: .jpeg,
         text: .nothing, build: 0..<0, metadata: 0..<0)
       return IndexEntry.text(
-        image: ImageID(name)!, record, build: Array("{}".utf8), metadata: Array("{\"title\":\"\(name)\"}".utf8))
+        image: ImageID(name)!, record, build: Array("{}".utf8),
+        metadata: Array("{\"title\":\"\(name)\"}".utf8))
     }
 
     func put(_ name: String, _ lines: [[UInt8]]) {

@@ -2,8 +2,8 @@ import Glibc
 import Synchronization
 import Testing
 import TileStorage
-import ZigguratTestSupport
 import ZigguratConcurrency
+import ZigguratTestSupport
 
 @testable import ZigguratObjectStore
 @testable import ZigguratObjectStoreSupport
@@ -51,7 +51,8 @@ struct ObjectClientTests {
   }
 
   static func read(
-    _ client: ObjectClient, _ range: Range<Int>, of version: ObjectVersion = version, within time: Duration = .seconds(30)
+    _ client: ObjectClient, _ range: Range<Int>, of version: ObjectVersion = version,
+    within time: Duration = .seconds(30)
   ) -> Result<[UInt8], ObjectError> {
     told { client.read(version, range, by: .now + time, $0) }.map { Array($0.bytes) }
   }

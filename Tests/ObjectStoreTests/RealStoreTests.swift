@@ -1,7 +1,7 @@
 import Foundation
 import Testing
-import ZigguratTestSupport
 import ZigguratConcurrency
+import ZigguratTestSupport
 
 @testable import TileStorage
 @testable import ZigguratObjectStore

@@ -21,7 +21,9 @@ import ZigguratTestSupport
   @Test func nothingReadableIsOnTheDisk() throws {
     let space = try SmallSpace()
     try space.write("family/grandmother's letters", version: 1)
-    let metadata = ["grandmother", "family", "JFIF", "Exif", "tile", "vendor", "jpg", "note", "entries", "{\""]
+    let metadata = [
+      "grandmother", "family", "JFIF", "Exif", "tile", "vendor", "jpg", "note", "entries", "{\"",
+    ]
     let names = space.folder.names()
     #expect(try space.names().count == 1)
     for name in names where !name.hasPrefix(".") {

@@ -29,7 +29,9 @@ import ZigguratTestSupport
 
   @Test func earlierByteIsGoneOnFrom() throws {
     let spool = try SealedSpool(folder: folder.path)
-    for (metadata, position) in [("grand", 0), ("mother", 5), ("father, much longer", 5), ("pa", 5), ("!", 7)] {
+    for (metadata, position) in [
+      ("grand", 0), ("mother", 5), ("father, much longer", 5), ("pa", 5), ("!", 7),
+    ] {
       try write(metadata, at: position, to: spool)
     }
     #expect(try text(spool) == "grandpa!")

@@ -44,7 +44,8 @@ import ZigguratTestSupport
     let record = SpawnReply(kind: .signal, value: 9).bytes
     #expect(write(status[1], record, record.count) == record.count)
     close(status[1])
-    let process = SandboxedProcess(channel: WorkerChannel(channel[0], isSandboxed: false), status: ProcessStatus(status[0]))
+    let process = SandboxedProcess(
+      channel: WorkerChannel(channel[0], isSandboxed: false), status: ProcessStatus(status[0]))
     let work = PictureJob(
       source: SourceScan.Source(path: path, id: "photo"), file: try SourceFile(path: path), digest: "0",
       metadata: .none)
@@ -52,7 +53,8 @@ import ZigguratTestSupport
     defer { carried.end() }
     do throws(BuildJob.Stop) {
       let order = BuildOrder(
-        path: path, name: "photo.jpg", root: "photo", folio: nil, associated: nil, digest: "0", metadata: .none,
+        path: path, name: "photo.jpg", root: "photo", folio: nil, associated: nil, digest: "0",
+        metadata: .none,
         countsOnly: false)
       return "\(try carried.run(order, []))"
     } catch {

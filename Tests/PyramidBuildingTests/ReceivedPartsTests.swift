@@ -62,7 +62,8 @@ import TileGeometry
 
   @Test(arguments: [(1 << 40, 1 << 40), (1 << 62, 1), (1, .max), (.max, .max), (0, 1), (-1, -1)])
   func aPlanOfMorePixelsThanAnyFileIsNone(_ width: Int, _ height: Int) throws {
-    let effective = "{\"width\":\(width),\"height\":\(height),\"tileSize\":512,\"format\":\"jpg\",\"memory\":1}"
+    let effective =
+      "{\"width\":\(width),\"height\":\(height),\"tileSize\":512,\"format\":\"jpg\",\"memory\":1}"
     let plan = try JSONDecoder().decode(PlanMessage.self, from: Data(effective.utf8))
     #expect(plan.plan(BuildOptions()) == nil)
   }

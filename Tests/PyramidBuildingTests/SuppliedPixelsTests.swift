@@ -185,7 +185,9 @@ private struct FailingEncoder: TileEncoder {
   @Test func `errors of the program end the build and leave nothing`() async throws {
     let picture = Picture(width: 100, height: 400, bands: 3)
     var source = Samples(picture)
-    source.onRead = { rows in if rows.lowerBound > 200 { throw ValidationError(description: "the scanner is off") } }
+    source.onRead = { rows in
+      if rows.lowerBound > 200 { throw ValidationError(description: "the scanner is off") }
+    }
     let read = await error(source)
     #expect(read?.kind == .unreadableSource && read?.reason == "the scanner is off" && read?.source == "a")
     var absent = Samples(picture)

@@ -32,7 +32,8 @@ import ZigguratTestSupport
     (session.hasToken, session.label) = (true, "1234abcd")
     let log = try open()
     log.add(
-      .edit(image: "a/\"b\"\n"), client: IPAddress("2001:db8::7"), visitor: Principal(session, isWritable: true)
+      .edit(image: "a/\"b\"\n"), client: IPAddress("2001:db8::7"),
+      visitor: Principal(session, isWritable: true)
     )
     log.add(
       .delete(images: ["a", "b"], deletion: "x-1"), client: IPAddress("192.0.2.7"),

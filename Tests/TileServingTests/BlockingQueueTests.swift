@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
-import ZigguratHTTPMessages
 import ZigguratConcurrency
+import ZigguratHTTPMessages
 
 @testable import ZigguratTileServing
 

@@ -3,12 +3,12 @@ import Testing
 import TileGeometry
 import TileStorage
 import ZigguratCatalog
+import ZigguratConcurrency
 import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
 import ZigguratRepositorySupport
 import ZigguratTestSupport
-import ZigguratConcurrency
 import ZigguratTileProtocols
 import ZigguratUploading
 
@@ -32,7 +32,8 @@ import ZigguratUploading
     ])
     images = ImageAccess(
       library: library, catalogQueue: BlockingQueue(capacity: 4), metadataQueue: BlockingQueue(capacity: 4),
-      originalQueue: BlockingQueue(capacity: 4), surrogateSeed: nil, cacheWords: CacheControlHeaders(maxAge: 0))
+      originalQueue: BlockingQueue(capacity: 4), surrogateSeed: nil,
+      cacheWords: CacheControlHeaders(maxAge: 0))
     let audit = AuditTrail(log: nil, attempts: LoginAttempts(metrics, clock: { 0 }))
     changes = ChangeAccess(audit: audit, disk: DiskSpace(ServerOptions(), metrics, nil))
     trash = TrashAccess(library: Trash(library, keeps: 60), keeps: 60)
@@ -186,7 +187,8 @@ import ZigguratUploading
 
   @Test func `nothing is uploaded to a server that accepts no uploads`() throws {
     let handler = UploadHandler(
-      call: try call("/api/uploads", visitor: Principal(mayWrite: true)), uploads: nil, events: UploadEventBroadcaster(),
+      call: try call("/api/uploads", visitor: Principal(mayWrite: true)), uploads: nil,
+      events: UploadEventBroadcaster(),
       sessions: sessions, audit: changes.audit)
     #expect(handler.list().status == 404 && handler.one("x").status == 404 && handler.stream().status == 404)
     guard case .refuse(let refusal) = handler.plan(nil) else { return #expect(Bool(false), "it is refused") }
@@ -293,7 +295,8 @@ import ZigguratUploading
     let library = try ListRepository(AwaySource(), name: "away")
     let images = ImageAccess(
       library: library, catalogQueue: BlockingQueue(capacity: 4), metadataQueue: BlockingQueue(capacity: 4),
-      originalQueue: BlockingQueue(capacity: 4), surrogateSeed: nil, cacheWords: CacheControlHeaders(maxAge: 0))
+      originalQueue: BlockingQueue(capacity: 4), surrogateSeed: nil,
+      cacheWords: CacheControlHeaders(maxAge: 0))
     var access = ServerOptions()
     access.isWritable = true
     access.token = AccessToken("0123456789abcdef")

@@ -64,7 +64,8 @@ import ZigguratTestSupport
     for id in built { #expect(table.entry(id)?.path == id.archive(in: folder("out")), "seed \(seed): \(id)") }
 
     let catalog = try Catalog(library: folder("out"))
-    try catalog.update(table.entries.map { CatalogEntry(unreadable: $0.id, version: $0.version) }, removing: [])
+    try catalog.update(
+      table.entries.map { CatalogEntry(unreadable: $0.id, version: $0.version) }, removing: [])
     #expect(try catalog.entries(built).map(\.id).sorted() == built, "seed \(seed)")
     var stamped: [Int?] = []
     try catalog.forEachStamp { id, _ in stamped.append(table.index(id)) }

@@ -3,11 +3,11 @@ import Synchronization
 import Testing
 import TileGeometry
 import TileStorage
+import ZigguratConcurrency
 import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
 import ZigguratTestSupport
-import ZigguratConcurrency
 
 @testable import ZigguratTileServing
 

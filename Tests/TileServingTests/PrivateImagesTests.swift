@@ -3,11 +3,11 @@ import Testing
 import TileGeometry
 import TileStorage
 import ZigguratCatalog
+import ZigguratConcurrency
 import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratRepositorySupport
 import ZigguratTestSupport
-import ZigguratConcurrency
 
 @testable import ZigguratImageLibrary
 @testable import ZigguratTileServing
@@ -40,7 +40,8 @@ import ZigguratConcurrency
     owner = Principal(session, isWritable: true)
     images = ImageAccess(
       library: library, catalogQueue: BlockingQueue(capacity: 4), metadataQueue: BlockingQueue(capacity: 4),
-      originalQueue: BlockingQueue(capacity: 4), surrogateSeed: nil, cacheWords: CacheControlHeaders(maxAge: 0))
+      originalQueue: BlockingQueue(capacity: 4), surrogateSeed: nil,
+      cacheWords: CacheControlHeaders(maxAge: 0))
   }
 
   private func call(_ target: String, _ visitor: Principal) throws -> Call {

@@ -2,9 +2,9 @@ import Dispatch
 import Glibc
 import Synchronization
 import Testing
+import ZigguratConcurrency
 import ZigguratHTTPMessages
 import ZigguratTestSupport
-import ZigguratConcurrency
 
 @testable import ZigguratTileRendering
 @testable import ZigguratTileServing

@@ -169,7 +169,9 @@ struct RouteTests {
       ("/%ff", 400), ("/%ed%a0%80", 400), ("/..", 404), ("/a/./b", 404), ("/%2e%2e/x", 404), ("/.%2e", 404),
     ])
   func refused(path: String, status: Int) {
-    let refusal = #expect(throws: NormalizedPath.ValidationError.self) { try NormalizedPath(Array(path.utf8)) }
+    let refusal = #expect(throws: NormalizedPath.ValidationError.self) {
+      try NormalizedPath(Array(path.utf8))
+    }
     #expect(refusal?.status == status)
   }
 }

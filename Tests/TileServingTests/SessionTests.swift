@@ -69,8 +69,7 @@ import ZigguratUploading
     let id = table.begin(instead: Self.request(nil)) { $0.hasToken = true }
     #expect(id.utf8.count == 43)
     #expect(isAlive(id))
-    for other in ["", "x", String(id.dropLast()), id + "x", String(id.reversed()), TokenHash.makeSecret()]
-    {
+    for other in ["", "x", String(id.dropLast()), id + "x", String(id.reversed()), TokenHash.makeSecret()] {
       #expect(!isAlive(other), "\(other)")
     }
     #expect(table.session(Self.request(nil)) == nil)

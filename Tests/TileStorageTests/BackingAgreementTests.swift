@@ -44,7 +44,9 @@ struct BackingAgreementTests {
       #expect(archive.coarsestLevel == reference.coarsestLevel)
       for number in -1...image.pyramid.tileCount {
         #expect(archive.copy(number) == reference.copy(number), "\(number)")
-        #expect(Self.effective(archive.waitForTile(number)) == Self.effective(reference.waitForTile(number)), "\(number)")
+        #expect(
+          Self.effective(archive.waitForTile(number)) == Self.effective(reference.waitForTile(number)),
+          "\(number)")
         #expect(archive.versionedTile(number).map { Array($0.bytes) } == archive.copy(number))
         #expect(archive.defect(ofTile: number) { _ in nil } == nil || !image.pyramid.contains(number))
         #expect(archive.version(ofTile: number) == archive.versionedTile(number)?.version, "\(number)")

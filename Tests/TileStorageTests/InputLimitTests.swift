@@ -65,7 +65,9 @@ import ZigguratTestSupport
     for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian, .utf32] {
       #expect(refusal("[1]", encoding) == "is not UTF-8")
     }
-    #expect(throws: JSONLimits.ValidationError.self) { try limits.decode([[[[Int]]]].self, from: "[[[[1]]]]".utf8) }
+    #expect(throws: JSONLimits.ValidationError.self) {
+      try limits.decode([[[[Int]]]].self, from: "[[[[1]]]]".utf8)
+    }
     #expect(try limits.decode([[[Int]]].self, from: "[[[1]]]".utf8) == [[[1]]])
   }
 
@@ -76,7 +78,8 @@ import ZigguratTestSupport
     let archive = try TileArchive(path: path)
     #expect(archive.buildRecord == Self.record)
     #expect(
-      archive.metadata.isEmpty && archive.recordDefects == [ImageMetadata.entryName + " is not a valid record"]
+      archive.metadata.isEmpty
+        && archive.recordDefects == [ImageMetadata.entryName + " is not a valid record"]
     )
     // The mapping shows what is written over the entries now.
     for name in [BuildRecord.entryName, ImageMetadata.entryName] {

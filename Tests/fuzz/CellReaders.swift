@@ -5,8 +5,8 @@ import TileStorage
 import ZigguratFiles
 
 @testable import PyramidBuilding
-@testable import ZigguratSandbox
 @testable import ZigguratMetadata
+@testable import ZigguratSandbox
 @testable import ZigguratTileRendering
 
 extension FuzzInput {
@@ -58,7 +58,8 @@ private final class Conversation {
     precondition(write(server, record, record.count) == record.count)
     close(server)
     defer { close(others) }
-    let process = SandboxedProcess(channel: WorkerChannel(own, isSandboxed: false), status: ProcessStatus(status))
+    let process = SandboxedProcess(
+      channel: WorkerChannel(own, isSandboxed: false), status: ProcessStatus(status))
     let pool = WorkPool(memoryLimit: 1 << 30)
     var carried = BuildJob(work, process, builder, pool, isAlone: false)
     defer { carried.end() }

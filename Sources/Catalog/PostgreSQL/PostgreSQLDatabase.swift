@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
-package import ZigguratFiles
 import ZigguratConcurrency
+package import ZigguratFiles
 
 /// A catalog's tables in PostgreSQL, for any number of servers, of which one writes.
 final class PostgreSQLDatabase: CatalogDatabase {

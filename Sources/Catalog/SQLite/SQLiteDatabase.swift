@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 import ZigguratCSQLite
-import ZigguratFiles
 import ZigguratConcurrency
+import ZigguratFiles
 
 /// A catalog's tables in SQLite. Where the file is damaged it is made anew, where it cannot be written the tables live in
 /// memory, and several processes may use one at once.

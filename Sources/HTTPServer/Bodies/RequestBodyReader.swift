@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
-import ZigguratHTTPMessages
 import ZigguratConcurrency
+import ZigguratHTTPMessages
 import ZigguratTileServing
 
 /// Reads the body of a request that may change something, and has it answered.

@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 import TileStorage
-import ZigguratHTTPMessages
 import ZigguratConcurrency
+import ZigguratHTTPMessages
 
 /// A request whose connection is suspended until its response is there, or until it is to be handled again.
 // Sendable: the connection is touched by another thread only while it is suspended, and resuming it is

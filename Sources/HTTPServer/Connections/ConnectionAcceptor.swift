@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
+import ZigguratConcurrency
 import ZigguratFiles
 import ZigguratHTTPMessages
-import ZigguratConcurrency
 import ZigguratTileServing
 
 /// Takes connections and gives each to the event loop of the processor that its packets come in on, or to the

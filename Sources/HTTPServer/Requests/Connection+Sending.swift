@@ -83,7 +83,8 @@ extension Connection {
 
   /// From the mapping, or from the file by sendfile(2) where that is cheaper: copying 70 KB into the socket
   /// costs more processor time than the three system calls around sendfile, copying 10 KB does not.
-  private static func body(of tile: StoredTileResponse, _ part: Range<Int>, fromFile: Bool) -> OpaquePointer? {
+  private static func body(of tile: StoredTileResponse, _ part: Range<Int>, fromFile: Bool) -> OpaquePointer?
+  {
     let bytes = UnsafeRawBufferPointer(rebasing: tile.bytes[part])
     if fromFile, bytes.count > 32768 {
       let (copy, offset) = tile.archive._withUnsafeGuaranteedRef { archive in

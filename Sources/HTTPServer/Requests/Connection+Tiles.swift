@@ -1,7 +1,7 @@
 import TileStorage
 import ZigguratCMicroHTTPD
-import ZigguratHTTPMessages
 import ZigguratConcurrency
+import ZigguratHTTPMessages
 import ZigguratTileServing
 
 /// Answers with stored tiles, without a string, an array or an object.

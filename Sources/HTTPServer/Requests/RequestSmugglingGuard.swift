@@ -74,7 +74,9 @@ enum RequestSmugglingGuard {
           seen.pointee.notes.framing.seeContentLength(RequestSmugglingGuard.bytes(value, valueSize))
         case 15 where strncasecmp(name, "x-forwarded-for", 15) == 0:
           let notes = seen.pointee.notes
-          if notes.forwardedLines == 0 { seen.pointee.notes.forwarded = RequestSmugglingGuard.bytes(value, valueSize) }
+          if notes.forwardedLines == 0 {
+            seen.pointee.notes.forwarded = RequestSmugglingGuard.bytes(value, valueSize)
+          }
           seen.pointee.notes.forwardedLines += 1
         case 17 where strncasecmp(name, "transfer-encoding", 17) == 0:
           seen.pointee.notes.framing.seeTransferEncoding(RequestSmugglingGuard.bytes(value, valueSize))

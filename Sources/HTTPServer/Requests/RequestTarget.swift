@@ -105,6 +105,8 @@ struct RequestTarget {
   /// - Returns: with whether nothing was left out.
   func logged(showsMetadata: Bool) -> (target: (path: String, query: String), isWhole: Bool) {
     let path = LoggedPath(path)
-    return ((path.text, path.isWhole ? LoggedQuery(query, showsMetadata: showsMetadata).text : ""), path.isWhole)
+    return (
+      (path.text, path.isWhole ? LoggedQuery(query, showsMetadata: showsMetadata).text : ""), path.isWhole
+    )
   }
 }

@@ -34,7 +34,8 @@ extension FolderRepository {
       guard now != fileVersion else { continue }
       let said = file == nil ? nil : description(ofBook: book)
       changed.append(
-        Catalog.BookMetadata(id: book, fileVersion: now, metadata: said?.metadata ?? ImageMetadata(), cover: said?.cover))
+        Catalog.BookMetadata(
+          id: book, fileVersion: now, metadata: said?.metadata ?? ImageMetadata(), cover: said?.cover))
     }
     try catalog.describe(changed)
   }

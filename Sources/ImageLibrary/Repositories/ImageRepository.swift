@@ -1,8 +1,8 @@
 package import TileStorage
 package import ZigguratCatalog
+package import ZigguratConcurrency
 package import ZigguratFiles
 package import ZigguratMetadata
-package import ZigguratConcurrency
 
 /// The images that a server serves, by id.
 ///

@@ -31,7 +31,8 @@ package struct SingleArchive: LibrarySource {
     return [
       SourceImage(
         id: id, path: path,
-        sidecar: sidecar.map { file in SourceImage.SidecarReader(path: file.path) { file.bytes(within: nil) } },
+        sidecar: sidecar.map { file in SourceImage.SidecarReader(path: file.path) { file.bytes(within: nil) }
+        },
         open: { () throws(StorageError) in try TileArchive(path: path, within: nil) })
     ]
   }

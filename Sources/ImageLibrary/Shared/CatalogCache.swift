@@ -1,8 +1,8 @@
 import Synchronization
 import TileStorage
 import ZigguratCatalog
-import ZigguratFiles
 import ZigguratConcurrency
+import ZigguratFiles
 
 /// Images that were asked for of a catalog which servers share.
 ///

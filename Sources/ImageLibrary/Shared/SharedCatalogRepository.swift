@@ -2,9 +2,9 @@ import Glibc
 import Synchronization
 package import TileStorage
 package import ZigguratCatalog
+package import ZigguratConcurrency
 package import ZigguratFiles
 package import ZigguratMetadata
-package import ZigguratConcurrency
 
 /// The storage of the archives that a shared catalog names.
 package protocol RemoteImageSource: Sendable {

@@ -1,5 +1,5 @@
-package import ZigguratSandbox
 package import ZigguratFiles
+package import ZigguratSandbox
 
 /// The needs of decoding a source besides the usual decoders, by its first bytes and its name: those of the loaders
 /// that are let in for it.

@@ -64,12 +64,15 @@ struct GarbageCollector {
           marks[version.key] = Mark(etag: version.etag, time: now)
           continue
         }
-        try directory.reporting("remove \(version.key)") { () throws(ObjectError) in try writing.remove(version.key) }
+        try directory.reporting("remove \(version.key)") { () throws(ObjectError) in
+          try writing.remove(version.key)
+        }
         marks[version.key] = nil
         result.removed += 1
         // Whatever sizes a store has listed.
         result.bytes =
-          result.bytes.addingReportingOverflow(version.byteCount).overflow ? .max : result.bytes + version.byteCount
+          result.bytes.addingReportingOverflow(version.byteCount).overflow
+          ? .max : result.bytes + version.byteCount
       }
     }
     result.marked = marks.count

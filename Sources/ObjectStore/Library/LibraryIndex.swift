@@ -1,7 +1,7 @@
 import Synchronization
 package import TileStorage
-package import ZigguratFiles
 import ZigguratConcurrency
+package import ZigguratFiles
 
 /// The directory of the images of a library in an object store.
 ///
@@ -148,7 +148,9 @@ package final class LibraryIndex: Sendable {
         let last = known.max()
         let isMore =
           known.isSubset(of: keys)
-          && added.allSatisfy { version in !version.key.hasSuffix("-whole") && last.map { $0 < version.key } ?? true }
+          && added.allSatisfy { version in
+            !version.key.hasSuffix("-whole") && last.map { $0 < version.key } ?? true
+          }
         var segments: [IndexSegment] = []
         for version in isMore ? added : listed { segments.append(try segment(version)) }
         let held = segments.reduce(into: Set<String>()) { $0.formUnion($1.holds) }
@@ -282,7 +284,8 @@ package final class LibraryIndex: Sendable {
   }
 
   private static func line(_ id: ImageID, _ record: ListedRecord) -> [UInt8]? {
-    guard let build = record.text.bytes(record.build), let metadata = record.text.bytes(record.metadata) else {
+    guard let build = record.text.bytes(record.build), let metadata = record.text.bytes(record.metadata)
+    else {
       return nil
     }
     return IndexEntry.text(image: id, record, build: build, metadata: metadata)
@@ -315,7 +318,8 @@ package final class LibraryIndex: Sendable {
       guard isEqual else {
         throw StorageError(action, "it is not what the library's directory holds")
       }
-      guard try segments().contains(where: { $0.key == version.key && $0.byteCount == version.byteCount }) else {
+      guard try segments().contains(where: { $0.key == version.key && $0.byteCount == version.byteCount })
+      else {
         throw StorageError(action, "the store does not list it", kind: .unreachable)
       }
     } catch {
@@ -326,7 +330,9 @@ package final class LibraryIndex: Sendable {
   }
 
   @discardableResult
-  private func put(_ bytes: [UInt8], after known: String?, isWhole: Bool) throws(StorageError) -> ObjectVersion {
+  private func put(_ bytes: [UInt8], after known: String?, isWhole: Bool) throws(StorageError)
+    -> ObjectVersion
+  {
     let key = folder.prefix + IndexSegment.name(after: known.map(name), isWhole: isWhole)
     return try reporting("write the library's directory") { () throws(ObjectError) in
       try writing.put(bytes: bytes, key: key)

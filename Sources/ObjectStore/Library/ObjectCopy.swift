@@ -1,6 +1,6 @@
 package import TileStorage
-package import ZigguratFiles
 import ZigguratConcurrency
+package import ZigguratFiles
 
 extension ObjectReading {
   /// Bytes of one question, and how many are asked at a time: what a far store takes to answer is waited for once.
@@ -26,7 +26,9 @@ extension ObjectReading {
   /// - Parameters:
   ///   - digest: its SHA-256.
   ///   - action: what errors say was to be done.
-  func copy(_ version: ObjectVersion, of digest: [UInt8], _ action: String) throws(StorageError) -> TemporaryFile {
+  func copy(_ version: ObjectVersion, of digest: [UInt8], _ action: String) throws(StorageError)
+    -> TemporaryFile
+  {
     var sha256 = SHA256()
     let file: TemporaryFile
     do throws(ObjectError) { file = try copy(version) { sha256.update($0) } } catch {

@@ -57,7 +57,8 @@ package final class ObjectWriter: ObjectWriting {
     return try put(UploadBody(bytes), SHA256.of(bytes), key)
   }
 
-  private func put(_ body: UploadBody, _ sha256: [UInt8], _ key: String) throws(ObjectError) -> ObjectVersion {
+  private func put(_ body: UploadBody, _ sha256: [UInt8], _ key: String) throws(ObjectError) -> ObjectVersion
+  {
     guard let etag = try request(.put, key, body: body, digest: sha256).head.etag else { throw .damaged }
     return ObjectVersion(key: key, etag: etag, byteCount: body.count)
   }

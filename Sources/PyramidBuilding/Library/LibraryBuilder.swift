@@ -1,7 +1,7 @@
 package import TileStorage
-import ZigguratSandbox
 package import ZigguratFiles
 import ZigguratMetadata
+import ZigguratSandbox
 
 /// Builds the archives of many images into one store.
 package struct LibraryBuilder: Sendable {

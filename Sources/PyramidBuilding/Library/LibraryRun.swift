@@ -1,7 +1,7 @@
-import ZigguratSandbox
+import ZigguratConcurrency
 import ZigguratFiles
 import ZigguratImaging
-import ZigguratConcurrency
+import ZigguratSandbox
 
 /// Builds many images at once: one thread per image while there are images enough, then all threads on
 /// those that are left.
@@ -144,7 +144,8 @@ package final class LibraryRun: @unchecked Sendable {
     case .success(.copied(let copy, let files)):
       withExtendedLifetime(files) {
         builder.build(copy, with: pictures, before: upcoming, besides: taken) { [self] image, outcome in
-          var attributed = SourceScan.Source(path: source.path, id: image.id, folio: image.folio, root: image.root)
+          var attributed = SourceScan.Source(
+            path: source.path, id: image.id, folio: image.folio, root: image.root)
           attributed.remote = source.remote
           report(attributed, outcome.attributed(of: source, copiedTo: copy.path), of: source)
         }

@@ -1,5 +1,5 @@
-import ZigguratFiles
 import ZigguratConcurrency
+import ZigguratFiles
 
 /// Copies of sources that lie elsewhere, made while those before them are built: there is never more than one ahead for
 /// each thread that builds.

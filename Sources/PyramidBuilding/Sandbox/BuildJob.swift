@@ -2,10 +2,10 @@ import Foundation
 import Glibc
 import TileGeometry
 import TileStorage
-import ZigguratSandbox
+import ZigguratConcurrency
 import ZigguratFiles
 import ZigguratImaging
-import ZigguratConcurrency
+import ZigguratSandbox
 
 /// One picture that a sandboxed process builds, as its builder follows it: what the sandboxed process tells is checked,
 /// what it wrote is read back, and then published.
@@ -38,7 +38,8 @@ struct BuildJob {
 
   /// - Parameter isAlone: all the memory that there is for pictures is reserved for it.
   init(
-    _ work: PictureJob, _ process: SandboxedProcess, _ builder: LibraryBuilder, _ pool: WorkPool, isAlone: Bool
+    _ work: PictureJob, _ process: SandboxedProcess, _ builder: LibraryBuilder, _ pool: WorkPool,
+    isAlone: Bool
   ) {
     self.work = work
     self.process = process
@@ -144,7 +145,9 @@ struct BuildJob {
   }
 
   private func decode<Value: Decodable>(_ type: Value.Type, _ message: WorkerMessage) throws(Stop) -> Value {
-    do throws(TerminationReason) { return try BuildMessage.decode(type, message) } catch { throw .process(error) }
+    do throws(TerminationReason) { return try BuildMessage.decode(type, message) } catch {
+      throw .process(error)
+    }
   }
 
   /// Waits for the picture's memory and lets the sandboxed process go on.

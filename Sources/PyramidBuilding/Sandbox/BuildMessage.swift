@@ -1,10 +1,10 @@
 import Foundation
 import TileGeometry
 import TileStorage
-import ZigguratSandbox
 import ZigguratFiles
 import ZigguratImaging
 import ZigguratMetadata
+import ZigguratSandbox
 
 /// The messages between a builder and its sandboxed process, in this order: `build`; `pages`, or `plan`, then `go`,
 /// tiles and entries if there is no file for them, `progress`, and `built` or `failed`.
@@ -41,7 +41,9 @@ enum BuildMessage {
     Array(try! JSONEncoder().encode(value))
   }
 
-  static func decode<Value: Decodable>(_ type: Value.Type, _ message: WorkerMessage) throws(TerminationReason) -> Value {
+  static func decode<Value: Decodable>(_ type: Value.Type, _ message: WorkerMessage) throws(TerminationReason)
+    -> Value
+  {
     let limits = message.kind == pages ? pageLimits : InputLimit.message.json
     do { return try limits.decode(type, from: message.bytes) } catch { throw .garbled }
   }

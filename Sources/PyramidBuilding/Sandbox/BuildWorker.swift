@@ -2,10 +2,10 @@ import Foundation
 import Glibc
 import TileGeometry
 import TileStorage
-package import ZigguratSandbox
+import ZigguratConcurrency
 import ZigguratFiles
 import ZigguratImaging
-import ZigguratConcurrency
+package import ZigguratSandbox
 
 /// A sandboxed process that builds pictures, one after the other, for a `SandboxedPictureBuilder`.
 package enum BuildWorker {

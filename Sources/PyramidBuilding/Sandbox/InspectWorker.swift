@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import TileGeometry
 import TileStorage
-package import ZigguratSandbox
 import ZigguratImaging
+package import ZigguratSandbox
 
 /// A sandboxed process that looks at one source and tells what it is.
 package enum InspectWorker {

@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 import TileGeometry
 import TileStorage
-import ZigguratSandbox
 import ZigguratImaging
 import ZigguratMetadata
+import ZigguratSandbox
 
 /// Builds pictures in sandboxed processes. Small pictures share a process until one of them ends it.
 final class SandboxedPictureBuilder: PictureBuilder {

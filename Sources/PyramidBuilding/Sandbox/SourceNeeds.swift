@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 import TileStorage
-import ZigguratSandbox
 import ZigguratFiles
 import ZigguratImaging
+import ZigguratSandbox
 
 /// The files that a source's sandboxed process must be able to read, by the source's first bytes and its name.
 struct SourceNeeds {

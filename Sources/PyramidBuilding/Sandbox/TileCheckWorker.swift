@@ -1,7 +1,7 @@
 import TileGeometry
 import TileStorage
-package import ZigguratSandbox
 import ZigguratImaging
+package import ZigguratSandbox
 
 /// A sandboxed process that decodes one archive's tiles, to tell what is wrong with them.
 package enum TileCheckWorker {

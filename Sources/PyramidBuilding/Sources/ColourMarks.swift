@@ -19,7 +19,11 @@ struct ColourMarks {
   }
 
   private init(_ points: CodePoints, _ name: String) {
-    if !points.isStandardRGB { self.init(points.profile, "\(name) (\(points.description))") } else { self.init() }
+    if !points.isStandardRGB {
+      self.init(points.profile, "\(name) (\(points.description))")
+    } else {
+      self.init()
+    }
   }
 
   /// - Parameters:

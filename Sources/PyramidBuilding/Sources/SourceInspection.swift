@@ -1,9 +1,9 @@
 import Foundation
 package import TileGeometry
 package import TileStorage
-import ZigguratSandbox
 import ZigguratImaging
 import ZigguratMetadata
+import ZigguratSandbox
 
 /// The properties of a source that a person wants to know before building it.
 package struct SourceInspection: Sendable, Codable {

@@ -1,8 +1,8 @@
 import Glibc
 import TileGeometry
 import TileStorage
-import ZigguratFiles
 import ZigguratConcurrency
+import ZigguratFiles
 
 /// Builds one pyramid from rows that stream in: strips of tile height are decoded, tiles encoded and
 /// shrunk into their parents by several threads, a parent as soon as it is complete.

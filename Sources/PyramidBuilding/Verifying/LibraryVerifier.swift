@@ -1,6 +1,6 @@
 import Synchronization
-package import ZigguratFiles
 import ZigguratConcurrency
+package import ZigguratFiles
 
 /// Verifies many archives on several threads.
 package enum LibraryVerifier {

@@ -45,7 +45,9 @@ enum IIIFRegion: Hashable {
       return PixelRect(x: (image.width - side) / 2, y: (image.height - side) / 2, width: side, height: side)
     case .pixels(let x, let y, let width, let height):
       guard width > 0, height > 0 else { throw TileRequestError("the region is empty") }
-      guard x < image.width, y < image.height else { throw TileRequestError("the region is outside the image") }
+      guard x < image.width, y < image.height else {
+        throw TileRequestError("the region is outside the image")
+      }
       return PixelRect(x: x, y: y, width: min(width, image.width - x), height: min(height, image.height - y))
     case .percent(let x, let y, let width, let height):
       guard width > 0, height > 0 else { throw TileRequestError("the region is empty") }

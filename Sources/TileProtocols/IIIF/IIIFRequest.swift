@@ -103,7 +103,9 @@ package struct IIIFRequest: TileProtocol {
     case .information, .base: return .notFound(.noSuchTile)
     case .malformed(let part): return .notFound(TileRequestError(part.rule(version)))
     case .image(let image):
-      do throws(TileRequestError) { return try image.place(in: pyramid, limits) } catch { return .notFound(error) }
+      do throws(TileRequestError) { return try image.place(in: pyramid, limits) } catch {
+        return .notFound(error)
+      }
     }
   }
 

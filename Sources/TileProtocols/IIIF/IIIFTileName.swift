@@ -24,7 +24,8 @@ package enum IIIFTileName {
 
   /// Writes the name with every number in it.
   package static func write(
-    numbersOf source: PixelRect, level: Int, of pyramid: Pyramid, _ format: TileFormat, _ text: inout URLWriter
+    numbersOf source: PixelRect, level: Int, of pyramid: Pyramid, _ format: TileFormat,
+    _ text: inout URLWriter
   ) {
     write(region: IIIFGrid.region(of: source, level: level, in: pyramid), &text)
     text.put(size: source.width, source.height)

@@ -33,7 +33,9 @@ package struct ViewportAnswer {
   }
 
   /// Throws an error that names the parameter which asks for too many tiles, and its valid values beside the others.
-  private static func check(_ coverage: Coverage, _ query: ViewportQuery) throws(ViewportQuery.ValidationError) {
+  private static func check(_ coverage: Coverage, _ query: ViewportQuery) throws(ViewportQuery
+    .ValidationError)
+  {
     let count = coverage.count()
     guard count <= tileLimit else {
       throw ViewportQuery.ValidationError(

@@ -84,7 +84,8 @@ final class TileDecoder: Sendable {
   ) -> Key {
     Key(
       generation: archive.generation, tile: number,
-      version: archive.hasTileVersions ? archive.version(of: expected, level: address.level) : 0, planar: planar)
+      version: archive.hasTileVersions ? archive.version(of: expected, level: address.level) : 0,
+      planar: planar)
   }
 
   /// Decodes a tile with the decoder of its archive's format and no other, independent of its bytes.

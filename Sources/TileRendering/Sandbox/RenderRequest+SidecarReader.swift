@@ -26,7 +26,9 @@ extension RenderRequest {
       let pyramid = Pyramid(imageSize: size, tileSize: words[3], overlap: words[4]),
       (0..<pyramid.levelCount).contains(words[5]), TileFormat.allCases.indices.contains(words[7])
     else { return nil }
-    let (generation, coarsest, hasTileVersions) = (UInt64(bitPattern: Int64(words[0])), words[5], words[6] == 1)
+    let (generation, coarsest, hasTileVersions) = (
+      UInt64(bitPattern: Int64(words[0])), words[5], words[6] == 1
+    )
     let format = TileFormat.allCases[words[7]]
     words = words.dropFirst(8)
     guard let task = RenderTask(&words), words.count % 3 == 0 else { return nil }

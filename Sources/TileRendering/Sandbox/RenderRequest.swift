@@ -68,7 +68,8 @@ package struct RenderRequest: Hashable, Sendable {
     by renderer: TileRenderer, until cancellation: Cancellation = Cancellation(),
     fetching fetch: @escaping @Sendable ([Int]) -> [GatheredTile]
   ) throws(RenderError) -> [UInt8] {
-    let tiles = GatheredTiles(hasTileVersions: hasTileVersions, levels: LevelSet(from: coarsestLevel), fetch: fetch)
+    let tiles = GatheredTiles(
+      hasTileVersions: hasTileVersions, levels: LevelSet(from: coarsestLevel), fetch: fetch)
     let archive = TileArchive(
       name: "", pyramid: pyramid, format: format, generation: generation, backing: tiles)
     for hint in hints { tiles.expect(hint.number, version: hint.version) }

@@ -19,7 +19,8 @@ extension ChangeHandler {
   /// - Parameters:
   ///   - id: of the image to change, as in the path; nil if the body has ids.
   ///   - answer: makes the reply when the body is there; called with the handler for the visitor as then known.
-  func plan(of id: String? = nil, _ answer: @escaping @Sendable (Self, Request) -> Reply) -> RequestBodyPolicy {
+  func plan(of id: String? = nil, _ answer: @escaping @Sendable (Self, Request) -> Reply) -> RequestBodyPolicy
+  {
     if let refusal = refusal(toChange: id) { return .refuse(refusal) }
     // A thousand ids of some length.
     return .collect(limit: InputLimit.request.bytes) { request in

@@ -1,6 +1,6 @@
 import TileStorage
-import ZigguratHTTPMessages
 import ZigguratConcurrency
+import ZigguratHTTPMessages
 import ZigguratTileProtocols
 
 /// A request as handlers see it: one object, so that a handler is made and copied without a count for each part.

@@ -45,7 +45,9 @@ extension Response {
       !["immutable", "no-cache"].contains(where: directives.contains)
     else { return self }
     var answer = self
-    if !directives.contains("s-maxage") { answer["Cache-Control"] = "\(directives), \(CacheControlHeaders.edge)" }
+    if !directives.contains("s-maxage") {
+      answer["Cache-Control"] = "\(directives), \(CacheControlHeaders.edge)"
+    }
     answer.headers.append(CacheControlHeaders.nginxOneSecond)
     return answer
   }

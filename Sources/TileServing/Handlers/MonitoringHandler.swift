@@ -1,8 +1,8 @@
 import Synchronization
-import ZigguratSandbox
 import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
+import ZigguratSandbox
 import ZigguratUploading
 
 /// `/metrics` and `/healthz`.

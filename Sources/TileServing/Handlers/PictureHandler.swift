@@ -48,7 +48,8 @@ extension PictureHandler {
   ) -> Reply {
     let renderer = pictures.renderer
     return rendering(
-      name, version: task.version(in: archive), cost: task.cost(in: archive), mediaType: task.format.mediaType,
+      name, version: task.version(in: archive), cost: task.cost(in: archive),
+      mediaType: task.format.mediaType,
       archive, failure: failure
     ) { (cancellation) throws(RenderError) in try renderer.render(task, of: archive, until: cancellation) }
   }

@@ -1,9 +1,9 @@
 import Synchronization
 import TileGeometry
 import TileStorage
+import ZigguratConcurrency
 import ZigguratFiles
 import ZigguratHTTPMessages
-import ZigguratConcurrency
 import ZigguratTileProtocols
 import ZigguratTileRendering
 

@@ -70,7 +70,8 @@ package struct Provider: Codable, Equatable, Sendable {
       throw ValidationError(description: "\(whose) has '\(unknown.prefix(40))'; \(hint)")
     }
     guard members["id"]?.string.map(isAddress) == true else {
-      throw ValidationError(description: "\(whose) needs an id, an address that begins with https:// or http://")
+      throw ValidationError(
+        description: "\(whose) needs an id, an address that begins with https:// or http://")
     }
   }
 

@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 import TileStorage
-package import ZigguratHTTPMessages
 import ZigguratConcurrency
+package import ZigguratHTTPMessages
 import ZigguratTileRendering
 
 /// Renders pictures on threads of lower priority than the event loops. Equal jobs in flight are rendered once;

@@ -97,7 +97,9 @@ typealias RequestedPath = Result<NormalizedPath, NormalizedPath.ValidationError>
 
 extension RequestedPath {
   init(_ request: Request) {
-    self.init { () throws(NormalizedPath.ValidationError) in try NormalizedPath(request.rawPath, query: request.query) }
+    self.init { () throws(NormalizedPath.ValidationError) in
+      try NormalizedPath(request.rawPath, query: request.query)
+    }
   }
 
   /// `nil` if the path is malformed.

@@ -1,6 +1,6 @@
 package import TileStorage
-package import ZigguratHTTPMessages
 package import ZigguratConcurrency
+package import ZigguratHTTPMessages
 import ZigguratTileProtocols
 
 /// A stored tile to be sent: a slice of the archive's mapping, and the archive that keeps it mapped.

@@ -1,8 +1,8 @@
 import TileStorage
+import ZigguratConcurrency
 import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
-import ZigguratConcurrency
 import ZigguratTileProtocols
 import ZigguratTileRendering
 

@@ -80,7 +80,8 @@ extension TileServer {
   /// Adds the headers for caches and for pages of other sites.
   /// - Parameter isKept: whether the response may be cached; `false` for an error.
   private func addAudience(
-    _ tile: StoredTileResponse, _ query: UnsafeRawBufferPointer, _ lookup: Lookup, isKept: Bool = true, _ add: Add
+    _ tile: StoredTileResponse, _ query: UnsafeRawBufferPointer, _ lookup: Lookup, isKept: Bool = true,
+    _ add: Add
   ) {
     if tile.isPrivate {
       add("Cache-Control", "private, no-store")
@@ -93,7 +94,9 @@ extension TileServer {
       images.cacheWords.with(lifetime) { add("Cache-Control", $0) }
       if let surrogate = tile.surrogate {
         surrogate.withText { add("Surrogate-Key", $0) }
-        if lifetime == .revalidate { add(CacheControlHeaders.nginxOneSecond.name, CacheControlHeaders.nginxOneSecond.value) }
+        if lifetime == .revalidate {
+          add(CacheControlHeaders.nginxOneSecond.name, CacheControlHeaders.nginxOneSecond.value)
+        }
       }
     } else {
       add("Cache-Control", "no-store")

@@ -1,6 +1,6 @@
 import Synchronization
-import ZigguratHTTPMessages
 import ZigguratConcurrency
+import ZigguratHTTPMessages
 import ZigguratTileRendering
 
 /// Runs work that may block on a thread of its own, one job after the other. Clients are scheduled by `FairQueue`,

@@ -1,5 +1,5 @@
-import ZigguratFiles
 package import ZigguratConcurrency
+import ZigguratFiles
 
 /// The state of a tile in an archive.
 package enum StoredTile {

@@ -1,6 +1,6 @@
 public import TileGeometry
-package import ZigguratFiles
 package import ZigguratConcurrency
+package import ZigguratFiles
 
 /// The tiles of one image: an SZI 1.2 file, which is a ZIP file without compression, or a Deep Zoom folder.
 ///

@@ -29,7 +29,9 @@ struct DeepZoomFolder {
     for level in 0..<descriptor.pyramid.levelCount {
       var status = stat()
       // A missing level is reported when one of its tiles is requested.
-      if stat("\(folder)/\(level)", &status) == 0 { versions.append(FileIdentity(status).modifiedNanoseconds) }
+      if stat("\(folder)/\(level)", &status) == 0 {
+        versions.append(FileIdentity(status).modifiedNanoseconds)
+      }
     }
     generation = versions.withUnsafeBytes { Digest.of($0) } ^ Digest.of(file.bytes)
   }

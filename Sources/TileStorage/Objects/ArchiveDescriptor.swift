@@ -1,7 +1,7 @@
 import Synchronization
 package import TileGeometry
-import ZigguratFiles
 import ZigguratConcurrency
+import ZigguratFiles
 
 /// A library directory's entry of an archive in an object store: enough to answer requests about it before it is
 /// opened.

@@ -83,7 +83,8 @@ extension ObjectImage {
     }
 
     private func finish(
-      _ version: ObjectVersion, _ end: ObjectBytes, _ start: Int, descriptor: ObjectBytes, at descriptorStart: Int
+      _ version: ObjectVersion, _ end: ObjectBytes, _ start: Int, descriptor: ObjectBytes,
+      at descriptorStart: Int
     ) throws(StorageError) {
       let directory = try ZIPDirectory(end.bytes, at: start)
       let root = try SZIRoot(directory) { entry in

@@ -1,6 +1,6 @@
 import Synchronization
-package import ZigguratFiles
 package import ZigguratConcurrency
+package import ZigguratFiles
 
 /// One version of an archive in an object store: its directory, and its tiles as they are fetched.
 ///
@@ -223,12 +223,15 @@ extension ObjectError {
 
 extension ObjectReading {
   /// Returns the bytes of a range. For threads that may block, but not for the store's own.
-  package func waitForTile(_ version: ObjectVersion, _ range: Range<Int>) -> Result<ObjectBytes, ObjectError> {
+  package func waitForTile(_ version: ObjectVersion, _ range: Range<Int>) -> Result<ObjectBytes, ObjectError>
+  {
     pending(version, range).value()
   }
 
   /// Requests bytes for which a thread will wait.
-  package func pending(_ version: ObjectVersion, _ range: Range<Int>) -> Future<Result<ObjectBytes, ObjectError>> {
+  package func pending(_ version: ObjectVersion, _ range: Range<Int>) -> Future<
+    Result<ObjectBytes, ObjectError>
+  > {
     let flight = Future<Result<ObjectBytes, ObjectError>>()
     read(version, range, by: .now + ObjectImage.timeout) { flight.land($0) }
     return flight

@@ -47,7 +47,9 @@ final class ObjectTiles: TileBacking {
     guard image.contents.place(number) != nil else {
       return image.contents.lacks(number) ? .notFound : .unreadable
     }
-    if let tile = image.memory.tile(image.place(number)) { return .here(hold(tile, number).bytes, version: 0) }
+    if let tile = image.memory.tile(image.place(number)) {
+      return .here(hold(tile, number).bytes, version: 0)
+    }
     return switch image.failure(number) {
     case .unreachable: .unreachable
     case .unreadable: .unreadable

@@ -7,7 +7,8 @@ import ZigguratFiles
 /// A search for slides' labels among a library's archives, with the help of the sources in its catalog.
 enum LabelCheck {
   /// - Parameter archives: paths of archives in the library, or of one alone.
-  static func defects(in library: String, _ archives: [String]) throws(StorageError) -> [ArchiveVerifier.Defect]
+  static func defects(in library: String, _ archives: [String]) throws(StorageError) -> [ArchiveVerifier
+    .Defect]
   {
     var defects: [ArchiveVerifier.Defect] = []
     var catalog: Catalog?

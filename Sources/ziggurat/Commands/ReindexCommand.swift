@@ -1,9 +1,9 @@
 import Glibc
 import TileStorage
+import ZigguratAdapters
 import ZigguratCatalog
 import ZigguratFiles
 import ZigguratImageLibrary
-import ZigguratAdapters
 import ZigguratObjectStore
 import ZigguratTileServing
 

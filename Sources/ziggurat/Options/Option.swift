@@ -128,7 +128,8 @@ struct Option {
   /// - Parameters:
   ///   - value: the placeholder of its former value; nil for a flag.
   ///   - reason: a clause that names the option's replacement, or its constant value.
-  init(removed name: String, _ value: String? = "VALUE", was former: FormerName..., withReason reason: String) {
+  init(removed name: String, _ value: String? = "VALUE", was former: FormerName..., withReason reason: String)
+  {
     self.name = name
     self.value = value
     unit = nil

@@ -1,6 +1,6 @@
 import Testing
-import ZigguratSandbox
 import ZigguratImaging
+import ZigguratSandbox
 import ZigguratTestSupport
 
 @testable import PyramidBuilding

@@ -2,9 +2,9 @@ import Glibc
 import Synchronization
 import Testing
 import TileGeometry
+import ZigguratConcurrency
 import ZigguratFiles
 import ZigguratTestSupport
-import ZigguratConcurrency
 
 @testable import TileStorage
 
@@ -130,7 +130,8 @@ struct ObjectTilesTests {
     let replaced = try Self.store { $0 == 1 ? .failure(.otherVersion) : $1 }.open("a", Self.memory)
     let archive = replaced.archive()
     #expect(
-      Self.effective(archive.waitForTile(Self.cold)) == "unreachable" && archive.shouldReopen && replaced.isReplaced)
+      Self.effective(archive.waitForTile(Self.cold)) == "unreachable" && archive.shouldReopen
+        && replaced.isReplaced)
     let gone = try Self.store { $0 == 1 ? .failure(.missing) : $1 }.open("a", Self.memory)
     #expect(Self.effective(gone.archive().waitForTile(Self.cold)) == "unreadable")
   }
@@ -151,7 +152,8 @@ struct ObjectTilesTests {
     #expect(try once.open("a", Self.memory).archive().copy(Self.cold) == Self.tile(Self.cold))
     #expect(once.reads.count == 3 && once.reads[1] == once.reads[2])
     let always = Self.store { number, answer in number == 0 ? answer : Self.flipped(answer, 40_000) }
-    #expect(Self.effective(try always.open("a", Self.memory).archive().waitForTile(Self.cold)) == "unreadable")
+    #expect(
+      Self.effective(try always.open("a", Self.memory).archive().waitForTile(Self.cold)) == "unreadable")
     #expect(always.reads.count == 3)
   }
 
@@ -232,7 +234,9 @@ struct ObjectTilesTests {
       let store = Self.store { number, answer in
         number > 0
           ? answer
-          : answer.map { ObjectTail(version: $0.version, bytes: ObjectBytes(copying: $0.bytes.bytes.prefix(count))!) }
+          : answer.map {
+            ObjectTail(version: $0.version, bytes: ObjectBytes(copying: $0.bytes.bytes.prefix(count))!)
+          }
       }
       #expect(throws: StorageError.self) { _ = try store.open("a", Self.memory) }
     }

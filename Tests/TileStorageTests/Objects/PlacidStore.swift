@@ -1,6 +1,6 @@
 import Synchronization
-import ZigguratFiles
 import ZigguratConcurrency
+import ZigguratFiles
 
 @testable import TileStorage
 

@@ -28,7 +28,9 @@ struct TIFFTileSurvey {
     _ reader: TIFFUnitReader, _ file: TIFFFile
   ) -> Result<JPEGHeader.MCU, ValidationError> {
     guard file.isTiled else { return .failure(ValidationError(text: "its strips are not cut")) }
-    if reader.isMissing(0) { return .failure(ValidationError(text: "\(reader.name(0)) is missing", isDamage: true)) }
+    if reader.isMissing(0) {
+      return .failure(ValidationError(text: "\(reader.name(0)) is missing", isDamage: true))
+    }
     let first: JPEGHeader
     do throws(BuildError) {
       guard let header = JPEGHeader(UnsafeRawBufferPointer(try reader.completeJPEG(0))) else {
@@ -47,7 +49,9 @@ struct TIFFTileSurvey {
     let isCropped = { (start: [UInt8]) in
       JPEGHeader.size(start).map { $0.width < file.unitWidth || $0.height < file.unitHeight } ?? false
     }
-    if isCropped(start) { return .failure(ValidationError(text: "\(reader.name(0)) is cropped at the image's edge")) }
+    if isCropped(start) {
+      return .failure(ValidationError(text: "\(reader.name(0)) is cropped at the image's edge"))
+    }
     for unit in 1..<max(1, file.columns * file.rows) {
       guard let start = reader.start(ofUnit: unit, count: length) else {
         return .failure(ValidationError(text: "\(reader.name(unit)) is missing", isDamage: true))

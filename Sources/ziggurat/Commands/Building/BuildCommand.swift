@@ -1,8 +1,8 @@
 import Foundation
 import PyramidBuilding
 import TileStorage
-import ZigguratFiles
 import ZigguratAdapters
+import ZigguratFiles
 import ZigguratObjectStore
 
 enum BuildCommand: Command {

@@ -62,7 +62,8 @@ extension BuildRun {
 
   /// Returns the failures of earlier builds; nil if they are not recorded.
   mutating func knownFailures() -> KnownFailures? {
-    guard hasCatalog, part == nil, builder.rebuildList == nil, !builder.isDryRun || Catalog.exists(in: library),
+    guard hasCatalog, part == nil, builder.rebuildList == nil,
+      !builder.isDryRun || Catalog.exists(in: library),
       let catalog = (try? origins() as? LibraryOrigins)?.catalog
     else { return nil }
     return KnownFailures(

@@ -1,7 +1,7 @@
 import Foundation
 import PyramidBuilding
-import ZigguratFiles
 import ZigguratAdapters
+import ZigguratFiles
 import ZigguratObjectStore
 
 enum PlanCommand: Command {

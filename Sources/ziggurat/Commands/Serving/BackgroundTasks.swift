@@ -1,8 +1,8 @@
 import Foundation
-import ZigguratImageLibrary
 import ZigguratAdapters
-import ZigguratObjectStore
 import ZigguratConcurrency
+import ZigguratImageLibrary
+import ZigguratObjectStore
 import ZigguratTileServing
 
 /// The work of a server besides requests: maintenance of the library, processing of uploads, and periodic tasks.

@@ -2,10 +2,10 @@ import Foundation
 import Synchronization
 import TileStorage
 import ZigguratCatalog
+import ZigguratConcurrency
 import ZigguratFiles
 import ZigguratImageLibrary
 import ZigguratObjectStore
-import ZigguratConcurrency
 import ZigguratTileServing
 
 /// The maintenance of a server's library: it reads changes, purges removed images from caches, and reports errors.

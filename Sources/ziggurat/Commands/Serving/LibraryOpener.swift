@@ -1,8 +1,8 @@
 import TileStorage
+import ZigguratAdapters
 import ZigguratCatalog
 import ZigguratFiles
 import ZigguratImageLibrary
-import ZigguratAdapters
 import ZigguratObjectStore
 import ZigguratPrivateSpaces
 

@@ -82,7 +82,8 @@ enum ServeOptions {
   ].grouped(.limits)
 
   private static let removedOptions = [
-    Option(removed: "render-threads", "N", withReason: "--threads also sets the number of threads that render"),
+    Option(
+      removed: "render-threads", "N", withReason: "--threads also sets the number of threads that render"),
     Option(removed: "max-viewport-side", "N", was: "max-viewport", withReason: "the limit is 32768"),
     Option(
       removed: "max-url-length", "SIZE", was: "max-url", withReason: "the limit is half of --max-header-size"),
@@ -91,7 +92,8 @@ enum ServeOptions {
       withReason: "the limit is 512, or less if the limit of file descriptors is low"),
     Option(removed: "max-uploads", "N", was: "upload-count", withReason: "the limit is 1000"),
     Option(
-      removed: "upload-ttl", "TIME", was: "upload-expiry", withReason: "unfinished uploads are kept for 24 hours"
+      removed: "upload-ttl", "TIME", was: "upload-expiry",
+      withReason: "unfinished uploads are kept for 24 hours"
     ),
     Option(
       removed: "upload-history", "TIME", was: "upload-memory",

@@ -1,8 +1,8 @@
 import Foundation
 import PyramidBuilding
 import TileStorage
-import ZigguratFiles
 import ZigguratConcurrency
+import ZigguratFiles
 
 /// The build of a folder of images by the server that shows them: once before it listens, then after each change.
 final class ServerBuild: Sendable {

@@ -1,8 +1,8 @@
 import Glibc
 import TileStorage
+import ZigguratAdapters
 import ZigguratFiles
 import ZigguratHTTPServer
-import ZigguratAdapters
 import ZigguratPrivateSpaces
 import ZigguratTileServing
 import ZigguratUploading
