@@ -1,6 +1,6 @@
 extension String {
   /// The untrusted text of a sandboxed process as one line for a person: at most 1,000 characters, and never empty.
-  package var line: String {
+  package var sanitizedLine: String {
     let scalars = unicodeScalars.prefix(4000).map { scalar -> Unicode.Scalar in
       switch scalar.properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator: " "

@@ -291,7 +291,7 @@ package struct LibraryBuilder: Sendable {
   private final class NamesLeftOut {
     private var names: [String]
 
-    init(_ pages: PagesMessage) { names = pages.leftOut.prefix(20).map(\.line) }
+    init(_ pages: PagesMessage) { names = pages.leftOut.prefix(20).map(\.sanitizedLine) }
 
     /// To be called for one page at a time.
     func added(to outcome: Outcome) -> Outcome {

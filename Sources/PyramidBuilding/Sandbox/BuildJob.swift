@@ -249,10 +249,10 @@ struct BuildJob {
     builder.allowance?.spend(bytes: byteCount)
     hasTaken = false
     return PyramidBuilder.Report(
-      pyramid: plan.pyramid, byteCount: byteCount, route: report.route.line, steps: report.steps.map(\.line),
-      leftOut: report.leftOut.prefix(20).map(\.line),
-      damage: report.damage.map { SourceDamage($0.kind, $0.reason.line) },
-      dropped: report.dropped.prefix(20).map(\.line))
+      pyramid: plan.pyramid, byteCount: byteCount, route: report.route.sanitizedLine, steps: report.steps.map(\.sanitizedLine),
+      leftOut: report.leftOut.prefix(20).map(\.sanitizedLine),
+      damage: report.damage.map { SourceDamage($0.kind, $0.reason.sanitizedLine) },
+      dropped: report.dropped.prefix(20).map(\.sanitizedLine))
   }
 
   /// Whether a record is of the build that was asked for.

@@ -236,7 +236,7 @@ struct FailureMessage: Codable {
   }
 
   /// - Parameter words: says the reason otherwise.
-  func error(about source: String, _ metadata: (String) -> String = { $0 }) -> BuildError {
-    BuildError(source, metadata(reason.line), BuildError.Kind(reported: kind))
+  func error(about source: String, _ describe: (String) -> String = { $0 }) -> BuildError {
+    BuildError(source, describe(reason.sanitizedLine), BuildError.Kind(reported: kind))
   }
 }

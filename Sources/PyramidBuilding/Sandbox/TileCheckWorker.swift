@@ -45,7 +45,7 @@ package enum TileCheckWorker {
     do throws(TerminationReason) {
       let question = numbers.withUnsafeBytes { Array($0) } + bytes
       let message = try pool.ask(server, check, question, longest: longestAnswer, seconds: seconds)
-      return message.bytes.isEmpty ? nil : String(decoding: message.bytes, as: UTF8.self).line
+      return message.bytes.isEmpty ? nil : String(decoding: message.bytes, as: UTF8.self).sanitizedLine
     } catch {
       return error.isTemporary ? "could not be checked: \(error)" : "does not decode: \(error)"
     }

@@ -164,7 +164,7 @@ enum RenderMessage {
   /// Parses the error in the rest of an answer; nil if it is invalid.
   static func error(_ rest: [UInt8]) -> RenderError? {
     guard rest.count >= 3 else { return nil }
-    let reason = String(decoding: rest.dropFirst(3), as: UTF8.self).line
+    let reason = String(decoding: rest.dropFirst(3), as: UTF8.self).sanitizedLine
     return RenderError(
       reason, isOutOfReach: rest[0] == 1, isDamage: rest[1] == 1, isTemporary: rest[2] == 1)
   }
