@@ -235,7 +235,7 @@ struct FailureMessage: Codable {
     reason = error.reason.replacing(path, with: name)
   }
 
-  /// - Parameter words: says the reason otherwise.
+  /// - Parameter describe: rewords the reason.
   func error(about source: String, _ describe: (String) -> String = { $0 }) -> BuildError {
     BuildError(source, describe(reason.sanitizedLine), BuildError.Kind(reported: kind))
   }
