@@ -127,7 +127,7 @@ extension Catalog {
           + "stamp = excluded.stamp, title = excluded.title, date = excluded.date, search = excluded.search, cover = excluded.cover",
         books.map { book in
           let search =
-            book.metadata.isEmpty ? SQLValue.null : .metadata(SearchTerms.text(of: book.id, book.metadata))
+            book.metadata.isEmpty ? SQLValue.null : .searchText(SearchTerms.text(of: book.id, book.metadata))
           return [
             .text(book.id.text), .integer(book.fileVersion), SQLValue(book.metadata.title),
             SQLValue(CatalogSchema.sortable(book.metadata.date)), search,

@@ -48,7 +48,7 @@ enum CatalogSchema {
       // What a cover tells of its book is known once all of its pages are written.
       .null, .null, entry.isMoving ? .integer(1) : .null, .text(entry.item.text),
       .text(entry.item.folder.map { "\($0)/" } ?? ""),
-      entry.pyramid == nil ? .null : .metadata(entry.searchText), .text(NaturalOrder.key(entry.id.text)),
+      entry.pyramid == nil ? .null : .searchText(entry.searchText), .text(NaturalOrder.key(entry.id.text)),
       SQLValue(isSingle ? NaturalOrder.key(entry.id.text) : nil),
       .text(CatalogEntry.key(ofShown: entry.shownName)),
       .null, .null, .null,

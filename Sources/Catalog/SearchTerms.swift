@@ -75,7 +75,7 @@ struct SearchTerms {
 }
 
 /// The words of a search for texts that no index is asked for: what an index finds in them is found.
-struct WantedMetadata {
+struct WantedTerms {
   /// The parts of each phrase. The last part of a phrase only begins a word.
   private let phrases: [[String]]
 

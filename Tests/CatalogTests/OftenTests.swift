@@ -164,7 +164,7 @@ import ZigguratTestSupport
       let metadata = text(1 + random.below(4))
       let search = SearchTerms(metadata)
       guard !search.isEmpty else { continue }
-      let wanted = WantedMetadata(search)
+      let wanted = WantedTerms(search)
       let expected = Set(entries.filter { wanted.areIn([$0.searchText]) }.map(\.id))
       #expect(
         try Set(catalog.search(metadata, after: nil, limit: 1000).entries.map(\.id)) == expected,

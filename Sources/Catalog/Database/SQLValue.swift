@@ -6,7 +6,7 @@ enum SQLValue {
   case real(Double)
   case text(String)
   /// Text for the database's index of words.
-  case words(String)
+  case searchText(String)
   case null
 
   init(_ text: String?) { self = text.map { .text($0) } ?? .null }

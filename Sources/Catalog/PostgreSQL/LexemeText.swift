@@ -12,7 +12,7 @@ enum LexemeText {
   static func vector(_ text: String) -> String {
     var result = ""
     var (place, bytes) = (0, 0)
-    for word in words(text) {
+    for word in terms(text) {
       place += 1
       bytes += word.utf8.count + 20
       if bytes > mostBytes { break }
@@ -32,17 +32,17 @@ enum LexemeText {
   /// The same, a query for each word; none where nothing can be found.
   static func queries(_ search: SearchTerms, in scope: ListScope = .items) -> [String] {
     let weight = if case .book = scope { "A" } else { "" }
-    let conditions = search.words.compactMap { word -> String? in
-      let parts = words(word)
+    let conditions = search.terms.compactMap { word -> String? in
+      let parts = terms(word)
       guard let last = parts.last else { return nil }
       let phrase = parts.dropLast().map { "'\($0)'\(weight.isEmpty ? "" : ":A") <-> " }.joined()
       return "(\(phrase)'\(last)':*\(weight))"
     }
-    return conditions.count < search.words.count ? [] : conditions
+    return conditions.count < search.terms.count ? [] : conditions
   }
 
   /// Nothing but letters, digits and marks, without accents and in lower case.
-  static func words(_ text: String) -> [String] {
+  static func terms(_ text: String) -> [String] {
     // Most texts, for which no tables are needed.
     if text.utf8.allSatisfy({ $0 < 0x80 }) {
       return text.utf8.split { !isLetterOrDigit($0) }.map { word in

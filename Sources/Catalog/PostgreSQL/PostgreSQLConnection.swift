@@ -285,7 +285,7 @@ extension SQLValue {
     case .real(let value): String(value)
     // The one character that PostgreSQL's text cannot hold.
     case .text(let value): value.utf8.contains(0) ? value.replacing("\0", with: "\u{fffd}") : value
-    case .message(let value): LexemeText.vector(value)
+    case .searchText(let value): LexemeText.vector(value)
     case .null: nil
     }
   }

@@ -169,7 +169,7 @@ extension SQLiteConnection {
   /// Whether surely more are found than are counted: by a sample of some rows in each part of the table, of whose sum
   /// three standard deviations are taken off.
   private func areMany(_ terms: SearchTerms, upTo last: Int) throws(SQLError) -> Bool {
-    let wanted = WantedMetadata(terms)
+    let wanted = WantedTerms(terms)
     let parts = 64
     let rows = 24
     let size = last / parts
@@ -197,7 +197,7 @@ extension SQLiteConnection {
   private func met(
     _ terms: SearchTerms, after start: [SQLValue], limit: Int, batches: Int
   ) throws(SQLError) -> [Int]? {
-    let wanted = WantedMetadata(terms)
+    let wanted = WantedTerms(terms)
     var found: [Int] = []
     var last = start
     for _ in 0..<batches {

@@ -121,7 +121,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     case .integer(let value): sqlite3_bind_int64(statement, number, Int64(value))
     case .real(let value): sqlite3_bind_double(statement, number, value)
     case .null: sqlite3_bind_null(statement, number)
-    case .text(let value), .words(let value):
+    case .text(let value), .searchText(let value):
       // SQLITE_TRANSIENT, a cast that is not imported: SQLite copies the text.
       sqlite3_bind_text(
         statement, number, value, Int32(value.utf8.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self)
