@@ -7,7 +7,7 @@ extension TableRepository {
     _ selection: LibrarySelection, after cursor: String?, limit: Int
   ) throws(StorageError) -> LibraryListing {
     if isAway { throw .libraryIsAway }
-    let isPlain = selection.scope == .items && selection.order == .standard && selection.metadata == nil
+    let isPlain = selection.scope == .items && selection.order == .standard && selection.terms == nil
     if isPlain, try isListedLate { return try page(cursor, limit) }
     return try catalog.list(selection, after: cursor, limit: limit, present)
   }
