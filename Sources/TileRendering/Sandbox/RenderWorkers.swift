@@ -126,20 +126,20 @@ package final class RenderWorkers: Sendable {
       use.allowed = memory
     }
     // After a private space is locked, none of its tiles is decoded.
-    let timeout = SandboxedProcess.Timeout(seconds: timeout) { cancellation.isAsked || archive.isLocked }
+    let limit = SandboxedProcess.Timeout(seconds: timeout) { cancellation.isAsked || archive.isLocked }
     let given = use.given
     let early = request.hints.filter { given[$0.number] != $0.version ?? 0 }.map(\.number)
     let (numbers, tiles) = give(early, to: &use, of: archive)
     try use.process.send(
-      RenderMessage.render, RenderMessage.question(options, request, numbers, tiles), within: timeout)
+      RenderMessage.render, RenderMessage.question(options, request, numbers, tiles), within: limit)
     while true {
-      let message = try use.process.receive(longest: need.longestAnswer, within: timeout)
+      let message = try use.process.receive(longest: need.longestAnswer, within: limit)
       guard message.kind != RenderMessage.want else {
         guard let numbers = RenderMessage.numbers(message.bytes, below: archive.pyramid.tileCount) else {
           throw .garbled
         }
         let tiles = give(numbers, to: &use, of: archive).tiles
-        try use.process.send(RenderMessage.tiles, tiles, within: timeout)
+        try use.process.send(RenderMessage.tiles, tiles, within: limit)
         continue
       }
       guard let (effort, rest) = RenderMessage.parse(answer: message.bytes) else { throw .garbled }
