@@ -22,7 +22,7 @@ extension IIIFImageRequest {
   /// - Parameter parts: region, size, rotation and file.
   init(_ version: IIIFVersion, _ parts: [String]) throws(Part) {
     let bytes = parts.map { Array($0.utf8) }
-    var (request, error) = (IIIFImageRequest?.none, Part?.none)
+    var (request, failure) = (IIIFImageRequest?.none, Part?.none)
     bytes[0].withUnsafeBytes { region in
       bytes[1].withUnsafeBytes { size in
         bytes[2].withUnsafeBytes { rotation in
@@ -30,12 +30,12 @@ extension IIIFImageRequest {
             do throws(Part) {
               request = try IIIFImageRequest(
                 version, region: region, size: size, rotation: rotation, file: file)
-            } catch { error = error }
+            } catch { failure = error }
           }
         }
       }
     }
-    if let error { throw error }
+    if let failure { throw failure }
     self = request!
   }
 
