@@ -36,7 +36,7 @@ struct PresentationManifest {
     let hasCommonTitle = hasCommonTitle
     var metadata = first.entry.metadata
     if isBook, !hasCommonTitle { (metadata.title, metadata.titles) = (nil, [:]) }
-    if let book { metadata = book.metadata(besides: metadata, title: metadata.title) }
+    if let book { metadata = book.merged(besides: metadata, title: metadata.title) }
     let canvases = pages.map { "\(place)/canvas/\(PercentEncoding.encode(isBook ? name(ofPage: $0) : "1"))" }
     var result: JSONValue = [
       "@context": .text(Self.context), "id": .text(Self.url(of: reference, base: base)), "type": "Manifest",
