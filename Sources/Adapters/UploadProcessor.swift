@@ -24,7 +24,7 @@ package final class UploadProcessor: @unchecked Sendable {
   let space: @Sendable (String) -> SpaceLibrary?
   let stopping = OneShotEvent()
   /// Signalled when an upload waits or has failed, and to stop.
-  private let changes = Semaphore()
+  private let changes = CountingSemaphore()
   /// Seconds between two looks for expired uploads.
   private static let expirySeconds = 30
   /// Seconds between two looks for originals of images that were purged.

@@ -1,6 +1,6 @@
 /// A counting semaphore: each signal wakes one waiting thread.
 // Sendable: the count is accessed under `monitor` only.
-package final class Semaphore: @unchecked Sendable {
+package final class CountingSemaphore: @unchecked Sendable {
   private let monitor = ConditionLock()
   private var count = 0
 

@@ -24,7 +24,7 @@ extension Pending {
   /// Blocks the thread until the result has arrived or failed; not for an event loop or a thread of the cooperative
   /// pool.
   package func wait() {
-    let landed = Semaphore()
+    let landed = CountingSemaphore()
     whenLanded { landed.signal() }
     landed.wait()
   }

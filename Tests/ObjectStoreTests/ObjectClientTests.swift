@@ -196,7 +196,7 @@ struct ObjectClientTests {
     timeout.attempt = .seconds(60)
     let client = try Self.client(server, timeout)
     let results = Mutex<[Result<[UInt8], ObjectError>]>([])
-    let (early, all) = (Semaphore(), Semaphore())
+    let (early, all) = (CountingSemaphore(), CountingSemaphore())
     for number in 0..<5 {
       client.read(Self.version, number..<number + 1, by: .now + .seconds(60)) { result in
         results.withLock { $0.append(result.map { Array($0.bytes) }) }

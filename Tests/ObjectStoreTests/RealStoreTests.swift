@@ -117,7 +117,7 @@ struct RealStoreTests {
     #expect(client.counts.requests == 1)
 
     // A thousand at once.
-    let (cold, came) = (archive.pyramid.tileCount - 1, Semaphore())
+    let (cold, came) = (archive.pyramid.tileCount - 1, CountingSemaphore())
     StartedThread.several(8) { _ in
       for _ in 0..<125 {
         if case .pending(let tile) = archive.stored(cold) {

@@ -46,8 +46,8 @@ struct RenderQueueTests {
 
   /// A job that says when it began and ends when it may.
   private final class Held: Sendable {
-    let began = Semaphore()
-    let gate = Semaphore()
+    let began = CountingSemaphore()
+    let gate = CountingSemaphore()
     let job: RenderJob
 
     init(_ key: String, cost: RenderCost = RenderCost(pixels: 1)) {
@@ -187,7 +187,7 @@ struct RenderQueueTests {
   func leaving() {
     let queue = Self.queue(threads: 1, capacity: 8)
     let tally = Tally()
-    let (began, ended) = (Semaphore(), Semaphore())
+    let (began, ended) = (CountingSemaphore(), CountingSemaphore())
     let job = Self.job("endless") { (cancellation) throws(RenderError) in
       began.signal()
       while !cancellation.isAsked { usleep(1000) }
@@ -216,7 +216,7 @@ struct RenderQueueTests {
   func deadline() {
     let queue = Self.queue(threads: 1, capacity: 8, timeout: 0.2)
     let tally = Tally()
-    let ended = Semaphore()
+    let ended = CountingSemaphore()
     let job = Self.job("endless") { (cancellation) throws(RenderError) in
       while !cancellation.isAsked { usleep(1000) }
       ended.signal()
@@ -236,7 +236,7 @@ struct RenderQueueTests {
   func stopping() {
     let queue = Self.queue(threads: 1, capacity: 8)
     let tally = Tally()
-    let began = Semaphore()
+    let began = CountingSemaphore()
     let job = Self.job("endless") { (cancellation) throws(RenderError) in
       began.signal()
       while !cancellation.isAsked { usleep(1000) }

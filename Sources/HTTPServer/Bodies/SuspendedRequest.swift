@@ -144,7 +144,7 @@ final class SuspendedRequests: Sendable {
   private let state = Mutex(State())
   /// Microseconds between looks at the clients while requests are suspended.
   private static let pause: UInt32 = 100_000
-  private let wakeUps = Semaphore()
+  private let wakeUps = CountingSemaphore()
 
   func start() {
     StartedThread.needed { [self] in

@@ -44,7 +44,7 @@ final class CatalogCache: Sendable {
   private let source: any RemoteImageSource
   private let state: Mutex<State>
   private let listening = Mutex(Listening())
-  private let wakeUps = Semaphore()
+  private let wakeUps = CountingSemaphore()
   /// Whether the catalog was found to be filled.
   private let wasFilled = Atomic<Bool>(false)
   /// Has archives closed that are no longer the library's.

@@ -54,7 +54,7 @@ package final class PurgeQueue: Sendable {
   private static let longestPause = 15.0
 
   private let state = Mutex(State())
-  private let news = Semaphore()
+  private let news = CountingSemaphore()
   private let forget: @Sendable ([String]) -> Bool
   private let heard: @Sendable (Bool) -> Void
 

@@ -61,7 +61,7 @@ package final class RenderQueue: Sendable {
 
   private let state: Mutex<State>
   /// Signalled if a job arrives or ends, or if the queue stops.
-  private let wakeUp = Semaphore()
+  private let wakeUp = CountingSemaphore()
   /// The number of threads of each lane, by its raw value.
   private let threads: [Int]
   private let loops: EventLoopCPUTime

@@ -13,8 +13,8 @@ final class RenderThread: @unchecked Sendable {
   }
 
   private let stage = Atomic(Stage.idle)
-  private let begin = Semaphore()
-  private let done: Semaphore
+  private let begin = CountingSemaphore()
+  private let done: CountingSemaphore
   /// The clock of its processor time; 0 until it runs.
   private let clock = Atomic<clockid_t>(0)
   private var job: RenderJob?
@@ -23,7 +23,7 @@ final class RenderThread: @unchecked Sendable {
   private var outcome = RenderOutcome.refused(.busy)
 
   /// - Parameter done: signalled after each picture.
-  init(done: Semaphore) { self.done = done }
+  init(done: CountingSemaphore) { self.done = done }
 
   /// - Returns: `false` if the system cannot create a thread.
   func start() -> Bool {

@@ -56,7 +56,7 @@ struct ObjectTilesTests {
   @Test func `a thousand who ask for one tile at once have it by one read`() throws {
     let store = Self.store()
     let image = try store.open("a", Self.memory)
-    let (archives, came) = ([image.archive(), image.archive()], Semaphore())
+    let (archives, came) = ([image.archive(), image.archive()], CountingSemaphore())
     StartedThread.several(4) { number in
       for turn in 0..<250 {
         let archive = archives[(number + turn) % 2]
@@ -77,7 +77,7 @@ struct ObjectTilesTests {
   {
     let (store, memory) = (Self.store(), ObjectCache(limit: 1 << 20))
     let image = try store.open("a", memory)
-    let (archive, came) = (image.archive(), Semaphore())
+    let (archive, came) = (image.archive(), CountingSemaphore())
     #expect(archive.versionedTile(Self.cold) == nil)
     try #require(archive.pendingTile(Self.cold)).whenLanded { came.signal() }
     came.wait()

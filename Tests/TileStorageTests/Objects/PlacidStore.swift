@@ -60,7 +60,7 @@ final class PlacidStore: ObjectReading {
   /// Opens the archive under a key and waits for it.
   func open(_ key: String, generation: UInt64? = nil, _ memory: ObjectCache) throws -> ObjectImage {
     let found = Mutex<Result<ObjectImage, StorageError>?>(nil)
-    let wakeUps = Semaphore()
+    let wakeUps = CountingSemaphore()
     ObjectImage.open(key: key, generation: generation, from: self, memory) { result in
       found.withLock { $0 = result }
       wakeUps.signal()

@@ -13,7 +13,7 @@ final class LibraryMaintenance: Sendable {
   private let library: any ImageRepository
   private let tileServer: TileServer
   private let purging: CachePurger?
-  private let isCatalogUpdated = Semaphore()
+  private let isCatalogUpdated = CountingSemaphore()
   /// The reported reason why the catalog could not be updated.
   private let updateError = Mutex<String?>(nil)
   /// The reported state of a shared catalog.
