@@ -139,7 +139,7 @@ struct ForkServer {
 
   private mutating func serve() {
     var bytes = [UInt8](repeating: 0, count: SpawnRequest.size)
-    var files = [Int32](repeating: -1, count: Int(CELL_MOST_FILES))
+    var files = [Int32](repeating: -1, count: Int(SANDBOX_MOST_FILES))
     var fileCount: Int32 = 0
     let count = sandbox_receive(3, &bytes, bytes.count, &files, &fileCount)
     // No client is left: the sandboxed processes end with this one.

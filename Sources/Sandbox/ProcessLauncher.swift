@@ -118,7 +118,7 @@ package final class ProcessLauncher: Sendable {
     return process
   }
 
-  package static let mostFiles = Int(CELL_MOST_FILES) - 2
+  package static let mostFiles = Int(SANDBOX_MOST_FILES) - 2
 
   /// Counts the end of a process that did not do its work.
   package func count(_ end: TerminationReason) {

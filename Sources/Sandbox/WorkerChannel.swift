@@ -123,7 +123,7 @@ final class WorkerChannel: Sendable {
 
   private func receive(_ buffer: UnsafeMutableRawBufferPointer, _ files: inout [Int32]) -> Int {
     var number: Int32 = 0
-    return withUnsafeTemporaryAllocation(of: Int32.self, capacity: Int(CELL_MOST_FILES)) { taken in
+    return withUnsafeTemporaryAllocation(of: Int32.self, capacity: Int(SANDBOX_MOST_FILES)) { taken in
       let got = sandbox_receive(descriptor, buffer.baseAddress, buffer.count, taken.baseAddress, &number)
       if got > 0 { files += taken.prefix(Int(number)) }
       return got

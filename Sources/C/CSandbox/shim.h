@@ -68,17 +68,17 @@ static inline int sandbox_install_filter(const void *instructions, unsigned shor
   return prctl(PR_SET_SECCOMP, 2 /* SECCOMP_MODE_FILTER */, &program, 0, 0);
 }
 
-#define CELL_MOST_FILES 64
+#define SANDBOX_MOST_FILES 64
 
 // Sends bytes with descriptors; those bytes that did not fit are the caller's to send. -1: see errno.
 static inline ssize_t sandbox_send(int socket, const void *bytes, size_t count, const int *files, int fileCount,
                                 int flags) {
-  char control[CMSG_SPACE(sizeof(int) * CELL_MOST_FILES)];
+  char control[CMSG_SPACE(sizeof(int) * SANDBOX_MOST_FILES)];
   struct iovec part = {(void *)bytes, count};
   struct msghdr message = {0};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
-  if (fileCount > CELL_MOST_FILES) { errno = EINVAL; return -1; }
+  if (fileCount > SANDBOX_MOST_FILES) { errno = EINVAL; return -1; }
   if (fileCount > 0) {
     memset(control, 0, sizeof control);
     message.msg_control = control;
@@ -92,10 +92,10 @@ static inline ssize_t sandbox_send(int socket, const void *bytes, size_t count, 
   return sendmsg(socket, &message, MSG_NOSIGNAL | flags);
 }
 
-// Receives bytes with the descriptors that came along, at most CELL_MOST_FILES of them, close-on-exec. Without
+// Receives bytes with the descriptors that came along, at most SANDBOX_MOST_FILES of them, close-on-exec. Without
 // room for any (`files` NULL) the kernel closes what is sent.
 static inline ssize_t sandbox_receive(int socket, void *bytes, size_t count, int *files, int *fileCount) {
-  char control[CMSG_SPACE(sizeof(int) * CELL_MOST_FILES)];
+  char control[CMSG_SPACE(sizeof(int) * SANDBOX_MOST_FILES)];
   struct iovec part = {bytes, count};
   struct msghdr message = {0};
   message.msg_iov = &part;
