@@ -60,7 +60,7 @@ package final class ProcessLauncher: Sendable {
     _ work: [Kind: WorkerMain], preload: @escaping () -> Void, rehearsal: @escaping () -> Void = {},
     preloads: [Preload: () -> Void] = [:]
   ) throws(TerminationReason) {
-    precondition(running == nil, "cells have one server")
+    precondition(running == nil, "a program has one launcher")
     var ends: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
       throw .unavailable(errno)
@@ -89,7 +89,7 @@ package final class ProcessLauncher: Sendable {
   package func begin(
     _ kind: Kind, _ limits: SandboxLimits, reading files: [Int32] = [], preload: Preload? = nil
   ) throws(TerminationReason) -> SandboxedProcess {
-    precondition(files.count <= Self.mostFiles, "a cell reads \(Self.mostFiles) files at most")
+    precondition(files.count <= Self.mostFiles, "a process reads \(Self.mostFiles) files at most")
     var channel: [Int32] = [-1, -1]
     var status: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &channel) == 0 else {

@@ -77,13 +77,13 @@ struct BookDescriptionTests {
     var first = ImageMetadata(title: "f1r", caption: "a leaf", creators: ["A"], rights: "©")
     first.license = "https://example.org/by"
     var book = BookDescription()
-    #expect(book.words(besides: first, title: nil).title == nil)
-    #expect(book.words(besides: first, title: nil).caption == nil)
-    #expect(book.words(besides: first, title: "Hours").title == "Hours")
-    #expect(book.words(besides: first, title: nil).creators == ["A"])
+    #expect(book.merged(besides: first, title: nil).title == nil)
+    #expect(book.merged(besides: first, title: nil).caption == nil)
+    #expect(book.merged(besides: first, title: "Hours").title == "Hours")
+    #expect(book.merged(besides: first, title: nil).creators == ["A"])
     book.metadata = ImageMetadata(title: "Own", creators: ["B"], rights: "nobody's")
-    let words = book.words(besides: first, title: "Hours")
+    let merged = book.merged(besides: first, title: "Hours")
     #expect(
-      words.title == "Own" && words.creators == ["B"] && words.rights == "nobody's" && words.license == nil)
+      merged.title == "Own" && merged.creators == ["B"] && merged.rights == "nobody's" && merged.license == nil)
   }
 }

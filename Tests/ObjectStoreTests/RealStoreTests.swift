@@ -113,7 +113,7 @@ struct RealStoreTests {
       #expect(archive.tile(number)?.elementsEqual(StoredArchive.tile(number)) == true)
     }
     // Stamps, which conditions are decided by, ask nobody.
-    #expect((0..<archive.pyramid.tileCount).allSatisfy { archive.stamp(ofTile: $0) == 0 })
+    #expect((0..<archive.pyramid.tileCount).allSatisfy { archive.version(ofTile: $0) == 0 })
     #expect(client.counts.requests == 1)
 
     // A thousand at once.

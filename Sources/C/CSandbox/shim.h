@@ -1,8 +1,8 @@
 // What the kernel offers for confining a process and glibc's module for Swift does not: system calls without a
 // wrapper (Landlock, pidfd_open), variadic ones (prctl, syscall), the CMSG macros, and fork, which the overlay
 // hides since it is wrong in a process of several threads; ours forks while it has one.
-#ifndef ZIGGURAT_CELL_H
-#define ZIGGURAT_CELL_H
+#ifndef ZIGGURAT_SANDBOX_H
+#define ZIGGURAT_SANDBOX_H
 
 #include <errno.h>
 #include <linux/filter.h>
