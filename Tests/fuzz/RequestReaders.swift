@@ -58,7 +58,7 @@ extension FuzzInput {
       let place = request.place(in: pyramid, limits)
       _ = request.link(path, to: place, in: pyramid, limits)?.text(base: "")
       switch place {
-      case .stored, .nowhere: break
+      case .stored, .notFound: break
       case .cut(let rectangle, let level, _):
         precondition(rectangle.isInside(pyramid.size(ofLevel: level)), "a cut is inside its level")
       case .picture(let picture):

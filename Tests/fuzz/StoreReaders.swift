@@ -8,21 +8,21 @@ extension FuzzInput {
   func readListAnswer() {
     _ = (S3Response.upload(bytes), S3Response.isWhole(bytes))
     if let page = S3Response.list(bytes)?.page {
-      for pin in page.pins {
-        precondition(pin.byteCount >= 0 && !pin.etag.isEmpty, "an object has a size and a tag")
+      for version in page.versions {
+        precondition(version.byteCount >= 0 && !version.etag.isEmpty, "an object has a size and a tag")
         _ = (
-          IndexSegment.isName(pin.key), ListedRecord.isName(pin.key), ObjectAddress.isReadable(pin.key)
+          IndexSegment.isName(version.key), ListedRecord.isName(version.key), ObjectAddress.isReadable(version.key)
         )
       }
-      precondition(page.lastKey != nil || page.pins.isEmpty, "a page that has objects has a last one")
+      precondition(page.lastKey != nil || page.versions.isEmpty, "a page that has objects has a last one")
       StrayObjects { precondition(!$0.utf8.contains(0x0a), "a report is one line") }
-        .note(page.strayKeys + page.pins.map { Array($0.key.utf8) }, in: ObjectAddress("s3://abc/d")!)
+        .note(page.strayKeys + page.versions.map { Array($0.key.utf8) }, in: ObjectAddress("s3://abc/d")!)
     }
     var head = ResponseHead()
     for line in bytes.split(separator: 0x0a) { _ = line.withUnsafeBytes { head.take($0) } }
     precondition(head.etag.map { ResponseHead.isTag($0) } ?? true, "a tag fits into a header")
-    let pin = ObjectVersion(key: "a", etag: "\"e\"", byteCount: 100)
-    for question in [RangeRequest.part(pin, 3..<9), .end(key: "a", atMost: 50)] {
+    let version = ObjectVersion(key: "a", etag: "\"e\"", byteCount: 100)
+    for question in [RangeRequest.part(version, 3..<9), .end(key: "a", atMost: 50)] {
       if case .success(let (found, count)) = question.expected(head) {
         precondition((1...found.byteCount).contains(count), "an answer is a part of its object")
       }
@@ -45,8 +45,8 @@ extension FuzzInput {
     guard let file = try? TemporaryFile(), bytes.withUnsafeBytes({ (try? file.write($0)) != nil }) else {
       return
     }
-    let pin = ObjectVersion(key: "directory/1700000000000-1", etag: "\"e\"", byteCount: bytes.count)
-    guard let segment = try? IndexSegment(pin, SegmentText(file, count: bytes.count)) else { return }
+    let version = ObjectVersion(key: "directory/1700000000000-1", etag: "\"e\"", byteCount: bytes.count)
+    guard let segment = try? IndexSegment(version, SegmentText(file, count: bytes.count)) else { return }
     var contents = LibraryIndex.Contents()
     contents.apply(segment.lines)
     for record in contents.records.values {
