@@ -42,7 +42,7 @@ extension UploadProcessor {
         var record = record
         // A pixel stays a pixel; square ones, however they are turned.
         record.micronsPerPixel = copy.turn % 180 == 0 ? microns : microns?.reversed()
-        return ArchiveMetadata(record, own: metadata, described: metadata)
+        return ArchiveMetadata(record, own: metadata, effective: metadata)
       }
       guard isRewritten else {
         throw BuildError(path, "its metadata cannot be written at present", isTemporary: true)

@@ -100,7 +100,7 @@ private struct NoStore: ArchiveStore {
   func makeWriter(
     id: ImageID, pyramid: Pyramid, format: TileFormat, replacing: Bool
   ) -> any ArchiveWriter {
-    SZIWriter(descriptor: Self.notFound, name: id.name, pyramid: pyramid, format: format)
+    SZIWriter(descriptor: Self.nowhere, name: id.name, pyramid: pyramid, format: format)
   }
 
   private static let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)

@@ -59,8 +59,8 @@ extension FuzzInput {
       _ = request.link(path, to: place, in: pyramid, limits)?.text(base: "")
       switch place {
       case .stored, .notFound: break
-      case .cut(let rectangle, let level, _):
-        precondition(rectangle.isInside(pyramid.size(ofLevel: level)), "a cut is inside its level")
+      case .crop(let rectangle, let level, _):
+        precondition(rectangle.isInside(pyramid.size(ofLevel: level)), "a crop is inside its level")
       case .picture(let picture):
         precondition(picture.region.isInside(pyramid.imageSize), "a region is inside the image")
         precondition(limits.allow(picture.size), "a picture is no larger than is allowed")
