@@ -68,7 +68,7 @@ enum VerifyCommand: Command {
     }
     let read: Int
     var defects: Int
-    var repair: Repair.Outcome?
+    var outcome: Repair.Outcome?
     if isOfSpace {
       do throws(ReportedFailure) {
         (read, defects) = try verify(
@@ -115,7 +115,7 @@ enum VerifyCommand: Command {
             buildOptions: (followsLinks ? ["--follow-links"] : [])
               + (passwordFile.map { ["--pdf-password-file", $0] } ?? []),
             missing: Set(missing))
-          repair = try repair.run(
+          outcome = try repair.run(
             damaged.withLock { $0.map { String(decoding: $0, as: UTF8.self) } }.sorted())
         }
       } catch {
@@ -136,18 +136,18 @@ enum VerifyCommand: Command {
           + (defects == 0 ? "no faults" : Output.count(defects, "fault"))
           + (damagedSources.load(ordering: .relaxed) == 0
             ? "" : ", \(damagedSources.load(ordering: .relaxed)) of damaged sources")
-          + (repair.map {
+          + (outcome.map {
             ", " + Output.count($0.repaired, "archive") + " rebuilt, "
               + ($0.removed.isEmpty ? "" : "\($0.removed.count) removed from the catalog, ")
               + "\($0.left) left"
           } ?? "")
       )
     }
-    if let repair, repair.repaired + repair.removed.count == damaged.withLock({ $0.count }), !hasKeyringDefect
+    if let outcome, outcome.repaired + outcome.removed.count == damaged.withLock({ $0.count }), !hasKeyringDefect
     {
       return .success
     }
-    if let repair, repair.isTemporary { return .temporary }
+    if let outcome, outcome.isTemporary { return .temporary }
     return defects == 0 ? .success : .someFailed
   }
 

@@ -38,7 +38,7 @@ struct BackgroundTasks {
   /// Starts all tasks, and waits shortly for the first update of the catalog.
   func start() {
     // The names of images in a private space are not reported.
-    if process.space == nil { library.defects.observe { Output.error($0) } }
+    if process.space == nil { library.archiveErrors.observe { Output.error($0) } }
     maintenance.start()
     processing?.start()
     StartedThread.needed {
