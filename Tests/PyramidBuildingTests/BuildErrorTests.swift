@@ -25,7 +25,7 @@ import ZigguratFiles
     var error = BuildError("/proc/self/fd/7", "cannot decode /proc/self/fd/7")
     error.mayBeOfMachine = true
     let source = SourceScan.Source(path: "s3://bucket/a.pdf", id: "a")
-    let outcome = LibraryBuilder.Outcome.failed(error).effective(of: source, copiedTo: "/proc/self/fd/7")
+    let outcome = LibraryBuilder.Outcome.failed(error).attributed(of: source, copiedTo: "/proc/self/fd/7")
     #expect(outcome.failure?.description == "s3://bucket/a.pdf: cannot decode s3://bucket/a.pdf")
     #expect(outcome.failure?.mayBeOfMachine == true)
   }

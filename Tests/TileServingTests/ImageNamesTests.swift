@@ -65,10 +65,10 @@ import ZigguratTestSupport
 
     let catalog = try Catalog(library: folder("out"))
     try catalog.update(
-      table.entries.map { CatalogEntry(unreadable: $0.id, version: $0.version) }, removing: [])
+      table.entries.map { CatalogEntry(unreadable: $0.id, fileVersion: $0.fileVersion) }, removing: [])
     #expect(try catalog.entries(built).map(\.id).sorted() == built, "seed \(seed)")
     var stamped: [Int?] = []
-    try catalog.forEachStamp { id, _ in stamped.append(table.index(id)) }
+    try catalog.forEachFileVersion { id, _ in stamped.append(table.index(id)) }
     #expect(stamped.compactMap(\.self).sorted() == Array(built.indices), "seed \(seed)")
 
     let trash = TrashFolder(library: folder("out"))
