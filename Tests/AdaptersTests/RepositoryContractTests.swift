@@ -164,13 +164,13 @@ import ZigguratTestSupport
   ) throws {
     let server = try open(kind)
     let old = try #require(try server.archive("a"))
-    let version = try server.repository.entry("a")?.version
+    let version = try server.repository.entry("a")?.fileVersion
     try server.storage.write("a", version: 2)
     try server.update()
     #expect(try eventually { server.content("a") == .version(2) })
     let new = try #require(try server.archive("a"))
     #expect(new.generation != old.generation)
-    #expect(try server.repository.entry("a")?.version != version)
+    #expect(try server.repository.entry("a")?.fileVersion != version)
     #expect(VersionedImage.content("a", of: old) == .version(1))
     // The URL of the old version: a shared catalog keeps it for a day.
     #expect(
