@@ -80,7 +80,7 @@ extension Catalog {
         }
       }
       /// - Returns: whether all was found that is wanted.
-      func lookThrough(_ window: Int, for choice: WordsChoice) throws(SQLError) -> Bool {
+      func lookThrough(_ window: Int, for choice: SearchChoice) throws(SQLError) -> Bool {
         var seen = 0
         for range in ranges where count <= limit && seen < window {
           let rows = "FROM image WHERE \(condition)\(range.condition)"

@@ -44,7 +44,7 @@ enum CatalogSchema {
       .text(keywords), SQLValue(entry.page), SQLValue(entry.bytes),
       SQLValue(entry.micronsPerPixel), .integer(entry.fileVersion.sidecar),
       SQLValue(sortable(entry.sourceDigest)),
-      SQLValue(furtherWords(m)), SQLValue(entry.book?.text), SQLValue(entry.label),
+      SQLValue(otherMetadata(m)), SQLValue(entry.book?.text), SQLValue(entry.label),
       // What a cover tells of its book is known once all of its pages are written.
       .null, .null, entry.isMoving ? .integer(1) : .null, .text(entry.item.text),
       .text(entry.item.folder.map { "\($0)/" } ?? ""),
@@ -61,7 +61,7 @@ enum CatalogSchema {
   }
 
   /// All words as JSON where they are more than the other columns hold; few pictures have more, and JSON takes time.
-  private static func furtherWords(_ metadata: ImageMetadata) -> String? {
+  private static func otherMetadata(_ metadata: ImageMetadata) -> String? {
     let held = ImageMetadata(
       title: metadata.title, caption: metadata.caption,
       creators: metadata.creator.map { [$0] } ?? [], date: sortable(metadata.date), place: metadata.place,

@@ -45,7 +45,7 @@ protocol SQLConnection: AnyObject {
   ///   - isFarAway: whether a part of the list was looked through to no end.
   func choice(
     of terms: SearchTerms, in scope: ListScope, limit: Int, isFarAway: Bool
-  ) throws(SQLError) -> WordsChoice?
+  ) throws(SQLError) -> SearchChoice?
 
   /// Returns the listed rows with such words behind a place, in their order, at most `limit`. A book with such pages is
   /// returned by its cover.
@@ -84,7 +84,7 @@ struct FoundRows {
 }
 
 /// The rows of `image` that have the words of a search.
-struct WordsChoice {
+struct SearchChoice {
   /// The condition for such a row, behind another condition.
   var condition: String
   var values: [SQLValue]

@@ -8,7 +8,7 @@ extension PostgreSQLConnection {
 
   func choice(
     of terms: SearchTerms, in scope: ListScope, limit: Int, isFarAway: Bool
-  ) throws(SQLError) -> WordsChoice? {
+  ) throws(SQLError) -> SearchChoice? {
     guard let query = LexemeText.query(terms, in: scope) else { return nil }
     switch scope {
     case .book: return numbers(try inBook(query, scope))
@@ -34,21 +34,21 @@ extension PostgreSQLConnection {
     return choice
   }
 
-  private func numbers(_ numbers: [Int]) -> WordsChoice {
+  private func numbers(_ numbers: [Int]) -> SearchChoice {
     let list = "{\(numbers.map(String.init).joined(separator: ","))}"
-    return WordsChoice(condition: "number = ANY (CAST(? AS bigint[]))", values: [.text(list)])
+    return SearchChoice(condition: "number = ANY (CAST(? AS bigint[]))", values: [.text(list)])
   }
 
-  private func all(_ query: String) -> WordsChoice {
-    WordsChoice(
+  private func all(_ query: String) -> SearchChoice {
+    SearchChoice(
       condition:
         "number IN (SELECT coalesce(cover, number) FROM searched WHERE words @@ CAST(? AS tsquery))",
       values: [.text(query)])
   }
 
   /// Each row is looked at for itself: a query that tells one value is never run for all at once.
-  private static func lookedAt(_ query: String) -> WordsChoice {
-    WordsChoice(
+  private static func lookedAt(_ query: String) -> SearchChoice {
+    SearchChoice(
       condition: "((SELECT words @@ CAST(? AS tsquery) FROM searched WHERE searched.number = image.number) "
         + "OR pages IS NOT NULL AND (SELECT bool_or(words @@ CAST(? AS tsquery)) FROM searched WHERE searched.cover = image.number))",
       values: [.text(query), .text(query)], window: window)

@@ -4,14 +4,14 @@ extension SQLiteConnection {
 
   func choice(
     of terms: SearchTerms, in scope: ListScope, limit: Int, isFarAway: Bool
-  ) throws(SQLError) -> WordsChoice? {
+  ) throws(SQLError) -> SearchChoice? {
     guard let query = terms.query(in: scope) else { return nil }
     let found = "SELECT rowid FROM words WHERE words MATCH ?"
     let condition =
       if case .book = scope { "number IN (\(found))" } else {
         "number IN (SELECT coalesce(cover, number) FROM image WHERE number IN (\(found)))"
       }
-    return WordsChoice(condition: condition, values: [.text(query)])
+    return SearchChoice(condition: condition, values: [.text(query)])
   }
 
   /// Found so often, images are met soon on the way through all that is listed; less often, they are sorted.
