@@ -3,7 +3,7 @@
 /// Two servers in a row could understand the request differently (RFC 9112, sections 2.2, 3.2, 5, 6.1, 6.3 and 7.1), or
 /// it is too long. The following bytes of its connection cannot be trusted, so that the connection is closed.
 package enum MalformedRequest: CaseIterable, Sendable {
-  case requestLineHasSpareBytes, requestLineHasSpareWords, requestLineEnd
+  case requestLineHasSpareBytes, requestLineHasSpareText, requestLineEnd
   case headerName, headerLine
   case host, noHost, hosts
   case sessionCookies
@@ -21,7 +21,7 @@ package enum MalformedRequest: CaseIterable, Sendable {
     case .lengthTooLarge, .chunkTooLarge, .longChunkLine: (413, "Content Too Large")
     case .longHead: (431, "Request Header Fields Too Large")
     case .version: (505, "HTTP Version Not Supported")
-    case .requestLineHasSpareBytes, .requestLineHasSpareWords, .requestLineEnd, .headerName, .headerLine,
+    case .requestLineHasSpareBytes, .requestLineHasSpareText, .requestLineEnd, .headerName, .headerLine,
       .host, .noHost, .hosts, .sessionCookies, .lengths, .lengthBesideEncoding, .lengthNoNumber,
       .lengthOutOfRange, .encoding, .chunkLine, .unparsable:
       (400, "Bad Request")
@@ -32,7 +32,7 @@ package enum MalformedRequest: CaseIterable, Sendable {
   package var text: StaticString {
     switch self {
     case .requestLineHasSpareBytes: "the request line holds a NUL or a spare space\n"
-    case .requestLineHasSpareWords: "the request line holds more than method, target and version\n"
+    case .requestLineHasSpareText: "the request line holds more than method, target and version\n"
     case .requestLineEnd: "the request line does not end in CR LF\n"
     case .headerName: "a header's name is malformed\n"
     case .headerLine: "a header holds a NUL or CR, or its line does not end in CR LF\n"

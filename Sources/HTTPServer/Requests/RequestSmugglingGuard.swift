@@ -39,7 +39,7 @@ enum RequestSmugglingGuard {
   ) -> MalformedRequest? {
     let (method, target) = (connection.request.method, connection.request.target)
     if !target.fills(from: method, to: version) { return .requestLineHasSpareBytes }
-    if target.hasSpace { return .requestLineHasSpareWords }
+    if target.hasSpace { return .requestLineHasSpareText }
     // The request line, too, ends in two NULs where it ended in CR LF: "HTTP/1.1" has eight bytes.
     if version[8] != 0 || version[9] != 0 { return .requestLineEnd }
     var seen = Seen(tileServer: .passUnretained(connection.server.tileServer), end: version + 10)
