@@ -71,7 +71,7 @@ package final class TileServer: Sendable {
       library: library, catalogQueue: BlockingQueue(capacity: 256),
       metadataQueue: BlockingQueue(capacity: 256),
       originalQueue: BlockingQueue(capacity: 256), surrogateSeed: access.surrogateSeed,
-      cacheWords: CacheControlHeaders(maxAge: access.tileMaxAge, isBehindEdge: access.isBehindEdge))
+      cacheControl: CacheControlHeaders(maxAge: access.tileMaxAge, isBehindEdge: access.isBehindEdge))
     let pictures = PictureAccess(rendering, loops)
     self.pictures = pictures
     originals = OriginalAccess(isOpen: access.offersOriginals, uploads: uploads)

@@ -33,7 +33,7 @@ import ZigguratUploading
     images = ImageAccess(
       library: library, catalogQueue: BlockingQueue(capacity: 4), metadataQueue: BlockingQueue(capacity: 4),
       originalQueue: BlockingQueue(capacity: 4), surrogateSeed: nil,
-      cacheWords: CacheControlHeaders(maxAge: 0))
+      cacheControl: CacheControlHeaders(maxAge: 0))
     let audit = AuditTrail(log: nil, attempts: LoginAttempts(metrics, clock: { 0 }))
     changes = ChangeAccess(audit: audit, disk: DiskSpace(ServerOptions(), metrics, nil))
     trash = TrashAccess(library: Trash(library, keeps: 60), keeps: 60)
@@ -296,7 +296,7 @@ import ZigguratUploading
     let images = ImageAccess(
       library: library, catalogQueue: BlockingQueue(capacity: 4), metadataQueue: BlockingQueue(capacity: 4),
       originalQueue: BlockingQueue(capacity: 4), surrogateSeed: nil,
-      cacheWords: CacheControlHeaders(maxAge: 0))
+      cacheControl: CacheControlHeaders(maxAge: 0))
     var access = ServerOptions()
     access.isWritable = true
     access.token = AccessToken("0123456789abcdef")

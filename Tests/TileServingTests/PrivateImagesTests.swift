@@ -41,7 +41,7 @@ import ZigguratTestSupport
     images = ImageAccess(
       library: library, catalogQueue: BlockingQueue(capacity: 4), metadataQueue: BlockingQueue(capacity: 4),
       originalQueue: BlockingQueue(capacity: 4), surrogateSeed: nil,
-      cacheWords: CacheControlHeaders(maxAge: 0))
+      cacheControl: CacheControlHeaders(maxAge: 0))
   }
 
   private func call(_ target: String, _ visitor: Principal) throws -> Call {

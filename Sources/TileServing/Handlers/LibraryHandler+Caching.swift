@@ -6,7 +6,7 @@ import ZigguratHTTPMessages
 extension LibraryHandler {
   /// The Cache-Control of an answer with the archive's pixels.
   func lifetime(of archive: TileArchive) -> String {
-    images.cacheWords.with(cacheLifetime(of: archive)) { String(cString: $0) }
+    images.cacheControl.with(cacheLifetime(of: archive)) { String(cString: $0) }
   }
 
   func cacheLifetime(of archive: TileArchive) -> CacheLifetime {

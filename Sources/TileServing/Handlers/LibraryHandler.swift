@@ -16,18 +16,18 @@ final class ImageAccess: Sendable {
   let originalQueue: BlockingQueue
   /// The seed of the keys by which a shared cache forgets images; nil if there is no such cache.
   let surrogateSeed: SurrogateKey.Seed?
-  let cacheWords: CacheControlHeaders
+  let cacheControl: CacheControlHeaders
 
   init(
     library: any ImageRepository, catalogQueue: BlockingQueue, metadataQueue: BlockingQueue,
-    originalQueue: BlockingQueue, surrogateSeed: SurrogateKey.Seed?, cacheWords: CacheControlHeaders
+    originalQueue: BlockingQueue, surrogateSeed: SurrogateKey.Seed?, cacheControl: CacheControlHeaders
   ) {
     self.library = library
     self.catalogQueue = catalogQueue
     self.metadataQueue = metadataQueue
     self.originalQueue = originalQueue
     self.surrogateSeed = surrogateSeed
-    self.cacheWords = cacheWords
+    self.cacheControl = cacheControl
   }
 }
 

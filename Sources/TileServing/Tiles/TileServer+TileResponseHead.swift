@@ -91,7 +91,7 @@ extension TileServer {
     if isKept {
       let lifetime = CacheLifetime(
         tile.generation, asked: CacheLifetime.generation(in: query), mayChange: tile.version != 0)
-      images.cacheWords.with(lifetime) { add("Cache-Control", $0) }
+      images.cacheControl.with(lifetime) { add("Cache-Control", $0) }
       if let surrogate = tile.surrogate {
         surrogate.withText { add("Surrogate-Key", $0) }
         if lifetime == .revalidate {
