@@ -20,29 +20,29 @@ struct Arguments {
   /// - Throws: an error of the first word that cannot be parsed, since the meaning of later words depends on it; else
   ///   all other errors together, unless the command reports them itself.
   init(
-    _ words: [String], command: any Command.Type, environment: [String: String]
+    _ arguments: [String], command: any Command.Type, environment: [String: String]
   ) throws(UsageError) {
-    try self.init(words, command: command, options: command.options, environment: environment)
+    try self.init(arguments, command: command, options: command.options, environment: environment)
   }
 
   init(
-    _ words: [String], command: any Command.Type, options: [Option], environment: [String: String]
+    _ arguments: [String], command: any Command.Type, options: [Option], environment: [String: String]
   ) throws(UsageError) {
     self.options = options
     self.command = command
     var operands: [String] = []
     var given: Set<String> = []
-    var rest = words[...]
-    while let word = rest.popFirst() {
-      if word == "--" {
+    var rest = arguments[...]
+    while let field = rest.popFirst() {
+      if field == "--" {
         operands += rest
         break
       }
-      guard word.hasPrefix("-"), word != "-" else {
-        operands.append(word)
+      guard field.hasPrefix("-"), field != "-" else {
+        operands.append(field)
         continue
       }
-      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let spelling = String(parts[0])
       guard spelling.hasPrefix("--"), let found = Self.find(String(spelling.dropFirst(2)), in: options) else {
         throw Self.unknown(spelling, command, options)
