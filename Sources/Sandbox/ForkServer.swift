@@ -101,10 +101,10 @@ struct ForkServer {
     var text = [UInt8](repeating: 0, count: 128)
     let count = pread(statm, &text, text.count, 0)
     guard count > 0 else { return nil }
-    let words = text.prefix(count).split(separator: UInt8(ascii: " "))
-    guard words.count > 2 else { return nil }
+    let fields = text.prefix(count).split(separator: UInt8(ascii: " "))
+    guard fields.count > 2 else { return nil }
     func number(_ digits: ArraySlice<UInt8>) -> Int { digits.reduce(0) { $0 &* 10 &+ Int($1 &- 48) } }
-    return (number(words[1]) - number(words[2])) * Int(sysconf(Int32(_SC_PAGESIZE)))
+    return (number(fields[1]) - number(fields[2])) * Int(sysconf(Int32(_SC_PAGESIZE)))
   }
 
   private static var ownMemory: Int {

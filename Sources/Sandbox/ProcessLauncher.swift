@@ -151,21 +151,21 @@ struct SpawnRequest {
 
   init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.size else { return nil }
-    let words = bytes.withUnsafeBytes { bytes in
+    let fields = bytes.withUnsafeBytes { bytes in
       (0..<Self.size / 8).map { bytes.loadUnaligned(fromByteOffset: 8 * $0, as: Int64.self) }
     }
-    guard let kind = UInt32(exactly: words[0]), let preload = UInt32(exactly: words[1]) else { return nil }
+    guard let kind = UInt32(exactly: fields[0]), let preload = UInt32(exactly: fields[1]) else { return nil }
     self.kind = ProcessLauncher.Kind(rawValue: kind)
     self.preload = preload == 0 ? nil : ProcessLauncher.Preload(rawValue: preload)
     limits = SandboxLimits(
-      memory: Int(words[2]), mostMemory: Int(words[3]), processorSeconds: Int(words[4]),
-      niceness: Int(words[5]))
+      memory: Int(fields[2]), mostMemory: Int(fields[3]), processorSeconds: Int(fields[4]),
+      niceness: Int(fields[5]))
   }
 
   var bytes: [UInt8] {
     [
       Int64(kind.rawValue), Int64(preload?.rawValue ?? 0), Int64(limits.memory), Int64(limits.mostMemory),
       Int64(limits.processorSeconds), Int64(limits.niceness),
-    ].flatMap { word in withUnsafeBytes(of: word) { Array($0) } }
+    ].flatMap { field in withUnsafeBytes(of: field) { Array($0) } }
   }
 }

@@ -24,12 +24,12 @@ struct SpawnReply {
 
   /// Waits for the next message; nil if the other side has closed, or sends an invalid one.
   static func read(from socket: Int32) -> SpawnReply? {
-    var words: (Int64, Int64) = (0, 0)
+    var fields: (Int64, Int64) = (0, 0)
     while true {
-      let count = withUnsafeMutableBytes(of: &words) { Glibc.read(socket, $0.baseAddress, $0.count) }
+      let count = withUnsafeMutableBytes(of: &fields) { Glibc.read(socket, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
-      guard count == size, let kind = Kind(rawValue: words.0) else { return nil }
-      return SpawnReply(kind: kind, value: Int(words.1))
+      guard count == size, let kind = Kind(rawValue: fields.0) else { return nil }
+      return SpawnReply(kind: kind, value: Int(fields.1))
     }
   }
 
