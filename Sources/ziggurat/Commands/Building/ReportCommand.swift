@@ -57,8 +57,8 @@ enum ReportCommand: Command {
     if !isQuiet {
       counts["failed", default: 0] += failures.count
       counts["left"] = report.left.count
-      let words = ["built", "moved", "metadata-updated", "unchanged", "outdated", "failed", "left"]
-      let parts = words.map { ($0, counts[$0] ?? 0) }.filter { $0.1 > 0 || $0.0 == "built" }
+      let outcomes = ["built", "moved", "metadata-updated", "unchanged", "outdated", "failed", "left"]
+      let parts = outcomes.map { ($0, counts[$0] ?? 0) }.filter { $0.1 > 0 || $0.0 == "built" }
       Output.note(parts.map { "\($0.1) \($0.0)" }.joined(separator: ", "))
     }
     return isUnfinished ? .temporary : hasFailed ? .someFailed : .success
