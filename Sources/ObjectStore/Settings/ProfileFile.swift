@@ -34,10 +34,10 @@ struct ProfileFile: Equatable {
 
   /// `[default]`, `[NAME]` of credentials and `[profile NAME]` of settings are profiles, `[services …]` and the like none.
   private static func profile(_ heading: Substring) -> String? {
-    let words = heading.split(whereSeparator: \.isWhitespace)
-    return switch words.count {
-    case 1: String(words[0])
-    case 2 where words[0] == "profile": String(words[1])
+    let parts = heading.split(whereSeparator: \.isWhitespace)
+    return switch parts.count {
+    case 1: String(parts[0])
+    case 2 where parts[0] == "profile": String(parts[1])
     default: nil
     }
   }
