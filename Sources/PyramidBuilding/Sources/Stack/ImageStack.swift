@@ -91,8 +91,8 @@ struct ImageStack {
       }, sizeZ: planes.sizeZ, sizeT: planes.sizeT, z: z, t: t)
     var steps = channels.filter(\.isInverted).map { "\($0.name) is black where its values are high" }
     if names.count > 1 {
-      let words = channels.map { "\($0.name) in \(Self.hexadecimal($0.colour))" }.joined(separator: ", ")
-      steps.append("\(chosen.count) of \(names.count) channels: \(words)")
+      let list = channels.map { "\($0.name) in \(Self.hexadecimal($0.colour))" }.joined(separator: ", ")
+      steps.append("\(chosen.count) of \(names.count) channels: \(list)")
     }
     for channel in names.indices.prefix(Self.usual.count) where pages[channel] == nil {
       steps.append("\(names[channel]) left out: its plane \(whereabouts(channel, z, t))")
@@ -146,8 +146,8 @@ struct ImageStack {
         names.firstIndex { $0.lowercased() == (name ?? each).lowercased() }
         ?? (name == nil ? Int(each) : nil).map { $0 - 1 }.flatMap { names.indices.contains($0) ? $0 : nil }
       guard let index else {
-        let words = names.map(ChannelNames.quotedIfNeeded).listed(atMost: 100)
-        throw ImagingError(opening: path, "has no channel '\(name ?? each)'; its channels are \(words)")
+        let list = names.map(ChannelNames.quotedIfNeeded).listed(atMost: 100)
+        throw ImagingError(opening: path, "has no channel '\(name ?? each)'; its channels are \(list)")
       }
       guard pages[index] != nil else {
         throw ImagingError(opening: path, "its plane of \(names[index]) \(whereabouts(index))")
@@ -182,8 +182,8 @@ extension VipsSource {
     }
     let count = stack.channels.count
     guard windows.count == count else {
-      let words = "--window has windows for \(windows.count) channels"
-      throw ImagingError(opening: path, "\(words), and \(count) \(count == 1 ? "is" : "are") shown")
+      let list = "--window has windows for \(windows.count) channels"
+      throw ImagingError(opening: path, "\(list), and \(count) \(count == 1 ? "is" : "are") shown")
     }
     var sum: Image?
     for (channel, window) in zip(stack.channels, windows) {
