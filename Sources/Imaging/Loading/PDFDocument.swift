@@ -104,11 +104,11 @@ package struct PDFDocument {
 
   /// In one line, without control characters; nil where nothing is left.
   static func line(_ text: String, atMost most: Int) -> String? {
-    let words = String(
+    let cleaned = String(
       text.unicodeScalars.prefix(most * 4).map {
         $0.properties.generalCategory == .control ? " " : Character($0)
       })
-    let line = String(words.split(whereSeparator: \.isWhitespace).joined(separator: " ").prefix(most))
+    let line = String(cleaned.split(whereSeparator: \.isWhitespace).joined(separator: " ").prefix(most))
     return line.isEmpty ? nil : line
   }
 
