@@ -23,8 +23,8 @@ extension ImageMetadata {
     title = title ?? document.title
     caption = caption ?? document.subject
     if creators.isEmpty { creators = Self.unique(Self.list(document.author ?? "", separators: ";")) }
-    if keywords.isEmpty, let words = document.keywords {
-      keywords = Self.unique(Self.list(words, separators: words.contains(";") ? ";" : ","))
+    if keywords.isEmpty, let joined = document.keywords {
+      keywords = Self.unique(Self.list(joined, separators: joined.contains(";") ? ";" : ","))
     }
     bound()
     removePatients()
