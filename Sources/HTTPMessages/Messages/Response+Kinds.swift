@@ -52,8 +52,8 @@ extension Response {
   ///   - isProblem: whether the response is a problem document.
   package static func methodNotAllowed(besides others: [String], isProblem: Bool = false) -> Response {
     let all = ["GET", "HEAD", "OPTIONS"] + others
-    let words = "only \(all.dropLast().joined(separator: ", ")) and \(all.last!) are answered here"
-    var response = isProblem ? problem(405, "Method not allowed", words) : text(405, words)
+    let detail = "only \(all.dropLast().joined(separator: ", ")) and \(all.last!) are answered here"
+    var response = isProblem ? problem(405, "Method not allowed", detail) : text(405, detail)
     response["Allow"] = all.joined(separator: ", ")
     return response
   }
