@@ -132,8 +132,8 @@ struct IIIFInformation {
     if version == .three { text.list(object) } else { object(&text) }
   }
 
-  private func write(_ words: [String], _ text: inout JSONText) {
-    text.list { text in for word in words { text.value(word) } }
+  private func write(_ names: [String], _ text: inout JSONText) {
+    text.list { text in for name in names { text.value(name) } }
   }
 
   private func writeLimits(_ text: inout JSONText) {
