@@ -24,12 +24,12 @@ package struct LoggedQuery {
       guard let end = part.firstIndex(of: UInt8(ascii: "=")) else { return part.isEmpty ? "" : "*" }
       let name = String(decoding: part[..<end], as: UTF8.self)
       let isShown = Self.numbers.contains(name) || TileRequest.parameters.contains(name.lowercased())
-      guard isShown || Self.words.contains(name) else { return "*" }
+      guard isShown || Self.searches.contains(name) else { return "*" }
       guard showsMetadata || isShown else { return name + "=*" }
       return name + String(decoding: part[end...], as: UTF8.self)
     }.joined(separator: "&")
   }
 
-  private static let words: Set<String> = ["q", "cursor"]
+  private static let searches: Set<String> = ["q", "cursor"]
   private static let numbers = ViewportQuery.parameterNames.union(["limit"])
 }
