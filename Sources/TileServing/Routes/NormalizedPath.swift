@@ -42,9 +42,9 @@ struct NormalizedPath {
     }
     let count = bytes.count
     if !query.isEmpty {
-      let words = Self.spelled(query, isQuery: true)
+      let normalized = Self.spelled(query, isQuery: true)
       bytes.append(UInt8(ascii: "?"))
-      bytes += words.flatMap { String(validating: $0, as: UTF8.self) == nil ? nil : $0 } ?? query
+      bytes += normalized.flatMap { String(validating: $0, as: UTF8.self) == nil ? nil : $0 } ?? query
     }
     self.bytes = bytes
     self.count = count
