@@ -149,8 +149,8 @@ extension UploadProcessor {
   private func described(_ reason: String, of path: String, _ upload: Upload) -> String {
     // As it was given: `.` alone stands in many words.
     let place = root.hasPrefix("/") ? root : "\(root)/"
-    let words = reason.replacing(path, with: upload.name).replacing(place, with: "…")
-    return String(words.prefix(300))
+    let text = reason.replacing(path, with: upload.name).replacing(place, with: "…")
+    return String(text.prefix(300))
   }
 
   /// - Parameter isOurs: no sandboxed process had a part in it.
