@@ -166,11 +166,11 @@ struct Repair {
   ///
   /// - Returns: its reports by image; its exit code, `nil` if a signal ended it; the number of the code or signal.
   private func build(
-    _ words: [String], input: [String: String]
+    _ arguments: [String], input: [String: String]
   ) throws(StorageError) -> (reports: [ImageID: Report], exit: ExitCode?, status: Int32) {
     let (process, output) = (Process(), Pipe())
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe")
-    process.arguments = words
+    process.arguments = arguments
     // The archive was built by its own options alone.
     let kept = ["ZIGGURAT_MEMORY_LIMIT", "ZIGGURAT_IMAGE_TIMEOUT"]
     process.environment = ProcessInfo.processInfo.environment.filter { name, _ in
@@ -208,9 +208,9 @@ struct Repair {
       "downsample": "downsample", "scene": "scene", "depth": "depth", "time": "time",
     ]
     var arguments: [String] = []
-    let words = summary.split(separator: " ")
-    guard let version = words.first, Int(version) != nil else { return nil }
-    for word in words.dropFirst() {
+    let arguments = summary.split(separator: " ")
+    guard let version = arguments.first, Int(version) != nil else { return nil }
+    for word in arguments.dropFirst() {
       let parts = word.split(separator: "=", maxSplits: 1)
       // Options of earlier versions, whose values now follow from others.
       if ["size", "subsampling"].contains(parts.first) { continue }
