@@ -25,11 +25,11 @@ final class PostgreSQLPool: Sendable {
     var message: UnsafeMutablePointer<CChar>?
     guard let settings = PQconninfoParse(address, &message) else {
       defer { PQfreemem(message) }
-      let words = message.map { String(cString: $0) } ?? "out of memory"
+      let detail = message.map { String(cString: $0) } ?? "out of memory"
       throw SQLError(
         kind: .refused, code: "PostgreSQL",
         message: AddressSecrets.redacted(
-          words.split(separator: "\n").first.map(String.init) ?? words, about: address),
+          detail.split(separator: "\n").first.map(String.init) ?? detail, about: address),
         statement: "read the address")
     }
     defer { PQconninfoFree(settings) }
