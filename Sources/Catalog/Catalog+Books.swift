@@ -109,7 +109,7 @@ extension Catalog {
   }
 
   /// All books, with the stamps of what was last said of them.
-  package func bookStamps() throws(StorageError) -> [ImageID: Int] {
+  package func bookVersions() throws(StorageError) -> [ImageID: Int] {
     let fileVersions = try rows(
       "SELECT item, book.stamp FROM image LEFT JOIN book ON book.id = item WHERE image.pages IS NOT NULL"
     ) { row in row.id(0).map { ($0, row.integer(1)) } }

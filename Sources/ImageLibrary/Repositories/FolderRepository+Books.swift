@@ -28,7 +28,7 @@ extension FolderRepository {
   package func updateBooks() throws(StorageError) {
     hasNewsOfBooks.withLock { $0 = false }
     var changed: [Catalog.BookMetadata] = []
-    for (book, fileVersion) in try catalog.bookStamps() {
+    for (book, fileVersion) in try catalog.bookVersions() {
       let file = SidecarFile(path: FolderStore.bookFile(of: book, in: root))
       let now = file.map { FileVersion($0.identity, sidecar: $0.identity).sidecar } ?? 0
       guard now != fileVersion else { continue }
