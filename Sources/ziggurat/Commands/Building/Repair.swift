@@ -208,13 +208,13 @@ struct Repair {
       "downsample": "downsample", "scene": "scene", "depth": "depth", "time": "time",
     ]
     var arguments: [String] = []
-    let arguments = summary.split(separator: " ")
-    guard let version = arguments.first, Int(version) != nil else { return nil }
-    for word in arguments.dropFirst() {
-      let parts = word.split(separator: "=", maxSplits: 1)
+    let fields = summary.split(separator: " ")
+    guard let version = fields.first, Int(version) != nil else { return nil }
+    for field in fields.dropFirst() {
+      let parts = field.split(separator: "=", maxSplits: 1)
       // Options of earlier versions, whose values now follow from others.
       if ["size", "subsampling"].contains(parts.first) { continue }
-      if let argument = ["linear": "--downsample=linear", "associated": "--associated"][word] {
+      if let argument = ["linear": "--downsample=linear", "associated": "--associated"][field] {
         arguments.append(argument)
       } else if parts.count == 2, let name = names[String(parts[0])] {
         // Channel names contain spaces, which separate options here.
