@@ -17,8 +17,8 @@ struct Arguments {
   /// - Parameters:
   ///   - words: the arguments after the command's name. `--name value`, `--name=value`; `--` ends the options.
   ///   - environment: the environment of the process.
-  /// - Throws: an error of the first word that cannot be parsed, since the meaning of later words depends on it; else
-  ///   all other errors together, unless the command reports them itself.
+  /// - Throws: an error about the first argument that cannot be parsed, because the meaning of later ones depends on
+  ///   it. Otherwise throws all errors together, unless the command reports them itself.
   init(
     _ words: [String], command: any Command.Type, environment: [String: String]
   ) throws(UsageError) {
