@@ -15,34 +15,34 @@ struct Arguments {
   private let command: any Command.Type
 
   /// - Parameters:
-  ///   - words: the arguments after the command's name. `--name value`, `--name=value`; `--` ends the options.
+  ///   - arguments: the arguments after the command's name. `--name value`, `--name=value`; `--` ends the options.
   ///   - environment: the environment of the process.
   /// - Throws: an error about the first argument that cannot be parsed, because the meaning of later ones depends on
   ///   it. Otherwise throws all errors together, unless the command reports them itself.
   init(
-    _ words: [String], command: any Command.Type, environment: [String: String]
+    _ arguments: [String], command: any Command.Type, environment: [String: String]
   ) throws(UsageError) {
-    try self.init(words, command: command, options: command.options, environment: environment)
+    try self.init(arguments, command: command, options: command.options, environment: environment)
   }
 
   init(
-    _ words: [String], command: any Command.Type, options: [Option], environment: [String: String]
+    _ arguments: [String], command: any Command.Type, options: [Option], environment: [String: String]
   ) throws(UsageError) {
     self.options = options
     self.command = command
     var operands: [String] = []
     var given: Set<String> = []
-    var rest = words[...]
-    while let word = rest.popFirst() {
-      if word == "--" {
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      if argument == "--" {
         operands += rest
         break
       }
-      guard word.hasPrefix("-"), word != "-" else {
-        operands.append(word)
+      guard argument.hasPrefix("-"), argument != "-" else {
+        operands.append(argument)
         continue
       }
-      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let spelling = String(parts[0])
       guard spelling.hasPrefix("--"), let found = Self.find(String(spelling.dropFirst(2)), in: options) else {
         throw Self.unknown(spelling, command, options)
