@@ -330,7 +330,7 @@ extension Response {
   /// The response if the picture was not ready in time.
   static let late = later(30, "the picture was not ready in time; try again later, or ask for fewer pixels")
 
-  /// There is no memory, or no descriptor, for a tile, or where it lies cannot be reached.
+  /// The response if memory or a descriptor is missing for a tile, or its storage is unreachable.
   static let unavailable = later(1, unavailableMessage)
 
   private static func later(_ seconds: Int, _ text: String) -> Response {
