@@ -78,8 +78,8 @@ package final class RenderQueue: Sendable {
 
   /// - Parameters:
   ///   - loops: the event loops, which have priority.
-  ///   - secondsElsewhere: returns the processor time of renders outside of this process, in seconds; `nil` if
-  ///     there are none.
+  ///   - secondsElsewhere: returns the processor time of renders outside of this process, in seconds; `nil` if there
+  ///     are none.
   ///   - sweep: releases resources that renders no longer need. Returns whether some are left for later.
   init(
     _ options: RenderOptions, _ loops: EventLoopCPUTime = EventLoopCPUTime(),
