@@ -31,9 +31,10 @@ package struct StartedThread {
     self.thread = thread
   }
 
-  /// Runs the work on a thread for which nobody waits.
+  /// Runs the work on a detached thread.
+  ///
   /// - Parameter stackBytes: the size of its stack; nil for the system's default (8 MB).
-  /// - Returns: false if the system refuses a thread; `work` is not run then.
+  /// - Returns: false if the system cannot create a thread; `work` is not run then.
   package static func detached(stackBytes: Int? = nil, _ work: @escaping @Sendable () -> Void) -> Bool {
     guard let started = StartedThread(stackBytes: stackBytes, work) else { return false }
     pthread_detach(started.thread)

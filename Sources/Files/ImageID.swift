@@ -3,8 +3,8 @@ import Glibc
 /// The name of an image, or of a book whose pages are images, in a library or a private space: the path of its archive
 /// below the library's folder, without its ending.
 ///
-/// Each part between slashes is a valid file name: not empty, `.` or `..`, and without NUL. A path that is made of an id
-/// therefore stays in the library, even if the text is untrusted. Two ids are equal if their bytes are, as with file
+/// Each part between slashes is a valid file name: not empty, `.` or `..`, and without NUL. A path that is made of an
+/// id therefore stays in the library, even if the text is untrusted. Two ids are equal if their bytes are, as with file
 /// names: `String` compares a composed é equal to a decomposed one, which is another file. Ids have the order
 /// `NaturalOrder`, as in the catalog.
 package struct ImageID: Sendable {
@@ -74,7 +74,7 @@ package struct ImageID: Sendable {
     [".szi", ".dzi", ".zip"].contains { name.utf8.count > $0.utf8.count && name.hasSuffix($0) }
   }
 
-  /// The first of the folders on its path that has an archive's name; nil if there is none.
+  /// The first folder on its path with the name of an archive; nil if there is none.
   package var archiveFolder: ImageID? {
     // By numbers, since a build asks for each of its sources: the last four bytes of a name.
     let endings: [UInt32] = [0x2e73_7a69, 0x2e64_7a69, 0x2e7a_6970]

@@ -1,7 +1,7 @@
 /// The name of an image or a book for clients: its repository, and its id there.
 ///
-/// In URLs, JSON and files it is a text: the id alone for the library, and the id behind `~/` for a private space. So no
-/// URL of the library ever names a private image. The library has no folder `~` for the same reason, see
+/// In URLs, JSON and files it is a text: the id alone for the library, and the id behind `~/` for a private space. So
+/// no URL of the library ever names a private image. The library has no folder `~` for the same reason, see
 /// `ImageID.isHidden`.
 package struct ImageReference: Hashable, Sendable {
   /// The repositories that a client can reach.

@@ -130,8 +130,8 @@ package struct SidecarFile: Hashable, Sendable {
     try file.publish()
   }
 
-  /// Replaces the file, durably but for its folder. The file keeps its permissions, and its group and owner if this process
-  /// may give them. If the path is a link, its target is replaced.
+  /// Replaces the file, durably but for its folder. The file keeps its permissions, and its group and owner if this
+  /// process may give them. If the path is a link, its target is replaced.
   /// - Throws: also if a link leads out of the enclosure.
   package func replace(by bytes: [UInt8], within enclosure: RootDirectory) throws(StorageError) {
     var status = stat()

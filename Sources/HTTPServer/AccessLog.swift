@@ -3,31 +3,31 @@ import Synchronization
 import ZigguratConcurrency
 import ZigguratTileServing
 
-/// One line per answer on stderr or in a file, gathered and written a few times a second.
+/// Logs one line per response to stderr or a file. Lines are buffered and written a few times a second.
 package final class AccessLog: Sendable {
   /// The form of a line.
   package enum Style: String, Codable, Sendable, CaseIterable {
-    /// For people: the time, client, method, path with query, status, bytes, seconds, and in quotation marks, as nginx's
-    /// `combined` has them, the Referer, the User-Agent, and the reason of a 5xx.
+    /// The format for people. A line has the time, client, method, path with query, status, bytes and seconds. The
+    /// Referer, the User-Agent and the reason of a 5xx follow in quotation marks, as in nginx's `combined`.
     case text
-    /// For programs: an object with the same keys; those that a request does not have are left out.
+    /// The format for programs: a JSON object with the same keys. Keys without a value are omitted.
     case json
     case none
   }
 
-  /// Bytes of lines that wait to be written at most: a reader that has stopped must not fill the memory.
+  /// Maximum bytes of lines that wait to be written: a reader that has stopped must not fill the memory.
   private static let mostPending = 16 << 20
 
-  /// Bytes of a header field in a line at most: clients choose what they send.
+  /// Maximum bytes of a header field in a line: clients choose its length.
   private static let longestField = 512
 
-  /// The destination of lines.
+  /// The open file that lines are written to.
   private struct Destination {
-    /// stderr, or the file.
+    /// The descriptor of stderr or of the file.
     var descriptor: Int32
-    /// The rest of a line that was written in part; it goes before all others.
+    /// The rest of a partially written line, written before all other lines.
     var torn: [UInt8] = []
-    /// Lines lost since the last write that failed.
+    /// Lines lost since the last failed write.
     var lost = 0
     var isFailing = false
   }
@@ -37,11 +37,12 @@ package final class AccessLog: Sendable {
   private let path: String?
   private let destination: Mutex<Destination>
   private let metrics: Metrics
-  /// Takes a line for the operator.
+  /// Called with a message for the operator.
   private let report: @Sendable (String) -> Void
 
   /// Returns nil if nothing is to be logged.
-  /// - Parameter path: of a file that lines are added to; nil for stderr.
+  ///
+  /// - Parameter path: the file to append to; nil for stderr.
   init?(
     _ style: Style, to path: String?, metrics: Metrics, report: @escaping @Sendable (String) -> Void
   ) throws(HTTPServer.StartError) {
@@ -56,7 +57,7 @@ package final class AccessLog: Sendable {
     if path != nil { endLine(of: descriptor) }
   }
 
-  /// Ends a line that an earlier process could write only in part.
+  /// Ends a line that an earlier process wrote only in part.
   private func endLine(of descriptor: Int32) {
     var status = stat()
     var last: UInt8 = 0x0a
@@ -69,7 +70,7 @@ package final class AccessLog: Sendable {
     }
   }
 
-  /// Lets go of a file that was moved away, and makes one of its name; where that fails the old one is written on.
+  /// Closes a file that was moved away and opens a new one at its path. If that fails, the old file stays in use.
   func reopen() throws(HTTPServer.StartError) {
     guard let path else { return }
     flush()
@@ -85,7 +86,7 @@ package final class AccessLog: Sendable {
   }
 
   private static func open(_ path: String) throws(HTTPServer.StartError) -> Int32 {
-    // Not for everybody: it has addresses of people.
+    // Not world-readable: the log contains client addresses.
     let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0o640)
     guard descriptor >= 0 else {
       throw HTTPServer.StartError(cannot: "open the log \(path)", errno: errno)
@@ -102,22 +103,22 @@ package final class AccessLog: Sendable {
     }
   }
 
-  /// An answer, to be logged when it is sent.
+  /// The log entry of a response, written when the response has been sent.
   struct Entry {
     let client: String
     let method: String
     let target: (path: String, query: String)
     let status: Int
     let bytes: Int
-    /// The address of the page that the request comes from.
+    /// The value of the Referer field: the address of the linking page.
     let referer: String?
-    /// The name of the client's program.
+    /// The value of the User-Agent field.
     let userAgent: String?
-    /// The reason for a status of 500 and more.
+    /// The reason for a status of 500 or more.
     let reason: String?
   }
 
-  /// - Parameter microseconds: from the request's headers to the end of its answer.
+  /// - Parameter microseconds: the time from the request's headers to the end of the response.
   func add(_ entry: Entry, microseconds: Int) {
     var line: String
     let time = Timestamp.now
@@ -150,7 +151,7 @@ package final class AccessLog: Sendable {
       pending.append(contentsOf: line.utf8)
       return true
     }
-    // Not by `lose`: whoever writes may wait for the reader.
+    // Not by `lose`: the thread that writes holds the destination while it waits for the reader.
     if !isTaken { metrics.lostLogLines.wrappingAdd(1, ordering: .relaxed) }
   }
 
@@ -159,17 +160,17 @@ package final class AccessLog: Sendable {
       defer { pending = [] }
       return pending
     }
-    // Held while it is written to: `reopen` closes it.
+    // The lock is held during the write, because `reopen` closes the descriptor.
     destination.withLock { write(bytes, to: &$0) }
   }
 
-  /// Writes lines. If that fails they are lost, and answers go on; a line that was written in part is written to its end
-  /// as soon as that is possible, so that the file has whole lines.
+  /// Writes lines. Lines are lost if the write fails; responses do not wait for it. The rest of a partially written
+  /// line is written as soon as possible, so that the file has whole lines.
   private func write(_ fresh: [UInt8], to destination: inout Destination) {
     let isMidLine = !destination.torn.isEmpty
     let bytes = isMidLine ? destination.torn + fresh : fresh
     guard !bytes.isEmpty else { return }
-    // Not by FileHandle, which ends the process where nobody reads any more.
+    // Not by FileHandle, which ends the process if the reader has closed the pipe.
     let (count, code) = bytes.withUnsafeBytes { bytes in
       var count = 0
       while count < bytes.count {
@@ -207,14 +208,14 @@ package final class AccessLog: Sendable {
     metrics.lostLogLines.wrappingAdd(lines, ordering: .relaxed)
   }
 
-  /// Returns the value of a header field, cut and escaped.
+  /// Returns the value of a header field, truncated and escaped.
   private static func field(_ value: String) -> String {
     guard value.utf8.count > longestField else { return escaped(value) }
     return escaped(String(decoding: value.utf8.prefix(longestField), as: UTF8.self)) + "…"
   }
 
-  /// Text is logged as sent. What could end or forge a line, move a terminal's cursor or change the order of its
-  /// characters is escaped as in JSON.
+  /// Returns the text with unsafe characters escaped as in JSON. Such characters could end or forge a line, move a
+  /// terminal's cursor or change the order of characters.
   private static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

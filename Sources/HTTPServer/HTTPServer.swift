@@ -2,41 +2,41 @@ import Glibc
 import ZigguratFiles
 package import ZigguratTileServing
 
-/// A daemon of libmicrohttpd that gives requests to a `TileServer` and sends its replies. It decides nothing.
+/// A libmicrohttpd daemon that passes requests to a `TileServer` and sends its replies. It makes no decisions.
 package final class HTTPServer {
-  /// The daemon's limits; the defaults suit a public server behind a proxy or a private one alone.
+  /// The daemon's limits. The defaults suit a public server behind a proxy, and a private one.
   package struct Limits: Codable, Equatable, Sendable {
     package var connections = 4096
-    /// From one address; behind a proxy all come from the proxy's.
+    /// Maximum connections from one address. With a proxy, all connections have the proxy's address.
     package var connectionsPerAddress = 1024
-    /// Seconds a connection may be idle.
+    /// Seconds for which a connection may be idle.
     package var idleTimeout = 15
-    /// Seconds from a connection's start or its last answer until the next request must be whole.
+    /// Seconds from a connection's start or its last response until the next request must be complete.
     package var requestDeadline = 20
-    /// Seconds from a whole request until its answer must be taken.
+    /// Seconds from a complete request until the client must have received its response.
     package var answerDeadline = 300
-    /// Bytes of a path and its query.
+    /// Maximum bytes of a path and its query.
     package var urlLength = 4096
-    /// Bytes of a request's headers.
+    /// Maximum bytes of a request's headers.
     package var headerSize = 8192
 
-    /// Bytes of the record that the daemon makes of a header.
+    /// Bytes of the record that the daemon makes for a header.
     static let headerRecord = 64
-    /// Bytes of memory that the daemon has for a connection's request and the head of its answer: 200 headers of 8 KB in
-    /// all, their records and the decoy's take 21,056, and 1,472 are left for the request line and the answer. The
-    /// daemon clears all of the memory after every request, and half of it before every answer: each KB more is 1,536
-    /// bytes more to clear for every tile.
+    /// Bytes of memory for a connection's request and the head of its response. 200 headers of 8 KB in total, their
+    /// records and the decoy's take 21,056. 1,472 are left for the request line and the response. The daemon clears all
+    /// of this memory after every request, and half of it before every response. Each KB more is 1,536 bytes more to
+    /// clear for every tile.
     var connectionMemory: Int { 2 * headerSize + 6144 + max(0, urlLength - 4096) }
-    /// Bytes of that for a request's head and the records of its headers; what is left holds the head of an answer.
+    /// Bytes of that for a request's head and the records of its headers. The rest contains the head of a response.
     var headerMemory: Int { connectionMemory - 1400 }
 
     package init() {}
   }
 
-  /// Why listening could not begin.
+  /// The reason why the server cannot listen.
   package struct StartError: Error, CustomStringConvertible {
     package let description: String
-    /// The system's error number; 0 if it was not the system that refused.
+    /// The system's error number; 0 if no system call failed.
     var code: Int32 = 0
 
     init(description: String) { self.description = description }
@@ -44,34 +44,35 @@ package final class HTTPServer {
     /// - Parameters:
     ///   - action: a verb and its object.
     ///   - code: the system's error number.
-    ///   - advice: behind the reason; empty if there is none.
+    ///   - advice: text after the reason; may be empty.
     init(cannot action: String, errno code: Int32, advice: String = "") {
       description = "cannot \(action): \(String(cString: strerror(code)).lowercased())\(advice)"
       self.code = code
     }
   }
 
-  /// The port listened on, also where 0 was asked for.
+  /// The listening port, also if 0 was requested.
   package let port: Int
-  /// One for each address of the host.
+  /// One socket for each address of the host.
   private let sockets: [Int32]
   private let handed: [Int32]
   private let paths: [String]
-  /// The port for monitors.
+  /// The port of the listener for monitors.
   package let monitorPort: Int?
   let context: ServerContext
   private let acceptor: ConnectionAcceptor
 
-  /// Listens on `host`:`port`, on every address that the name has, with `threads` event loops, and more where
-  /// these have as many connections as they can.
+  /// Listens on `host`:`port`, at every address of the name, with `threads` event loops. Starts more loops when these
+  /// have reached their capacity.
+  ///
   /// - Parameters:
-  ///   - hosts: names or addresses, each listened on at all its addresses.
-  ///   - port: 0 picks a free one.
-  ///   - paths: sockets of the file system that are listened on, too.
-  ///   - handed: sockets that listen already.
-  ///   - monitors: where `/metrics` is asked for, and `/healthz`, and nothing else is answered.
-  ///   - logFile: what lines of the log are added to; nil for stderr.
-  ///   - report: takes lines for the operator.
+  ///   - hosts: names or addresses; the server listens at all their addresses.
+  ///   - port: the port; 0 picks a free one.
+  ///   - paths: the paths of Unix sockets to listen on.
+  ///   - handed: inherited sockets that already listen.
+  ///   - monitors: the address of a listener that serves only `/metrics` and `/healthz`.
+  ///   - logFile: the file of the log; nil for stderr.
+  ///   - report: called with messages for the operator.
   package init(
     tileServer: TileServer, hosts: [String], port: Int, paths: [String] = [], handed: [InheritedSocket] = [],
     monitors: (host: String, port: Int)? = nil, threads: Int, limits: Limits = Limits(),
@@ -107,7 +108,7 @@ package final class HTTPServer {
     context.log?.start()
   }
 
-  /// Takes no more connections, lets requests in flight finish for up to `grace` seconds, and ends.
+  /// Accepts no more connections, lets requests in flight finish for up to `grace` seconds, and ends.
   package func stop(grace: Double) {
     acceptor.stop()
     context.tileServer.events.close()
@@ -128,6 +129,6 @@ package final class HTTPServer {
     for path in paths { unlink(path) }
   }
 
-  /// Opens the log's file again, after it was moved away.
+  /// Reopens the log's file after it was moved away.
   package func reopenLog() throws(StartError) { try context.log?.reopen() }
 }

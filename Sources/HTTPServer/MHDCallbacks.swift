@@ -21,7 +21,7 @@ enum MHDCallbacks {
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) ->
     UnsafeMutableRawPointer?
 
-  /// The path stays as it was sent: decoded, `%00` would cut it and `%2F` would be a slash.
+  /// Keeps the path as sent: after decoding, `%00` would truncate it, and `%2F` would be a slash.
   static let keepEscapes: Unescape = { _, _, text in text.map { strlen($0) } ?? 0 }
 
   /// Called before the daemon splits the query.

@@ -1,4 +1,4 @@
-/// Decoders' messages in terms of the file and of what its owner can do.
+/// Decoder messages for users: a statement about the file, and the possible remedy.
 package enum DecoderMessage {
   private struct Known {
     /// Parts of messages, in lower case; one of them is enough.
@@ -79,13 +79,13 @@ package enum DecoderMessage {
     "rad": "Radiance", "rad2vips": "Radiance", "vips": "libvips",
   ]
 
-  /// Returns a clause about the file: what is known of such messages, with the message behind it, or that the file cannot
-  /// be decoded, and why the decoder says that is.
+  /// Returns a clause about the file. It explains a known message and appends it. Otherwise it says that the file
+  /// cannot be decoded, with the decoder's reason.
   ///
   /// - Parameters:
-  ///   - message: the decoder's; nil if it gives none.
-  ///   - operation: of libvips (`tiffload`); empty if the decoder is another.
-  ///   - path: the file's, by whose name its format is called if nothing else says it.
+  ///   - message: the decoder's message; nil if there is none.
+  ///   - operation: libvips' operation (`tiffload`); empty for another decoder.
+  ///   - path: the path of the file. Its name gives the format if nothing else does.
   package static func explained(
     _ message: String?, operation: String = "", format: String? = nil, path: String
   ) -> String {
@@ -124,11 +124,11 @@ package enum DecoderMessage {
     return String(rest.prefix { $0 != "`" && $0 != "@" && $0 != "'" })
   }
 
-  /// Returns a clause about a file whose decoder ended without an answer.
+  /// Returns a clause about a file whose decoder ended without a result.
   ///
   /// - Parameters:
-  ///   - end: what became of the decoder, as a clause: `the decoder ended by signal 6`.
-  ///   - path: the file's, by whose name its format is called.
+  ///   - end: the end of the decoder, as a clause: `the decoder ended by signal 6`.
+  ///   - path: the path of the file; its name gives the format.
   package static func crashed(_ end: String, path: String) -> String {
     let file = ImageFileName.format(of: path).map { "the \($0.name) file" } ?? "the file"
     return "\(file) cannot be decoded: \(anotherProgram) (\(end))"

@@ -19,7 +19,8 @@ package struct ICCProfile {
     description = Self.description(profile)
   }
 
-  /// Whether LittleCMS can convert colours by it; profiles that miss what their class demands it cannot use.
+  /// Whether LittleCMS can convert colours by the profile. It cannot if required tags of the profile's class are
+  /// missing.
   package static func isUsable(_ bytes: [UInt8]) -> Bool {
     let opened = bytes.withUnsafeBytes { cmsOpenProfileFromMem($0.baseAddress, cmsUInt32Number($0.count)) }
     guard let profile = opened, let target = cmsCreate_sRGBProfile() else {

@@ -1,10 +1,10 @@
 import ZigguratCVips
 
 extension Image {
-  /// Returns the image with each value of a band multiplied by a factor and added to an offset; one of each counts for all
-  /// bands, and several make an image of one band into one of several.
+  /// Returns the image with each value multiplied by a factor of its band, plus an offset. A single factor and offset
+  /// apply to all bands. Several make an image of one band into one of several.
   ///
-  /// - Parameter makesBytes: makes unsigned bytes, clipped, without fractions; otherwise floats.
+  /// - Parameter makesBytes: whether the result has unsigned bytes, clipped and truncated; otherwise it has floats.
   func linear(_ factors: [Double], _ offsets: [Double], makesBytes: Bool = false) throws(ImagingError)
     -> Image
   {
@@ -15,27 +15,27 @@ extension Image {
       ])
   }
 
-  /// Returns the image with samples of libvips' type of that name, clipped, without fractions.
+  /// Returns the image with samples of libvips' named type, clipped and truncated.
   func cast(to format: String) throws(ImagingError) -> Image {
     try Operation.run("cast", subject, ["in": .image(self), "format": .name(format)])
   }
 
-  /// Returns the image with the bands of another one behind its own.
+  /// Returns the image with the bands of another one appended.
   func joined(with other: Image) throws(ImagingError) -> Image {
     try Operation.run("bandjoin", subject, ["in": .images([self, other])])
   }
 
-  /// Turned and mirrored upright as its EXIF orientation says, which is then 1.
+  /// Returns the image in its upright orientation by EXIF; its orientation is then 1.
   package func autorotated() throws(ImagingError) -> Image {
     try Operation.run("autorot", subject, ["in": .image(self)])
   }
 
-  /// With its last row first.
+  /// Returns the image flipped vertically.
   package func flippedVertically() throws(ImagingError) -> Image {
     try Operation.run("flip", subject, ["in": .image(self), "direction": .name("vertical")])
   }
 
-  /// A rectangle of it.
+  /// Returns a rectangle of the image.
   package func area(left: Int, top: Int, width: Int, height: Int) throws(ImagingError) -> Image {
     try Operation.run(
       "extract_area", subject,
@@ -45,7 +45,7 @@ extension Image {
       ])
   }
 
-  /// On a canvas of one colour, which has a value for each band.
+  /// Returns the image on a canvas of one colour, which has a value for each band.
   package func embedded(
     left: Int, top: Int, width: Int, height: Int, background: [Double]
   ) throws(ImagingError) -> Image {
@@ -57,12 +57,12 @@ extension Image {
       ])
   }
 
-  /// Converted to `space` (`srgb`, `b-w`) from the space it says it is in.
+  /// Returns the image converted from its colour space to `space` (`srgb`, `b-w`).
   package func converted(to space: String) throws(ImagingError) -> Image {
     try Operation.run("colourspace", subject, ["in": .image(self), "space": .name(space)])
   }
 
-  /// Converted to 8-bit sRGB by its embedded ICC profile.
+  /// Returns the image converted to 8-bit sRGB by its embedded ICC profile.
   ///
   /// - Parameter intent: `perceptual`, `relative`, `saturation`, `absolute`.
   package func convertedFromEmbeddedProfile(intent: String) throws(ImagingError) -> Image {
@@ -76,10 +76,10 @@ extension Image {
     }
   }
 
-  /// CMYK without a profile of its own converted to 8-bit sRGB, by the one that libvips brings along.
+  /// Returns a CMYK image without a profile, converted to 8-bit sRGB by the CMYK profile of libvips.
   ///
-  /// That one is for proofs: in place of `perceptual` and `saturation` it gives relative colorimetric
-  /// with black point compensation.
+  /// That profile is for proofs. For `perceptual` and `saturation` it gives relative colorimetric with black point
+  /// compensation.
   package func convertedFromBareCMYK(intent: String) throws(ImagingError) -> Image {
     try besideAlpha { (colours) throws(ImagingError) in
       try Operation.run(
@@ -92,8 +92,8 @@ extension Image {
     }
   }
 
-  /// The image with its colours converted to 8 bits. Alpha of 16 bits becomes 8 by its upper half; libvips would cut
-  /// it off at 255.
+  /// Returns the image with its colours converted to 8 bits. Alpha of 16 bits keeps its upper 8; libvips would clip it
+  /// at 255.
   private func besideAlpha(
     _ convert: (Image) throws(ImagingError) -> Image
   ) throws(ImagingError) -> Image {
@@ -105,7 +105,7 @@ extension Image {
     return try colours.joined(with: alpha).said(toBe: colours.interpretation)
   }
 
-  /// CIELAB under D50, as ICC profiles and TIFF have it, converted to 8-bit sRGB.
+  /// Returns an image of CIELAB under D50, as in ICC profiles and TIFF, converted to 8-bit sRGB.
   package func convertedFromLab(intent: String) throws(ImagingError) -> Image {
     try Operation.run(
       "icc_export", subject,
@@ -115,12 +115,12 @@ extension Image {
       ])
   }
 
-  /// Radiance's shared exponents as floats.
+  /// Returns Radiance's shared exponents as floats.
   package func unpackedRadiance() throws(ImagingError) -> Image {
     try Operation.run("rad2float", subject, ["in": .image(self)])
   }
 
-  /// Returns the image laid over a background, without alpha. Gray over a colour becomes RGB.
+  /// Returns the image composited over a background, without alpha. Gray over a colour becomes RGB.
   ///
   /// - Parameter color: red, green, blue, each 0…255.
   package func flattened(over color: [Int]) throws(ImagingError) -> Image {
@@ -130,17 +130,17 @@ extension Image {
     return try Operation.run("flatten", subject, ["in": .image(image), "background": .doubles(background)])
   }
 
-  /// Bands as unsigned bytes, clipped.
+  /// Returns the image with bands of unsigned bytes, clipped.
   package func castToBytes() throws(ImagingError) -> Image { try cast(to: "uchar") }
 
-  /// The first `count` bands from `first` on.
+  /// Returns `count` bands, starting with the band `first`.
   package func bands(from first: Int, count: Int) throws(ImagingError) -> Image {
     try Operation.run(
       "extract_band", subject, ["in": .image(self), "band": .int(first), "n": .int(count)])
   }
 
-  /// Returns these bands in this order, counted from 0: one as gray, three as red, green and blue. Floats have no range that
-  /// their colour space gives.
+  /// Returns these bands in this order, counted from 0: one band as gray, three as red, green and blue. Floats then
+  /// have no range from a colour space.
   package func picked(bands picked: [Int]) throws(ImagingError) -> Image {
     let depth = sampleType == .byte || floatingPoint != nil ? 0 : 1
     return try selected(bands: picked).said(
@@ -154,25 +154,25 @@ extension Image {
     return try image.said(toBe: interpretation)
   }
 
-  /// Returns integers of 32 bits as doubles: libvips' `linear` would compute with floats, which do not hold each of them.
+  /// Returns 32-bit integers as doubles: libvips' `linear` computes with floats, which cannot represent all of them.
   func exactForLinear() throws(ImagingError) -> Image {
     [.unsigned32, .signed32].contains(sampleType) ? try cast(to: "double") : self
   }
 
-  /// Returns the image with each value of the first `count` bands replaced by `top` minus it.
+  /// Returns the image with each value of the first `count` bands subtracted from `top`.
   package func inverted(first count: Int, top: Double) throws(ImagingError) -> Image {
     let factors = (0..<bands).map { $0 < count ? -1.0 : 1 }
     let offsets = (0..<bands).map { $0 < count ? top : 0 }
     return try exactForLinear().linear(factors, offsets).cast(like: self)
   }
 
-  /// The bands before the last one divided by it, which is alpha.
+  /// Returns the image with all other bands divided by the last one, which is alpha.
   ///
   /// - Parameters:
-  ///   - white: of alpha; nil is that of the other bands.
-  ///   - rounds: to the nearest integer, of samples that are integers; otherwise fractions are cut off.
+  ///   - white: the maximum of alpha; nil for that of the other bands.
+  ///   - rounds: whether integer samples are rounded to nearest; otherwise they are truncated.
   package func unpremultiplied(white: Double? = nil, rounds: Bool = false) throws(ImagingError) -> Image {
-    // libvips takes no alpha above 10⁸; beside Lab it is 0…255.
+    // libvips supports no alpha maximum above 10⁸; beside Lab it is 255.
     let range = white.map { 0...$0 } ?? sampleRange ?? (interpretation == "lab" ? 0...255 : 0...1)
     guard range.lowerBound == 0, range.upperBound <= 65535 else {
       let white = range.upperBound - range.lowerBound
@@ -187,22 +187,22 @@ extension Image {
     return try image.cast(like: self)
   }
 
-  /// Each band multiplied by a factor of its own; floats stay floats.
+  /// Returns the image with each band multiplied by its own factor; floats stay floats.
   package func multiplied(by factors: [Double]) throws(ImagingError) -> Image {
     try linear(factors, [Double](repeating: 0, count: bands))
   }
 
-  /// With a band of 8 bits behind the others, as their alpha: the least value of its range is transparent.
+  /// Returns the image with an 8-bit band appended as alpha. The minimum of its range is transparent.
   package func withAlpha(_ mask: Image) throws(ImagingError) -> Image {
-    // libvips takes alpha beside linear light for 0…255.
+    // Beside linear light, libvips' alpha has the range 0…255.
     let range = sampleRange ?? (interpretation == "scrgb" ? 0...255 : 0...1)
     let factor = (range.upperBound - range.lowerBound) / 255
     let alpha = sampleType == .byte ? mask : try mask.linear([factor], [range.lowerBound]).cast(like: self)
     return try joined(with: alpha).said(toBe: interpretation)
   }
 
-  /// Samples of the type and in the colour space of another image, clipped. Those of 32 bits stay floats that stand for
-  /// them: libvips' would overflow.
+  /// Returns samples of the type and in the colour space of another image, clipped. Floats that represent 32-bit
+  /// integers stay floats, because libvips' cast would overflow.
   private func cast(like other: Image) throws(ImagingError) -> Image {
     if [.unsigned32, .signed32].contains(other.sampleType), sampleType == .float {
       let floats = try said(toBe: other.interpretation)
@@ -215,21 +215,21 @@ extension Image {
     return try cast(to: String(cString: format)).said(toBe: other.interpretation)
   }
 
-  /// The same numbers in another colour space, which is said of them.
+  /// Returns the same numbers tagged with another colour space.
   package func said(toBe interpretation: String) throws(ImagingError) -> Image {
     try Operation.run("copy", subject, ["in": .image(self), "interpretation": .name(interpretation)])
   }
 
-  /// Encoded as PNG without metadata.
+  /// Returns the image encoded as PNG without metadata.
   package func pngBytes() throws(ImagingError) -> [UInt8] {
     try Operation.runToBuffer("pngsave_buffer", subject, ["in": .image(self), "strip": .bool(true)])
   }
 
-  /// Encoded as AVIF without metadata but its ICC profile, if it has one.
+  /// Returns the image encoded as AVIF without metadata except its ICC profile, if it has one.
   ///
   /// - Parameters:
   ///   - quality: 1…100.
-  ///   - isQuick: in a thirtieth of the time, with half as many bytes again.
+  ///   - isQuick: whether encoding takes a thirtieth of the time, for a file half as large again.
   ///   - isLossless: whether gray pixels are kept as they are; colours are rounded in the conversion to Y'CbCr.
   package func avifBytes(
     quality: Int, isQuick: Bool = false, isLossless: Bool = false
@@ -239,12 +239,12 @@ extension Image {
       [
         "in": .image(self), "compression": .name("av1"), "Q": .int(quality),
         "effort": .int(isQuick ? 0 : 4), "lossless": .bool(isLossless),
-        // Without it the file gets the profile that the image has.
+        // Without `strip`, the file gets the image's profile.
         "strip": .bool(!hasField("icc-profile-data")),
       ])
   }
 }
 
-/// Whether the darkest colour of one profile becomes the other's, as pictures that are made anew for
-/// another medium want it, and not those that are measured.
+/// Whether black point compensation applies. It suits pictures that are reproduced in another medium, but not measured
+/// colours.
 private func meetsBlack(_ intent: String) -> Bool { intent == "perceptual" || intent == "saturation" }

@@ -11,15 +11,15 @@ extension Image {
     return Array(UnsafeRawBufferPointer(start: data, count: size))
   }
 
-  /// Says that the pixels are in the space of `profile`; of an image that nobody else has.
+  /// Sets the colour space of the pixels to `profile`. The image must not be shared.
   package func setProfile(_ profile: [UInt8]) {
     vips_image_set_blob_copy(pointer, "icc-profile-data", profile, profile.count)
   }
 
-  /// Forgets the embedded profile; of an image that nobody else has.
+  /// Removes the embedded profile. The image must not be shared.
   package func removeProfile() { vips_image_remove(pointer, "icc-profile-data") }
 
-  /// Adds a header field of the caller's own; of an image that nobody else has.
+  /// Adds a header field of the caller. The image must not be shared.
   package func setString(_ name: String, _ text: String) { vips_image_set_string(pointer, name, text) }
 
   private static let decoderMemoryField = "ziggurat-decoder-megabytes"
@@ -27,7 +27,7 @@ extension Image {
   /// Bytes that a decoder takes which holds the whole picture; 0 for any other.
   package var decoderMemory: Int { (int(Self.decoderMemoryField) ?? 0) << 20 }
 
-  /// Says how many bytes the decoder takes; of an image that nobody else has.
+  /// Sets the decoder's memory in bytes. The image must not be shared.
   package func setDecoderMemory(_ bytes: Int) { setInt(Self.decoderMemoryField, bytes >> 20 + 1) }
 
   /// 8-bit RGB pixels, packed, that are said to be in the space of `profile`.

@@ -1,9 +1,9 @@
 import ZigguratCVips
 
 extension Image {
-  /// The least and the greatest finite value of the first `bands` bands, 0 and 0 if none is finite.
+  /// Returns the minimum and maximum finite value of the first `bands` bands; 0 and 0 if none is finite.
   ///
-  /// - Parameter open: gives the image, of which every pixel is read, once or twice.
+  /// - Parameter open: returns the image; every pixel is read once or twice.
   package static func range(
     ofFirst bands: Int, _ open: () throws(ImagingError) -> Image
   ) throws(ImagingError) -> (least: Double, greatest: Double) {
@@ -25,8 +25,8 @@ extension Image {
     return (try extreme("min", image), try extreme("max", open()))
   }
 
-  /// The least and the greatest value of the first `bands` bands of integer samples, none of which is in the upper half of
-  /// its range, by amount where it has a sign; nil as soon as one is.
+  /// Returns the minimum and maximum of the first `bands` bands of integer samples. Returns nil as soon as a value is
+  /// in the upper half of its range; for signed values, the magnitude counts.
   package func rangeWithoutTopBit(ofFirst bands: Int) throws(ImagingError) -> (
     least: Double, greatest: Double
   )? {
@@ -36,7 +36,7 @@ extension Image {
     let isWhole = try forEachRow { row in
       let found =
         if let floats {
-          // They stand for integers; where there is none, they are no numbers.
+          // The floats represent integers; NaN represents a missing value.
           floats.finiteRange(row, count: width, bands: self.bands, first: bands)
         } else {
           sampleType.range(row, count: width, bands: self.bands, first: bands)
@@ -51,15 +51,15 @@ extension Image {
     return isWhole ? range : nil
   }
 
-  /// The values below which given shares of the finite samples of the first `bands` bands lie, by linear interpolation
-  /// between the two nearest samples, as NumPy's `percentile`; nil if no sample is finite.
+  /// Returns percentiles of the finite samples of the first `bands` bands, interpolated linearly as by NumPy's
+  /// `percentile`. Returns nil if no sample is finite.
   ///
-  /// Exact, without sorting: samples become 32-bit numbers of the same order, whose upper halves are counted first, and
-  /// then the lower halves of those that matter.
+  /// The result is exact, without sorting. Samples become 32-bit numbers of the same order. Their upper halves are
+  /// counted first, then the lower halves of the relevant ones.
   ///
   /// - Parameters:
   ///   - shares: percent, 0…100.
-  ///   - open: gives the image, of which every pixel is read, once or twice.
+  ///   - open: returns the image; every pixel is read once or twice.
   package static func percentiles(
     _ shares: [Double], ofFirst bands: Int, _ open: () throws(ImagingError) -> Image
   ) throws(ImagingError) -> [Double]? {
@@ -74,7 +74,7 @@ extension Image {
     guard count > 0 else { return nil }
     let places = shares.map { min(max($0, 0), 100) / 100 * Double(count - 1) }
     let ranks = Set(places.flatMap { [Int($0), min(Int($0) + 1, count - 1)] })
-    // The places, in one table, of the counts of lower halves, for the upper halves that some rank has.
+    // For each upper half that contains a rank, its position in one table of lower-half counts.
     var slots = [Int](repeating: -1, count: 1 << 16)
     var slotCount = 0
     var found: [(rank: Int, half: Int, within: Int)] = []
@@ -96,7 +96,7 @@ extension Image {
     var values: [Int: Double] = [:]
     for (rank, half, within) in found {
       var (number, left) = (0, within)
-      // A file that was written to in between has other samples.
+      // The file may have been overwritten between the passes, with other samples.
       while number < 0xffff, left >= lower[slots[half] << 16 | number] {
         left -= lower[slots[half] << 16 | number]
         number += 1
@@ -109,8 +109,8 @@ extension Image {
     }
   }
 
-  /// Returns the mean values of the cells of a grid over the image, band by band within each cell. Pixels that lie in
-  /// several cells count in each by their share of it.
+  /// Returns the mean values of a grid of areas over the image, with the bands of each area together. A pixel on
+  /// several areas counts in each by its overlap.
   ///
   /// - Parameters:
   ///   - columns: at most the width.
@@ -130,12 +130,12 @@ extension Image {
         for band in 0..<bands {
           let value = Double(samples.loadUnaligned(fromByteOffset: (x * bands + band) * 4, as: Float.self))
           guard value.isFinite else { continue }
-          line[share.cell * bands + band] += value * share.first
-          if share.second > 0 { line[(share.cell + 1) * bands + band] += value * share.second }
+          line[share.area * bands + band] += value * share.first
+          if share.second > 0 { line[(share.area + 1) * bands + band] += value * share.second }
         }
       }
       for (offset, part) in [(0, lines[y].first), (1, lines[y].second)] where part > 0 {
-        let start = (lines[y].cell + offset) * line.count
+        let start = (lines[y].area + offset) * line.count
         for place in line.indices { sums[start + place] += line[place] * part }
       }
       y += 1
@@ -144,19 +144,20 @@ extension Image {
     return sums
   }
 
-  /// Returns for each of `count` pixels the first cell in which it lies, and its shares of that cell and the next one.
-  private static func shares(_ cells: Int, of count: Int) -> [(cell: Int, first: Double, second: Double)] {
+  /// Returns, for each of `count` pixels, the first area that it overlaps, and its overlaps with that area and the next
+  /// one.
+  private static func shares(_ areas: Int, of count: Int) -> [(area: Int, first: Double, second: Double)] {
     (0..<count).map { pixel in
-      let (start, end) = (pixel * cells, (pixel + 1) * cells)
-      let cell = start / count
-      let first = min(end, (cell + 1) * count) - start
-      return (cell, Double(first) / Double(count), Double(end - start - first) / Double(count))
+      let (start, end) = (pixel * areas, (pixel + 1) * areas)
+      let area = start / count
+      let first = min(end, (area + 1) * count) - start
+      return (area, Double(first) / Double(count), Double(end - start - first) / Double(count))
     }
   }
 
   /// Calls `body` for every row, until it returns false.
   ///
-  /// - Returns: whether it was called for all.
+  /// - Returns: whether it was called for all rows.
   @discardableResult
   func forEachRow(
     to operation: String = "read", _ body: (UnsafeMutablePointer<UInt8>) -> Bool
@@ -178,11 +179,11 @@ extension Image {
     return true
   }
 
-  /// Returns the image with 0 where another one, from which it was made, has samples that are no numbers: black, and
-  /// transparent in alpha. What their conversion to integers gives is undefined.
+  /// Returns the image with 0 where an original, from which it was made, has NaN: black, and transparent in alpha. The
+  /// result of converting NaN to an integer is undefined.
   package func black(whereNaNIn original: Image) throws(ImagingError) -> Image {
     guard original.floatingPoint != nil else { return self }
-    // 255 for all samples that equal themselves, and 0 for the others.
+    // 255 for all samples that equal themselves, and 0 for NaN.
     var mask = try Operation.run(
       "relational", subject,
       ["left": .image(original), "right": .image(original), "relational": .name("equal")])
@@ -191,8 +192,8 @@ extension Image {
       "boolean", subject, ["left": .image(self), "right": .image(mask), "boolean": .name("and")])
   }
 
-  /// Returns the image with samples that are no numbers in place of those of one value. Bytes become 0 instead, as their
-  /// range is known. Other integers become floats that stand for them.
+  /// Returns the image with NaN in place of one sample value. Bytes become 0 instead, because their range is known.
+  /// Other integers become floats.
   package func withoutNumbers(where value: Double) throws(ImagingError) -> Image {
     let mask = try Operation.run(
       "relational_const", subject,
@@ -211,8 +212,9 @@ extension Image {
     return result
   }
 
-  /// The values of the first `colours` bands moved so that `low` becomes 0 and `high` 65535, clipped, as 16-bit
-  /// samples of gray or RGB; a band behind them is alpha and keeps its share of white.
+  /// Returns gray or RGB as 16-bit samples, with `low` mapped to 0 and `high` to 65535, clipped. A band after the first
+  /// `colours` bands is alpha and keeps its share of the maximum.
+  ///
   /// - Parameter alpha: the factor for alpha; `nil` for that of the samples' type.
   package func spread(
     from low: Double, to high: Double, colours: Int, alpha: Double? = nil
@@ -221,7 +223,7 @@ extension Image {
     let range = sampleRange ?? 0...255
     let alpha = alpha ?? 65535 / (range.upperBound - range.lowerBound)
     let factors = (0..<bands).map { $0 < colours ? factor : alpha }
-    // `cast` cuts fractions off; half of one more rounds.
+    // `cast` truncates; adding a half rounds.
     let offsets = (0..<bands).map { ($0 < colours ? -low * factor : -range.lowerBound * alpha) + 0.5 }
     let spread = try exactForLinear().linear(factors, offsets).cast(to: "ushort")
       .said(toBe: colours < 3 ? "grey16" : "rgb16")
@@ -229,7 +231,7 @@ extension Image {
     return spread
   }
 
-  /// Returns linear light with the values of the first `colours` bands moved so that `low` becomes 0 and `high` 1.
+  /// Returns linear light with the first `colours` bands mapped so that `low` becomes 0 and `high` 1.
   package func light(from low: Double, to high: Double, colours: Int) throws(ImagingError) -> Image {
     let factor = 1 / (high - low)
     return try linear(
@@ -237,10 +239,10 @@ extension Image {
     ).said(toBe: interpretation)
   }
 
-  /// Every value × `factor` + `offset`, as unsigned bytes, clipped; those of alpha, if there is one, × `alpha`.
+  /// Returns every value × `factor` + `offset` as unsigned bytes, clipped; alpha, if there is any, × `alpha`.
   package func scaledToBytes(factor: Double, offset: Double, alpha: Double) throws(ImagingError) -> Image {
     let colours = bands - (hasAlpha ? 1 : 0)
-    // `linear` cuts fractions off where it makes bytes; half of one more rounds.
+    // `linear` truncates when it makes bytes; adding a half rounds.
     let scaled = try linear(
       hasAlpha ? (0..<bands).map { $0 < colours ? factor : alpha } : [factor],
       hasAlpha ? (0..<bands).map { ($0 < colours ? offset : 0) + 0.5 } : [offset + 0.5], makesBytes: true)

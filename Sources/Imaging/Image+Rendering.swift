@@ -60,8 +60,8 @@ extension Image {
     }
   }
 
-  /// Pixels at (x, y) go to matrix · (x, y) + offset; what lies outside the image is transparent where
-  /// there is alpha, else its edge.
+  /// Maps pixels at (x, y) to matrix · (x, y) + offset. Outside of the image, the result is transparent if there is
+  /// alpha, otherwise the image's edge is extended.
   ///
   /// - Parameters:
   ///   - matrix: a, b, c, d: x' = a·x + b·y, y' = c·x + d·y.
@@ -82,7 +82,7 @@ extension Image {
 
   private var clear: [Double] { Array(repeating: 0, count: bands) }
 
-  /// With an alpha band, opaque where there was none.
+  /// Returns the image with an alpha band, opaque if it had none.
   package func withAlpha() throws(ImagingError) -> Image {
     hasAlpha
       ? self : try Operation.run("bandjoin_const", subject, ["in": .image(self), "c": .doubles([255])])
@@ -101,7 +101,7 @@ extension Image {
   }
 
   /// - Parameters:
-  ///   - isQuick: in about half the time, with a few more bytes.
+  ///   - isQuick: whether encoding takes about half the time, for slightly more bytes.
   ///   - isLossless: whether every pixel is kept as it is; `quality` is ignored then.
   package func webpBytes(
     quality: Int, isQuick: Bool = false, isLossless: Bool = false

@@ -31,7 +31,7 @@ package final class Image: @unchecked Sendable {
   package var isBytes: Bool { vips_image_get_format(pointer) == VIPS_FORMAT_UCHAR }
   /// Bytes of a row of pixels.
   package var rowSize: Int { width * bands * Int(vips_format_sizeof(vips_image_get_format(pointer))) }
-  /// The EXIF orientation, 1…8; 1 where there is none.
+  /// The EXIF orientation, 1…8; 1 if there is none.
   package var orientation: Int { Int(vips_image_get_orientation(pointer)) }
   /// The short name of the colour space: `srgb`, `cmyk`, `b-w`, `rgb16`.
   package var interpretation: String {

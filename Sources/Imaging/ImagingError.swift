@@ -1,6 +1,6 @@
 import ZigguratCVips
 
-/// An error of libvips, or of what uses it, with the operation and the file that it is about.
+/// An error of libvips or its callers, with the operation and the file.
 package struct ImagingError: Error, Hashable, CustomStringConvertible {
   package let operation: String
   /// The file or the value that was being worked on.
@@ -24,13 +24,14 @@ package struct ImagingError: Error, Hashable, CustomStringConvertible {
     self.isOfLibrary = isOfLibrary
   }
 
-  /// Returns the error as one of another operation, which is what users and the table of messages know.
+  /// Returns the error with the name of another operation, known to users and to the table of messages.
   func said(of operation: String) -> ImagingError {
     ImagingError(operation, subject, message, isOfLibrary: isOfLibrary)
   }
 
-  /// The message for users who named the file.
-  /// - Parameter path: the file's.
+  /// Returns the message for users who named the file.
+  ///
+  /// - Parameter path: the path of the file.
   package func reason(forFileAt path: String) -> String {
     guard isOfLibrary else { return message }
     return DecoderMessage.explained(
@@ -44,7 +45,7 @@ package struct ImagingError: Error, Hashable, CustomStringConvertible {
     let buffer = vips_error_buffer_copy()
     defer { g_free(buffer) }
     let lines = buffer.map { String(cString: $0) }?.split(separator: "\n").map(String.init) ?? []
-    // The first line names the cause, the later ones who passed it on. Some loaders only warn.
+    // The first line has the cause; later ones come from callers. Some loaders only warn.
     let logged = VipsLog.take()
     // Readers that look behind a file's end go on; it is the cause only if nothing else is said.
     let cause = lines.first { !$0.contains(": bad seek to ") } ?? lines.first

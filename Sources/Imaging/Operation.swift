@@ -1,13 +1,13 @@
 import ZigguratCVips
 
-/// The one generic call of a libvips operation, as pyvips and ruby-vips make it: by name, with
-/// properties; libvips asks bindings not to bind its C convenience functions.
+/// The one generic call of a libvips operation, by name and with properties, as in pyvips and ruby-vips. libvips
+/// advises bindings not to use its C convenience functions.
 struct Operation {
   private let name: String
   private let subject: String
   private let pointer: UnsafeMutablePointer<VipsOperation>
 
-  /// - Parameter subject: what errors are to be about, usually a file's name.
+  /// - Parameter subject: the subject of errors, usually a file's name.
   init(_ name: String, _ subject: String) throws(ImagingError) {
     Vips.start()
     guard let pointer = vips_operation_new(name) else { throw ImagingError.take(name, subject) }
@@ -16,7 +16,7 @@ struct Operation {
     self.pointer = pointer
   }
 
-  /// Runs `name` and gives its image `out`.
+  /// Runs `name` and returns its image `out`.
   static func run(
     _ name: String, _ subject: String, _ arguments: KeyValuePairs<String, VipsValue>
   ) throws(ImagingError) -> Image {
@@ -40,7 +40,7 @@ struct Operation {
     return try operation.build(read)
   }
 
-  /// Runs `name` and gives its blob `buffer`, copied.
+  /// Runs `name` and returns its blob `buffer`, copied.
   static func runToBuffer(
     _ name: String, _ subject: String, _ arguments: KeyValuePairs<String, VipsValue>
   ) throws(ImagingError) -> [UInt8] {
@@ -49,7 +49,7 @@ struct Operation {
     }
   }
 
-  /// Runs `name` and gives its number `out`.
+  /// Runs `name` and returns its number `out`.
   static func runToNumber(
     _ name: String, _ subject: String, _ arguments: KeyValuePairs<String, VipsValue>
   ) throws(ImagingError) -> Double {
@@ -62,7 +62,7 @@ struct Operation {
     UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GObject.self)
   }
 
-  /// Sets one input; a value out of the argument's range is an error, not a warning on stderr.
+  /// Sets one input. A value out of the argument's range is an error, not a warning on stderr.
   func set(_ key: String, _ argument: VipsValue) throws(ImagingError) {
     func refuse(_ why: String) -> ImagingError {
       g_object_unref(pointer)
@@ -77,7 +77,7 @@ struct Operation {
     g_value_init(&value, specification.pointee.value_type)
     defer { g_value_unset(&value) }
     guard argument.write(to: &value) else { throw refuse("has the wrong type") }
-    // Validation mends a value that is out of range and says so; a mended value is not what was asked.
+    // GObject's validation changes a value that is out of range, and reports that. A changed value is an error.
     if case .image = argument {
     } else if g_param_value_validate(specification, &value) != 0 {
       throw refuse("is out of range")
@@ -85,7 +85,7 @@ struct Operation {
     g_object_set_property(object, key, &value)
   }
 
-  /// Builds the operation, reads what `read` wants, and lets it go.
+  /// Builds the operation, reads its results by `read`, and releases it.
   private func build<Result>(
     _ read: (Built) throws(ImagingError) -> Result
   ) throws(ImagingError) -> Result {
@@ -108,7 +108,7 @@ struct Operation {
     let name: String
     let object: UnsafeMutablePointer<GObject>
 
-    /// Returns what `read` takes from an output of a type.
+    /// Returns the result of `read` for an output of a type.
     private func output<Value>(_ key: String, _ type: GType, _ read: (inout GValue) -> Value) -> Value {
       var value = GValue()
       g_value_init(&value, type)
@@ -125,7 +125,7 @@ struct Operation {
     }
 
     func doubleOutput(_ key: String) -> Double {
-      // G_TYPE_DOUBLE, a macro that Swift does not import.
+      // G_TYPE_DOUBLE is a macro that Swift does not import.
       output(key, GType(15 << 2)) { g_value_get_double(&$0) }
     }
 

@@ -58,7 +58,7 @@ package enum PixelLayout: Hashable, Sendable {
     }
   }
 
-  /// The bands of whole pixels. Planes, which have none, are only made for JPEG and for what takes them apart.
+  /// The bands of interleaved pixels. Planes, which have none, exist only for JPEG and for code that separates them.
   package var bands: PixelBands {
     switch self {
     case .interleaved(let bands): bands

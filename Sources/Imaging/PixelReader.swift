@@ -35,7 +35,7 @@ package final class PixelReader {
 }
 
 extension Image {
-  /// Reads every pixel and throws them away: what cannot be decoded is an error.
+  /// Reads and discards every pixel. A decoding failure is an error.
   package func decodeAll() throws(ImagingError) {
     try forEachRow(to: "decode") { _ in true }
   }

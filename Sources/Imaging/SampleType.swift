@@ -18,8 +18,8 @@ package enum SampleType: Sendable {
     }
   }
 
-  /// Returns the least and the greatest value of the first `first` of `bands` bands of `count` pixels; `nil` if samples are
-  /// no integers.
+  /// Returns the least and the greatest value of the first `first` of `bands` bands of `count` pixels; `nil` if samples
+  /// are no integers.
   func range(
     _ row: UnsafeMutablePointer<UInt8>, count: Int, bands: Int, first: Int
   ) -> (least: Double, greatest: Double)? {
@@ -82,8 +82,8 @@ private func forEachSample<Sample: BitwiseCopyable>(
 enum FloatingPointSamples {
   case single, double
 
-  /// Returns the least and the greatest finite value of the first `first` of `bands` bands of `count` pixels; nil if none
-  /// is finite.
+  /// Returns the least and the greatest finite value of the first `first` of `bands` bands of `count` pixels; nil if
+  /// none is finite.
   func finiteRange(
     _ row: UnsafeMutablePointer<UInt8>, count: Int, bands: Int, first: Int
   ) -> (least: Double, greatest: Double)? {

@@ -8,7 +8,7 @@ package enum ImagingWarmth {
 }
 
 extension Vips {
-  /// Does what every first picture would have to wait for, in a process of one thread; reads no picture.
+  /// Does the initialization that every first picture would wait for, in a process of one thread; reads no picture.
   package static func preload() {
     // Images that have to stand in memory stay there: a sandboxed process has no place for a temporary file.
     setenv("VIPS_DISC_THRESHOLD", "1000g", 1)
@@ -21,8 +21,8 @@ extension Vips {
     keepPasswordsEncoding()
   }
 
-  /// Loads what poppler converts passwords with, which a sandboxed process may not open: the C library keeps it as long
-  /// as one conversion is open.
+  /// Loads the converter for poppler's passwords, which a sandboxed process may not open. The C library keeps it as
+  /// long as one conversion is open.
   private static func keepPasswordsEncoding() {
     let conversion = g_iconv_open("ISO-8859-1", "UTF-8")
     if let text = g_convert("e", 1, "ISO-8859-1", "UTF-8", nil, nil, nil) { g_free(text) }
@@ -40,7 +40,7 @@ extension Vips {
     for number in 0..<Int(count) { keepClasses(children[number]) }
   }
 
-  /// Has ImageMagick load the decoders of what is no rarity, which it does when it first meets a picture of theirs.
+  /// Makes ImageMagick load the decoders of common formats, which it otherwise does on the first picture of a format.
   package static func warmMagick() {
     start()
     guard !ImageLoaders.allow([.magick]).isEmpty else { return }

@@ -6,7 +6,7 @@ extension ImageMetadata {
   ///
   /// EXIF has colons and blanks for unknown parts (EXIF 2.32, section 4.6.5.4). IPTC has eight digits, with zeros for
   /// unknown parts (IIM 4.2, 2:55). XMP has a profile of ISO 8601 (XMP, part 1, section 8.2.1.1). People also write
-  /// intervals, which ISO 8601 has, and approximate years (EDTF's `1890~`), of which the year alone is kept.
+  /// intervals, which ISO 8601 has. They write approximate years, too (EDTF's `1890~`); only the year is kept.
   static func isoDate(_ text: String) -> String? {
     // A camera without a clock leaves blanks between its colons.
     let blanks = text.reversed().prefix { " :".contains($0) }

@@ -65,7 +65,7 @@ package enum MachineText {
     if text.prefixMatch(of: #/\[?\s*\{\s*"[^"]*"\s*:/#) != nil { return true }
     guard text.hasPrefix("{") || text.hasPrefix("[") else { return false }
     guard let value = try? JSONSerialization.jsonObject(with: Data(text.utf8)) else { return false }
-    // People put a guessed year into brackets.
+    // A year in brackets is a person's estimate.
     return ((value as? [Any])?.count ?? 2) > 1
   }
 
@@ -137,7 +137,7 @@ package enum MachineText {
       value = part[part.index(after: end)...].drop(while: \.isWhitespace)
     }
 
-    /// The number of words in the value; numbers do not count.
+    /// The number of space-separated parts of the value that contain a letter.
     var wordCount: Int {
       value.split(whereSeparator: \.isWhitespace).count { $0.contains(where: \.isLetter) }
     }

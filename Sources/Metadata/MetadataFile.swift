@@ -179,7 +179,7 @@ final class MetadataFile {
 
   /// Returns a field's alternatives, trimmed, without empty ones.
   ///
-  /// Exiv2 returns them as one text (`lang="x-default" Words, lang="de" Worte`). In it, a second language looks like
+  /// Exiv2 returns them as one text (`lang="x-default" Title, lang="de" Titel`). In it, a second language looks like
   /// text that contains such a mark; in this case the XML is read. Marks are found by scalars: the text behind may
   /// begin with a combining one.
   private func languages(_ tag: String) -> [(language: String, text: String)] {

@@ -8,7 +8,7 @@ enum PatientText {
 
   // MARK: Names of fields in programs' spelling
 
-  /// Whether one word of the text is such a name, like `PatientName` or `patient_id`, with any separator before its
+  /// Whether the text contains such an identifier, like `PatientName` or `patient_id`, with any separator before its
   /// value.
   private static func hasIdentifier(_ text: String) -> Bool {
     text.split { !($0.isLetter || $0.isNumber || "_-.'".contains($0)) }.contains {
@@ -16,7 +16,7 @@ enum PatientText {
     }
   }
 
-  /// The names as single words, in lower case and folded, letters alone.
+  /// The identifiers in lower case, folded, letters only.
   private static let identifiers: Set<String> = {
     let fields = [
       "name", "firstname", "lastname", "givenname", "familyname", "fullname", "id", "ids", "identifier",
@@ -41,8 +41,8 @@ enum PatientText {
 
   // MARK: Numbers
 
-  /// Whether a number follows a word for a patient's number: `MRN 12345678`, `NHS no. 943 476 5919`, `DOB 1970-02-01`.
-  /// Also whether an id or a date of birth follows a patient.
+  /// Whether a number follows a name of a patient number: `MRN 12345678`, `NHS no. 943 476 5919`, `DOB 1970-02-01`.
+  /// Also whether an id or a date of birth follows a name for a patient.
   private static func hasNumber(_ text: String) -> Bool {
     let words = text.split { !($0.isLetter || $0.isNumber) }
     func digits(_ place: Int) -> Int {
@@ -68,7 +68,7 @@ enum PatientText {
 
   private static let patients: Set<String> = ["patient", "patientin", "patiente", "paciente", "paziente"]
 
-  // MARK: Keys of several words
+  // MARK: Keys of several terms
 
   /// Whether the text has such a key before a separator.
   private static func hasField(_ text: String) -> Bool {
@@ -79,7 +79,7 @@ enum PatientText {
       var isFirst = true
       while let end = rest.firstIndex(where: { ":=\t".contains($0) }) {
         let words = rest[..<end].suffix(longestKey).split(whereSeparator: \.isWhitespace).suffix(mostTerms)
-        // All words of the key are before the first separator; later ones are behind a value.
+        // The whole key is before the first separator; later terms follow a value.
         for start in words.indices.reversed() {
           let letters = words[start...].joined().filter { $0.isLetter || $0.isNumber }
           if keys.contains(letters) { return true }

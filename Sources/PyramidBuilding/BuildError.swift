@@ -8,7 +8,7 @@ import ZigguratSandbox
 ///
 /// A program decides by `kind` and shows `description`. No function of this module traps on a wrong argument.
 public struct BuildError: Error, Hashable, CustomStringConvertible {
-  /// A class of errors for which a program does the same.
+  /// A class of errors that programs handle in the same way.
   @nonexhaustive
   public enum Kind: Hashable, Sendable {
     /// An option, a name, or the size of a `PixelSource` is outside its documented range.
@@ -17,7 +17,7 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
     case cancelled
     /// The source file does not exist.
     case sourceNotFound
-    /// The source is damaged, in no supported format, or not to be read by this process.
+    /// The source is damaged, has no supported format, or this process may not read it.
     case unreadableSource
     /// The archive's folder does not exist or denies access.
     case unwritableArchive
@@ -31,20 +31,20 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
   public let kind: Kind
   /// The source: its path, or the name of an archive that was built from a `PixelSource`.
   public let source: String
-  /// The cause, in a clause for a person that does not name the source.
+  /// The cause, as a clause for a person that does not name the source.
   public let reason: String
   /// The time of the build that failed for this reason, if the image was not tried again since: seconds since 1970.
   package var knownSince: Int?
   /// The path of the source that owns the image, if that source does not exist but its disk may not be mounted.
   package var absentOwner: String?
-  /// Whether something else than the source may be the reason, so that a later build has to try it again.
+  /// Whether the reason may be something other than the source, so that a later build must try again.
   var mayBeOfMachine = false
-  /// The system's error number if it was the system that refused, else 0.
+  /// The system's error number if a system call failed, otherwise 0.
   package private(set) var code: Int32 = 0
 
   /// - Parameters:
-  ///   - source: as it was given on the command line.
-  ///   - reason: what went wrong, in a clause for a person.
+  ///   - source: the source as given on the command line.
+  ///   - reason: the cause, as a clause for a person.
   package init(_ source: String, _ reason: String, _ kind: Kind) {
     self.source = source
     self.reason = reason
@@ -54,9 +54,9 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
   /// An error about a source.
   ///
   /// - Parameters:
-  ///   - source: as it was given on the command line.
-  ///   - reason: what went wrong, in a clause for a person.
-  ///   - isTemporary: whether a retry may mend it.
+  ///   - source: the source as given on the command line.
+  ///   - reason: the cause, as a clause for a person.
+  ///   - isTemporary: whether a retry may succeed.
   package init(_ source: String, _ reason: String, isTemporary: Bool = false) {
     self.init(source, reason, isTemporary ? .unavailable : .unreadableSource)
   }
@@ -82,7 +82,7 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Returns the same error about a source, with a reason in other words.
+  /// Returns the same error about a source, with another reason.
   func about(_ source: String, _ reason: String) -> BuildError {
     var error = BuildError(source, reason, kind)
     error.knownSince = knownSince
@@ -95,10 +95,10 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
   /// Whether a retry may succeed without a change of the source or the options.
   public var isTemporary: Bool { kind == .diskFull || kind == .unavailable }
 
-  /// Whether the disk has room for bytes, and none for another file.
+  /// Whether the disk has free bytes but no free inodes.
   package var hasNoInodes: Bool { reason.contains(StorageError.noInodes) }
 
-  /// Whether an image got the id meanwhile that this one was to have.
+  /// Whether another image got the intended id in the meantime.
   package var isOfTakenID: Bool { code == EEXIST }
 
   /// The source and the reason, in one line. If the disk is full, the reason comes first and names the disk.
@@ -110,7 +110,7 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
 }
 
 extension BuildError.Kind {
-  /// - Parameter isOfSource: whether the source was read, not the archive written.
+  /// - Parameter isOfSource: whether the error is about reading the source, not writing the archive.
   package init(_ error: StorageError, isOfSource: Bool) {
     switch error.kind {
     case .unreachable: self = error.isOfFullDisk ? .diskFull : .unavailable
@@ -119,15 +119,15 @@ extension BuildError.Kind {
     }
   }
 
-  /// The kinds that a sandboxed process may report, by their names in its messages. It knows of no cancellation.
+  /// The kinds that a sandboxed process may report, by their names in its messages. It cannot report a cancellation.
   private static let reported: [String: Self] = [
     "argument": .invalidArgument, "not-found": .sourceNotFound, "unreadable": .unreadableSource,
     "unwritable": .unwritableArchive, "full": .diskFull, "unavailable": .unavailable,
   ]
 
-  /// - Parameter name: a name in a message; any other is that of `unreadableSource`.
+  /// - Parameter name: a name in a message; any unknown name means `unreadableSource`.
   init(reported name: String) { self = Self.reported[name] ?? .unreadableSource }
 
-  /// The name in a message.
+  /// The kind's name in a message.
   var reportedName: String { Self.reported.first { $0.value == self }?.key ?? "unreadable" }
 }

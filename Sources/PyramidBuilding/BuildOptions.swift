@@ -37,7 +37,7 @@ public struct BuildOptions: Hashable, Sendable {
   public var fidelity = Fidelity.auto
   /// The quality of lossy tiles, 1 to 100. JPEG counts as libjpeg, other formats as their libraries.
   public var quality = 80
-  /// The tiles are JPEGs, of which JPEG XL makes smaller files that give them back; chosen for each image.
+  /// Whether JPEG tiles are stored as smaller JPEG XL files that can be converted back; chosen for each image.
   package var recompressesJPEG = false
   /// The resolution of colour in JPEG tiles.
   public var subsampling = Subsampling.auto
@@ -52,15 +52,16 @@ public struct BuildOptions: Hashable, Sendable {
   /// Whether levels take one pixel of several, which is done to red, green and blue alone.
   package var picksPixels: Bool { downsampling == .nearest || downsampling == .mode }
 
-  /// Whether RGB and gray pixels stay in the colour space of their embedded ICC profile, which every tile then contains.
-  /// Otherwise they are converted to sRGB. Cannot be used with the downsampling `linear`, which computes in sRGB.
+  /// Whether RGB and gray pixels stay in the colour space of their embedded ICC profile, which every tile then
+  /// contains. Otherwise they are converted to sRGB. Cannot be used with the downsampling `linear`, which computes in
+  /// sRGB.
   public var keepsProfile = false
 
   /// The resolution of PDF and SVG in pixels per inch. If it is nil, a PDF page has that of its scan, or 300, and an
   /// SVG its own size.
   package var resolution: Int?
-  /// The values that become black and white in images of more than 8 bits. With `nil`, an image that uses the upper half
-  /// of its type's range keeps that range, and any other is spread from its least to its greatest value.
+  /// The values that become black and white in images of more than 8 bits. With `nil`, an image that uses the upper
+  /// half of its type's range keeps that range, and any other is spread from its least to its greatest value.
   public var window: SampleWindow?
   /// The picture that is built of a camera's RAW file.
   package var raw = RawChoice.camera
@@ -78,7 +79,7 @@ public struct BuildOptions: Hashable, Sendable {
   /// Whether of slides also label, macro and thumbnail are built.
   package var keepsAssociated = false
 
-  /// The damage of a source for which it is refused. It decides whether there is an archive, and not its bytes.
+  /// The damage for which a source is refused. It decides whether there is an archive, not its bytes.
   package var failOn = FailOn.none
 
   /// Whether a plane of a stack is asked for.

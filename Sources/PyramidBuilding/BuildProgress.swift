@@ -7,8 +7,8 @@
 /// print(try await report.byteCount, "bytes")
 /// ```
 ///
-/// The sequence ends with the build, also if that fails or is cancelled. A slow consumer skips values, and a build never
-/// waits for a consumer. One task can iterate over the sequence, once.
+/// The sequence ends with the build, also if that fails or is cancelled. A slow consumer skips values, and a build
+/// never waits for a consumer. One task can iterate over the sequence, once.
 public struct BuildProgress: AsyncSequence, Sendable {
   /// The share of the pyramid's tiles that are encoded, from 0 to 1. It never decreases. The last value of a build that
   /// succeeds is 1.

@@ -5,14 +5,14 @@ import ZigguratConcurrency
 extension PyramidBuilder {
   /// Builds the archive of an image file.
   ///
-  /// The archive appears at `destination`, complete and synced to disk, and replaces an older one. If the build fails or
-  /// is cancelled, nothing is left behind, and an older archive stays as it was. An XMP sidecar beside the source is read
-  /// into the archive's metadata. Of a file with several pages the first is built.
+  /// The archive appears at `destination`, complete and synced to disk, and replaces an older one. If the build fails
+  /// or is cancelled, nothing is left behind, and an older archive stays as it was. An XMP sidecar beside the source is
+  /// read into the archive's metadata. Of a file with several pages the first is built.
   ///
   /// Cancel the awaiting task to cancel the build. It ends after the strips of tiles that are in work.
   ///
-  /// The source is decoded in this process. A decoder that crashes on a damaged or malicious file takes the process with
-  /// it. The command `ziggurat build` decodes each file in a sandboxed process.
+  /// The source is decoded in this process. A decoder that crashes on a damaged or malicious file takes the process
+  /// with it. The command `ziggurat build` decodes each file in a sandboxed process.
   ///
   /// - Parameters:
   ///   - source: the path of a regular file in a format that libvips or this module reads.
@@ -59,8 +59,9 @@ extension PyramidBuilder {
     init(_ source: Source) { self.source = source }
   }
 
-  /// Builds on a thread of its own, since a build blocks: the threads of Swift's concurrency must not.
-  /// - Parameter source: what errors call the source.
+  /// Builds on a thread of its own, because a build blocks, and the threads of Swift's concurrency must not block.
+  ///
+  /// - Parameter source: the name of the source in errors.
   private func run(
     _ source: String, _ name: String, _ progress: BuildProgress?,
     _ body: @escaping @Sendable (PyramidBuilder) throws(BuildError) -> Report

@@ -6,8 +6,8 @@ import ZigguratMetadata
 
 /// Builds archives of tiles from images.
 ///
-/// A builder is a value: several tasks can build with it at the same time. A build needs memory for a few rows of tiles,
-/// whatever the height of the image.
+/// A builder is a value: several tasks can build with it at the same time. A build needs memory for a few rows of
+/// tiles, whatever the height of the image.
 public struct PyramidBuilder: Sendable {
   /// The options of the archives.
   public var options: BuildOptions
@@ -153,7 +153,7 @@ public struct PyramidBuilder: Sendable {
       defer { host?.end(scheduler, memory: memory) }
       try scheduler.run(threads: threads)
       var damage = try pixels.finish()
-      // Decoders of our own do not know what was found before them.
+      // Own decoders do not know the damage that was found before them.
       if let known = route.picture.log.worst, damage.map({ $0.kind < known.kind }) ?? true { damage = known }
       let flaws = [damage, pixels.truncation, route.picture.log.truncation].compactMap(\.self)
       if let refused = flaws.first(where: options.failOn.refuses) { throw BuildError(source, refused.reason) }
@@ -179,7 +179,7 @@ public struct PyramidBuilder: Sendable {
       record.associatedAs = associated?.rawValue
       if let contents = route.picture.contents, associated == nil {
         record.directory = contents.first == 0 ? nil : contents.first + 1
-        // The fields of a stack say what is shown of it.
+        // The fields of a stack describe the shown part.
         record.omitted = route.picture.stack == nil ? contents.omitted : nil
       } else if let page, page.directory != page.number {
         record.directory = page.directory + 1
@@ -207,10 +207,10 @@ public struct PyramidBuilder: Sendable {
 }
 
 extension BuildOptions {
-  /// One line that differs wherever the archive's bytes would. The number in front counts the builder's
-  /// own changes of what it writes.
+  /// Returns one line that differs whenever the archive's bytes would. The number at its start is a version of the
+  /// builder's output.
   ///
-  /// - Parameter name: of the source's file: what was drawn before resolutions were looked for is made again.
+  /// - Parameter name: the name of the source's file. Drawings of versions before resolution detection are rebuilt.
   func summary(ofSource name: String) -> String {
     "5 tile=\(tileSize) format=\(choosesFormat ? "auto" : format.fileExtension) fidelity=\(fidelity.name) quality=\(quality) "
       + "background=\(background.map(String.init).joined(separator: ",")) intent=\(intent.name)"
@@ -241,8 +241,8 @@ extension BuildOptions {
       + (time.map { " time=\($0)" } ?? "")
   }
 
-  /// Returns the parts of a record's line that somebody has asked for. The number in front, which differs between
-  /// versions of the program, and what is added unasked for some sources are left out.
+  /// Returns the requested parts of a record's line. It omits the number at the start, which differs between versions
+  /// of the program, and automatic additions for some sources.
   static func asked(_ summary: String) -> [Substring] {
     summary.split(separator: " ").dropFirst().filter { !$0.hasPrefix("dpi=auto") }
   }

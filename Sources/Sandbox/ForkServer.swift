@@ -8,7 +8,7 @@ import ZigguratCSandbox
 struct ForkServer {
   private let work: [ProcessLauncher.Kind: WorkerMain]
   private let confinement = SandboxPolicy()
-  /// Preparations that were not needed yet.
+  /// Preloads that have not been requested yet.
   private var preloads: [ProcessLauncher.Preload: () -> Void]
   private var children: [Child] = []
   private var inherited = 0
@@ -18,17 +18,17 @@ struct ForkServer {
 
   private struct Child {
     let process: pid_t
-    /// A descriptor that is readable after the process has ended.
+    /// A descriptor that becomes readable when the process ends.
     let ended: Int32
     /// The status channel to the process's owner.
     let status: Int32
     /// The open file `/proc/PID/statm`.
     let memory: Int32
-    /// Memory shared with this process since the fork, which is counted for it, too, in bytes.
+    /// Bytes of memory shared with this process since the fork; the kernel counts them for the child, too.
     let inherited: Int
-    /// Bytes of memory that it may have beside those.
+    /// Bytes of memory that it may have besides the inherited ones.
     var allowed: Int
-    /// The limit that it exceeded; nil if it has not.
+    /// The exceeded limit in bytes; nil if none is exceeded.
     var passed: Int?
   }
 
@@ -37,11 +37,11 @@ struct ForkServer {
     self.preloads = preloads
   }
 
-  /// The exit code of a zygote with more than one thread: its forked processes could wait for the other threads for
-  /// ever.
+  /// The exit code of a zygote with more than one thread. Its forked processes could wait for the other threads
+  /// forever.
   static let hasThreads: Int32 = 75
 
-  /// Serves until the process that started it is gone.
+  /// Serves requests until the requesting program has ended.
   mutating func run(preload: () -> Void, rehearsal: () -> Void) -> Never {
     _ = sandbox_set_name("ziggurat-zygote")
     preload()
@@ -58,7 +58,7 @@ struct ForkServer {
       waiting.append(pollfd(fd: child.status, events: Int16(POLLIN), revents: 0))
     }
     guard poll(&waiting, nfds_t(waiting.count), children.isEmpty ? -1 : Self.pace) >= 0 else { return }
-    // From the end, since ended processes are removed.
+    // In descending order, because ended processes are removed.
     for number in children.indices.reversed() {
       if waiting[2 + 2 * number].revents != 0 { listen(to: number) }
       if waiting[1 + 2 * number].revents != 0 { bury(number) } else { weigh(number) }
@@ -66,11 +66,11 @@ struct ForkServer {
     if waiting[0].revents != 0 { serve() }
   }
 
-  /// Whether this process has one thread. A thread that has just ended is still visible for a moment.
+  /// Whether this process has one thread. A thread that has just ended remains visible for a short time.
   private static var isAlone: Bool {
     for _ in 0..<100 {
       var status = stat()
-      // One link for each thread, besides a folder's own two.
+      // One link for each thread, besides the two links of a directory.
       guard stat("/proc/self/task", &status) == 0, status.st_nlink > 3 else { return true }
       usleep(1000)
     }
@@ -79,7 +79,7 @@ struct ForkServer {
 
   // MARK: Running processes
 
-  /// Handles a message of the process's owner, or the owner's release of it.
+  /// Handles a message from the process's owner, or the closing of its channel.
   private mutating func listen(to number: Int) {
     if let record = SpawnReply.read(from: children[number].status), record.kind == .allow {
       children[number].allowed = record.value
@@ -148,7 +148,7 @@ struct ForkServer {
     guard count > 0, files.count >= 2 else {
       for file in files { close(file) }
       if count < 0, errno == ECONNRESET { _exit(0) }
-      // For example out of descriptors or memory: the client sees that its end is closed.
+      // For example, no descriptors or memory are left. The client sees that its end is closed.
       if count < 0, errno != EINTR { usleep(1000) }
       return
     }
@@ -198,7 +198,7 @@ struct ForkServer {
     close(status)
   }
 
-  /// Waits until the server watches over this process: once it is confined, nobody may be able to see it (proc(5),
+  /// Waits until the server watches this process: after confinement, no process may be able to see it (proc(5),
   /// hidepid).
   private func wait(_ gate: [Int32]) {
     close(gate[1])
@@ -221,12 +221,12 @@ struct ForkServer {
       _ = write(score, "500", 3)
       close(score)
     }
-    // A crash is reported by the signal itself, and the owner is notified.
+    // The signal itself reports a crash, and the owner is notified.
     for number in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS, SIGPIPE, SIGXCPU] {
       signal(number, SIG_DFL)
     }
-    // Descriptors for the confinement are moved behind the channel; all others are closed. If another one that is still
-    // to be moved has a place, a free one above them all is used.
+    // Descriptors for the sandbox are moved behind the channel; all others are closed. If another descriptor to move
+    // occupies a place, a free one above them all is used.
     let above = ([channel] + files).max()! + 1
     let kept = files.map { fcntl($0, F_DUPFD_CLOEXEC, max(above, 4 + Int32(files.count))) }
     dup2(channel, 3)

@@ -2,9 +2,9 @@ import Glibc
 import Synchronization
 import ZigguratCSandbox
 
-/// The server of sandboxed processes (a zygote). It was forked while this process had one thread, has preloaded
-/// libraries, and forks a process on request. It decodes nothing itself, and ends with the process that started it. If
-/// it is killed, another one replaces it.
+/// The launcher of sandboxed processes through a zygote. The zygote was forked while this process had one thread. It
+/// has preloaded libraries and forks a process on request. It decodes nothing itself, and ends with the process that
+/// started it. A killed zygote is replaced.
 package final class ProcessLauncher: Sendable {
   /// The kind of work of a sandboxed process; the call of `start` defines the number.
   package struct Kind: RawRepresentable, Hashable, Sendable {
@@ -12,7 +12,7 @@ package final class ProcessLauncher: Sendable {
     package init(rawValue: UInt32) { self.rawValue = rawValue }
   }
 
-  /// A preparation that the server makes once, before the first process that needs it; the call of `start` defines the
+  /// A preload that the server does once, before the first process that needs it. The call of `start` defines its
   /// number.
   package struct Preload: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt32
@@ -24,7 +24,7 @@ package final class ProcessLauncher: Sendable {
     package init() {}
 
     package var begun = 0
-    /// Counted by the reason of their end; processes that answered and were released are not counted here.
+    /// Counted by termination reason. Processes that replied and were released are not counted here.
     package var crashed = 0
     package var overMemory = 0
     package var overTime = 0
@@ -52,10 +52,11 @@ package final class ProcessLauncher: Sendable {
   ///
   /// - Parameters:
   ///   - work: the main function of each kind.
-  ///   - warm: called once in the server, so that no process has to. It must read no untrusted bytes, and leave no
-  ///     thread.
-  ///   - rehearsal: the same, for speed alone: if it leaves a thread, another server starts without it.
-  ///   - warmths: the same as `preload`, called before the first process that needs it.
+  ///   - preload: called once in the server, so that no process has to do it. It must read no untrusted bytes, and
+  ///     leave no thread.
+  ///   - rehearsal: an optional preload for speed. If it leaves a thread, the server is restarted without it.
+  ///   - preloads: called in the server before the first process that needs them, under the same conditions as
+  ///     `preload`.
   package static func start(
     _ work: [Kind: WorkerMain], preload: @escaping () -> Void, rehearsal: @escaping () -> Void = {},
     preloads: [Preload: () -> Void] = [:]
@@ -85,7 +86,7 @@ package final class ProcessLauncher: Sendable {
   ///
   /// - Parameters:
   ///   - files: open files that it may read by their names, and folders whose content it may read; at most `mostFiles`.
-  ///   - warmth: a preparation that the server makes first, if it has not yet.
+  ///   - preload: a preload that the server does first, unless it has done it before.
   package func begin(
     _ kind: Kind, _ limits: SandboxLimits, reading files: [Int32] = [], preload: Preload? = nil
   ) throws(TerminationReason) -> SandboxedProcess {
@@ -120,7 +121,7 @@ package final class ProcessLauncher: Sendable {
 
   package static let mostFiles = Int(SANDBOX_MOST_FILES) - 2
 
-  /// Counts the end of a process that did not do its work.
+  /// Counts the end of a process that did not finish its work.
   package func count(_ end: TerminationReason) {
     state.withLock { counts in
       switch end {
@@ -135,7 +136,7 @@ package final class ProcessLauncher: Sendable {
   package var counts: Counts { state.withLock { $0 } }
 }
 
-/// A request for a sandboxed process: kind, preparation and limits, 48 bytes in one packet.
+/// A request for a sandboxed process: kind, preload and limits, 48 bytes in one packet.
 struct SpawnRequest {
   let kind: ProcessLauncher.Kind
   let limits: SandboxLimits

@@ -21,7 +21,7 @@ package struct SandboxLimits: Sendable, Hashable {
 
 /// The reason why a sandboxed process ended before its answer.
 package enum TerminationReason: Error, Hashable, Sendable, CustomStringConvertible {
-  /// A signal that nobody sent on purpose: a defect of the decoder.
+  /// A signal caused by a defect of the decoder.
   case signal(Int32)
   /// The process exited with this code.
   case exit(Int32)

@@ -1,23 +1,24 @@
 import Glibc
 import ZigguratCSandbox
 
-/// The supervisor between a program and the server of its sandboxed processes. It restarts a server that was killed,
-/// for example by the system when memory is short. It does nothing else, so that nobody has a reason to kill it.
+/// The supervisor between a program and its fork server. It restarts a server that was killed, for example because
+/// memory was short. It does nothing else, so that the system has no reason to kill it.
 ///
 /// If the server dies, the running sandboxed processes end with it. Requests wait in the socket for the next server.
 enum Supervisor {
   /// The pause in milliseconds before a killed server is restarted, which limits the rate of restarts.
   private static let pause: UInt32 = 50
-  /// The maximum number of successive servers that live for less than a second: another one would not live longer.
+  /// The maximum number of successive servers that live for less than a second. Further restarts would not help.
   private static let most = 20
 
   /// - Parameters:
   ///   - socket: the servers' end, the only descriptor that stays open.
-  ///   - server: becomes the server, with the socket as descriptor 3; the argument states whether it rehearses.
+  ///   - server: becomes the server, with the socket as descriptor 3. Its argument states whether it does the
+  ///     rehearsal.
   static func run(socket: Int32, _ server: (_ isRehearsed: Bool) -> Never) -> Never {
     _ = sandbox_set_name("ziggurat-seed")
-    // These signals are for the process that started this one. This process ends when that one exits. A file that may
-    // not grow any more is an error for its writer, like a full disk.
+    // These signals are for the parent. This process ends when the parent does. Exceeding the file size limit is a
+    // write error, like a full disk.
     for number in [SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2, SIGQUIT, SIGXFSZ] {
       signal(number, SIG_IGN)
     }
@@ -45,7 +46,7 @@ enum Supervisor {
 
   /// Closes all descriptors except the socket, which becomes descriptor 3.
   private static func isolate(_ socket: Int32) {
-    // Above the standard ones, which may have been closed when the program started.
+    // Above the standard descriptors, which may have been closed when the program started.
     let socket = fcntl(socket, F_DUPFD_CLOEXEC, 4)
     let nothing = open("/dev/null", O_RDWR)
     for standard: Int32 in 0...2 where nothing != standard { dup2(nothing, standard) }
@@ -53,7 +54,7 @@ enum Supervisor {
     _ = sandbox_close_range(4, UInt32.max)
   }
 
-  /// Waits for the server, and meanwhile for orphans of others.
+  /// Waits for the server and, meanwhile, reaps orphaned processes.
   private static func end(of server: pid_t) -> Int32 {
     var status: Int32 = 0
     while true {

@@ -19,8 +19,8 @@ final class WorkerChannel: Sendable {
   private let isSandboxed: Bool
   private let sending = Mutex(())
 
-  /// - Parameter isInCell: whether this is the sandboxed process's end. On sockets, its filter allows only read, write
-  ///   and recvmsg.
+  /// - Parameter isSandboxed: whether this is the sandboxed process's end. On sockets, its filter allows only read,
+  ///   write and recvmsg.
   init(_ descriptor: Int32, isSandboxed: Bool) {
     self.descriptor = descriptor
     self.isSandboxed = isSandboxed

@@ -1,14 +1,14 @@
 /// Returns the candidate with the smallest edit distance from `word`, if it is near enough to be the intended one.
 package func nearest(_ word: String, _ candidates: [String]) -> String? {
-  // A text longer than any name is not a misspelt one, and would take much time.
+  // A text longer than any name is not a misspelt name, and comparing it would take much time.
   guard word.utf8.count <= 64 else { return nil }
   let best = candidates.map { (distance: editDistance(word, $0), word: $0) }.min { $0.distance < $1.distance }
   guard let best, best.distance <= max(1, word.count / 3), best.distance < word.count else { return nil }
   return best.word
 }
 
-/// Returns the number of insertions, deletions, changes and swaps of neighbours between two words; hyphens and case do
-/// not count.
+/// Returns the number of insertions, deletions, changes and swaps of neighbours between two names. Hyphens and case are
+/// ignored.
 private func editDistance(_ a: String, _ b: String) -> Int {
   let (a, b) = (Array(a.lowercased().filter { $0 != "-" }), Array(b.lowercased().filter { $0 != "-" }))
   var rows = Array(repeating: Array(0...b.count), count: a.count + 1)

@@ -84,8 +84,8 @@ package struct TileExporter: Sendable {
   }
 
   /// Writes the folder, which appears at `destination` when it is complete.
-  /// - Parameter root: a folder above `destination`, created if missing, out of which no link may lead; nil if the user
-  ///   named `destination` itself.
+  /// - Parameter root: a folder above `destination`, created if missing, that links must not lead out of. Nil if the
+  ///   user named `destination` itself.
   package func export(to destination: String, within root: String? = nil) throws(StorageError) -> Report {
     if let root {
       try FolderTree.make(root)

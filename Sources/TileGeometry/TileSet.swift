@@ -54,10 +54,10 @@ public struct TileSet: Hashable, Sendable {
     self.init(level: level, firstRow: rows.lowerBound, runs: runs)
   }
 
-  /// Returns the cells that [low, high) meets in more than a point; `low` is not negative.
+  /// Returns the tile columns or rows that [low, high) meets in more than a point; `low` is not negative.
   private static func cells(from low: Double, to high: Double, cell: Double, count: Int) -> Range<Int> {
     guard low < high else { return 0..<0 }
-    // A quotient may be rounded across the edge of a cell; the products are exact and decide.
+    // A quotient may be rounded across a tile's edge; the products are exact and decide.
     var first = Swift.max(Swift.min(Int(low / cell), count - 1), 0)
     while first > 0, Double(first) * cell > low { first -= 1 }
     while first < count, Double(first + 1) * cell <= low { first += 1 }

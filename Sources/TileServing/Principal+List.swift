@@ -3,7 +3,7 @@ import ZigguratCatalog
 import ZigguratFiles
 import ZigguratImageLibrary
 
-/// One page of the images that a visitor sees.
+/// One page of the images that a principal can see.
 struct FoundListing {
   let entries: [FoundEntry]
   /// The number of images on all pages.

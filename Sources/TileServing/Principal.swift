@@ -2,39 +2,39 @@ package import ZigguratHTTPMessages
 import ZigguratImageLibrary
 import ZigguratUploading
 
-/// The rights of the sender of a request: what it may read and change.
+/// The sender of a request and its rights.
 package struct Principal: Sendable {
   /// The parts of the data that can be changed.
   package enum Place: Sendable {
     /// The library that all clients see.
     case library
-    /// The private space that the visitor has unlocked.
+    /// The private space that the principal has unlocked.
     case space
   }
 
-  /// May change what everybody sees: has the token, on a server that lets itself be written to.
+  /// Whether the principal may change the library that all clients see: it has the token, and the server is writable.
   package let mayWrite: Bool
-  /// May change the private space that is unlocked.
+  /// Whether the principal may change the private space that it has unlocked.
   package let mayWriteToSpace: Bool
-  /// The way in which a visitor has identified.
+  /// The kind of credential that identified the principal.
   enum Credential: String {
     case nothing, token
-    /// By a cookie, which browsers send also where another site's page makes them.
+    /// A cookie, which browsers also send in requests that another site's page causes.
     case session
   }
 
   let credential: Credential
   /// The name of the session in logs.
   let session: String?
-  /// The private space that is unlocked.
+  /// The private space that is unlocked; nil if none is.
   let space: SpaceLibrary?
-  /// The scheme that this server's own pages have.
+  /// The URL scheme of this server's own pages.
   private let scheme: OwnScheme
 
-  /// May read what everybody may.
+  /// The principal of a request without credentials, which may read public images.
   package static let anyone = Principal(mayWrite: false, .nothing)
 
-  /// By the token.
+  /// Creates the principal of a request with the token.
   init(mayWrite: Bool) { self.init(mayWrite: mayWrite, .token) }
 
   private init(mayWrite: Bool, _ credential: Credential) {
@@ -57,14 +57,14 @@ package struct Principal: Sendable {
 
   var isByCookie: Bool { credential == .session }
 
-  /// Whether an upload is the visitor's business.
+  /// Whether the principal may see an upload.
   func sees(_ upload: Upload) -> Bool {
     guard let vault = upload.vault else { return mayWrite }
     return space?.space.identity == vault.owner
   }
 
-  /// Returns the refusal for a visitor who may not change `place`, or whose request another site's page may have made; nil if
-  /// the request is allowed.
+  /// Returns the refusal of a change if the principal may not change `place`, or if another site's page may have made
+  /// the request. Returns nil if the change is allowed.
   package func refusal(toChange place: Place, _ request: Request) -> Response? {
     let isAllowed =
       switch place {
@@ -82,37 +82,37 @@ package struct Principal: Sendable {
 }
 
 extension Request {
-  /// Whether a page of this server made the request, by what only browsers write: Fetch Metadata, or the
-  /// Origin's scheme and host against the server's and Host (both unforgeable by a page). False if neither is there.
+  /// Whether a page of this server made the request, by header fields that pages cannot forge. These are Fetch
+  /// Metadata, or an Origin that agrees with the server's scheme and Host. False if neither field is present.
   func isSameOrigin(_ scheme: OwnScheme) -> Bool {
     if let site = header("Sec-Fetch-Site") { return site == "same-origin" }
     return header("Origin").map { isOwn(origin: $0, scheme) } ?? false
   }
 
-  /// Whether a page of another site made the request, as far as a browser tells.
+  /// Whether a page of another site made the request, as far as the browser reports it.
   func isCrossSite(_ scheme: OwnScheme) -> Bool {
     if let site = header("Sec-Fetch-Site") { return site != "same-origin" }
     return header("Origin").map { !isOwn(origin: $0, scheme) } ?? false
   }
 
   private func isOwn(origin: String, _ scheme: OwnScheme) -> Bool {
-    // A proxy may pass another Host on than the one that the browser has.
+    // A proxy may pass on a different Host than the browser's.
     if let base = publicBase?.lowercased(), "\(base)/".hasPrefix("\(origin.lowercased())/") { return true }
     guard let host = header("Host") else { return false }
     return origin.lowercased() == "\(scheme.name(for: self))://\(host.lowercased())"
   }
 }
 
-/// The scheme of the server's own pages: the base URL's, else what a proxy says of the request, else `http`, which is
-/// all that the server speaks itself.
+/// The URL scheme of the server's own pages: that of the base URL, or the one that a proxy reports. Otherwise it is
+/// `http`, the only scheme that the server speaks itself.
 struct OwnScheme: Sendable {
   private let known: String?
 
   /// - Parameter base: the base URL; empty if there is none.
   init(base: String = "") { known = base.firstRange(of: "://").map { base[..<$0.lowerBound].lowercased() } }
 
-  /// The header of a proxy counts from anybody: a page of another site cannot add it without a preflight, which is
-  /// refused.
+  /// Returns the scheme. A forwarded header is trusted from any client: a page of another site cannot add it without a
+  /// preflight, which is refused.
   func name(for request: Request) -> String {
     known ?? (request.header("X-Forwarded-Proto")?.lowercased() == "https" ? "https" : "http")
   }

@@ -7,8 +7,8 @@ import ZigguratTileProtocols
 import ZigguratTileRendering
 package import ZigguratUploading
 
-/// A server without its sockets: a request goes in, a reply comes out. It has the parts that handlers need, and gives each
-/// request to a handler.
+/// A server without its sockets, which turns requests into replies. It has the dependencies of handlers, and passes
+/// each request to a handler.
 package final class TileServer: Sendable {
   let library: any ImageRepository
   let images: ImageAccess
@@ -24,14 +24,14 @@ package final class TileServer: Sendable {
   /// The version of the program.
   let version: String
   let address: ServerAddress
-  /// Files on their way into the library; nil where none are taken.
+  /// The uploads; nil if the server accepts none.
   let uploads: Uploads?
   package let events = UploadEventBroadcaster()
-  /// The page's URL for others in the network, ending in a slash; nil where they do not reach the server.
+  /// The page's URL in the local network, ending in a slash; nil if other devices cannot reach the server.
   package let localAddress = Mutex<String?>(nil)
   package let loops = EventLoopCPUTime()
-  /// Tiles of folders in responses that are not sent: half of what the system lets be mapped, and of that enough for
-  /// one client to have the largest response.
+  /// The quota of mapped tiles in unsent responses: half of the system's maximum, and enough for one client's largest
+  /// response.
   let mappedTiles = MemoryQuota(limit: max(2 * ViewportAnswer.tileLimit, MappedFile.places / 2))
   /// Runs requests that change something, except uploads.
   package let writes = ThreadPool(threads: 4, capacity: 256)
@@ -39,7 +39,7 @@ package final class TileServer: Sendable {
   package let uploadWrites = ThreadPool(threads: 4, capacity: 256)
   /// The counters of responses.
   package let metrics = Metrics()
-  /// The gate of a library that is open only to clients with its key.
+  /// The access check of a library that is open only to clients with its launch key.
   package let gate: LaunchKeyAuth?
   let access: ServerOptions
   let disk: DiskSpace
@@ -85,7 +85,7 @@ package final class TileServer: Sendable {
       limits: access.sessions, cookie: SessionCookie(of: baseURL),
       now: access.clock,
       locked: {
-        // What was made of private pictures is not kept longer than their keys.
+        // Pictures of a private space are not kept longer than its keys.
         pictures.forget()
         access.audit?.add(.lock, client: nil, visitor: nil)
       }, ended: { [events] in events.endWithSessions() })
@@ -138,12 +138,12 @@ package final class TileServer: Sendable {
 
   // MARK: Requests
 
-  /// Answers what is no stored tile, and says why a tile could not be had.
+  /// Replies to requests that are not for a stored tile, and explains why a tile is unavailable.
   package func respond(to request: RoutedRequest) -> Reply {
     everyResponse.respond(to: request) { [self] in admission.respond(to: $0) { [self] in reply(to: $0) } }
   }
 
-  /// The reply to a request as it is sent, where the listener or the reader of its body has made it.
+  /// Applies the middleware to a reply that the listener or the reader of a body has made.
   package func finished(_ reply: Reply, for request: RoutedRequest) -> Reply {
     everyResponse.respond(to: request) { _ in reply }
   }
@@ -184,7 +184,7 @@ package final class TileServer: Sendable {
         return renames.rest(on: images.catalogQueue) { [self] in resource($0.call) }
       }
     default:
-      // In JSON below `/api`, plain text elsewhere.
+      // A JSON problem below `/api`, plain text elsewhere.
       let isAPI = if case .api = path.route { true } else { false }
       return .response(.methodNotAllowed(besides: writingMethods(call), isProblem: isAPI))
     }
@@ -232,7 +232,7 @@ package final class TileServer: Sendable {
   private func image(_ request: ImageRequest, _ call: Call) -> Reply {
     let handler = DescriptionHandler(call: call, images: images, originals: originals)
     guard request.question != nil else { return handler.reply(call.path.reference(request.whole)) }
-    // A question about a book is one about its cover.
+    // A subresource of a book is that of its cover.
     return handler.withCover(of: call.path.reference(request.id)) { [self] handler, reference in
       let call = handler.call
       var viewport: ViewportHandler {
@@ -246,7 +246,7 @@ package final class TileServer: Sendable {
       case .viewportPicture(let ending): viewport.picture(reference, call.path.text(ending))
       case .animation: original.animation(reference)
       case .original: original.original(reference)
-      // A question to nobody who only reads.
+      // These accept no reads.
       case .move, .copies, nil: handler.reply(call.path.reference(request.whole))
       }
     }
@@ -281,7 +281,7 @@ package final class TileServer: Sendable {
       return .refuse(.methodNotAllowed(besides: [], isProblem: false))
     }
     if let elsewhere = redirect.response(to: request, call) {
-      // Who may change nothing need not go anywhere for that.
+      // A principal that may change nothing gets a refusal instead of a redirect.
       let visitor = call.visitor
       let refusal = visitor.mayWriteToSpace ? nil : visitor.refusal(toChange: .library, call.request)
       return .refuse((refusal ?? elsewhere).withNoStore)
@@ -336,7 +336,7 @@ package final class TileServer: Sendable {
       isImage: { RenameHandler(call: call, images: images).isImage(call.path.reference($0.whole)) })
   }
 
-  /// To OPTIONS, the browsers' question before a request across origins included.
+  /// Replies to OPTIONS, including preflight requests.
   private func options(_ call: Call) -> Response {
     let methods = ["GET", "HEAD", "OPTIONS"] + writingMethods(call)
     if let preflight = crossOrigin.preflight(call.request, methods) { return preflight }
@@ -345,7 +345,7 @@ package final class TileServer: Sendable {
     return response
   }
 
-  // MARK: What the listener asks
+  // MARK: Interface of the listener
 
   /// The proxies whose statement of the client address is accepted.
   package var proxies: TrustedProxies { access.proxies }
@@ -353,48 +353,49 @@ package final class TileServer: Sendable {
   /// The origins whose pages may read responses.
   package var origins: AllowedOrigins { access.origins }
 
-  /// The path of the base URL, which requests may have in front of theirs.
+  /// The path of the base URL, which request paths may begin with.
   package var basePath: BasePath { address.path }
 
-  /// Returns the number of cookies in a Cookie header that have the session's name, or the gate's. More than one is
-  /// refused.
+  /// Returns the number of cookies in a Cookie header that have the session's name, or the launch key's. More than one
+  /// is refused.
   package func sessionCookies(in cookies: UnsafeBufferPointer<UInt8>) -> Int {
     gate?.count(in: cookies) ?? sessions.cookie.count(in: cookies)
   }
 
-  /// Whether a request with this Host is answered.
-  /// - Parameter address: where the request came in.
+  /// Whether a request with this Host is accepted.
+  ///
+  /// - Parameter address: returns the local address at which the request arrived.
   package func admits(host: UnsafeBufferPointer<UInt8>, at address: () -> IPAddress?) -> Bool {
     access.hosts.admit(host, at: address)
   }
 
-  /// Whether what visitors search for may be logged: of private spaces nothing is.
+  /// Whether search terms may be logged. They are not if the server has private spaces or a launch key.
   package var logsSearches: Bool { access.spaces?.wasOffered != true && gate == nil }
 
   // MARK: Background tasks
 
-  /// Removes for good what was deleted long enough ago; to be called now and then.
+  /// Removes expired deletions for good; called from time to time.
   package func purgeDeleted() { if access.isWritable { trash.library.purge() } }
 
-  /// Looks up the free space that `/metrics` and `/healthz` report; to be called now and then. May block on a file system that
-  /// hangs.
-  /// - Parameter library: the folder; nil if the library is no folder.
+  /// Measures the free space that `/metrics` and `/healthz` report; called from time to time. May block on a file
+  /// system that hangs.
+  ///
+  /// - Parameter library: the folder; nil if the library is not a folder.
   package func lookUpFreeSpace(library: String?) { disk.lookUp(library: library) }
 
-  /// The shortage as it was last looked up; `nil` if there is room, or if nothing is written.
+  /// The shortage at the last check; `nil` if there is enough room or nothing is written.
   package var diskShortage: DiskShortage? { disk.shortage }
 
-  /// Ends sessions that have expired, and keeps up with what is built into spaces; to be called about once a second.
+  /// Ends expired sessions and updates the unlocked spaces; called about once a second.
   package func expireSessions() { upkeep.keep() }
 
-  /// Forgets the keys of all spaces.
+  /// Wipes the keys of all spaces.
   package func lockSpaces() { upkeep.lockSpaces() }
 
-  /// The unlocked space of that identity, as long as a session has it.
+  /// Returns the unlocked space with that identity, if a session has it open.
   package func space(of identity: String) -> SpaceLibrary? { sessions.space(of: identity) }
 
-  /// Makes no more responses: refuses what waits for a queue, and returns when nothing runs there. Forgets the keys of all
-  /// spaces.
+  /// Stops making responses: refuses queued requests, and returns when none is running. Wipes the keys of all spaces.
   package func stop() {
     writes.stop()
     uploadWrites.stop()

@@ -1,9 +1,9 @@
-// libcurl sets and tells everything by variadic functions, which Swift cannot call: one function here for each type that
-// they take, no more.
+// libcurl sets options and returns information only by variadic functions, which Swift cannot call. There is one
+// function here for each argument type that is used.
 #ifndef ZIGGURAT_CURL_H
 #define ZIGGURAT_CURL_H
 
-// The macros that check arguments by their types would see these functions' instead.
+// The macros that check the types of arguments would check those of these functions instead.
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 

@@ -12,7 +12,7 @@ static void on_error(j_common_ptr common) {
 
 static int severity(const js_errors *errors) {
   switch (errors->base.msg_code) {
-  // Bytes of a scan that no pixel needed. What cameras fill their files up with is no damage.
+  // Bytes of a scan that no pixel needed. Padding by cameras is not damage.
   case JWRN_EXTRANEOUS_DATA: return errors->is_in_scan && !errors->is_padded ? JS_ERROR : JS_WARNING;
   case JWRN_ADOBE_XFORM:
   case JWRN_JFIF_MAJOR:
@@ -22,8 +22,8 @@ static int severity(const js_errors *errors) {
   }
 }
 
-// libjpeg warns of damage and goes on with a picture as near as it can make one. What it says after the end of the
-// data is about the end that is missing.
+// libjpeg warns of damage and continues with an approximate picture. Its messages after the end of the data are about
+// the missing end.
 static void on_message(j_common_ptr common, int level) {
   if (level >= 0) return;
   js_errors *errors = (js_errors *)common->err;
@@ -33,15 +33,15 @@ static void on_message(j_common_ptr common, int level) {
   if (code == JWRN_JPEG_EOF) {
     if (errors->is_strict) on_error(common);
     damage->is_cut_off = 1;
-    // An arithmetic decoder takes zeros for the bits that are missing, and does not report it. Zeros at the end of a scan
-    // may be omitted (ITU-T T.81, D.1.8), so the last row is taken as whole.
+    // An arithmetic decoder assumes zeros for missing bits, and does not report it. Zeros at the end of a scan may be
+    // omitted (ITU-T T.81, D.1.8), so the last row counts as complete.
     if (common->is_decompressor && errors->is_in_scan) {
       struct jpeg_decompress_struct *jpeg = (struct jpeg_decompress_struct *)common;
       if (jpeg->arith_code && jpeg->input_iMCU_row + 1 < jpeg->total_iMCU_rows)
         damage->first_lost_row = (int)jpeg->input_iMCU_row * jpeg->max_v_samp_factor * DCTSIZE;
     }
   } else if (damage->is_cut_off) {
-    // The bits that are left have run out.
+    // The remaining bits are used up.
     if (code == JWRN_HIT_MARKER && damage->first_lost_row < 0 && common->is_decompressor) {
       struct jpeg_decompress_struct *jpeg = (struct jpeg_decompress_struct *)common;
       damage->first_lost_row = (int)jpeg->input_iMCU_row * jpeg->max_v_samp_factor * DCTSIZE;

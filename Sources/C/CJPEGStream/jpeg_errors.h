@@ -1,4 +1,4 @@
-// libjpeg's errors as a jump back to whoever called it, with their text.
+// Returns libjpeg's errors to the caller by longjmp, with their text.
 #ifndef ZIGGURAT_JPEG_ERRORS_H
 #define ZIGGURAT_JPEG_ERRORS_H
 
@@ -12,9 +12,9 @@
 typedef struct {
   struct jpeg_error_mgr base;
   jmp_buf jump;
-  // JS_ERROR_SIZE bytes for the text; NULL where nobody asks.
+  // JS_ERROR_SIZE bytes for the text; NULL if it is not needed.
   char *text;
-  // Whether data that end early are an error. Otherwise they are damage.
+  // Whether truncated data are an error. Otherwise they are damage.
   int is_strict;
   // Whether the first scan has begun.
   int is_in_scan;

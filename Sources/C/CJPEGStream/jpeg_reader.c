@@ -87,7 +87,7 @@ int js_begin(
   struct jpeg_decompress_struct *jpeg = &reader->jpeg;
   reader->errors.damage = (js_damage){.first_lost_row = -1};
   reader->errors.is_in_scan = 0;
-  // Of the one before, which may have been left at any row.
+  // From the previous image, which may have ended at any row.
   jpeg_abort_decompress(jpeg);
   jpeg_mem_src(jpeg, bytes, (unsigned long)size);
   jpeg_read_header(jpeg, TRUE);
@@ -171,7 +171,7 @@ int js_read_coefficients(
   return 0;
 }
 
-// Whether the bytes before the next marker are all the same; of many the first count.
+// Whether the bytes before the next marker are all equal; only the first ones are checked.
 static int is_padding(const struct jpeg_source_mgr *source) {
   const JOCTET *bytes = source->next_input_byte;
   for (size_t i = 0; i < source->bytes_in_buffer && bytes[i] != 0xff; i++)
@@ -179,12 +179,12 @@ static int is_padding(const struct jpeg_source_mgr *source) {
   return 1;
 }
 
-// Whether there is no scan, or none that refines it to its last bit, of a coefficient of a component.
+// Whether a coefficient of a component has no scan, or no scan up to its last bit.
 static int lacks_scans(const struct jpeg_decompress_struct *jpeg) {
   for (int c = 0; c < jpeg->num_components; c++) {
     // Set by the first scan of the component.
     if (!jpeg->comp_info[c].quant_table) return 1;
-    // Only of progressive files: -1 without a scan, else the bits that no scan has had yet.
+    // For progressive files only: -1 without a scan, otherwise the number of bits without a scan.
     for (int i = 0; jpeg->coef_bits && i < DCTSIZE2; i++)
       if (jpeg->coef_bits[c][i] != 0) return 1;
   }
@@ -196,13 +196,13 @@ void js_finish(js_reader *reader) {
   reader->errors.text = NULL;
   reader->errors.is_padded = is_padding(jpeg->src);
   if (!setjmp(reader->errors.jump)) {
-    // Nobody else tells libjpeg that its scan is over.
+    // Ends the scan; no other code notifies libjpeg.
     if (reader->mode == JS_COEFFICIENTS) (*jpeg->inputctl->finish_input_pass)(jpeg);
     while (!jpeg->inputctl->eoi_reached && !reader->errors.damage.is_cut_off)
       if ((*jpeg->inputctl->consume_input)(jpeg) == JPEG_SUSPENDED) break;
     if (reader->errors.damage.is_cut_off) reader->errors.damage.lacks_scans = lacks_scans(jpeg);
   } else if (reader->errors.damage.severity < JS_WARNING) {
-    // Markers that make no sense, behind a whole picture.
+    // Invalid markers after a complete picture.
     reader->errors.damage.severity = JS_WARNING;
     reader->errors.base.format_message((j_common_ptr)jpeg, reader->errors.damage.text);
   }

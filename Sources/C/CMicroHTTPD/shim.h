@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <microhttpd.h>
 
-// Questions that libmicrohttpd answers by variadic functions only, which Swift cannot call.
+// Information that libmicrohttpd returns only by variadic functions, which Swift cannot call.
 
 static inline void *zg_socket_context(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =
@@ -27,14 +27,14 @@ static inline const struct sockaddr *zg_client_address(struct MHD_Connection *co
   return info ? info->client_addr : 0;
 }
 
-/// Bytes from the method to the end of the empty line behind the headers.
+/// Returns the bytes from the method to the end of the empty line after the headers.
 static inline size_t zg_head_size(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
   return info ? info->header_size : 0;
 }
 
-/// Gives a connection an idle timeout of its own.
+/// Sets an idle timeout for one connection.
 static inline void zg_set_timeout(struct MHD_Connection *connection, unsigned int seconds) {
   MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
 }
@@ -44,13 +44,13 @@ static inline ssize_t zg_read_nothing(void *nothing, uint64_t position, char *ro
   return MHD_CONTENT_READER_END_OF_STREAM;
 }
 
-/// A response to 304 or HEAD that has a length and no body.
+/// Creates a response for 304 or HEAD with a length and no body.
 static inline struct MHD_Response *zg_response_of_length(uint64_t length) {
   return MHD_create_response_from_callback(length, 1, zg_read_nothing, 0, 0);
 }
 
-/// A response to 304 or HEAD that states no length, after which the connection ends. See `UnsizedAnswer`, which takes its
-/// place unless the socket is full.
+/// Creates a response for 304 or HEAD without a length, after which the connection ends. `UnsizedAnswer` replaces it
+/// unless the socket is full.
 static inline struct MHD_Response *zg_response_without_length(void) {
   struct MHD_Response *response =
       MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1, zg_read_nothing, 0, 0);

@@ -1,6 +1,6 @@
-// What the kernel offers for confining a process and glibc's module for Swift does not: system calls without a
-// wrapper (Landlock, pidfd_open), variadic ones (prctl, syscall), the CMSG macros, and fork, which the overlay
-// hides since it is wrong in a process of several threads; ours forks while it has one.
+// Kernel features for sandboxing that glibc's module for Swift lacks. They are system calls without a wrapper
+// (Landlock, pidfd_open), variadic ones (prctl, syscall), and the CMSG macros. Swift's overlay hides fork, which is
+// unsafe in a process with several threads; this program forks while it has one.
 #ifndef ZIGGURAT_SANDBOX_H
 #define ZIGGURAT_SANDBOX_H
 
@@ -18,27 +18,27 @@
 
 static inline pid_t sandbox_fork(void) { return fork(); }
 
-// Any system call, for tests of what is refused.
+// Any system call, for tests of the filter.
 static inline long sandbox_call(long number, long first, long second, long third) {
   return syscall(number, first, second, third);
 }
 
-// A file without a name; glibc's wrapper is behind a macro that the overlay does not set.
+// A temporary file without a name; glibc's wrapper is behind a macro that the overlay does not set.
 static inline int sandbox_memory_file(void) { return (int)syscall(SYS_memfd_create, "ziggurat", 1u); }
 
 static inline int sandbox_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 
 static inline int sandbox_prctl(int option, unsigned long value) { return prctl(option, value, 0, 0, 0); }
 
-// glibc 2.34 has it, behind a macro that the overlay does not set.
+// glibc 2.34 has it behind a macro that the overlay does not set.
 static inline int sandbox_close_range(unsigned first, unsigned last) {
   return (int)syscall(SYS_close_range, first, last, 0u);
 }
 
 static inline int sandbox_set_name(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-// Landlock (Documentation/userspace-api/landlock.rst). The structures are our own: Debian's headers are older
-// than the kernels it runs on, and the kernel takes what is beyond its own structure where it is zero.
+// Landlock (Documentation/userspace-api/landlock.rst). The structures are defined here because Debian's headers are
+// older than its kernels. The kernel accepts larger structures if the additional bytes are zero.
 struct sandbox_ruleset {
   uint64_t file_system, network, scopes;
 };
@@ -48,7 +48,7 @@ struct sandbox_path_rule {
   int32_t folder;
 } __attribute__((packed));
 
-// The kernel's version of Landlock's interface, or -1 where it has none.
+// The version of the kernel's Landlock interface, or -1 without Landlock.
 static inline int sandbox_landlock_version(void) { return (int)syscall(444, NULL, 0, 1u); }
 
 static inline int sandbox_landlock_ruleset(const struct sandbox_ruleset *rules, size_t size) {
@@ -62,7 +62,7 @@ static inline int sandbox_landlock_allow(int ruleset, int file, uint64_t access)
 
 static inline int sandbox_landlock_restrict(int ruleset) { return (int)syscall(446, ruleset, 0u); }
 
-// A seccomp filter of `count` instructions of eight bytes, for the calling thread and those that it makes.
+// Installs a seccomp filter of `count` instructions of eight bytes, for the calling thread and its later threads.
 static inline int sandbox_install_filter(const void *instructions, unsigned short count) {
   struct sock_fprog program = {count, (struct sock_filter *)instructions};
   return prctl(PR_SET_SECCOMP, 2 /* SECCOMP_MODE_FILTER */, &program, 0, 0);
@@ -70,7 +70,7 @@ static inline int sandbox_install_filter(const void *instructions, unsigned shor
 
 #define SANDBOX_MOST_FILES 64
 
-// Sends bytes with descriptors; those bytes that did not fit are the caller's to send. -1: see errno.
+// Sends bytes with descriptors; the caller must send the bytes that did not fit. -1: see errno.
 static inline ssize_t sandbox_send(int socket, const void *bytes, size_t count, const int *files, int fileCount,
                                 int flags) {
   char control[CMSG_SPACE(sizeof(int) * SANDBOX_MOST_FILES)];
@@ -92,8 +92,8 @@ static inline ssize_t sandbox_send(int socket, const void *bytes, size_t count, 
   return sendmsg(socket, &message, MSG_NOSIGNAL | flags);
 }
 
-// Receives bytes with the descriptors that came along, at most SANDBOX_MOST_FILES of them, close-on-exec. Without
-// room for any (`files` NULL) the kernel closes what is sent.
+// Receives bytes with the attached descriptors, at most SANDBOX_MOST_FILES of them, close-on-exec. Without space for them
+// (`files` NULL), the kernel closes them.
 static inline ssize_t sandbox_receive(int socket, void *bytes, size_t count, int *files, int *fileCount) {
   char control[CMSG_SPACE(sizeof(int) * SANDBOX_MOST_FILES)];
   struct iovec part = {bytes, count};

@@ -1,6 +1,6 @@
-/// Words separated by commas, as in options and headers (RFC 9110, section 5.6.1).
+/// Comma-separated lists, as in options and header fields (RFC 9110, section 5.6.1).
 package enum CommaSeparatedList {
-  /// Returns the words without the blanks around them, empty ones included.
+  /// Returns the items without surrounding whitespace, including empty ones.
   package static func of(_ text: some StringProtocol) -> [String] {
     text.split(separator: ",", omittingEmptySubsequences: false).map { part in
       var item = Substring(part)

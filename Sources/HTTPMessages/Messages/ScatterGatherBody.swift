@@ -1,5 +1,5 @@
 /// A body in one piece or several that are sent from where they were created. It keeps their owners until it is sent.
-// The pieces point into `kept` and into `frames`, neither of which changes after the initialiser.
+// The pieces point into `kept` and `frames`, which do not change after the initializer.
 package final class ScatterGatherBody: @unchecked Sendable {
   package let pieces: [UnsafeRawBufferPointer]
   /// The length of all pieces together in bytes.

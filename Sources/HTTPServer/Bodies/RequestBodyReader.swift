@@ -6,8 +6,8 @@ import ZigguratTileServing
 
 /// Reads the body of a request that may change something, and has it answered.
 ///
-/// The connection is suspended while a worker writes received bytes or makes the answer, so that no event loop ever waits
-/// for a disk.
+/// The connection is suspended while a worker writes received bytes or makes the answer, so that no event loop ever
+/// waits for a disk.
 // Sendable: the event loop touches it only while no worker does; resuming the connection is the last thing
 // that a worker does.
 final class RequestBodyReader: @unchecked Sendable {

@@ -4,9 +4,10 @@ import ZigguratTileServing
 
 /// Sends a body from where it lies.
 final class ScatterGatherReader {
-  /// The daemon copies the table of an answer's pieces, 16 bytes for each, into its connection's memory, and where
-  /// that is full it ends the process (0.9.75). All that surely is free then is where the answer's head was, which
-  /// has more bytes than this many pieces take: type, tag, length and what every answer carries.
+  /// The maximum number of pieces in the table. The daemon copies the table of a response's pieces, 16 bytes each, into
+  /// its connection's memory, and ends the process if that is full (0.9.75). Only the memory of the response's head is
+  /// certainly free then. The head has more bytes than this many pieces: type, tag, length and the fields of every
+  /// response.
   private static let mostInTable = 16
   /// Bytes that are copied at a time.
   private static let block = 65536

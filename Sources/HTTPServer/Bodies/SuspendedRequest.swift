@@ -32,7 +32,7 @@ final class SuspendedRequest: @unchecked Sendable {
   /// The number of times that the request was handled before.
   private let rounds: Int
 
-  /// - Parameter former: for what the connection was suspended when the same request was handled before.
+  /// - Parameter former: the earlier suspension of the same request; nil for the first one.
   init(_ connection: Connection, after former: SuspendedRequest?) {
     self.connection = connection
     socket = connection.socket
@@ -69,7 +69,7 @@ final class SuspendedRequest: @unchecked Sendable {
 
   private func suspend() -> Bool {
     guard connection.server.suspended.add(self) else { return false }
-    // Before what it waits for begins: that may be done at once.
+    // Before the awaited task starts, which may end immediately.
     connection.suspend()
     state.withLock { $0.isSuspended = true }
     return true
@@ -97,7 +97,7 @@ final class SuspendedRequest: @unchecked Sendable {
     task?.cancel()
   }
 
-  /// Cancels what it waits for. Does nothing if the connection is not suspended yet.
+  /// Cancels the awaited task. Does nothing if the connection is not suspended yet.
   func cancel() {
     let (isSuspended, task) = state.withLock { ($0.isSuspended, $0.task) }
     // A connection that is resumed first would then be suspended for good.
@@ -173,7 +173,7 @@ final class SuspendedRequests: Sendable {
     state.withLock { _ = $0.requests.removeValue(forKey: ObjectIdentifier(request)) }
   }
 
-  /// Cancels what requests wait for, and returns when none is suspended. From then on none can be.
+  /// Cancels the awaited tasks of all requests, and returns when no request is suspended. From then on, none can be.
   func stop() {
     state.withLock { $0.isStopping = true }
     wakeUps.signal()

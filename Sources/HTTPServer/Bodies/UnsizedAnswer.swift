@@ -1,12 +1,12 @@
 import Glibc
 import ZigguratCMicroHTTPD
 
-/// The start of an answer that has neither a body nor a known length: a 304, or the answer to a HEAD.
+/// The start of a response without a body and without a known length: a 304, or the response to a HEAD.
 ///
-/// Such an answer ends with its headers, and the connection goes on (RFC 9112, section 6.3). libmicrohttpd (0.9.75) either
-/// ends the connection or sends the end of chunks, which a client would take for the next answer. Only with a 204 it
-/// sends neither a length nor chunks. So the status line is begun here, and the library is given a 204. What it
-/// writes for that, `ICY 204 No Content`, ends the reason phrase, which clients ignore (RFC 9112, section 4).
+/// Such a response ends with its headers, and the connection stays open (RFC 9112, section 6.3). libmicrohttpd (0.9.75)
+/// either closes the connection or sends the end of chunks, which a client would parse as the next response. Only for a
+/// 204 it sends neither a length nor chunks. Therefore the status line is started here, and the library gets a 204. It
+/// then writes `ICY 204 No Content`, which ends the reason phrase; clients ignore that (RFC 9112, section 4).
 enum UnsizedAnswer {
   /// The status to queue after a start. The flag has the library write `ICY` for `HTTP/1.1`, so that nothing in the
   /// answer looks like the start of another.

@@ -2,14 +2,14 @@ import Synchronization
 import ZigguratHTTPMessages
 import ZigguratTileServing
 
-/// The number of connections, or of requests, that each client has.
+/// Counts the connections, or requests, of each client.
 final class AddressCounts: Sendable {
   private let limit: Int
   private let counts = Mutex<[ClientAddress: Int]>([:])
 
   init(limit: Int) { self.limit = limit }
 
-  /// Counts one more; false where the client has as many as it may.
+  /// Counts one more. Returns false if the client has reached its limit.
   func add(_ address: ClientAddress) -> Bool {
     counts.withLock { counts in
       let count = counts[address, default: 0]

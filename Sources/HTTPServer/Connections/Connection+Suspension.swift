@@ -1,17 +1,17 @@
 import ZigguratCMicroHTTPD
 
-/// Suspends a connection until its answer is there, and has it answered before it is read again.
+/// Suspends a connection until its response is available, and sends it before the connection is read again.
 ///
 /// libmicrohttpd (0.9.75) first reads from a resumed connection, because it was suspended while its request was being
-/// read. If the client has closed its end after the request, which it may (RFC 9112, section 9.6), the read finds the
-/// end of the stream and the connection is closed without an answer. But before it reads from any connection, the
-/// library looks at all those with a timeout of their own, and calls their handlers. So a suspended connection has such
-/// a timeout until its handler is called again.
+/// read. A client may close its end after the request (RFC 9112, section 9.6). The read then finds the end of the
+/// stream, and the connection is closed without a response. Before it reads from any connection, the library calls the
+/// handlers of all connections that have their own timeout. Therefore a suspended connection has its own timeout until
+/// its handler is called again.
 extension Connection {
   /// Suspends the connection, in a call of its handler.
   func suspend() {
     hasOwnTimeout = true
-    // A timeout of its own is any other than that of all.
+    // Its own timeout is any that differs from the default.
     zg_set_timeout(handle, UInt32(server.limits.idleTimeout + 1))
     MHD_suspend_connection(handle)
   }

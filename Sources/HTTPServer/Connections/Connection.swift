@@ -23,13 +23,13 @@ final class Connection: @unchecked Sendable {
   let request = RequestState()
   /// The time at which the connection is cut, in milliseconds of the monotonic clock.
   let deadline: Atomic<UInt64>
-  /// Whether it waits for the headers of a request.
+  /// Whether the connection waits for the headers of a request.
   let isIdle = Atomic<Bool>(true)
   /// Whether the body of the request comes in chunks. Such a request is the last of its connection.
   var isChunked = false
   /// Whether libmicrohttpd has an idle timeout for this connection alone; see `suspend`.
   var hasOwnTimeout = false
-  /// Whether the client may still be sending when the connection ends. What it sends is then read for a while.
+  /// Whether the client may still be sending when the connection ends. Its data are then read for a while.
   var lingers = false
   /// The last Host that was admitted, as sent: most requests have the same.
   private var admittedHost: [UInt8] = []
@@ -60,14 +60,14 @@ final class Connection: @unchecked Sendable {
 
   // MARK: Deadlines
 
-  /// Gives the client the time of a request, in which its next request, or the rest of a body that makes progress, must
-  /// be complete.
+  /// Sets the deadline of a request. Until then, the next request must be complete, or the rest of a body that makes
+  /// progress.
   func expectRequest() {
     deadline.store(
       OpenConnections.now() + UInt64(server.limits.requestDeadline) * 1000, ordering: .relaxed)
   }
 
-  /// Gives the client, whose request is complete, the time of an answer, in which it must be sent.
+  /// Sets the deadline of a response to a complete request, until which it must be sent.
   func expectAnswer() {
     deadline.store(OpenConnections.now() + UInt64(server.limits.answerDeadline) * 1000, ordering: .relaxed)
   }
@@ -99,8 +99,8 @@ final class Connection: @unchecked Sendable {
     return true
   }
 
-  /// Counts the request of a proxy for its client, until `releaseClient`; returns false if the client has as many
-  /// requests at a time as it might have connections.
+  /// Counts the request of a proxy for its client, until `releaseClient`. Returns false if the client has as many
+  /// concurrent requests as it may have connections.
   func countClient() -> Bool {
     guard isProxy, let origin = request.origin, origin != peer else { return true }
     let client = ClientAddress(origin)

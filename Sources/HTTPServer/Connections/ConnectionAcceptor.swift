@@ -5,11 +5,11 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratTileServing
 
-/// Takes connections and gives each to the event loop of the processor that its packets come in on, or to the
-/// one that has the fewest where that has many more.
+/// Accepts connections. A connection goes to the event loop of the processor that receives its packets. If the loop has
+/// many more connections than another, the other gets it.
 ///
-/// Were the loops themselves to wait for connections, the first to wake would take what is there: of 64 that
-/// come at once one loop often got 50 and more.
+/// If the loops themselves waited for connections, the first one to wake would take all pending ones. Of 64
+/// simultaneous connections, one loop often got 50 and more.
 final class ConnectionAcceptor: Sendable {
   private struct State {
     var loops: [EventLoop] = []
@@ -19,7 +19,7 @@ final class ConnectionAcceptor: Sendable {
   private let server: ServerContext
   private let sockets: [Int32]
   private let shared: [Int32]
-  /// Is readable once there is to be no more waiting for connections.
+  /// A descriptor that becomes readable when accepting stops.
   private let end: Int32
   private let endWriter: Int32
   private let threads: Int
@@ -27,9 +27,9 @@ final class ConnectionAcceptor: Sendable {
   private let isStopping = Atomic<Bool>(false)
 
   /// - Parameters:
-  ///   - sockets: that listen.
-  ///   - shared: the same, which others go on with.
-  ///   - threads: event loops that share the connections until they are full.
+  ///   - sockets: listening sockets.
+  ///   - shared: listening sockets that other processes continue to use.
+  ///   - threads: the number of event loops that share the connections until they are full.
   init(_ server: ServerContext, _ sockets: [Int32], shared: [Int32] = [], threads: Int) {
     self.server = server
     self.sockets = sockets
@@ -43,7 +43,7 @@ final class ConnectionAcceptor: Sendable {
 
   deinit { for descriptor in [end, endWriter] where descriptor >= 0 { close(descriptor) } }
 
-  /// - Returns: false where the system gives no threads.
+  /// - Returns: false if the system has no threads left.
   func start() -> Bool {
     for socket in sockets + shared { _ = fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK) }
     let loops = (0..<threads).compactMap { _ in EventLoop(server) }
@@ -58,16 +58,17 @@ final class ConnectionAcceptor: Sendable {
     return isStarted
   }
 
-  /// Takes no more connections.
+  /// Stops accepting connections.
   func stop() {
     isStopping.store(true, ordering: .relaxed)
-    // Nobody connects to a server that is going; of what others share not even the waiting ones are turned away.
+    // No client connects to a server that stops. Shared sockets stay open, so that their pending connections are not
+    // refused.
     for socket in sockets { shutdown(socket, Int32(SHUT_RD)) }
     _ = write(endWriter, "", 1)
     while !state.withLock({ $0.hasEnded }) { usleep(1000) }
   }
 
-  /// Ends all connections; after `stop`.
+  /// Ends all connections; called after `stop`.
   func stopLoops() { for loop in state.withLock({ $0.loops }) { loop.stop() } }
 
   private func run() {
@@ -75,18 +76,19 @@ final class ConnectionAcceptor: Sendable {
     while !isStopping.load(ordering: .relaxed) {
       guard poll(&waits, nfds_t(waits.count), -1) > 0 else { continue }
       for wait in waits where wait.revents != 0 && wait.fd != end {
-        // For each again, or a loop could get one more than it can hold. More wait until others end.
+        // Chosen again for each connection, or a loop could exceed its capacity. Further connections wait until others
+        // end.
         if let loop = roomiest() { take(wait.fd, loop) } else { usleep(1000) }
       }
     }
   }
 
-  /// The loop that is to have the next connection; nil where there are as many connections as may be.
+  /// Returns the loop for the next connection; nil if the maximum number of connections is reached.
   private func roomiest() -> EventLoop? {
     state.withLock { state in
       let counts = state.loops.map(\.connections)
       if counts.reduce(0, +) >= server.limits.connections { return nil }
-      // The first ones share the work; the others are for what these cannot hold.
+      // The first loops share the connections; the others take those beyond their capacity.
       let least = counts[..<threads].indices.min { counts[$0] < counts[$1] }!
       if counts[least] < EventLoop.capacity { return state.loops[least] }
       if let other = counts.firstIndex(where: { $0 < EventLoop.capacity }) { return state.loops[other] }
@@ -96,7 +98,7 @@ final class ConnectionAcceptor: Sendable {
     }
   }
 
-  /// The loop for the processor that a connection's packets come in on: what they share stays in its cache.
+  /// Returns the loop of the processor that receives a connection's packets, which shares its cache.
   private func near(_ connection: Int32) -> EventLoop? {
     var processor: Int32 = -1
     var size = socklen_t(MemoryLayout<Int32>.size)
@@ -106,7 +108,7 @@ final class ConnectionAcceptor: Sendable {
     return state.withLock { $0.loops[Int(processor) % threads] }
   }
 
-  /// The next connection that waits at a socket.
+  /// Accepts the next pending connection of a socket.
   private func take(_ socket: Int32, _ loop: EventLoop) {
     var address = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -117,7 +119,7 @@ final class ConnectionAcceptor: Sendable {
           let code = errno
           if DescriptorRelief.isShortage(code) { DescriptorRelief.shared.relieve() }
           errno = code
-          // Without a descriptor the next try would fail at once, again and again.
+          // Without a free descriptor, the next try would fail at once.
           if errno != EAGAIN, errno != ECONNABORTED, errno != EINTR { usleep(10_000) }
           return
         }
@@ -127,7 +129,7 @@ final class ConnectionAcceptor: Sendable {
           return
         }
         let near = self.near(connection) ?? loop
-        // As long as the others have nearly as many.
+        // If the loop has not many more connections than the others.
         let chosen = near.connections < min(2 * loop.connections + 8, EventLoop.capacity) ? near : loop
         if !chosen.add(connection, address, length) { server.connectionEnded(of: peer) }
       }

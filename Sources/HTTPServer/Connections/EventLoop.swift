@@ -2,12 +2,12 @@ import Glibc
 import Synchronization
 import ZigguratCMicroHTTPD
 
-/// One daemon of libmicrohttpd with one thread, which answers the connections it is given.
-// Sendable: the daemon is set once, before there is a connection, and has locks of its own.
+/// A libmicrohttpd daemon with one thread, which serves the connections that it is given.
+// Sendable: the daemon is set once, before any connection exists, and has its own locks.
 final class EventLoop: @unchecked Sendable {
-  /// Connections it may have at a time. libmicrohttpd takes 128 events at once, and where that many come it
-  /// waits for more, up to the idle timeout, before it looks at any; each connection has one, and what wakes
-  /// the loop another.
+  /// The maximum number of connections. libmicrohttpd takes at most 128 events at once. If that many arrive, it waits
+  /// for more, up to the idle timeout, before it handles any. Each connection has one event, and the wake-up of the
+  /// loop another.
   static let capacity = 126
 
   private let server: ServerContext
@@ -21,10 +21,10 @@ final class EventLoop: @unchecked Sendable {
     self.daemon = daemon
   }
 
-  /// Connections it has, those included that it has not seen yet.
+  /// The number of connections, including those that the loop has not seen yet.
   var connections: Int { count.load(ordering: .relaxed) }
 
-  /// Takes over a connection; false where it could not, and then the connection is closed.
+  /// Takes over a connection. If that fails, closes the connection and returns false.
   func add(_ socket: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Bool {
     count.wrappingAdd(1, ordering: .relaxed)
     if MHD_add_connection(daemon, socket, address, length) == .YES { return true }
@@ -32,7 +32,7 @@ final class EventLoop: @unchecked Sendable {
     return false
   }
 
-  /// Begins a connection that libmicrohttpd has taken over, on the loop's thread.
+  /// Starts a connection that libmicrohttpd has taken over, on the loop's thread.
   func begin(_ handle: OpaquePointer) -> Connection {
     server.tileServer.loops.join()
     let connection = Connection(handle, of: server)
@@ -59,11 +59,11 @@ final class EventLoop: @unchecked Sendable {
       MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
       | MHD_USE_TURBO.rawValue | MHD_USE_NO_LISTEN_SOCKET.rawValue
     var options = [
-      // Beyond the capacity, which counts a connection that ends a moment less.
+      // Above the capacity, because libmicrohttpd may briefly still count a connection that has ended.
       MHD_OptionItem(option: .CONNECTION_LIMIT, value: 2 * Self.capacity, ptr_value: nil),
       MHD_OptionItem(option: .CONNECTION_TIMEOUT, value: limits.idleTimeout, ptr_value: nil),
       MHD_OptionItem(option: .CONNECTION_MEMORY_LIMIT, value: limits.connectionMemory, ptr_value: nil),
-      // Stricter, it drops connections without an answer or answers with two heads; `RequestSmugglingGuard` is strict.
+      // A stricter daemon drops connections or sends two status lines. `RequestSmugglingGuard` does the strict checks.
       MHD_OptionItem(option: .STRICT_FOR_CLIENT, value: 0, ptr_value: nil),
       MHD_OptionItem(option: .SIGPIPE_HANDLED_BY_APP, value: 1, ptr_value: nil),
       MHD_OptionItem(

@@ -1,29 +1,30 @@
 import Glibc
 
-/// A socket that already listened when the program was started, as systemd hands one over (sd_listen_fds(3)). Whoever
-/// opened it goes on having it when the program ends, and visitors who come meanwhile wait there.
+/// A listening socket that the service manager passes to the program at its start (sd_listen_fds(3)). The manager keeps
+/// it open when the program ends; clients that connect meanwhile wait.
 package struct InheritedSocket: Sendable {
   package enum Place: Equatable, Sendable {
-    /// An address in numbers.
+    /// A numeric address and a port.
     case address(host: String, port: Int)
-    /// In the file system; empty where the socket has no name there.
+    /// A path in the file system; empty if the socket has none.
     case path(String)
   }
 
   let descriptor: Int32
   package let place: Place
 
-  /// All that were handed to this very process; none where the environment tells of another's.
+  /// Returns the sockets passed to this process; none if the environment variables are for another process.
   ///
-  /// To be asked while there is one thread, before anything is opened.
-  /// - Parameter environment: of the process.
+  /// Must be called while the process has one thread, before it opens anything.
+  ///
+  /// - Parameter environment: the environment of the process.
   package static func all(
     _ environment: [String: String]
   ) throws(HTTPServer.StartError) -> [InheritedSocket] {
     guard let text = environment["LISTEN_FDS"], environment["LISTEN_PID"] == String(getpid()) else {
       return []
     }
-    // What is started from here is not meant.
+    // The variables are not for child processes.
     for name in ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"] { unsetenv(name) }
     guard let count = Int32(text), (0...64).contains(count) else {
       throw refusal("LISTEN_FDS is '\(text.prefix(40))'; it takes a number up to 64")

@@ -5,14 +5,14 @@ import ZigguratConcurrency
 
 /// Sockets of connections that the server has ended while the client may still be sending (RFC 9112, section 9.6).
 ///
-/// A socket that is closed with unread bytes resets its connection, and the client loses the answer that it has not
-/// read yet. So what the client sends is read and thrown away, until it closes its side or the time is over.
+/// Closing a socket with unread bytes resets its connection, and the client loses the response that it has not read
+/// yet. Therefore the client's data are read and discarded until it closes its side or a timeout expires.
 final class LingeringSockets: Sendable {
-  /// Sockets at a time; those beyond are closed at once.
+  /// The maximum number of sockets; further ones are closed immediately.
   static let capacity = 128
   private static let milliseconds = 2000
-  /// Bytes of one client that are read at most.
-  private static let timeout = 32 << 20
+  /// The maximum number of bytes that are read from one client.
+  private static let mostBytes = 32 << 20
 
   private struct Socket {
     let descriptor: Int32
@@ -28,7 +28,7 @@ final class LingeringSockets: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Is readable when the thread has to look at `state`.
+  /// A descriptor that becomes readable when the thread must check `state`.
   private let event: Int32
   private let eventWriter: Int32
 
@@ -42,11 +42,11 @@ final class LingeringSockets: Sendable {
 
   deinit { for descriptor in [event, eventWriter] where descriptor >= 0 { close(descriptor) } }
 
-  /// Keeps a connection open that is about to be closed, by a descriptor of its own.
+  /// Keeps a closing connection open by another descriptor.
   func keep(_ socket: Int32) {
     let isTaken = state.withLock { state in
       guard event >= 0, !state.isStopping, state.count < Self.capacity else { return false }
-      // Without a free descriptor the connection is reset, as it would be without all this.
+      // Without a free descriptor, the connection is reset, as without lingering.
       let copy = fcntl(socket, F_DUPFD_CLOEXEC, 0)
       guard copy >= 0 else { return false }
       if !state.isRunning { state.isRunning = StartedThread.detached { [self] in run() } }
@@ -63,7 +63,7 @@ final class LingeringSockets: Sendable {
     _ = write(eventWriter, "", 1)
   }
 
-  /// Closes all of them.
+  /// Closes all sockets.
   func stop() {
     state.withLock { $0.isStopping = true }
     _ = write(eventWriter, "", 1)
@@ -108,10 +108,10 @@ final class LingeringSockets: Sendable {
     }
   }
 
-  /// Reads what is there; returns false once nothing more can come, or enough has come.
+  /// Reads available data. Returns false if no more can arrive, or the maximum is reached.
   private static func read(_ socket: inout Socket) -> Bool {
     withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 1) { room in
-      while socket.bytes < timeout {
+      while socket.bytes < mostBytes {
         let count = recv(socket.descriptor, room.baseAddress, room.count, Int32(MSG_DONTWAIT))
         if count > 0 {
           socket.bytes += count

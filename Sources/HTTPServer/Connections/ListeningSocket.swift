@@ -2,9 +2,9 @@ import Glibc
 import ZigguratHTTPMessages
 import ZigguratTileServing
 
-/// Sockets that take connections.
+/// Sockets that accept connections.
 enum ListeningSocket {
-  /// The options that set an address, which messages about it name.
+  /// The options that set an address, named in messages about it.
   struct Options {
     let host: String
     let port: String
@@ -13,10 +13,11 @@ enum ListeningSocket {
     static let monitors = Options(host: "--metrics-listen", port: "--metrics-listen")
   }
 
-  /// Opens one socket for every address that the hosts' names have, all on one port.
+  /// Opens one socket for every address of the hosts, all on one port.
+  ///
   /// - Parameters:
-  ///   - port: 0 picks one that is free at all of them.
-  ///   - options: those that set hosts and port.
+  ///   - port: the port; 0 picks one that is free at all addresses.
+  ///   - options: the options that set hosts and port.
   static func open(
     _ hosts: [String], _ port: Int, _ options: Options
   ) throws(HTTPServer.StartError) -> (sockets: [Int32], port: Int) {
@@ -29,13 +30,13 @@ enum ListeningSocket {
         return (sockets, chosen)
       } catch {
         for socket in sockets { close(socket) }
-        // Free at the first address is not free at all of them.
+        // A port that is free at the first address may be in use at another.
         if tries == 0 || error.code != EADDRINUSE { throw error }
       }
     }
   }
 
-  /// - Parameter chosen: 0 until a port was picked.
+  /// - Parameter chosen: the port; 0 until one is picked.
   private static func open(
     _ host: String, _ chosen: inout Int, _ sockets: inout [Int32], _ options: Options
   ) throws(HTTPServer.StartError) {
@@ -58,8 +59,7 @@ enum ListeningSocket {
       next = address.pointee.ai_next
       guard let socket = bind(address.pointee, port: chosen) else {
         failure = errno
-        // A machine without IPv6 has names with such addresses all the same; a port that is taken is not
-        // passed over.
+        // A machine without IPv6 still has names with IPv6 addresses, which are skipped. A port in use is an error.
         if failure == EADDRINUSE { break }
         continue
       }
@@ -72,7 +72,7 @@ enum ListeningSocket {
     }
   }
 
-  /// Returns what the user can do about an address that the system refuses; empty if that is unknown.
+  /// Returns advice about an address that the system refuses; empty if there is none.
   private static func hint(_ code: Int32, port: Int, _ options: Options) -> String {
     switch code {
     case EADDRINUSE: "; choose another port with \(options.port)"
@@ -90,11 +90,11 @@ enum ListeningSocket {
     guard socket >= 0 else { return nil }
     var on: Int32 = 1
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-    // Else `::` would take the port of the other family's address, too.
+    // Otherwise `::` would also use the port of IPv4.
     if address.ai_family == AF_INET6 {
       setsockopt(socket, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &on, socklen_t(MemoryLayout<Int32>.size))
     }
-    // The port stands at the same place in sockaddr_in and sockaddr_in6.
+    // The port has the same offset in sockaddr_in and sockaddr_in6.
     UnsafeMutableRawPointer(address.ai_addr).assumingMemoryBound(to: sockaddr_in.self).pointee.sin_port =
       UInt16(port).bigEndian
     guard Glibc.bind(socket, address.ai_addr, address.ai_addrlen) == 0, listen(socket, 1024) == 0 else {
@@ -106,8 +106,8 @@ enum ListeningSocket {
     return socket
   }
 
-  /// A socket of the file system. One that nobody listens on any more is taken away; who may reach it is a matter of
-  /// its folder, as with a port of this machine.
+  /// Opens a Unix socket. A stale socket file is removed. The permissions of its folder restrict
+  /// access, as for a local port.
   static func open(path: String) throws(HTTPServer.StartError) -> Int32 {
     func failure(_ code: Int32) -> HTTPServer.StartError {
       HTTPServer.StartError(
@@ -144,7 +144,7 @@ enum ListeningSocket {
     return socket
   }
 
-  /// 0 where it has none.
+  /// Returns the local port; 0 if the socket has none.
   static func localPort(_ socket: Int32) -> Int {
     withName(of: socket) { address, _ in
       guard [AF_INET, AF_INET6].contains(Int32(address.pointee.sa_family)) else { return 0 }
@@ -152,7 +152,7 @@ enum ListeningSocket {
     }
   }
 
-  /// The address that a socket listens at; nil if it is neither of TCP nor in the file system.
+  /// Returns the listening address; nil if the socket is neither TCP nor a Unix socket.
   static func place(_ socket: Int32) -> InheritedSocket.Place? {
     withName(of: socket) { address, length in
       switch Int32(address.pointee.sa_family) {
@@ -175,12 +175,12 @@ enum ListeningSocket {
     }
   }
 
-  /// The address of this machine that a connection was made to; nil if it has none.
+  /// Returns the local address of a connection; nil if it has none.
   static func localAddress(_ socket: Int32) -> IPAddress? {
     withName(of: socket) { address, _ in IPAddress(address) }
   }
 
-  /// Returns the address and port that a connection was made to, as a URL has them; nil if it has none.
+  /// Returns the local address and port of a connection in the form of a URL; nil if it has none.
   static func authority(_ socket: Int32) -> String? {
     guard case .address(let host, let port)? = place(socket) else { return nil }
     return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"

@@ -2,10 +2,10 @@ import Glibc
 import Synchronization
 import ZigguratConcurrency
 
-/// All open connections of a server. Those whose deadline has passed are cut.
+/// All open connections of a server. Connections are cut after their deadline.
 ///
-/// The timeout of libmicrohttpd counts idle time alone. A client that sends or takes a byte now and then would hold its
-/// connection for ever.
+/// The timeout of libmicrohttpd counts only idle time. A client that sends or receives a byte now and then would keep
+/// its connection forever.
 final class OpenConnections: Sendable {
   let table = Mutex<[ObjectIdentifier: Connection]>([:])
   private let isStopping = Atomic<Bool>(false)
@@ -30,7 +30,7 @@ final class OpenConnections: Sendable {
     table.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(connection)) }
   }
 
-  /// Cuts the half of the idle connections that were idle longest, and returns their number.
+  /// Cuts half of the idle connections, the longest idle first. Returns their number.
   func cutIdle() -> Int {
     table.withLock { connections in
       let idle = connections.values.filter { $0.isIdle.load(ordering: .relaxed) }
@@ -45,13 +45,13 @@ final class OpenConnections: Sendable {
     let now = Self.now()
     table.withLock { connections in
       for connection in connections.values where connection.deadline.load(ordering: .relaxed) < now {
-        // The daemon sees the end of the stream and closes.
+        // The daemon sees the end of the stream and closes the connection.
         shutdown(connection.socket, Int32(SHUT_RDWR))
       }
     }
   }
 
-  /// Milliseconds of the clock of all deadlines, which is monotonic.
+  /// Returns the milliseconds of the monotonic clock of all deadlines.
   static func now() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC_COARSE, &time)

@@ -5,23 +5,24 @@ import ZigguratHTTPMessages
 
 /// The headers of a connection's request, in the memory of libmicrohttpd.
 extension Connection {
-  /// Returns the value of a header's first line; `nil` if there is none. `Host` is the authority that the request is
-  /// sent to, whether a header says it or not.
+  /// Returns the value of a header's first line; `nil` if there is none. `Host` is the authority of the request, from
+  /// the header or the target.
   func header(_ name: UnsafePointer<CChar>) -> UnsafePointer<CChar>? {
-    // An authority stays where it is until the next request.
+    // The authority stays in memory until the next request.
     if name[0] | 0x20 == 0x68, !request.authority.isEmpty, strcasecmp(name, "host") == 0 {
       return request.authority.withUnsafeBufferPointer { $0.baseAddress }
     }
-    // The first one that the daemon finds is the decoy.
+    // The first cookie header of the daemon is the decoy.
     if name[0] | 0x20 == 0x63, strcasecmp(name, "cookie") == 0 { return request.cookie }
     return MHD_lookup_connection_value(handle, .HEADER_KIND, name)
   }
 
-  /// Returns the lines of a header that is a list as one, with commas between.
+  /// Returns the lines of a list header as one, joined by commas.
+  ///
   /// - Parameter first: the value of its first line.
   func list(_ name: String, first: UnsafePointer<CChar>) -> String {
     var lines = Lines(name: name)
-    // The daemon calls back before this returns.
+    // The daemon calls back before it returns.
     withUnsafeMutablePointer(to: &lines) {
       _ = MHD_get_connection_values(
         handle, .HEADER_KIND,
@@ -36,7 +37,7 @@ extension Connection {
     return lines.values.isEmpty ? String(cString: first) : lines.values.joined(separator: ", ")
   }
 
-  /// Looks up the conditions of a GET or HEAD, which are there as long as `use` runs.
+  /// Looks up the conditions of a GET or HEAD, which are valid while `use` runs.
   func withConditions<Result>(_ use: (Conditions) -> Result) -> Result {
     let isGet = request.isGet
     return withList("If-Match") { ifMatch in
@@ -53,7 +54,7 @@ extension Connection {
     }
   }
 
-  /// Gives all lines of a list as one; nothing is copied if there is one line.
+  /// Calls `use` with all lines of a list as one; nothing is copied if there is one line.
   private func withList<Result>(
     _ name: StaticString, _ use: (UnsafeBufferPointer<UInt8>?) -> Result
   ) -> Result {
@@ -90,21 +91,21 @@ private struct LineCount {
 }
 
 extension UnsafePointer<CChar> {
-  /// The text without its NUL, in place.
+  /// The text without its NUL, not copied.
   var bytes: UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(
       start: UnsafeRawPointer(self).assumingMemoryBound(to: UInt8.self), count: strlen(self))
   }
 }
 
-/// An empty Cookie header that stands before a request's own.
+/// An empty Cookie header before the request's own.
 ///
 /// The daemon copies the first Cookie header into the connection's memory and makes a record of 64 bytes for each
-/// cookie in it. A few hundred short cookies used that memory up, and a head within the limit was refused. No cookie is
-/// read that way, so the daemon is given nothing to split.
+/// cookie in it. A few hundred short cookies would exhaust that memory, and a head within the limit would be refused.
+/// Cookies are not read from the records, so the daemon gets an empty header to split.
 enum CookieDecoy {
-  // Memory of its own, by whose address the decoy is known: equal literals may be one or several. Never written after it
-  // was made, and never freed, so safe to share.
+  // The decoy is recognized by its address, so it has memory of its own: equal literals may share theirs. The memory is
+  // never written or freed, so it is safe to share.
   nonisolated(unsafe) private static let name: UnsafePointer<CChar> = UnsafePointer(strdup("Cookie"))
   nonisolated(unsafe) private static let value: UnsafePointer<CChar> = UnsafePointer(strdup(""))
 

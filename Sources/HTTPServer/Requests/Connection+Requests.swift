@@ -29,7 +29,7 @@ extension Connection {
       return refuseDirectly(.chunkLine)
     }
     if case .body(let body) = request.stage { return receive(body, data, size) }
-    if size.pointee > 0 {  // a body with a GET means nothing
+    if size.pointee > 0 {  // a body of a GET has no meaning
       size.pointee = 0
       return .YES
     }
@@ -40,7 +40,7 @@ extension Connection {
     return answerTile() ?? answer()
   }
 
-  /// Reads the headers, and refuses a request that is malformed or beyond a limit.
+  /// Reads the headers. Refuses a malformed request, or one that exceeds a limit.
   private func begin(
     _ url: UnsafePointer<CChar>, _ method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>
   ) -> MHD_Result {
@@ -52,21 +52,21 @@ extension Connection {
     var notes = RequestSmugglingGuard.Notes()
     let reason = RequestSmugglingGuard.refusal(of: self, version, &notes)
     request.read(notes, isHTTP10: version[7] == UInt8(ascii: "0")) { ListeningSocket.authority(socket) }
-    // It stays: no request follows this one.
+    // Not reset: this is the last request of the connection.
     if notes.framing.isChunked { isChunked = true }
     if isProxy { request.origin = forwardedOrigin(notes) }
-    // A tile's answer has links that are as long as the target.
+    // The response of a tile has links as long as the target.
     let needed = notes.headerSize + 2 * target.count + HTTPServer.Limits.headerRecord * notes.headerCount
-    // The daemon has no memory left for the head of an answer.
+    // The daemon would have no memory left for the head of a response.
     if limits.headerMemory < needed { return refuse(.longHead) }
     if let reason { return refuse(reason) }
     if !admits(host: notes.host) { return refuse(with: .unknownHost(notes.host)) }
     if notes.headerSize > limits.headerSize { return refuse(.longHead) }
     if target.count > limits.urlLength { return refuse(.longURL) }
     if !countClient() { return refuse(with: .tooManyRequests) }
-    if Self.isPlainRead(method) { return .YES }  // an answer on the first call would end the connection
+    if Self.isPlainRead(method) { return .YES }  // a response on the first call would end the connection
     if Self.isWrite(method) { return beginBody() }
-    // A body that nobody reads would be taken for the next request: answered now, the connection ends.
+    // An unread body would be parsed as the next request: the response is sent now, and the connection ends.
     return answer()
   }
 
@@ -82,7 +82,7 @@ extension Connection {
     }
   }
 
-  /// Answers everything but a stored tile.
+  /// Responds to a request that is not for a stored tile.
   func answer() -> MHD_Result { give(server.tileServer.respond(to: RoutedRequest(attachedRequest))) }
 
   /// Sends a response, or suspends the connection until its task has made it.
@@ -96,13 +96,13 @@ extension Connection {
     }
   }
 
-  /// Returns the request to suspend, which knows how often it was suspended before.
+  /// Returns the request to suspend, with the number of former suspensions.
   func suspendedRequest() -> SuspendedRequest {
     if case .suspended(let former) = request.stage { return SuspendedRequest(self, after: former) }
     return SuspendedRequest(self, after: nil)
   }
 
-  /// Ends the request: its answer is sent, or the connection broke.
+  /// Ends the request after its response was sent or the connection broke.
   func requestCompleted() {
     request.forgetHead()
     guard !request.isIdle else { return }
@@ -113,14 +113,13 @@ extension Connection {
     expectRequest()
   }
 
-  /// Counts and logs the answer, which was sent or broken off.
+  /// Counts and logs the response, which was sent or interrupted.
   func countAnswer() {
     isIdle.store(true, ordering: .relaxed)
     request.count(in: server.tileServer.metrics, server.log)
   }
 
-  /// The request as a value, for everything but stored tiles and requests that change something. It is read on the
-  /// connection's event loop alone.
+  /// The request as a value, except for stored tiles and changes. It is only read on the connection's event loop.
   var attachedRequest: Request {
     Request(
       method: String(cString: request.method), rawPath: Array(request.target.path),
@@ -130,7 +129,7 @@ extension Connection {
       })
   }
 
-  /// Returns the daemon's memory from `start` to `end`; an empty buffer if `end` lies elsewhere.
+  /// Returns the daemon's memory from `start` to `end`; an empty buffer if `end` is outside of it.
   private static func memory(
     from start: UnsafePointer<CChar>, to end: UnsafePointer<CChar>
   ) -> UnsafeBufferPointer<UInt8> {

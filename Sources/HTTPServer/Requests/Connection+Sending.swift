@@ -90,7 +90,7 @@ extension Connection {
       let (copy, offset) = tile.archive._withUnsafeGuaranteedRef { archive in
         // A tile that lies elsewhere has no place in a file.
         guard let file = archive.file else { return (Int32(-1), 0) }
-        // The daemon closes what it is given.
+        // The daemon closes the descriptor.
         return (
           fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0),
           bytes.baseAddress.unsafelyUnwrapped - file.bytes.baseAddress.unsafelyUnwrapped

@@ -6,8 +6,8 @@ import ZigguratTileServing
 
 /// Answers with stored tiles, without a string, an array or an object.
 extension Connection {
-  /// Answers with a stored tile, or suspends the connection until it is there; returns `nil` if `TileServer.respond` has to
-  /// answer the request.
+  /// Answers with a stored tile, or suspends the connection until it is there; returns `nil` if `TileServer.respond`
+  /// has to answer the request.
   func answerTile() -> MHD_Result? {
     guard !request.isOptions, !isMonitor else { return nil }
     let target = request.target
@@ -23,7 +23,8 @@ extension Connection {
     }
   }
 
-  /// Suspends the connection until a pending tile is there; returns false if `TileServer.respond` has to answer the request.
+  /// Suspends the connection until a pending tile is there; returns false if `TileServer.respond` has to answer the
+  /// request.
   private func waits(for tile: any Pending, _ tag: TileETag) -> Bool {
     // The conditions of the others need no tile: HEAD, a client that has the tile, and a failed precondition.
     guard request.isGet, withConditions({ tag.outcome($0, length: nil) }) == .whole else { return false }

@@ -51,10 +51,10 @@ enum DaemonRefusal {
   }
 }
 
-/// Takes the place of libmicrohttpd's function for the calls that the library makes itself.
+/// Replaces libmicrohttpd's function for calls of the library itself.
 ///
-/// The library goes on as if its answer were sent: a connection that is closed here would be read by its caller, which
-/// does not expect that. What it writes fails, since this side of the connection has ended, and then it closes.
+/// The library continues as if its response were sent: its caller does not expect a closed connection and would read
+/// from it. Its write fails because this side of the connection has ended, and then it closes the connection.
 @_cdecl("MHD_queue_response")
 public func queueDaemonRefusal(
   _ handle: OpaquePointer?, _ status: UInt32, _ response: OpaquePointer?

@@ -3,19 +3,19 @@ import ZigguratCMicroHTTPD
 import ZigguratHTTPMessages
 import ZigguratTileServing
 
-/// Request shapes that libmicrohttpd lets pass and that two servers in a row could understand
-/// differently (RFC 9112, sections 3.2, 5 and 6.3); they get 400 and the connection ends.
+/// Refuses request forms that libmicrohttpd accepts, but that two servers in a row could interpret differently (RFC
+/// 9112, sections 3.2, 5 and 6.3). They get 400, and the connection ends.
 enum RequestSmugglingGuard {
-  /// Facts about the headers that were seen on the way, as sent.
+  /// Facts about the headers that were seen, as sent.
   struct Notes {
-    /// Nothing where there is none.
+    /// Empty if there is no Host.
     fileprivate(set) var host = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-    /// The first line of X-Forwarded-For, nothing where there is none.
+    /// The first line of X-Forwarded-For; empty if there is none.
     fileprivate(set) var forwarded = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
     fileprivate(set) var forwardedLines = 0
     /// The value of the first Cookie header; nil if there is none.
     fileprivate(set) var cookie: UnsafePointer<CChar>?
-    /// Bytes of the headers, each with the end of its line.
+    /// Bytes of the headers, including line ends.
     fileprivate(set) var headerSize = 0
     fileprivate(set) var headerCount = 0
     fileprivate(set) var framing = RequestFraming()
@@ -26,7 +26,7 @@ enum RequestSmugglingGuard {
     var notes = Notes()
     var hasBadName = false
     var hasBadValue = false
-    /// The address at which the next header has to begin.
+    /// The address at which the next header must begin.
     var end: UnsafePointer<CChar>
   }
 
@@ -40,7 +40,7 @@ enum RequestSmugglingGuard {
     let (method, target) = (connection.request.method, connection.request.target)
     if !target.fills(from: method, to: version) { return .requestLineHasSpareBytes }
     if target.hasSpace { return .requestLineHasSpareText }
-    // The request line, too, ends in two NULs where it ended in CR LF: "HTTP/1.1" has eight bytes.
+    // The request line, too, ends in two NULs if it ended in CR LF: "HTTP/1.1" has eight bytes.
     if version[8] != 0 || version[9] != 0 { return .requestLineEnd }
     var seen = Seen(tileServer: .passUnretained(connection.server.tileServer), end: version + 10)
     _ = MHD_get_connection_values_n(
@@ -48,19 +48,19 @@ enum RequestSmugglingGuard {
       { seen, _, name, nameSize, value, valueSize in
         guard let seen = seen?.assumingMemoryBound(to: Seen.self), let name, !CookieDecoy.isDecoy(name)
         else { return .YES }
-        // One line behind the other: a fold, or a line that the daemon dropped, leaves a gap.
+        // Lines are adjacent. A folded line, or a line that the daemon dropped, leaves a gap.
         if !FieldSyntax.isToken(RequestSmugglingGuard.bytes(name, nameSize)) || name != seen.pointee.end {
           seen.pointee.hasBadName = true
         }
         guard let value else { return .NO }
         seen.pointee.notes.headerCount += 1
-        // The daemon ends a value at CR LF by two NULs. Anything else behind the first one means that the
-        // value held a NUL of its own, or that its line ended in a bare LF.
+        // The daemon replaces the CR LF after a value by two NULs. Anything else after the first one means that the
+        // value contained a NUL, or that its line ended in a bare LF.
         if value[valueSize] != 0 || value[valueSize + 1] != 0 || memchr(value, 0x0d, valueSize) != nil {
           seen.pointee.hasBadValue = true
         }
         seen.pointee.end = value + valueSize + 2
-        // By length first: this is done for every header of every request.
+        // By length first: this runs for every header of every request.
         switch nameSize {
         case 4 where strncasecmp(name, "host", 4) == 0:
           seen.pointee.notes.host = RequestSmugglingGuard.bytes(value, valueSize)
@@ -87,10 +87,10 @@ enum RequestSmugglingGuard {
     notes = seen.notes
     notes.headerSize = seen.end - version - 10
     if seen.hasBadName { return .headerName }
-    // Behind the last one CR LF twice, and nothing else.
+    // After the last header, there is CR LF twice, and nothing else.
     if seen.hasBadValue || seen.end + 2 != method + zg_head_size(connection.handle) { return .headerLine }
     if let authority = target.authority {
-      // A Host that is there must be one all the same.
+      // A Host that is present must still be valid.
       notes.framing.seeAuthority(authority)
       notes.host = authority
     }

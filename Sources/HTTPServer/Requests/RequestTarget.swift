@@ -4,18 +4,18 @@ import ZigguratTileServing
 
 /// A request's path and query as sent, without a copy.
 ///
-/// The daemon would split the query into parameters, each of which takes memory of the connection: a few
-/// hundred used it up, and the connection ended without an answer. So the query is hidden from it: before
-/// the daemon reads it, its first byte becomes NUL, which is put right again for the handler.
+/// The daemon would split the query into parameters, each of which takes memory of the connection. A few hundred would
+/// exhaust it, and the connection would end without a response. Therefore the query is hidden: its first byte becomes
+/// NUL before the daemon reads it, and is restored for the handler.
 struct RequestTarget {
-  /// Without the query, and without what `--base-url` has in front.
+  /// The path without the query and without the path of `--base-url`.
   let path: UnsafeRawBufferPointer
-  /// The authority of a target in absolute form, by which a server goes in place of Host (RFC 9112, section 3.2.2).
+  /// The authority of a target in absolute form, which replaces Host (RFC 9112, section 3.2.2).
   let authority: UnsafeBufferPointer<UInt8>?
-  /// Without the `?`.
+  /// The query without the `?`.
   let query: UnsafeRawBufferPointer
-  /// The target as the request line has it: where it begins, and where it ends by its first NUL, which is the
-  /// daemon's own unless the client sent one.
+  /// The start of the target in the request line, and its end at the first NUL. The NUL is the daemon's unless the
+  /// client sent one.
   private let start: UnsafePointer<CChar>
   private let end: UnsafeRawPointer
 
@@ -32,9 +32,9 @@ struct RequestTarget {
   }
 
   /// - Parameters:
-  ///   - url: of the daemon, which ended it by a NUL in place of the `?`.
-  ///   - hidden: what `hide` gave for this request.
-  ///   - base: what the path may have in front.
+  ///   - url: the URL of the daemon, which ends in a NUL in place of the `?`.
+  ///   - hidden: the result of `hide` for this request.
+  ///   - base: a path that the request's path may begin with.
   init(_ url: UnsafePointer<CChar>, _ hidden: CChar?, below base: BasePath) {
     let count = strlen(url)
     let whole = UnsafeRawBufferPointer(start: url, count: count)
@@ -43,7 +43,7 @@ struct RequestTarget {
     authority = absolute?.authority
     start = url
     if let hidden {
-      // The text stands in the connection's own memory, which is written by this thread alone.
+      // The text is in the connection's own memory, which only this thread writes.
       let start = UnsafeMutablePointer(mutating: url + count + 1)
       start.pointee = hidden
       query = UnsafeRawBufferPointer(start: start, count: strlen(start))
@@ -54,18 +54,18 @@ struct RequestTarget {
     }
   }
 
-  /// Whether one space and nothing else stands before and behind the target: a NUL of the client's would leave a
-  /// rest that nobody sees.
+  /// Whether exactly one space is before and after the target. A NUL sent by the client would hide the rest of the
+  /// target.
   func fills(from method: UnsafePointer<CChar>, to version: UnsafePointer<CChar>) -> Bool {
     method + strlen(method) + 1 == start && end + 1 == UnsafeRawPointer(version)
   }
 
-  /// Returns the parts of `http://host/path`, which every server must take (RFC 9112, section 3.2.2); nil for other
+  /// Returns the parts of `http://host/path`, which every server must accept (RFC 9112, section 3.2.2); nil for other
   /// forms.
   private static func absolute(
     _ url: UnsafeRawBufferPointer
   ) -> (authority: UnsafeBufferPointer<UInt8>, path: UnsafeRawBufferPointer)? {
-    // "/" comes first nearly always.
+    // Nearly always, the first byte is "/".
     guard url.count > 7, url[0] | 0x20 == 0x68, let text = url.baseAddress else { return nil }
     let characters = text.assumingMemoryBound(to: CChar.self)
     let isPlain = strncasecmp(characters, "http://", 7) == 0
@@ -83,7 +83,7 @@ struct RequestTarget {
     )
   }
 
-  /// Hides the query of a request line's URI; gives its first byte, or nil where there is no query.
+  /// Hides the query of a request line's URI. Returns its first byte; nil if there is no query.
   static func hide(_ uri: UnsafePointer<CChar>) -> CChar? {
     guard let mark = strchr(uri, 0x3f) else { return nil }
     let start = UnsafeMutablePointer(mutating: mark + 1)
@@ -93,7 +93,7 @@ struct RequestTarget {
 
   var count: Int { path.count + query.count }
 
-  /// The daemon takes all up to the last space for the target (RFC 9112, section 3.2).
+  /// Whether the target contains a space: the daemon's target ends at the last space (RFC 9112, section 3.2).
   var hasSpace: Bool {
     func holds(_ part: UnsafeRawBufferPointer) -> Bool {
       part.baseAddress.map { memchr($0, 0x20, part.count) != nil } ?? false
@@ -101,8 +101,9 @@ struct RequestTarget {
     return holds(path) || holds(query)
   }
 
-  /// Path and query as text, for the log: of what is in a private space no more than that.
-  /// - Returns: with whether nothing was left out.
+  /// Returns path and query as text for the log. Content of a private space is omitted.
+  ///
+  /// - Returns: the text, and whether nothing was omitted.
   func logged(showsMetadata: Bool) -> (target: (path: String, query: String), isWhole: Bool) {
     let path = LoggedPath(path)
     return (

@@ -6,14 +6,14 @@ package enum JPEG2000 {
   /// Decodes a codestream, or a JP2 file, to its samples. Samples of components of a lower resolution are repeated.
   ///
   /// - Parameters:
-  ///   - maxWidth: what the picture may be large at most, checked before memory is allocated.
-  ///   - bands: components that it must have.
-  ///   - isPicture: apply the palette and the order of channels of a JP2 file, have samples with a sign begin at 0, and
-  ///     spread components of fewer bits over the range of the others.
+  ///   - maxWidth: the maximum width of the picture, checked before memory is allocated.
+  ///   - bands: the required number of components.
+  ///   - isPicture: whether to apply a JP2 file's palette and channel order. Signed samples then begin at 0, and
+  ///     components with fewer bits are scaled to the range of the others.
   package static func samples(
     _ bytes: UnsafeRawBufferPointer, maxWidth: Int, maxHeight: Int, bands: Int, isPicture: Bool = false
   ) throws(ImagingError) -> CodedSamples {
-    // No colours of a palette, nor other changes by what a JP2 file says: the samples are the TIFF's.
+    // Without a palette's colours and other changes by the JP2 file: the samples belong to a TIFF.
     let flags = isPicture ? 0 : UInt32(OPJ_DPARAMETERS_IGNORE_PCLR_CMAP_CDEF_FLAG)
     return try decoded(bytes, flags: flags, isStrict: true) { (image) throws(ImagingError) in
       let (width, height) = size(of: image)

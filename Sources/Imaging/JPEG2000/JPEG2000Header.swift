@@ -4,7 +4,7 @@ import ZigguratFiles
 package struct JPEG2000Header: Sendable {
   /// The enumerated colour space (I.5.3.3, and T.801, M.11.7.3.1); nil if there is none.
   private(set) var colourSpace: Int?
-  /// The embedded ICC profile; nil if there is none, or the file has an enumerated colour space in front of it.
+  /// The embedded ICC profile; nil if there is none, or an enumerated colour space precedes it.
   private(set) var profile: [UInt8]?
   /// Bits of each column of the palette (I.5.3.4); nil if there is no palette.
   private(set) var palette: [Int]?
@@ -47,8 +47,8 @@ package struct JPEG2000Header: Sendable {
   private static let cmyk = 12
   private static let romm = 21
 
-  /// Colour spaces that are read: CMYK, the second bi-level one, sRGB, gray, sYCC and ROMM RGB. OpenJPEG writes 0, which
-  /// is the first bi-level one, for an unspecified colour space.
+  /// Colour spaces that are read: CMYK, the second bi-level one, sRGB, gray, sYCC and ROMM RGB. OpenJPEG writes 0,
+  /// which is the first bi-level one, for an unspecified colour space.
   private static let known: Set = [0, cmyk, 15, 16, 17, sYCC, romm]
 
   /// Names of the colour spaces that are not.
@@ -81,8 +81,8 @@ package struct JPEG2000Header: Sendable {
   /// channels is taken as alpha, since many encoders omit the box.
   package func shownChannels(of count: Int) -> [Int]? {
     guard count > 0, !definitions.isEmpty else { return nil }
-    // OpenJPEG exchanges a colour with the channel at its place (opj_jp2_apply_cdef). What an exchange displaces is
-    // found at its new place.
+    // OpenJPEG exchanges a colour with the channel at its position (opj_jp2_apply_cdef). A displaced channel is found
+    // at its new position.
     var places = Array(0..<count)
     for definition in definitions where 0..<count ~= definition.channel {
       let wanted = definition.association - 1
@@ -140,7 +140,7 @@ package struct JPEG2000Header: Sendable {
         return
       default: break
       }
-      // Boxes of 64-bit sizes are none in front of a codestream.
+      // 64-bit sizes do not occur before a codestream.
       guard length >= 8 else { return }
       place += length
     }
@@ -178,7 +178,7 @@ package struct JPEG2000Header: Sendable {
     var at = bytes.startIndex
     while at + 8 <= bytes.endIndex {
       let size = ByteOrder.big.number(bytes[at..<at + 4])
-      // Boxes of 64-bit sizes are none of a header's.
+      // 64-bit sizes do not occur in a header.
       guard size >= 8 else { break }
       let end = min(at + size, bytes.endIndex)
       if bytes[at + 4..<at + 8].elementsEqual(name.utf8) { found.append(bytes[at + 8..<end]) }

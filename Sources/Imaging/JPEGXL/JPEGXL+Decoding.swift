@@ -1,8 +1,8 @@
 import ZigguratCJXL
 
 extension JPEGXL {
-  /// A picture of one frame that is the whole of it; damage is an error. What its header says is held against the
-  /// size before any memory is taken for pixels.
+  /// Decodes a picture of a single full frame; damage is an error. The size in its header is checked before memory for
+  /// pixels is allocated.
   static func decode(
     _ bytes: UnsafeRawBufferPointer, width: Int, height: Int
   ) throws(ImagingError) -> Image {
@@ -44,7 +44,7 @@ extension JPEGXL {
 
   /// The JPEG that a picture was made of by `recompress`, byte for byte; nil where it was not, or is damaged.
   static func jpeg(in bytes: UnsafeRawBufferPointer, width: Int, height: Int) -> [UInt8]? {
-    // What a JPEG can be large (ITU-T T.81, section B.2.2); no JPEG needs as much memory as is allowed here.
+    // The maximum size of a JPEG (ITU-T T.81, section B.2.2); no JPEG needs the memory that is allowed here.
     guard width <= 65_535, height <= 65_535 else { return nil }
     let most = width * height * 8 + (1 << 16)
     return try? withDecoder(
@@ -91,8 +91,8 @@ extension JPEGXL {
     return try work(decoder)
   }
 
-  /// Has a decoder of a whole picture report what is missing as damage. Layers are not put together: one of them may be
-  /// larger than all.
+  /// Makes a decoder of a whole picture report missing data as damage. Layers are not composited, because a layer may
+  /// be larger than the picture.
   private static func expectWholeLayers(_ decoder: OpaquePointer) {
     JxlDecoderSetCoalescing(decoder, 0)
     JxlDecoderCloseInput(decoder)
@@ -139,8 +139,9 @@ extension JPEGXL {
     else { throw error("decode", "it is more than one frame of its size") }
   }
 
-  /// Has the pixels made sRGB where they are in no space of their own.
-  /// - Returns: the profile of what they are else in; nil for sRGB.
+  /// Converts the pixels to sRGB unless they have a colour space of their own.
+  ///
+  /// - Returns: the profile of their colour space; nil for sRGB.
   static func colours(_ decoder: OpaquePointer, _ info: JxlBasicInfo) -> [UInt8]? {
     let isGray = info.num_color_channels == 1
     if info.uses_original_profile == 0 {

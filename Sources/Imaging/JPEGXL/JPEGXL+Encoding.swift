@@ -2,12 +2,12 @@ import ZigguratCJXL
 import ZigguratCVips
 
 extension JPEGXL {
-  /// Pixels as a file without metadata but their ICC profile.
+  /// Encodes pixels as a file without metadata except their ICC profile.
   ///
   /// - Parameters:
   ///   - pixels: rows without gaps.
-  ///   - quality: 1…100, of which 100 is lossless; alpha always is.
-  ///   - profile: of the space that the pixels are in; nil is sRGB.
+  ///   - quality: 1…100; 100 is lossless. Alpha is always lossless.
+  ///   - profile: the profile of the pixels' colour space; nil is sRGB.
   package static func encode(
     _ pixels: UnsafeRawBufferPointer, width: Int, height: Int, bands: PixelBands, quality: Int,
     effort: Effort,
@@ -68,7 +68,7 @@ extension JPEGXL {
     guard status == JXL_ENC_SUCCESS else { throw error("encode", "it refused the picture") }
   }
 
-  /// Returns the file that an encoder writes of the one frame that `fill` gives it.
+  /// Returns the encoded file with the single frame that `fill` adds.
   private static func withEncoder(
     _ fill: (OpaquePointer) throws(ImagingError) -> Void
   ) throws(ImagingError) -> [UInt8] {
@@ -97,11 +97,11 @@ extension JPEGXL {
 }
 
 extension Image {
-  /// Encoded as JPEG XL without metadata.
+  /// Returns the image encoded as JPEG XL without metadata.
   ///
   /// - Parameters:
-  ///   - quality: 1…100, of which 100 is lossless.
-  ///   - isQuick: in a third of the time, with a tenth more bytes.
+  ///   - quality: 1…100; 100 is lossless.
+  ///   - isQuick: whether encoding takes a third of the time, for a tenth more bytes.
   package func jxlBytes(quality: Int, isQuick: Bool = false) throws(ImagingError) -> [UInt8] {
     let image = try asBytesOfColor()
     var count = 0

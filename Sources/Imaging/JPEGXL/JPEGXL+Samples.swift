@@ -1,11 +1,11 @@
 import ZigguratCJXL
 
 extension JPEGXL {
-  /// Decodes a picture to its samples as they are stored, gray or RGB, with at most one more as alpha.
+  /// Decodes a picture to its stored samples, gray or RGB, with at most one alpha band.
   ///
   /// - Parameters:
-  ///   - maxWidth: what the picture may be large at most, checked before memory is allocated.
-  ///   - bands: samples that a pixel must have.
+  ///   - maxWidth: the maximum width of the picture, checked before memory is allocated.
+  ///   - bands: the required number of samples per pixel.
   package static func samples(
     _ bytes: UnsafeRawBufferPointer, maxWidth: Int, maxHeight: Int, bands: Int
   ) throws(ImagingError) -> CodedSamples {

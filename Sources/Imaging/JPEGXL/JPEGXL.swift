@@ -1,18 +1,17 @@
 import ZigguratCJXL
 
-/// JPEG XL (ISO/IEC 18181) by libjxl, on the caller's thread alone: whoever has several pictures to do has a thread for
-/// each, and a sandboxed process's filter lets no other begin.
+/// JPEG XL (ISO/IEC 18181) by libjxl, on the caller's thread alone. Callers with several pictures have one thread for
+/// each, and the seccomp filter of sandboxed processes forbids further threads.
 package enum JPEGXL {
-  /// The effort of its encoder.
+  /// The effort of the encoder.
   package enum Effort: Int64 {
-    /// For who waits: a third of the time of `thorough`, for a tenth more bytes.
+    /// For clients that wait: a third of the time of `thorough`, a tenth more bytes.
     case quick = 3
     case thorough = 5
   }
 
-  /// Returns the distance from the source that a picture of a JPEG-like quality may have, in just noticeable
-  /// differences. As `JxlEncoderDistanceFromQuality` of libjxl 0.8 has it (lib/jxl/encode.cc), which 0.7 lacks; 100
-  /// is lossless.
+  /// Returns the distance from the source for a JPEG-like quality, in just noticeable differences; 100 is lossless. It
+  /// is the formula of `JxlEncoderDistanceFromQuality` in libjxl 0.8 (lib/jxl/encode.cc), which 0.7 lacks.
   static func distance(quality: Int) -> Float {
     let quality = Float(quality)
     if quality >= 100 { return 0 }

@@ -7,7 +7,7 @@ package struct JPEGXLHeader: Sendable {
   package let isPremultiplied: Bool
   /// Channels beside colours and alpha.
   package let extraChannels: Int
-  /// Whether the file has frames that are shown one after the other, of which libvips 8.14 returns the last.
+  /// Whether the file is an animation; libvips 8.14 returns only its last frame.
   package let isAnimated: Bool
 
   /// Bytes in which a header is looked for; metadata may come first.

@@ -9,7 +9,7 @@ extension JPEGXL {
     package let isWhole: Bool
   }
 
-  /// Decodes the first frame, or what there is of it; nil if that is nothing. What is missing is coarse or black.
+  /// Decodes the available part of the first frame; nil if there is none. Missing parts are coarse or black.
   package static func firstFrame(ofFileAt path: String) -> FirstFrame? {
     guard let bytes = ReadableFile(path: path)?.contents() else { return nil }
     return bytes.withUnsafeBytes { bytes in

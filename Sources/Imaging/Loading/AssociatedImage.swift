@@ -1,7 +1,7 @@
 import ZigguratCVips
 
-/// A picture that a slide holds beside itself, by the name that OpenSlide or the file has for it. Labels show whose tissue
-/// it is.
+/// A picture that a slide holds beside itself, by the name that OpenSlide or the file has for it. Labels show whose
+/// tissue it is.
 package enum AssociatedImage: String, CaseIterable, Codable, Sendable {
   case label, macro, thumbnail, overview, barcode
 }
@@ -13,14 +13,14 @@ extension Image {
     return AssociatedImage.allCases.filter { names.contains(Substring($0.rawValue)) }
   }
 
-  /// Opens what a slide holds beside itself, in memory.
+  /// Opens an associated image of a slide, in memory.
   package convenience init(_ associated: AssociatedImage, ofSlideAt path: String) throws(ImagingError) {
     Vips.start()
     let loader = "openslideload"
     guard Self.loader(ofPath: path) == loader else {
       throw ImagingError(opening: path, "is not a slide that OpenSlide reads")
     }
-    // Not by the loader's own option for one of them, by which libvips 8.14 reads what it has closed.
+    // Not by the loader's option for one image: libvips 8.14 then reads a file that it has closed.
     let slide = try Operation.run(
       loader, path,
       ["filename": .string(path), "attach-associated": .bool(true), "fail-on": .name("truncated")])

@@ -24,8 +24,8 @@ package final class ByteCursor {
     return done
   }
 
-  /// - Parameter whence: as `lseek` has it.
-  /// - Returns: the new place; −1 if there is none.
+  /// - Parameter whence: as for `lseek`.
+  /// - Returns: the new position; −1 if it is invalid.
   package func seek(_ offset: Int, _ whence: Int32) -> Int {
     let base: Int? =
       switch whence {

@@ -18,7 +18,7 @@ package struct DICOMFile: Sendable {
   /// The values that are black and white, in a clause.
   package private(set) var step: String
   private var window = dicom_window()
-  /// Bytes of a pixel as it is shown: 1 or 3.
+  /// Bytes of a shown pixel: 1 or 3.
   fileprivate let bands: Int
   private let path: String
   /// The frame, counted from 0.
@@ -28,7 +28,7 @@ package struct DICOMFile: Sendable {
   /// Bytes that a frame takes while it is rendered: its values as DCMTK keeps them, and as they are shown.
   package var memory: Int { 16 * width * height + (32 << 20) }
 
-  /// DCMTK's names of fields, which it needs for files that do not say of which type each of their fields is.
+  /// DCMTK's data dictionary, which it needs for files without the types of their fields.
   static let dictionary = "/usr/share/libdcmtk17"
 
   /// `nil` if the file is no DICOM, or a slide.
@@ -127,7 +127,8 @@ package struct DICOMFile: Sendable {
     Int(exactly: value).map(String.init) ?? String(value)
   }
 
-  /// Whether black and white are the least and the greatest value of all frames. The frames of a series are compared by eye.
+  /// Whether black and white are the least and the greatest value of all frames. The frames of a series are compared by
+  /// eye.
   private var isStretched: Bool {
     window.kind == Int32(DICOM_WINDOW_OF_FILE) && bands == 1 && frames > 1 && header.bits > 8
       && header.has_window == 0 && header.has_table == 0
@@ -170,8 +171,8 @@ package struct DICOMFile: Sendable {
 }
 
 extension Image {
-  /// The frame of a DICOM file, as a viewer shows it: 8-bit gray or sRGB. Nothing is decoded before the first pixel is asked
-  /// for.
+  /// The frame of a DICOM file, as a viewer shows it: 8-bit gray or sRGB. Nothing is decoded before the first pixel is
+  /// asked for.
   package convenience init(_ file: DICOMFile, path: String) throws(ImagingError) {
     let header = GeneratedHeader(
       width: file.width, height: file.height, bands: file.bands, sampleType: .byte,

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The pixels of a picture that a library decodes whole, when the first of them is asked for.
 final class DecodedOnce: PixelSupply {
-  // Sendable: nobody writes the pixels after the decoder has.
+  // Sendable: only the decoder writes the pixels, before they are shared.
   final class Pixels: @unchecked Sendable {
     let base: UnsafeMutablePointer<UInt8>
 

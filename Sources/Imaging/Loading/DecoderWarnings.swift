@@ -6,8 +6,8 @@ import ZigguratCVips
 package enum DecoderWarnings {
   /// Returns the damage that was noticed since the file was opened by this thread, and forgets it.
   ///
-  /// - Parameter loader: libvips' name of it; of other loaders than those of JPEG, GIF, JPEG 2000 and TIFF the warnings are
-  ///   about metadata.
+  /// - Parameter loader: libvips' name of it; of other loaders than those of JPEG, GIF, JPEG 2000 and TIFF the warnings
+  ///   are about metadata.
   package static func take(ofLoader loader: String?) -> SourceDamage? {
     let logged = VipsLog.takeAll()
     let buffer = vips_error_buffer_copy()
@@ -27,8 +27,8 @@ package enum DecoderWarnings {
     }
   }
 
-  /// Returns the damage that a message of libtiff reports about pixels that it decoded nevertheless; `nil` if the message
-  /// is about something else.
+  /// Returns the damage that a message of libtiff reports about pixels that it decoded nevertheless; `nil` if the
+  /// message is about something else.
   ///
   /// The decoders of CCITT fax, PackBits and JPEG return success after such a message; all others return an error
   /// (libtiff 4.5: `tif_fax3.c`, `tif_packbits.c`, `tif_jpeg.c`).

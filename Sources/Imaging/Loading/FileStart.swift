@@ -1,15 +1,15 @@
 import ZigguratFiles
 
-/// The first bytes of a source and the ending of its name: what decides on its loader.
+/// The first bytes of a source and its file name extension, which determine its loader.
 struct FileStart {
   /// At most 1024: libvips looks for SVG's root in the first 1000.
   let bytes: [UInt8]
-  /// After the name's last dot, in lower case; empty where there is none.
+  /// The text after the name's last dot, in lower case; empty if there is none.
   let ending: String
   /// Whether it is a TIFF that ends before its first directory does, which describes its picture.
   let isCutOffTIFF: Bool
-  /// Whether the root of an XML text is SVG's, where no first bytes say it: behind a long comment, in UTF-16, or under a
-  /// prefix.
+  /// Whether the root of an XML text is SVG's, where no first bytes say it: behind a long comment, in UTF-16, or under
+  /// a prefix.
   let isLateSVG: Bool
   private let isNamedNIfTI: Bool
 
@@ -41,8 +41,8 @@ struct FileStart {
     XMLProlog.mayBegin(start) && XMLProlog.root(of: file.bytes(atMost: longestProlog)) == "svg"
   }
 
-  /// Whether ImageMagick reads a Netpbm file that libvips does not: plain bitmaps whose digits stand without spaces, which
-  /// libvips takes for one number, and PAM.
+  /// Whether ImageMagick reads a Netpbm file that libvips does not: plain bitmaps whose digits stand without spaces,
+  /// which libvips takes for one number, and PAM.
   var isNetpbmOfMagick: Bool {
     (has("P1") || has("P7")) && bytes.count > 2 && " \t\r\n#".utf8.contains(bytes[2])
   }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file as it was at a time: another one after it was written to or replaced.
+/// The state of a file at a time. It differs after the file was written to or replaced.
 package struct FileVersion: Equatable, Sendable {
   private let path: String
   private let numbers: [Int]

@@ -42,9 +42,9 @@ package struct HEIFPicture: Sendable {
 
   /// Returns the damage of an AVIF file's coded data; nil if they are sound, or the file is another.
   ///
-  /// AV1 has no checksums, but the bits behind the last symbol of a tile have fixed values (AV1 specification, 8.2.4), and
-  /// hardly any damage leaves the decoder at the right bit there. dav1d, by which libheif decodes, does not look at them;
-  /// libaom does.
+  /// AV1 has no checksums, but the bits behind the last symbol of a tile have fixed values (AV1 specification, 8.2.4),
+  /// and hardly any damage leaves the decoder at the right bit there. dav1d, by which libheif decodes, does not look at
+  /// them; libaom does.
   package static func damage(ofFileAt path: String) -> SourceDamage? {
     guard holdsAV1(path), hasDecoder("aom"), let context = heif_context_alloc() else { return nil }
     defer { heif_context_free(context) }
@@ -64,7 +64,7 @@ package struct HEIFPicture: Sendable {
       return heif_decode_image(handle, &image, heif_colorspace_undefined, heif_chroma_undefined, options)
     }
     if let image { heif_image_release(image) }
-    // Other errors are about what libaom does not decode.
+    // Other errors are about features that libaom does not decode.
     guard error.code != heif_error_Ok, let message = error.message.map({ String(cString: $0) }),
       let reason = message.firstRange(of: "Corrupt frame")
     else { return nil }
@@ -87,8 +87,8 @@ package struct HEIFPicture: Sendable {
     return isThere
   }
 
-  /// Whether every coded picture of the file is monochrome, by its codec's configuration (AV1 in ISOBMFF, 2.3.3; ISO/IEC
-  /// 14496-15, 8.3.3.1.2). A file with colours has one that is not.
+  /// Whether every coded picture of the file is monochrome, by its codec's configuration (AV1 in ISOBMFF, 2.3.3;
+  /// ISO/IEC 14496-15, 8.3.3.1.2). A file with colours has one that is not.
   private static func isMonochrome(_ path: String) -> Bool {
     var answers: [Bool] = []
     eachBox(of: path) { name, content in
@@ -145,8 +145,8 @@ package struct HEIFPicture: Sendable {
     return names
   }
 
-  /// The frames of a sequence, the video of a motion photo (`mpvd`), and the item of a gain map (ISO 21496-1), which this
-  /// libheif does not know.
+  /// The frames of a sequence, the video of a motion photo (`mpvd`), and the item of a gain map (ISO 21496-1), which
+  /// this libheif does not know.
   private static func namesOfBoxes(_ path: String) -> [String] {
     var names: [String] = []
     eachBox(of: path) { name, content in
@@ -160,7 +160,7 @@ package struct HEIFPicture: Sendable {
     return names
   }
 
-  /// Calls `body` with the name of each box of the file itself, and with what reads its bytes, 1 MiB of them at most.
+  /// Calls `body` for each box at the top level of the file, with its name and a function that reads up to 1 MiB of it.
   private static func eachBox(of path: String, _ body: (_ name: String, _ content: () -> [UInt8]) -> Void) {
     guard let file = ReadableFile(path: path) else { return }
     var place = 0

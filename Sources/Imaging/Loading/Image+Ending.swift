@@ -1,9 +1,9 @@
 import ZigguratCVips
 
 extension Image {
-  /// Has all that is computed from this image fail soon after `isUnwanted`; to be called before anything is made of
-  /// it. libvips looks between the parts that it computes, a codec that takes the whole picture at once looks where
-  /// its library lets it.
+  /// Makes all computations from this image fail soon after `isUnwanted` returns true. Must be called before anything
+  /// is made from the image. libvips checks between the parts that it computes; a codec that decodes whole pictures
+  /// checks where its library allows it.
   package func end(when isUnwanted: @escaping @Sendable () -> Bool) {
     final class Question: Sendable {
       let ask: @Sendable () -> Bool

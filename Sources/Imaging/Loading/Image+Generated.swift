@@ -4,7 +4,7 @@ import ZigguratCVips
 package protocol PixelSupply: AnyObject, Sendable {
   /// Writes the pixels of an area, bands interleaved, to `base`, with `stride` bytes from row to row.
   ///
-  /// - Throws: what is wrong with the file, as a clause.
+  /// - Throws: the defect of the file, as a clause.
   func fill(
     _ base: UnsafeMutableRawPointer, stride: Int, x: Int, y: Int, width: Int, height: Int
   ) throws(ImagingError)
@@ -58,8 +58,8 @@ extension Image {
   /// Whether integers have fewer bits than their type, or floats stand for some.
   package var hasDeclaredBits: Bool { hasField(Self.declaredBitsField) }
 
-  /// Says that the values are integers of so many bits, negative if they have a sign; nil if their type says it. To an image
-  /// that nobody else has.
+  /// Declares the number of bits of integer values, negative if they are signed; nil if the type says it. The image
+  /// must not be shared.
   func declareBits(_ bits: Int?) {
     if let bits {
       vips_image_set_int(pointer, Self.declaredBitsField, Int32(bits))
@@ -127,12 +127,12 @@ extension Image {
     guard code == 0 else { throw ImagingError.take("open", subject) }
   }
 
-  /// Sets a header field of an image that nobody else has.
+  /// Sets a header field. The image must not be shared.
   package func setInt(_ name: String, _ number: Int) {
     vips_image_set_int(pointer, name, Int32(clamping: number))
   }
 
-  /// Sets the resolution of an image that nobody else has.
+  /// Sets the resolution. The image must not be shared.
   package func setPixelsPerMillimetre(x: Double, y: Double) {
     pointer.pointee.Xres = x
     pointer.pointee.Yres = y

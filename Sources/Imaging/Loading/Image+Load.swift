@@ -116,7 +116,7 @@ extension Image {
     self.init(owning: image, of: bands, subject: subject)
   }
 
-  /// Takes over the caller's reference to an image that nobody else has.
+  /// Takes over the caller's reference to an image that is not shared.
   private convenience init(
     owning image: UnsafeMutablePointer<VipsImage>, of bands: PixelBands, subject: String
   ) {
@@ -126,7 +126,8 @@ extension Image {
 }
 
 extension Image {
-  /// A PNG file in memory, read from top to bottom or, as libvips keeps what it has read, in any order.
+  /// Opens a PNG file in memory, read from top to bottom. libvips also supports any order, because it keeps rows that
+  /// it has read.
   package convenience init(pngBytes: [UInt8], subject: String) throws(ImagingError) {
     let image = try pngBytes.withUnsafeBufferPointer { (bytes) throws(ImagingError) in
       try Image(

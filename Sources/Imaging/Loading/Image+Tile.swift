@@ -1,12 +1,12 @@
 package import TileStorage
 
 extension Image {
-  /// Opens a tile by the decoder of its format and no other, whatever its bytes are. No memory is taken for pixels
-  /// before its header says what its place demands.
+  /// Opens a tile by the decoder of its format and no other, whatever its bytes are. Memory for pixels is allocated
+  /// only if its header has the required size.
   ///
   /// - Parameters:
-  ///   - width: that its place demands, pixels.
-  ///   - height: the same.
+  ///   - width: the required width in pixels.
+  ///   - height: the required height in pixels.
   package static func tile(
     _ bytes: UnsafeRawBufferPointer, _ format: TileFormat, width: Int, height: Int
   ) throws(TileError) -> Image {
@@ -33,7 +33,7 @@ extension Image {
     }
   }
 
-  /// The JPEG that a tile was made of and gives back byte for byte; nil where there is none.
+  /// Returns the JPEG from which a tile was made, byte for byte; nil if there is none.
   package static func jpeg(
     inTile bytes: UnsafeRawBufferPointer, _ format: TileFormat, width: Int, height: Int
   ) -> [UInt8]? {

@@ -1,12 +1,12 @@
 package import TileStorage
 
-/// The content of a file by its name: only a hint, for files that nobody named one by one.
+/// The content of a file by its name: only a hint, for files that the user did not name individually.
 package enum ImageFileName {
   private static let formats: [String: ImageFormat] = Dictionary(
     ImageFormat.allCases.flatMap { format in format.endings.map { ($0, format) } },
     uniquingKeysWith: { first, _ in first })
 
-  /// Formats that are converted before they can be read, as noun phrases with what to do.
+  /// Formats that must be converted first, as noun phrases with advice.
   private static let unread: [String: String] = {
     let microscopes = ["czi", "i2syntax", "isyntax", "lif", "nd2", "oib", "oif", "vsi", "zvi"]
     var unread = Dictionary(
@@ -32,7 +32,7 @@ package enum ImageFileName {
   /// Whether a folder's file of this name is an image.
   package static func isKnown(_ name: String) -> Bool { format(of: name) != nil }
 
-  /// Returns what a file is that is no image by its name, as a noun phrase.
+  /// Returns a description of a file that is not an image by its name, as a noun phrase.
   package static func reasonPassedOver(_ name: String) -> String {
     let ending = ending(of: name)
     if let phrase = unread[name.lowercased().hasSuffix(".nii.gz") ? "nii" : ending] { return phrase }
@@ -43,9 +43,9 @@ package enum ImageFileName {
       ? "a video, which is not read: \(UnreadContent.frame)" : "no image by its name"
   }
 
-  /// Returns what a folder is that is not searched, as a noun phrase; nil if it may hold images.
+  /// Returns a description of a folder that is not searched, as a noun phrase; nil if it may contain images.
   ///
-  /// - Parameter names: of all its files, hidden ones too.
+  /// - Parameter names: the names of all its files, including hidden ones.
   package static func reasonPassedOver(folderWith names: some Sequence<String>) -> String? {
     let marks: Set = [".zarray", ".zattrs", ".zgroup", "zarr.json"]
     guard names.contains(where: marks.contains) else { return nil }
@@ -53,15 +53,15 @@ package enum ImageFileName {
       + "'raw2ometiff FOLDER FILE.ome.tif' or 'bfconvert FOLDER FILE.ome.tif'"
   }
 
-  /// Returns what is said of the content of a file that no decoder takes, to be put behind a clause; empty if its name
-  /// says nothing.
+  /// Returns a description of a file without a decoder, to append to a clause; empty if its name does not identify the
+  /// format.
   static func hint(ending: String) -> String {
     if let phrase = unread[ending] { return ": by its name it is \(phrase)" }
     if ending == "img" { return ": by its name it is \(UnreadContent.analyze)" }
     return formats[ending].map { ", though its name says \($0.name)" } ?? ""
   }
 
-  /// Whether the name is that of a TIFF, of which OME-TIFF and ImageJ's stacks are kinds.
+  /// Whether the name is that of a TIFF, including OME-TIFF and ImageJ's stacks.
   package static func isTIFF(_ name: String) -> Bool { format(of: name) == .tiff }
 
   /// Whether it may be a camera's RAW file.

@@ -3,8 +3,8 @@ import ZigguratCVips
 
 /// The loaders of libvips that may be used in this process.
 ///
-/// Loaders that libvips does not hold to be proof against hostile files are blocked from its start. One of them is
-/// let in when a source of its kind is opened, and takes files of that kind alone; tiles never meet any.
+/// Loaders that libvips marks as untrusted are blocked from its start. One of them is enabled when a source of its
+/// format is opened, and then reads files of that format alone. Tiles never use such a loader.
 package enum ImageLoaders {
   private struct State {
     var isCommonOnly = false
@@ -16,15 +16,15 @@ package enum ImageLoaders {
   /// The loaders of formats that cameras, phones and browsers write.
   private static let common: Set = ["JpegFile", "PngFile", "TiffFile", "WebpFile", "NsgifFile", "HeifFile"]
 
-  /// Whether a class of libvips is that of a loader which is blocked from its start.
+  /// Whether a class of libvips is a loader that is blocked from the start.
   static func isUncommon(_ className: String) -> Bool {
     let suffix = className.dropFirst("VipsForeignLoad".count)
     return className.hasPrefix("VipsForeignLoad")
       && UntrustedLoader.allCases.contains { suffix.hasPrefix($0.rawValue) }
   }
 
-  /// For a process that builds what strangers send: of what is blocked, only JPEG XL and JPEG 2000 are let in from
-  /// now on. The others run far more code, or take a file for a program.
+  /// Restricts a process that builds untrusted files: of the blocked loaders, only JPEG XL and JPEG 2000 can be enabled
+  /// from now on. The others run far more code, or may interpret a file as a script.
   package static func forbidUncommon() {
     Vips.start()
     state.withLock { state in
@@ -34,18 +34,18 @@ package enum ImageLoaders {
     }
   }
 
-  /// To be called once, as libvips starts.
+  /// Blocks the untrusted loaders. Called once, when libvips starts.
   static func blockUntrusted() {
     vips_block_untrusted_set(1)
-    // Text that stands for numbers: no picture, and not on libvips' own list.
+    // Text that represents numbers: no pictures, and not marked as untrusted by libvips.
     for name in ["Matrix", "Csv", "Raw"] { block(name, true) }
   }
 
-  /// The loader for a source, by the name of its class (`VipsForeignLoadJpegFile`); nil where there is none, or it
+  /// Returns the class name of a source's loader (`VipsForeignLoadJpegFile`). Returns nil if there is no loader, or it
   /// may not be used.
   ///
-  /// The result is remembered for the last file, unless it was written since: to find it libvips opens the file once
-  /// for each of its loaders.
+  /// The result for the last file is cached until the file changes: to find it, libvips opens the file once for each of
+  /// its loaders.
   static func find(forSourceAt path: String) -> String? {
     let file = Version(path, isCommonOnly: state.withLock { $0.isCommonOnly })
     if let known = last.withLock({ $0 }), known.file == file { return known.loader }
@@ -54,12 +54,12 @@ package enum ImageLoaders {
     return loader
   }
 
-  /// One version of a file, for a process that may use these loaders.
+  /// A version of a file, with the loaders that the process may use.
   private struct Version: Equatable {
     let file: FileVersion
     let isCommonOnly: Bool
 
-    /// `nil` if there is none.
+    /// Returns `nil` if the file does not exist.
     init?(_ path: String, isCommonOnly: Bool) {
       guard let file = FileVersion(path) else { return nil }
       self.file = file
@@ -75,7 +75,7 @@ package enum ImageLoaders {
     let certain = start.certainLoader.flatMap { g_type_from_name($0) != 0 ? $0 : nil }
     if possible.isEmpty, let certain { return certain }
     let kinds = allow(possible)
-    // A TIFF is a slide if OpenSlide takes it for one, and no other loader need be asked.
+    // If OpenSlide accepts a TIFF, it is a slide, and no other loader is tried.
     if let certain, possible == [.openSlide] {
       let isSlide = !kinds.isEmpty && vips_foreign_is_a("openslideload", path) != 0
       return isSlide ? "VipsForeignLoadOpenslideFile" : certain
@@ -83,11 +83,11 @@ package enum ImageLoaders {
     if let found = vips_foreign_find_load(path) {
       let name = String(cString: found)
       let suffix = name.dropFirst("VipsForeignLoad".count)
-      // What was let in for other files is not for this one.
+      // Loaders that were enabled for other files do not apply to this one.
       let isIts = kinds.contains { suffix == $0.rawValue || suffix == "\($0.rawValue)File" }
       if isIts || common.contains(String(suffix)) { return name }
     }
-    // libvips reads more files than it finds a loader for by their first bytes.
+    // libvips reads more files than its loaders recognize by their first bytes.
     var further: [UntrustedLoader] = [.pdf]
     if start.isLateSVG { further.append(.svg) }
     if start.isNetpbmOfMagick { further.append(.magick) }
@@ -97,8 +97,9 @@ package enum ImageLoaders {
     return name
   }
 
-  /// Lets in the loaders of these kinds, as far as this process may use them.
-  /// - Returns: those that are let in.
+  /// Enables the loaders of these kinds, as far as this process may use them.
+  ///
+  /// - Returns: the enabled kinds.
   static func allow(_ kinds: Set<UntrustedLoader>) -> Set<UntrustedLoader> {
     guard !kinds.isEmpty else { return [] }
     return state.withLock { state in
@@ -109,7 +110,7 @@ package enum ImageLoaders {
     }
   }
 
-  /// Names that this libvips does not know have nothing to block.
+  /// Ignores names that this libvips does not know.
   private static func block(_ name: String, _ isBlocked: Bool) {
     vips_operation_block_set("VipsForeignLoad\(name)", isBlocked ? 1 : 0)
   }

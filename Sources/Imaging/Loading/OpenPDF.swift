@@ -3,10 +3,10 @@ import Synchronization
 import ZigguratCPDFContent
 import ZigguratCPoppler
 
-/// A PDF that stays open while its pages are read: to open it, and to find a page, takes time in proportion to the number
-/// of its pages.
+/// A PDF that stays open while its pages are read: opening it and finding a page take time in proportion to its number
+/// of pages.
 ///
-/// It is opened twice: poppler's interface of GLib draws, the one in C++ records what a page consists of.
+/// It is opened twice: poppler's GLib interface draws, the C++ interface records the content of a page.
 final class OpenPDF: Sendable {
   private struct Handles: ~Copyable, @unchecked Sendable {
     // Sendable: poppler's objects may be used by one thread at a time, which the mutex sees to.
@@ -53,7 +53,7 @@ final class OpenPDF: Sendable {
   /// Closes the file that was opened last, once it is no longer in use.
   static func closeLast() { last.withLock { $0 = nil } }
 
-  /// Calls `use` with poppler's document, to be used by nobody else meanwhile; nil if it cannot be opened.
+  /// Calls `use` with poppler's document, with exclusive access; nil if it cannot be opened.
   func withDocument<Result>(_ use: (OpaquePointer) -> Result?) -> Result? {
     let given = passwordOfGLib()
     var result: Result?
@@ -71,8 +71,8 @@ final class OpenPDF: Sendable {
     return result
   }
 
-  /// Returns the password as poppler's interface of GLib wants it, which takes ISO 8859-1 for granted: of a password in UTF-8
-  /// a character for each byte.
+  /// Returns the password as poppler's interface of GLib wants it, which takes ISO 8859-1 for granted: of a password in
+  /// UTF-8 a character for each byte.
   private func passwordOfGLib() -> String? {
     guard let password, withContent({ pdf_has_utf8_password($0) != 0 }) else { return password }
     return String(String.UnicodeScalarView(password.utf8.map { Unicode.Scalar($0) }))
@@ -102,7 +102,7 @@ final class OpenPDF: Sendable {
   static func takeFlaws() -> Flaws {
     let flaws = Flaws(
       file: flaw(PDF_FLAW_OF_FILE), page: flaw(PDF_FLAW_OF_PAGE), beside: flaw(PDF_FLAW_BESIDE_PAGES))
-    // poppler repairs what it keeps open: each page of a damaged file is read from the file as it is.
+    // poppler repairs an open document in memory. Each page of a damaged file is read from the original file.
     if flaws.file != nil || flaws.page != nil || flaws.beside != nil { closeLast() }
     return flaws
   }

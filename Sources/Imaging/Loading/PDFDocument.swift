@@ -24,7 +24,7 @@ package struct PDFDocument {
   /// In the order of the document.
   package private(set) var outline: [Entry] = []
 
-  /// Characters of a line, entries of an outline and how deep they lie: what is more is left out.
+  /// Maximum characters of a line, entries of an outline, and levels of nesting; more are left out.
   private static let (longest, mostEntries, deepest) = (500, 2000, 8)
   /// Characters of a text, and bytes of the XMP.
   private static let (longestText, mostXMP) = (20_000, 4 << 20)
@@ -56,7 +56,7 @@ package struct PDFDocument {
 
   private init() {}
 
-  /// Has the C library load what reads the texts of PDFs in UTF-16, which a sandboxed process cannot load.
+  /// Makes the C library load its converter of UTF-16, for the texts of PDFs. A sandboxed process cannot load it.
   static func preload() {
     // Never closed: the last one that is unloads it.
     for coding in ["UTF-16BE", "UTF-16LE"] { _ = iconv_open("UTF-8", coding) }
@@ -133,7 +133,8 @@ package struct PDFDocument {
     return end.firstRange(of: Array("%%EOF".utf8)) == nil
   }
 
-  /// Returns the flaws that poppler has met in the file since they were last forgotten or returned; nil if there are none.
+  /// Returns the defects that poppler has found in the file since they were last cleared or returned; nil if there are
+  /// none.
   package static func damage(ofFileAt path: String) -> SourceDamage? {
     let flaws = OpenPDF.takeFlaws()
     if let flaw = flaws.page ?? flaws.file ?? flaws.beside, isCutOff(path) {
@@ -153,7 +154,7 @@ package struct PDFDocument {
   /// Closes the file that stayed open for its further pages.
   package static func closeLast() { OpenPDF.closeLast() }
 
-  /// Forgets the flaws of what was read before.
+  /// Clears the defects of earlier reads.
   package static func forgetDamage() { _ = OpenPDF.takeFlaws() }
 
   /// Returns the result of `use` with the document; nil if the file is no PDF that can be read.

@@ -4,7 +4,7 @@ import ZigguratCPoppler
 
 /// The content of a PDF page, as far as its resolution depends on it.
 package struct PDFPage {
-  /// The page as pixels.
+  /// The resolution at which a page becomes pixels.
   package enum Resolution: Hashable, Sendable {
     /// The page is one picture, with these pixels.
     case exact(PDFPicture)
@@ -16,16 +16,16 @@ package struct PDFPage {
 
   /// The resolution for vector content, in pixels per inch.
   package static let usualResolution = 300.0
-  /// The part of a page that pictures cover at least if the page is a scan, perhaps with margins.
+  /// The minimum part of a page that pictures cover if the page is a scan, perhaps with margins.
   private static let covering = 0.8
-  /// The part of a page that pictures of equal resolution cover at least if that resolution counts.
+  /// The minimum part of a page that pictures of equal resolution cover for that resolution to count.
   private static let counting = 0.02
-  /// The greatest resolution, in pixels per inch, that a picture on a part of a page asks for: of a scan, and of
-  /// another page. A photograph of 24 megapixels may be as small as a stamp.
+  /// The maximum resolution in pixels per inch for a picture on a scan, and on any other page. A photograph of 24
+  /// megapixels may be placed very small.
   private static let (greatestOfScan, greatestOfPage) = (1200.0, 600.0)
 
-  /// The most pixels of a side of a picture that poppler draws by cairo. It leaves the place of a larger one empty, at any
-  /// resolution, and reports nothing.
+  /// The maximum side in pixels of a picture that poppler draws by cairo. It leaves the area of a larger one blank, at
+  /// any resolution, and reports nothing.
   package static let longestSide = 32_766
 
   /// Points per unit of the page's coordinates.
@@ -34,11 +34,11 @@ package struct PDFPage {
   /// The size in pixels of a picture that is too large to be drawn; nil if there is none.
   package let undrawn: (columns: Int, rows: Int)?
 
-  /// Reads a page, or fails if the file is not a readable PDF.
+  /// Reads a page. Returns nil if the file is not a readable PDF.
   ///
   /// - Parameters:
-  ///   - path: of the file.
-  ///   - page: counted from 0.
+  ///   - path: the path of the file.
+  ///   - page: the page, counted from 0.
   package init?(path: String, page: Int) {
     var content = pdf_content()
     var result: Int32 = -1
@@ -71,13 +71,13 @@ package struct PDFPage {
     return finest > least && (isScan || !hasVectors) ? .finest(finest) : .usual
   }
 
-  /// Pixels for each 72nd of the finest images that count; 0 if none does.
+  /// Returns the pixels for each 72nd of the finest images that count; 0 if none does.
   private static func finest(
     of images: [PlacedImage], _ box: (width: Double, height: Double), atMost most: Double
   ) -> Double {
     var rest = images.sorted { $0.resolution > $1.resolution }[...]
     while let first = rest.first {
-      // Of an image without an area it is 0.
+      // The resolution of an image without an area is 0.
       let equal = rest.prefix { $0.resolution >= first.resolution * 0.98 }
       let part = PageCoverage(of: equal, box).part
       if part >= covering { return first.resolution }
@@ -87,12 +87,12 @@ package struct PDFPage {
     return 0
   }
 
-  /// Returns the document's label of a page, as roman numerals of a preface: one line of at most 100 characters. Nil
-  /// if that is its number, or the file is no PDF.
+  /// Returns the document's label of a page, for example a roman numeral in a preface: one line of at most 100
+  /// characters. Returns nil if the label is the page's number, or the file is not a PDF.
   ///
   /// - Parameters:
-  ///   - path: of the file.
-  ///   - number: of the page, counted from 0.
+  ///   - path: the path of the file.
+  ///   - number: the page, counted from 0.
   package static func label(path: String, page number: Int) -> String? {
     with(path, page: number) { page -> String? in
       guard let label = poppler_page_get_label(page) else { return nil }
@@ -115,11 +115,11 @@ package struct PDFPage {
 
 /// An image and its place on a page, whose y points down.
 struct PlacedImage {
-  /// Pixels of the image or its mask, whichever has more.
+  /// The pixels of the image or of its mask, whichever has more.
   let columns, rows: Double
-  /// From the image's unit square to the page (ISO 32000-1, section 8.3.4).
+  /// The transformation from the image's unit square to the page (ISO 32000-1, section 8.3.4).
   let matrix: (a: Double, b: Double, c: Double, d: Double, e: Double, f: Double)
-  /// The part that clipping leaves.
+  /// The part that remains after clipping.
   let left, top, right, bottom: Double
 
   init(_ image: pdf_image) {
@@ -133,11 +133,11 @@ struct PlacedImage {
     self.matrix = (matrix.0, matrix.1, matrix.2, matrix.3, matrix.4, matrix.5)
   }
 
-  /// Lengths on the page of the image's own sides.
+  /// The lengths of the image's sides on the page.
   var across: Double { hypot(matrix.a, matrix.b) }
   var down: Double { hypot(matrix.c, matrix.d) }
 
-  /// Pixels for each 72 units of the page, along the side that has more.
+  /// Pixels for each 72 units of the page, along the denser side.
   var resolution: Double {
     let finest = 72 * max(columns / across, rows / down)
     return finest.isFinite ? finest : 0
@@ -151,18 +151,18 @@ struct PlacedImage {
   }
 }
 
-/// The part of a page that images cover, counted in a grid of points.
+/// The part of a page that images cover, sampled at a grid of points.
 private struct PageCoverage {
   private static let side = 64
   private var covered = [Bool](repeating: false, count: side * side)
 
-  /// 0 to 1.
+  /// The covered part, 0 to 1.
   var part: Double { Double(covered.count { $0 }) / Double(covered.count) }
 
   init(of images: ArraySlice<PlacedImage>, _ box: (width: Double, height: Double)) {
     let (stepX, stepY) = (box.width / Double(Self.side), box.height / Double(Self.side))
     guard stepX > 0, stepY > 0 else { return }
-    /// The points between two places, half a step from the edges.
+    /// Returns the points between two positions, half a step from the edges.
     func points(_ from: Double, _ to: Double, _ step: Double) -> Range<Int> {
       let first = max(0, (from / step - 0.5).rounded(.up))
       let end = min(Double(Self.side), (to / step + 0.5).rounded(.down))

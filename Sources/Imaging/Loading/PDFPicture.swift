@@ -26,7 +26,7 @@ package struct PDFPicture: Hashable, Sendable {
     let (columns, rows) = isUpright ? (image.columns, image.rows) : (image.rows, image.columns)
     let edges = [
       left, top, left + across - box.width, top + down - box.height,
-      // Nothing is cut off but what lies beyond the page.
+      // Only parts outside of the page are cut off.
       image.left - max(left, 0), image.top - max(top, 0),
       image.right - min(left + across, box.width), image.bottom - min(top + down, box.height),
     ]
@@ -103,7 +103,8 @@ private final class PDFPainter: PixelSupply {
     case scale(Double)
   }
 
-  /// The parts that are drawn at once, in pixels, and how many are kept: for each the page's pictures are decoded again.
+  /// The parts that are drawn at once, in pixels, and how many are kept: for each the page's pictures are decoded
+  /// again.
   struct Parts {
     let width, height, count: Int
     let style: VipsDemandStyle

@@ -16,7 +16,7 @@ package struct RawPhoto: Sendable {
   package let hasMatrix: Bool
   /// Whether the file has the white balance that the camera chose: otherwise its mean is taken for gray.
   package let hasWhiteBalance: Bool
-  /// Exposures in the file, of which the first is developed.
+  /// The number of exposures in the file; the first is developed.
   package let frames: Int
   /// EXIF orientation of the preview, 1…8.
   package let orientation: Int
@@ -59,14 +59,14 @@ package struct RawPhoto: Sendable {
       throw ImagingError(opening: path, "is a RAW photograph that \(reason)")
     }
     let pixels = DecodedOnce.Pixels(base)
-    // Tiles were planned for what the header promised.
+    // Tiles were planned for the size in the header.
     guard (Int(width), Int(height), Int(bands)) == (self.width, self.height, self.bands) else {
       throw ImagingError(opening: path, "is a RAW photograph whose sizes contradict each other")
     }
     return pixels
   }
 
-  /// Returns the JPEG that the camera put into the file for looking at it; nil if there is none.
+  /// Returns the camera's embedded JPEG preview; nil if there is none.
   package func preview() -> [UInt8]? {
     var (bytes, count): (UnsafeMutablePointer<UInt8>?, Int) = (nil, 0)
     guard raw_photo_preview(path, &bytes, &count) == 0, let bytes else { return nil }
@@ -76,8 +76,8 @@ package struct RawPhoto: Sendable {
 }
 
 extension Image {
-  /// The developed picture of a RAW file: the camera's white balance, upright, 8-bit sRGB or gray. Nothing is decoded before
-  /// the first pixel is asked for.
+  /// The developed picture of a RAW file: the camera's white balance, upright, 8-bit sRGB or gray. Nothing is decoded
+  /// before the first pixel is asked for.
   package convenience init(developing photo: RawPhoto, path: String) throws(ImagingError) {
     let header = GeneratedHeader(
       width: photo.width, height: photo.height, bands: photo.bands, sampleType: .byte,

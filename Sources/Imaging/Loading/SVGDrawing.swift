@@ -3,10 +3,10 @@ import Synchronization
 import ZigguratCPoppler
 import ZigguratCRSVG
 
-/// An SVG picture, drawn by librsvg with 96 pixels to the inch.
+/// An SVG picture, drawn by librsvg with 96 pixels per inch.
 ///
-/// libvips 8.14 draws with 72 whatever its option `dpi` says, which only enlarges the result: lengths in inches, millimetres
-/// and points would be three quarters of what browsers make of them, beside pixels of full size.
+/// libvips 8.14 draws with 72; its option `dpi` only enlarges the result. Lengths in inches, millimetres and points
+/// would be three quarters of those in browsers, relative to lengths in pixels.
 final class SVGDrawing: PixelSupply {
   private struct Handle: ~Copyable, @unchecked Sendable {
     // Sendable: librsvg's handle may be used by one thread at a time, which the mutex sees to.
@@ -17,7 +17,7 @@ final class SVGDrawing: PixelSupply {
 
   /// Pixels of CSS to the inch (CSS Values and Units 3, section 6.2).
   private static let resolution = 96.0
-  /// Pixels of a side of what is drawn at once: the drawing is gone through from its first element each time.
+  /// The side in pixels of a part that is drawn at once. Each part processes the drawing from its first element.
   private static let drawnSide = 2000
 
   private let path: String
@@ -44,9 +44,9 @@ final class SVGDrawing: PixelSupply {
     self.handle = Mutex(handle)
   }
 
-  /// Returns the size that the root element states; nil if it states none. What it leaves out follows from the other side
-  /// and the proportions of `viewBox`, or is the size of `viewBox`: browsers have no size of its own for such a drawing,
-  /// and fall back on 300 × 150 pixels.
+  /// Returns the size in the root element; nil if it has none. A missing side follows from the other side and the
+  /// proportions of `viewBox`, or is the size of `viewBox`. Browsers have no size for such a drawing, and use 300 × 150
+  /// pixels.
   private static func size(of handle: UnsafeMutablePointer<RsvgHandle>) -> (width: Double, height: Double)? {
     var (width, height) = (0.0, 0.0)
     if rsvg_handle_get_intrinsic_size_in_pixels(handle, &width, &height) != 0 {
@@ -85,7 +85,7 @@ final class SVGDrawing: PixelSupply {
       width: width, height: height, bands: 4, sampleType: .byte, interpretation: "srgb")
     let drawn = try Image(header, fields: nil, subject: path, from: self)
     drawn.setString("vips-loader", "svgload")
-    // Two rows of parts: what asks for pixels may be in two of them.
+    // Two rows of parts: a request for pixels may overlap two of them.
     return try Operation.run(
       "tilecache", path,
       [
@@ -121,8 +121,8 @@ final class SVGDrawing: PixelSupply {
     }
   }
 
-  /// Turns cairo's pixels, numbers of alpha, red, green and blue from the highest byte down with colours that are multiplied
-  /// by alpha, into red, green, blue and alpha as libvips has them.
+  /// Turns cairo's pixels, numbers of alpha, red, green and blue from the highest byte down with colours that are
+  /// multiplied by alpha, into red, green, blue and alpha as libvips has them.
   private static func unpack(_ pixels: UnsafeMutablePointer<UInt32>, count: Int) {
     for at in 0..<count {
       let pixel = pixels[at]

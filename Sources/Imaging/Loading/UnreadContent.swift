@@ -1,4 +1,4 @@
-/// A format that files are known by and that is not read, with what their owner can do instead.
+/// A recognized format that is not supported, with advice for its owner.
 struct UnreadContent {
   /// As a noun phrase with its article.
   let name: String
@@ -14,7 +14,7 @@ struct UnreadContent {
   /// ImageMagick's, to colours that are not logarithmic.
   static let scanConversion =
     "convert it to sRGB, for example with 'convert FILE -colorspace sRGB FILE.png'"
-  /// The volumes of brain scanners, of which libvips reads Analyze with the byte order of Sun's machines.
+  /// Volumes of brain scanners. libvips reads Analyze only in big-endian byte order.
   static let analyze = "an Analyze or NIfTI volume, of which only big-endian Analyze is read: \(conversion)"
 
   private init(_ name: String, _ advice: String) {

@@ -1,15 +1,15 @@
 package import ZigguratFiles
 package import ZigguratSandbox
 
-/// The needs of decoding a source besides the usual decoders, by its first bytes and its name: those of the loaders
-/// that are let in for it.
+/// The needs of decoding a source besides the usual decoders, by its first bytes and its name. They are those of the
+/// loaders that are enabled for it.
 package struct DecodingNeeds: Sendable {
-  /// ImageMagick loads its decoders when they are first asked for, which a sandboxed process cannot.
+  /// A preload for ImageMagick, which loads its decoders on first use. A sandboxed process cannot do that.
   package let preload: ProcessLauncher.Preload?
-  /// SVG and PDF write with the system's fonts.
+  /// Whether the decoder draws text with the system's fonts, as for SVG and PDF.
   package let drawsText: Bool
   package let isPDF: Bool
-  /// Folders and files that a decoder reads besides the source.
+  /// Directories and files that a decoder reads besides the source.
   package let tables: [String]
 
   /// - Parameter path: a path that ends with the file's name.
@@ -23,7 +23,7 @@ package struct DecodingNeeds: Sendable {
   }
 }
 
-/// Kinds of files whose decoders libvips does not trust with hostile bytes; each by the name of its loader.
+/// Formats with a libvips loader that is marked as untrusted, by the name of the loader.
 enum UntrustedLoader: String, CaseIterable {
   case jpegXL = "Jxl"
   case jpeg2000 = "Jp2k"
@@ -40,7 +40,7 @@ enum UntrustedLoader: String, CaseIterable {
   /// A format that only ImageMagick reads.
   case magick = "Magick"
 
-  /// Whether strangers send such pictures in good faith.
+  /// Whether untrusted files of this format are accepted, because ordinary users upload them.
   var isPicture: Bool { self == .jpegXL || self == .jpeg2000 }
 
   func mayBe(_ file: FileStart) -> Bool {
@@ -49,7 +49,7 @@ enum UntrustedLoader: String, CaseIterable {
     case .jpeg2000: file.has([0xff, 0x4f, 0xff, 0x51]) || file.has("jP  ", at: 4)
     case .svg: file.has([0x1f, 0x8b]) || Self.holdsSVG(file.bytes) || file.isLateSVG
     case .pdf: file.holdsPDF
-    // They are TIFFs, JPEGs and texts by their first bytes.
+    // By their first bytes, slides are TIFFs, JPEGs and texts.
     case .openSlide: ImageFileName.isNamedAsSlide(ending: file.ending) || file.isDICOM
     case .fits: file.has("SIMPLE")
     case .analyze: ["img", "hdr"].contains(file.ending)
@@ -64,15 +64,16 @@ enum UntrustedLoader: String, CaseIterable {
 
   private static func holdsSVG(_ bytes: [UInt8]) -> Bool {
     let root = Array("<svg".utf8)
-    // Nearly all bytes of nearly all files are passed over: this is asked of each.
+    // The search skips nearly all bytes of nearly all files; it runs for each file.
     for at in bytes.indices.dropLast(3) where bytes[at] == root[0] {
       if zip(bytes[at...], root).allSatisfy({ $0 | 0x20 == $1 | 0x20 }) { return true }
     }
     return false
   }
 
-  /// BMP, ICO, CUR, PSD, PCX, SGI, DPX, Sun raster, XCF, DDS and Targa. ImageMagick goes by the first
-  /// bytes, too, and knows languages that read files and addresses: none of these can be taken for one.
+  /// Whether the file is a BMP, ICO, CUR, PSD, PCX, SGI, DPX, Sun raster, XCF, DDS or Targa. ImageMagick detects
+  /// formats by the first bytes, too, and has formats that read files and URLs. None of these can be confused with
+  /// those.
   private static func isMagick(_ file: FileStart) -> Bool {
     let starts: [[UInt8]] = [
       Array("BM".utf8), [0, 0, 1, 0], [0, 0, 2, 0], Array("8BPS".utf8), [0x0a, 5, 1], [0x01, 0xda],
@@ -80,7 +81,7 @@ enum UntrustedLoader: String, CaseIterable {
       Array("gimp xcf".utf8), Array("DDS ".utf8),
     ]
     if starts.contains(where: file.has) { return true }
-    // Targa has no signature, but a header that no text begins with: colour map or none, and the kind of picture.
+    // Targa has no signature. Its header has a colour map flag and the image type, which no text begins with.
     guard file.ending == "tga", file.bytes.count > 18 else { return false }
     return file.bytes[1] < 2 && [1, 2, 3, 9, 10, 11].contains(file.bytes[2])
   }

@@ -75,7 +75,7 @@ package enum BookFile {
     return clauses
   }
 
-  /// - Parameter description: nil where there is none any more.
+  /// - Parameter description: the description; nil removes it.
   static func keep(
     _ description: BookDescription?, of book: ImageID, in store: any ArchiveStore
   ) throws(BuildError) {

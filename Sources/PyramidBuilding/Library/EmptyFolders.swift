@@ -6,8 +6,8 @@ import ZigguratMetadata
 
 /// Folders of a library from which the last image went.
 package enum EmptyFolders {
-  /// Removes those in which nothing is left but the description of the book that they were. One that a person wrote or edited goes
-  /// along with a book that was renamed, or stays.
+  /// Removes those in which nothing is left but the description of the book that they were. One that a person wrote or
+  /// edited goes along with a book that was renamed, or stays.
   /// - Parameter ids: of images that have gone, to the trash or under other ids.
   package static func remove(after ids: Set<ImageID>, in store: any ArchiveStore) {
     guard let library = (store as? FolderStore)?.library else { return }
@@ -27,12 +27,12 @@ package enum EmptyFolders {
         : moveDescription(of: folder, in: library, store)
       guard isGone else { return false }
     }
-    // What is not empty, or a link, stays.
+    // A folder that is not empty, or a link, stays.
     return rmdir(path) == 0
   }
 
-  /// Throws if an image is the last one of a book that a person has described: a private space keeps no descriptions, and
-  /// the file would stay in the library for everybody to read.
+  /// Throws an error if an image is the last page of a book that a person has described. A private space keeps no
+  /// descriptions, and the file would stay publicly readable in the library.
   package static func requireSealable(_ id: ImageID, in library: String) throws(StorageError) {
     let store = FolderStore(library: library)
     var next = id.folder
@@ -49,7 +49,7 @@ package enum EmptyFolders {
     }
   }
 
-  /// Removes what a build wrote of books whose last page was moved to a private space.
+  /// Removes the built descriptions of books whose last page was moved to a private space.
   package static func removeAfterSealing(_ id: ImageID, in library: String) throws(StorageError) {
     let store = FolderStore(library: library)
     var next = id.folder
@@ -60,7 +60,7 @@ package enum EmptyFolders {
     remove(after: [id], in: store)
   }
 
-  /// Returns whether a build wrote the description of a book and nobody has edited it since.
+  /// Whether a build wrote the description of a book, without later edits.
   private static func isUntouched(_ book: ImageID, _ store: any ArchiveStore) -> Bool {
     store.bookFile(of: book).flatMap { try? BookDescription(json: $0) }?.isUntouched == true
   }

@@ -19,7 +19,8 @@ package import ZigguratFiles
 /// The pages of a book and its description have one owner.
 ///
 /// If the owner of an image is unknown because the catalog was deleted, a source of the same file name replaces it only
-/// if at least half of the images that its root shares with the library (judged by a sample) have their sources' content.
+/// if at least half of the images that its root shares with the library (judged by a sample) have their sources'
+/// content.
 package final class ImageOwnership: Sendable {
   private struct State {
     /// Owners by image, as `SourceRoot.text`; nil if the image has none.
@@ -29,7 +30,7 @@ package final class ImageOwnership: Sendable {
     var places: [String: SourcePlace?] = [:]
     /// Former roots whose pictures are found by other roots now.
     var renamed: Set<String> = []
-    /// Images of which the library had no archive.
+    /// Images without an archive in the library.
     var new: Set<ImageID> = []
     /// Reasons why roots may not build books; nil if they may.
     var books: [BookClaim: String?] = [:]
@@ -69,8 +70,8 @@ package final class ImageOwnership: Sendable {
   private static let fewSources = 500
 
   /// - Parameters:
-  ///   - sources: of this run.
-  ///   - all: all sources of the same roots, of which this run may build a part.
+  ///   - sources: the sources of this run.
+  ///   - all: all sources of the same roots; this run may build a part of them.
   ///   - takesAll: whether sources of this run replace images of other sources.
   ///   - digest: returns the digest of a source's content; nil if it cannot be read.
   package init(
@@ -95,9 +96,10 @@ package final class ImageOwnership: Sendable {
   }
 
   /// Returns the reason why the image may not be built from the source; nil if it may.
+  ///
   /// - Parameters:
-  ///   - book: the book of which the image is a page.
-  ///   - digest: of the source's content.
+  ///   - book: the book that contains the image as a page.
+  ///   - digest: the digest of the source's content.
   func refusal(
     of source: SourceScan.Source, pageOf book: ImageID?, digest: String
   ) throws(StorageError) -> String? {
@@ -115,7 +117,8 @@ package final class ImageOwnership: Sendable {
 
   /// Returns the path of the source that owns a refused image, if that source does not exist but its disk may not be
   /// mounted; nil otherwise.
-  /// - Parameter book: the book of which the image is a page.
+  ///
+  /// - Parameter book: the book that contains the image as a page.
   func absentOwner(of id: ImageID, pageOf book: ImageID?) -> String? {
     state.withLock { state in state.absent[id] ?? book.flatMap { state.absent[$0] } }
   }
@@ -209,7 +212,8 @@ package final class ImageOwnership: Sendable {
     }
   }
 
-  /// Returns the books that roots of this run own now, each once. The pages of a book that one owns may all have failed.
+  /// Returns the books that roots of this run own now, each once. The pages of a book that one owns may all have
+  /// failed.
   package func takeClaimedBooks() -> [ImageID: SourceRoot] {
     state.withLock { state in
       let claims = state.claimedBooks.filter { book, root in
@@ -362,7 +366,8 @@ package final class ImageOwnership: Sendable {
     }
   }
 
-  /// Whether the root probably built images whose owner is unknown: at least half of a sample have its sources' content.
+  /// Whether the root probably built images whose owner is unknown: at least half of a sample have its sources'
+  /// content.
   private func hasBuilt(_ root: SourceRoot) -> Bool {
     if let known = state.withLock({ $0.builders[root] }) { return known }
     let (same, all) = compareSample(

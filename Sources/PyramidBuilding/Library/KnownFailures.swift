@@ -35,7 +35,8 @@ package final class KnownFailures: Sendable {
     self.state = Mutex(state)
   }
 
-  /// Identifies what may decide whether a source can be built: the program, libvips, options and limits.
+  /// Returns a key of everything that may affect whether a source can be built: the program, libvips, options and
+  /// limits.
   package static func builder(_ builder: LibraryBuilder, memoryLimit: Int) -> String {
     var status = stat()
     _ = stat("/proc/self/exe", &status)
@@ -100,7 +101,7 @@ package final class KnownFailures: Sendable {
       }
       return
     }
-    // What another file is to blame for, as a sidecar, may change without the source.
+    // An error in another file, such as a sidecar, may disappear without a change of the source.
     guard !error.isTemporary, !error.mayBeOfMachine, error.kind != .cancelled, error.knownSince == nil,
       error.source == image.path || error.source == key.path
     else { return }

@@ -7,7 +7,7 @@ package struct LegacyPageIDs {
   /// Sorted.
   package let ids: [ImageID]
 
-  /// - Parameter met: what the builds of the sources met: a page whose build failed replaces none.
+  /// - Parameter met: the images that the builds have seen: a page whose build failed replaces none.
   package init(of scan: SourceScan, keeping met: SeenImages, in store: any ArchiveStore) {
     let there = Set(scan.sources.map(\.id))
     var names: [ImageID: [String: ImageID]] = [:]

@@ -2,10 +2,10 @@ import ZigguratFiles
 import ZigguratImaging
 
 extension LibraryBuilder {
-  /// Builds what a slide holds beside its picture, where that was asked for and its picture is there.
+  /// Builds the associated images of a slide, if they are requested and the slide has an archive.
   ///
   /// - Parameters:
-  ///   - outcome: of the slide's picture.
+  ///   - outcome: the outcome of the slide.
   ///   - taken: the ids of all sources.
   func buildAssociates(
     of work: PictureJob, _ outcome: Outcome, besides taken: Set<ImageID>,

@@ -16,7 +16,7 @@ extension LibraryBuilder {
     return try store.move(former, to: source.id, pageName: name) ? former : nil
   }
 
-  /// The archive that was `former`'s says what one says that was built under the new name.
+  /// Updates the archive of `former`, so that it has the metadata of one built under the new name.
   func settled(
     _ source: SourceScan.Source, _ work: PictureJob, _ record: BuildRecord, _ former: ImageID
   ) -> Outcome {

@@ -19,8 +19,8 @@ extension LibraryBuilder {
     case wouldMove(from: ImageID)
     /// A dry run's word for an image that is new or has changed, with the damage that is known without decoding it.
     case wouldBuild(SourceDamage?)
-    /// The source's file has no such page any more, or it is one that is left out, as a slide's label: its archive is in
-    /// the trash.
+    /// The source's file has no such page any more, or it is one that is left out, as a slide's label: its archive is
+    /// in the trash.
     case withdrawn
     /// A dry run's word for that.
     case wouldWithdraw
@@ -48,7 +48,8 @@ extension LibraryBuilder.Outcome {
     }
   }
 
-  /// Whether an image with this status in a report is in the library. `kept` and `reworded` are the names of earlier versions.
+  /// Whether an image with this status in a report is in the library. `kept` and `reworded` are the names of earlier
+  /// versions.
   package static func isInLibrary(_ status: String) -> Bool {
     ["built", "unchanged", "outdated", "kept", "metadata-updated", "reworded", "moved"].contains(status)
   }

@@ -2,12 +2,12 @@ import TileStorage
 import ZigguratFiles
 
 extension LibraryBuilder {
-  /// Moves archives of earlier builds into the trash that show what the source's file has as no page any more, above all
-  /// the label of a slide, whether or not the build prunes.
+  /// Moves archives of earlier builds to the trash if their pictures are no longer pages of the source, in particular a
+  /// slide's label. Does so whether or not the build prunes.
   ///
   /// - Parameters:
-  ///   - pages: how many the source has; 0 for a single picture.
-  ///   - outcome: of a single picture.
+  ///   - pages: the number of pages of the source; 0 for a single picture.
+  ///   - outcome: the outcome of a single picture.
   func withdraw(
     of work: PictureJob, pages: Int, _ outcome: Outcome?, report: (SourceScan.Source, Outcome) -> Void
   ) {
@@ -28,7 +28,7 @@ extension LibraryBuilder {
       else { continue }
       let isPublished =
         !isAlone && record.sourceDigest == work.digest && contents.published(by: record) != nil
-      // If the picture could not be built, or pages may be lost, the old one stays, unless nobody was to see it.
+      // If the picture could not be built, or pages may be missing, the old one stays, unless it is private.
       let isOld =
         !hasFailed && contents.damage == nil && (pages > 0 ? page == 0 || page > pages : page > 0)
       guard isPublished || isOld else { continue }

@@ -7,42 +7,43 @@ import ZigguratSandbox
 package struct LibraryBuilder: Sendable {
   package let store: any ArchiveStore
   package var options: BuildOptions
-  /// Tile size, format, fidelity, quality and `failOn` are not the program's, which its sandboxed processes began with.
+  /// Whether tile size, format, fidelity, quality or `failOn` differ from the program's, with which its sandboxed
+  /// processes started.
   package var hasOwnOptions = false
-  /// Threads in all.
+  /// The total number of threads.
   package var jobs: Int
-  /// Builds what is there and unchanged again, too.
+  /// Whether to rebuild images that exist and are unchanged.
   package var force = false
-  /// Leaves archives as they are that another version of the program built from the same source with the same options.
+  /// Whether to keep archives that another version of the program built from the same source with the same options.
   package var keepsOld = false
-  /// Builds these images alone; nil for all.
+  /// The only images to build; nil for all.
   package var rebuildList: RebuildList?
-  /// The images of which new sources may be the renamed ones; nil if they are not looked for.
+  /// The images that new sources may be renames of; nil if renames are not detected.
   package var gone: MissingImages?
-  /// The sources that own the images of the library; nil if all images are this build's.
+  /// The sources that own the images of the library; nil if this build owns all images.
   package var ownership: ImageOwnership?
-  /// Images that earlier builds could not build.
+  /// Images that earlier builds failed to build.
   package var failures: KnownFailures?
   /// Whether the sources are uploads, which never replace an image of other content.
   package var isOfUploads = false
-  /// Tells what would be built and writes nothing.
+  /// Whether to report what would be built, without writing anything.
   package var isDryRun = false
-  /// Digests of sources that nobody has touched since they were read.
+  /// A cache of the digests of unchanged sources.
   package var ledger: DigestCache?
   /// The storage of sources that have to be copied first; nil if there is none.
   package var remote: (any RemoteSources)?
-  /// The most that one source may become; nil if whoever builds chose the sources.
+  /// The limits for the result of one source; nil if the sources are trusted.
   package var allowance: BuildAllowance?
-  /// Whether the file of that path may still be being written. It is refused if it is damaged: what is missing may
-  /// come.
+  /// Whether the file at that path may still be being written. If such a file is damaged, it is refused, because the
+  /// missing part may follow.
   package var isGrowing: (@Sendable (_ path: String) -> Bool)?
-  /// The password of encrypted PDFs, which only sandboxed processes that read a PDF get; nil if there is none.
+  /// The password of encrypted PDFs, sent only to sandboxed processes that read a PDF; nil if there is none.
   package var pdfPassword: String?
-  /// Seconds that one image may take in a sandboxed process.
+  /// The timeout in seconds for one image in a sandboxed process.
   package var imageTimeout = 600
-  /// Called with what is ignored of what stands beside a source, from any thread.
+  /// Called for each ignored file beside a source, from any thread.
   package var onIgnored: @Sendable (BuildError) -> Void = { _ in }
-  /// Called with the fraction of a picture that is done, from any thread.
+  /// Called with the completed fraction of a picture, from any thread.
   package var onProgress: (@Sendable (Double) -> Void)?
   let isCancelled: @Sendable () -> Bool
 
@@ -56,7 +57,7 @@ package struct LibraryBuilder: Sendable {
     self.isCancelled = isCancelled
   }
 
-  /// Into a library's folder, one SZI archive per image.
+  /// Creates a builder of a library's folder, with one SZI archive per image.
   package init(
     library: String, options: BuildOptions, jobs: Int, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) {
@@ -64,7 +65,7 @@ package struct LibraryBuilder: Sendable {
       store: FolderStore(library: library), options: options, jobs: jobs, isCancelled: isCancelled)
   }
 
-  /// Makes what is missing of the store and clears away what killed builders left.
+  /// Creates missing parts of the store and removes the remains of killed builders.
   package func prepare() throws(StorageError) {
     if !isDryRun { try store.prepare() }
   }
@@ -73,7 +74,7 @@ package struct LibraryBuilder: Sendable {
   ///
   /// - Parameters:
   ///   - upcoming: the sources that follow in the queue.
-  ///   - taken: the ids of all sources, none of which a page may have.
+  ///   - taken: the ids of all sources, which no page may have.
   ///   - report: called with every outcome; every error is in one.
   func build(
     _ source: SourceScan.Source, with pictures: any PictureBuilder,
@@ -109,9 +110,10 @@ package struct LibraryBuilder: Sendable {
     } catch { report(source, .failed(error)) }
   }
 
-  /// Opens and digests the source. The work has an outcome already if the source's archive is what would be built
-  /// again, or if only its metadata has changed.
-  /// - Returns: nil for a source that is looked at once more in this run.
+  /// Opens and digests the source. The work already has an outcome if the source's archive is current, or if only its
+  /// metadata has changed.
+  ///
+  /// - Returns: nil for a source that is postponed within this run.
   private func begin(_ source: SourceScan.Source) throws(BuildError) -> PictureJob? {
     if isCancelled() { throw .interrupted }
     if !force, let known = failures?.failure(of: source) { throw known }
@@ -119,8 +121,8 @@ package struct LibraryBuilder: Sendable {
     if let planned = source.planned, planned != SourcePlan.Version(file.identity) {
       throw BuildError(source.path, "has changed since the plan was made")
     }
-    // Before anything is believed of an archive: earlier versions built previews, and labels as pages. What a digest
-    // cache knows is not read again for that.
+    // Before an archive's record is trusted: earlier versions built previews, and labels as pages. If a digest cache
+    // has the source, it is not read again for that.
     var contents = ledger == nil ? try SourceContents.of(file, options) : nil
     let (digest, pixelDigest) =
       if let ledger {
@@ -140,7 +142,7 @@ package struct LibraryBuilder: Sendable {
         throw BuildError(source.path, "has changed since its archive was built: a build takes the change in")
       }
       work.metadata = try metadata(beside, pixelDigest, contents)
-      // Otherwise one of its pages or associated images is.
+      // If the list lacks the source's id, it has one of its pages or associated images.
       if !rebuildList.asksFor(source.id), record(of: source)?.sourceDigest == digest {
         work.outcome = .unchanged(nil)
       }
@@ -169,14 +171,15 @@ package struct LibraryBuilder: Sendable {
     _ beside: SourceSidecar?, _ pixelDigest: String?, _ contents: SourceContents?
   ) throws(BuildError) -> SourceMetadata {
     var metadata = try beside?.metadata(onIgnored) ?? .none
-    // A RAW file's metadata decides how it is developed.
+    // A RAW file's metadata affects its development.
     metadata.pixelDigest = contents?.raw == nil ? pixelDigest : nil
     if isOfUploads { metadata.isUploaded = true }
     return metadata
   }
 
-  /// The outcome of a source whose image belongs to another source; nil if the image may be built.
-  /// - Parameter book: the file of which the source is a page.
+  /// Returns the outcome of a source whose image belongs to another source; nil if the image may be built.
+  ///
+  /// - Parameter book: the file that contains the source as a page.
   func refused(
     _ source: SourceScan.Source, pageOf book: ImageID? = nil, _ digest: String
   ) throws(BuildError) -> Outcome? {
@@ -190,7 +193,7 @@ package struct LibraryBuilder: Sendable {
     } catch { throw BuildError(source.path, error) }
   }
 
-  /// The options that a source is built with.
+  /// Returns the options with which a source is built.
   func options(of source: SourceScan.Source) -> BuildOptions {
     var options = options
     if options.failOn == .none || options.failOn == .truncated, isGrowing?(source.path) == true {
@@ -199,13 +202,13 @@ package struct LibraryBuilder: Sendable {
     return options
   }
 
-  /// Whether an archive of this id is replaced.
+  /// Whether an existing archive of this id is replaced.
   func mayReplace(_ id: ImageID, digest: String) -> Bool {
     if isOfUploads { return store.buildRecord(ofID: id)?.sourceDigest == digest }
     return ownership?.mayReplace(id) ?? true
   }
 
-  /// The digest of a source's content, copied to this machine if need be; nil if it cannot be read.
+  /// Returns the digest of a source's content, after copying it to this machine if necessary; nil if it cannot be read.
   package func contentDigest(of source: SourceScan.Source) -> String? {
     guard source.remote != nil else {
       guard
@@ -221,8 +224,9 @@ package struct LibraryBuilder: Sendable {
     }
   }
 
-  /// Returns the result if no tiles have to be made; nil if they have to.
-  /// - Parameter page: of a source of several pages, counted from 1.
+  /// Returns the outcome if no tiles have to be made; otherwise nil.
+  ///
+  /// - Parameter page: the page of a source of several pages, counted from 1.
   func settled(_ source: SourceScan.Source, _ work: PictureJob, page: Int? = nil) -> Outcome? {
     if let rebuildList { return rebuildList.asksFor(source.id) ? nil : .unchanged(nil) }
     var former: ImageID?
@@ -247,12 +251,12 @@ package struct LibraryBuilder: Sendable {
     if !hasSameMetadata {
       // An inspection returns the first page's metadata.
       if let page, page > 1 { return nil }
-      // What fails here may succeed as a build, or fail with the reason.
+      // A failure here may succeed as a build, or fail there with a reason.
       guard
         let found = try? SourceInspection(
           path: source.path, options: options, seconds: imageTimeout, pdfPassword: pdfPassword),
         (try? work.file.isUnchanged()) == true,
-        // The same pixels may be those of a file that is damaged now, or no more.
+        // Equal pixels may be those of a file that is damaged now, or no longer damaged.
         record.damage == nil, found.damage == nil, work.contents?.damage == nil
       else { return nil }
       metadata = found.metadata
@@ -263,7 +267,7 @@ package struct LibraryBuilder: Sendable {
         record.sourceDigest = work.digest
         record.sourceBytes = work.file.identity.size
         record.sourceName = work.file.name
-        // Read as a book now, or as pictures.
+        // The source is now read as a page of a book, or no longer.
         if record.folio != source.folio { (record.folio, record.page) = (source.folio, nil) }
         return work.metadata.metadata(record, own: metadata ?? own)
       }
@@ -271,10 +275,11 @@ package struct LibraryBuilder: Sendable {
     } catch { return .failed(BuildError(source.path, error)) }
   }
 
-  /// Stores the description of a source of several pages. The metadata beside the source precede the source's own.
+  /// Stores the description of a source of several pages. Metadata beside the source take precedence over the source's
+  /// own.
   private func keep(_ book: BookDescription?, of work: PictureJob) throws(BuildError) {
     if isDryRun || rebuildList != nil { return }
-    // A file that does not describe itself as a book is described by its sidecar.
+    // If a file has no book description, its sidecar provides one.
     var book = book ?? BookDescription()
     book.metadata = work.metadata.effective(book.metadata)
     try BookFile.keep(book, of: work.source.id, in: store)
@@ -287,13 +292,13 @@ package struct LibraryBuilder: Sendable {
       "has \(pages.count) pages; in a book every page is a file of its own; build it without --book")
   }
 
-  /// The pictures that a source of several pages leaves out, reported once, with the first page that is built.
+  /// The pictures that a source of several pages leaves out, reported once, with the first built page.
   private final class NamesLeftOut {
     private var names: [String]
 
     init(_ pages: PagesMessage) { names = pages.leftOut.prefix(20).map(\.sanitizedLine) }
 
-    /// To be called for one page at a time.
+    /// Adds the names to the outcome of a page. Must be called for one page at a time.
     func added(to outcome: Outcome) -> Outcome {
       guard case .built(var built) = outcome else { return outcome }
       built.leftOut = names
@@ -302,7 +307,7 @@ package struct LibraryBuilder: Sendable {
     }
   }
 
-  /// - Parameter page: counted from 0.
+  /// - Parameter page: the page, counted from 0.
   private func part(_ page: Int, of source: SourceScan.Source) -> SourceScan.Source {
     var part = SourceScan.Source(
       path: source.path, id: source.id.page(page + 1), name: source.name, root: source.root)
@@ -310,7 +315,7 @@ package struct LibraryBuilder: Sendable {
     return part
   }
 
-  /// Whether the pages of a source belong to another one. If one does, all are refused.
+  /// Whether any page of the source belongs to another source. If one does, all are refused.
   private func isRefused(_ pages: PagesMessage, of work: PictureJob) throws(BuildError) -> Bool {
     for page in 0..<pages.count
     where try refused(part(page, of: work.source), pageOf: work.source.id, work.digest) != nil {
@@ -344,7 +349,7 @@ package struct LibraryBuilder: Sendable {
   /// Returns the record of the source's archive; nil if there is none, or it was built with other options.
   func record(of source: SourceScan.Source) -> BuildRecord? {
     guard let record = store.buildRecord(ofSoundID: source.id) else { return nil }
-    // Built again, which says why it is refused.
+    // The image is rebuilt, so that the build reports why it is refused.
     if let damage = record.damage, options.failOn.refuses(damage) { return nil }
     let now = options.summary(ofSource: record.sourceName)
     let isSame =

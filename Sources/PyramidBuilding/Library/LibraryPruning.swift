@@ -1,12 +1,12 @@
 package import TileStorage
 package import ZigguratFiles
 
-/// The images that a library loses because their sources are gone.
+/// The images that a library loses because their sources do not exist any more.
 ///
-/// Judged are the images that came from the sources given and no others: what was uploaded, built from elsewhere or
-/// read as a book where this is a run of pictures stays, and so does an image whose origin nobody knows.
+/// Only images of the given sources are considered. Uploads and images built from other sources stay, and so do books
+/// in a run of pictures. An image of unknown origin also stays.
 package struct LibraryPruning: Sendable {
-  /// The ids of what would go, sorted.
+  /// The ids of the images to prune, sorted.
   package let ids: [ImageID]
   /// Why nothing should go unasked; nil where nothing speaks against it.
   package let refusal: Rejection?
@@ -34,12 +34,12 @@ package struct LibraryPruning: Sendable {
   static let fewest = 10
 
   /// - Parameters:
-  ///   - met: what the builds of the sources met; of a source that none has met, or that could not be read,
-  ///     everything stays.
-  ///   - sizes: bytes of files that are to be built yet: what was made of a file of that size may be one of them under
+  ///   - met: the images that builds have seen. All images stay of a source that no build has seen, or that could not
+  ///     be read.
+  ///   - sizes: bytes of files that are not built yet. An image of a source of that size may be one of them under
   ///     another name, and stays until that is known.
-  ///   - gone: images that this run removed before, which count with those that would go now.
-  ///   - isCareful: whether images are spared whose folders are empty.
+  ///   - gone: images that this run removed before. They count together with the present ones.
+  ///   - isCareful: whether images with empty source folders are spared.
   package init(
     of scan: SourceScan, keeping met: SeenImages, in store: any ArchiveStore, origins: any OriginStore,
     sparing sizes: Set<Int> = [], gone: Int = 0, isCareful: Bool = true
@@ -72,7 +72,7 @@ package struct LibraryPruning: Sendable {
     self.refusal = refusal
   }
 
-  /// Returns the images that came from folders that are empty now, without a look into archives; `nil` if there are none.
+  /// Returns the images from folders that are now empty, without opening archives; `nil` if there are none.
   package static func images(
     ofEmptyFolders folders: [SourceScan.EmptyFolder], of scan: SourceScan, keeping met: SeenImages,
     in store: any ArchiveStore, origins: any OriginStore
@@ -123,8 +123,9 @@ package struct LibraryPruning: Sendable {
       refusal: refusal)
   }
 
-  /// Moves what would go into the trash.
-  /// - Returns: those that went, sorted, and why others did not.
+  /// Moves the images to the trash.
+  ///
+  /// - Returns: the moved images, sorted, and the errors of others.
   package func run(
     in store: any ArchiveStore
   ) throws(StorageError) -> (ids: [ImageID], errors: [StorageError]) {

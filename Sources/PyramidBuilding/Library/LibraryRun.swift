@@ -3,10 +3,10 @@ import ZigguratFiles
 import ZigguratImaging
 import ZigguratSandbox
 
-/// Builds many images at once: one thread per image while there are images enough, then all threads on
-/// those that are left.
+/// Builds many images concurrently: one thread per image while enough images are left, then all threads on the
+/// remaining images.
 package final class LibraryRun: @unchecked Sendable {
-  // Sendable: `queue` and `next` are touched under `monitor` only, or by one thread, and `report` is called under it.
+  // Sendable: `queue` and `next` are accessed under `monitor` only, or by one thread. `report` is called under it.
   private let monitor = ConditionLock()
   private let builder: LibraryBuilder
   private let sources: [SourceScan.Source]
@@ -14,21 +14,21 @@ package final class LibraryRun: @unchecked Sendable {
   private let pool: WorkPool
   private let report: (SourceScan.Source, LibraryBuilder.Outcome) -> Void
   private let journal: ShardReport?
-  /// The sources that are built now.
+  /// The sources of the present pass.
   private var queue: [SourceScan.Source] = []
   private var next = 0
 
   /// - Parameters:
   ///   - taken: the ids of sources that are not built in this run but belong to the library.
-  ///   - memoryLimit: bytes that all images in work together may take.
-  ///   - journal: gets what is told of images, too, and knows which sources may have been the end of builders.
-  ///   - report: called once for each image or page, never twice at a time.
+  ///   - memoryLimit: the maximum bytes of all images in work together.
+  ///   - journal: receives the outcomes, too, and knows which sources may have killed earlier builders.
+  ///   - report: called once for each image or page, never concurrently.
   package init(
     _ builder: LibraryBuilder, _ sources: [SourceScan.Source], besides taken: [SourceScan.Source] = [],
     memoryLimit: Int, journal: ShardReport? = nil,
     report: @escaping (SourceScan.Source, LibraryBuilder.Outcome) -> Void
   ) {
-    // While there is one thread: those of a progress display and of this run come later.
+    // libvips starts while the process has one thread; the threads of a progress display and of this run start later.
     if ProcessLauncher.running == nil { Vips.start() }
     self.builder = builder
     self.sources = sources
@@ -41,11 +41,11 @@ package final class LibraryRun: @unchecked Sendable {
   /// The images in work now.
   package var progress: [PictureProgress] { pool.progress }
 
-  /// Returns when every image is built or has failed, or when the build was cancelled.
+  /// Returns when every image is built or has failed, or when the build is cancelled.
   package func run() {
     if let journal { return run(journal) }
     guard let gone = builder.gone, !builder.force else { return run(sources) }
-    // What has an archive first: where some have changed, others may be what they were.
+    // Sources with an archive come first: if some have changed, others may have their former content.
     let known = Set(
       sources.indices.filter { at in
         builder.store.holds(sources[at].id) || builder.store.holds(sources[at].id.page(1))
@@ -61,12 +61,12 @@ package final class LibraryRun: @unchecked Sendable {
         builder.onIgnored(BuildError(id.text, what))
       }
     }
-    // What waited may be told by a copy of it, which is gone.
+    // A postponed source may have the path of its temporary copy, which no longer exists; its id finds the original.
     let again = Set(changed.map(\.id))
     run(others + sources.filter { again.contains($0.id) })
   }
 
-  /// Sources that may have been the end of builders come last, and nothing is built beside them.
+  /// Runs sources that may have killed earlier builders last, and one at a time.
   private func run(_ journal: ShardReport) {
     let last = ShardReport.mostStarts - 1
     run(sources.filter { journal.lostStarts(of: $0) < last })
@@ -83,12 +83,12 @@ package final class LibraryRun: @unchecked Sendable {
     }
   }
 
-  /// - Parameter whole: the source of which the image is one, or a page.
+  /// - Parameter whole: the source that is the image, or contains it as a page.
   private func report(
     _ image: SourceScan.Source, _ outcome: LibraryBuilder.Outcome, of whole: SourceScan.Source
   ) {
     monitor.withLock {
-      // What was cut off has no outcome yet.
+      // A cancelled image has no outcome yet.
       if let journal, outcome.failure?.kind != .cancelled {
         journal.add(image, outcome, of: whole, notice: builder.store.notice(of: image.id))
       }
@@ -110,7 +110,8 @@ package final class LibraryRun: @unchecked Sendable {
     StartedThread.several(builder.jobs) { _ in
       let pictures = self.makePictureBuilder()
       while let source = self.takeSource() {
-        // Who is killed while it waits for a store is none whose end the source was.
+        // The start is recorded after the copy: a builder killed while it waits for a store was not killed by the
+        // source.
         let copy = source.remote == nil ? nil : copies?.take(source)
         self.journal?.start(source)
         if let copy {
@@ -154,7 +155,7 @@ package final class LibraryRun: @unchecked Sendable {
   }
 
   private func end(_ source: SourceScan.Source, _ journal: ShardReport) {
-    // What others do not find yet is not done, which is nothing that the source can help.
+    // Images that others cannot find yet are not finished, for no reason in the source.
     guard !builder.isCancelled(), builder.store.whenAnnounced({ journal.end(source) }) else {
       return journal.stop(source)
     }
@@ -168,7 +169,7 @@ package final class LibraryRun: @unchecked Sendable {
     return queue[next - 1]
   }
 
-  /// The sources whose turn comes next, of which a thread may get one.
+  /// Returns the next sources in the queue, of which a thread may get one.
   private func upcoming() -> ArraySlice<SourceScan.Source> {
     monitor.withLock { queue[next...].prefix(SandboxedPictureBuilder.mostPictures - 1) }
   }

@@ -3,10 +3,10 @@ import Synchronization
 package import TileStorage
 package import ZigguratFiles
 
-/// Images of a library whose sources are gone from where they were, or are others now: a source that has the very
-/// content of one of them is that one under another name.
+/// Images of a library whose sources have disappeared or have other content now. A new source with the same content as
+/// one of them is a rename of it.
 package final class MissingImages: Sendable {
-  /// From what an image was made.
+  /// The source content from which an image was made.
   struct Made: Hashable {
     /// The digest of the source's content.
     let digest: String
@@ -16,7 +16,7 @@ package final class MissingImages: Sendable {
     let associatedAs: String?
   }
 
-  /// A source whose archive was made of other content.
+  /// A source whose archive was made from other content.
   private struct Changed {
     let source: SourceScan.Source
     let digest: String
@@ -24,14 +24,14 @@ package final class MissingImages: Sendable {
   }
 
   private struct State {
-    /// Sorted; nil before somebody asks.
+    /// Sorted; nil until it is first needed.
     var images: [Made: [ImageID]]?
-    /// Sources that have an archive are looked at before others, and those that have changed wait.
+    /// Whether sources with an archive are being compared. They come before other sources, and the changed ones wait.
     var isLooking = false
     var changed: [Changed] = []
-    /// The former ids of archives, by the ids that they have now, or would have.
+    /// The former ids of archives, by their ids now, or in a dry run by their intended ids.
     var former: [ImageID: ImageID] = [:]
-    /// Them, whom nobody else can have been.
+    /// The former ids that are assigned and not available to other sources.
     var taken: Set<ImageID> = []
     /// Images that went to the trash because another got their id.
     var replaced: [ImageID] = []
@@ -42,15 +42,15 @@ package final class MissingImages: Sendable {
   private let owners: @Sendable (_ ids: [ImageID]) -> [ImageID: String]
   private let places: [String: SourcePlace]
   private let store: any ArchiveStore
-  /// Before an archive gets a name for a moment that is no source's: it came from where the other did.
+  /// Called before an archive gets a temporary name that belongs to no source. It has the same origin as its former id.
   private let announce: @Sendable (_ id: ImageID, _ other: ImageID) throws(StorageError) -> Void
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - scan: of all the sources of this run.
-  ///   - candidates: images that came from the scan's roots, asked for when a source is new.
+  ///   - scan: the scan of all sources of this run.
+  ///   - candidates: returns the images that came from the scan's roots; called when a source is new.
   ///   - owners: returns the roots from which images came, as `SourceRoot.text`.
-  ///   - announce: that an archive which has the second id comes to have the first.
+  ///   - announce: announces that the archive with the second id gets the first id.
   package init(
     of scan: SourceScan, in store: any ArchiveStore, among candidates: @escaping @Sendable () -> [ImageID],
     owners: @escaping @Sendable (_ ids: [ImageID]) -> [ImageID: String],
@@ -63,15 +63,15 @@ package final class MissingImages: Sendable {
     let sources = scan.sources
     ids = {
       let there = Set(sources.map(\.id))
-      // What a source of that name has as a page may come yet.
+      // A source with an existing id may still add this image as a page.
       return candidates().filter { id in
         !there.contains(id) && !(id.folder.map(there.contains) ?? false)
       }
     }
   }
 
-  /// The image that was made from this content, nobody's any more; the one whose name is the most like the new one's
-  /// where there are several.
+  /// Returns an image that was made from this content and has no source any more. Among several, an image with the same
+  /// name, or in the same folder, is preferred.
   func take(_ made: Made, for id: ImageID) -> ImageID? {
     state.withLock { state in
       if state.images == nil { state.images = read() }
@@ -93,29 +93,28 @@ package final class MissingImages: Sendable {
     }
   }
 
-  /// From here on, until `exchange`, sources that have an archive are looked at.
+  /// From now on, until `exchange`, sources with an archive are compared.
   func beginLooking() { state.withLock { $0.isLooking = true } }
 
-  /// Whether a source waits until it is known which others have changed: it may be what another one was, and what it was
-  /// another.
+  /// Whether a source must wait until all changed sources are known. Sources may have exchanged their names.
   func postpones(_ source: SourceScan.Source, _ digest: String, pixels: String?) -> Bool {
     guard state.withLock({ $0.isLooking }), let before = store.buildRecord(ofSoundID: source.id),
       before.sourceDigest != digest, before.page == nil, before.associatedAs == nil,
-      // Its words alone are others.
+      // If the pixels are the same, only its metadata has changed.
       before.pixelDigest == nil || before.pixelDigest != pixels
     else { return false }
     state.withLock { $0.changed.append(Changed(source: source, digest: digest, before: before)) }
     return true
   }
 
-  /// Gives archives the ids of the sources that have their content now, where sources got each other's names.
+  /// Renames archives to the ids of the sources that have their content now, if sources exchanged names.
+  ///
+  /// If a source got another one's content, and its former content has no source any more, its archive goes to the
+  /// trash with its metadata. The metadata would describe another picture.
   ///
   /// - Parameters:
-  ///   - others: sources without an archive, read where one that has changed had their size.
+  ///   - others: sources without an archive. They are read if they have the size that a changed source had.
   /// - Returns: the sources that waited.
-  ///
-  /// An archive whose source got another one's content, and whose own content no source has, goes to the trash with its
-  /// words: they would describe another picture.
   func exchange(
     among others: [SourceScan.Source], isDryRun: Bool, _ isCancelled: () -> Bool
   ) -> [SourceScan.Source] {
@@ -136,7 +135,7 @@ package final class MissingImages: Sendable {
     }
     plan.run(
       { old, new in
-        // A circle that was begun is ended.
+        // A cycle that has begun is completed.
         guard circle != nil || !isCancelled(), move(old, new, folios[new] ?? nil) else { return false }
         let former = called[old] ?? old
         state.withLock { state in
@@ -178,14 +177,14 @@ package final class MissingImages: Sendable {
     return changed.map(\.source)
   }
 
-  /// Archives that get each other's ids.
+  /// Archives that exchange ids in a cycle.
   private struct Circle {
     let journal: MoveJournal?
     let moves: [MoveJournal.Move]
     var made: [MoveJournal.Move] = []
   }
 
-  /// Ends a circle. If one of its moves failed, the others are undone: no archive keeps an id that is no source's.
+  /// Ends a cycle. If one of its moves failed, the others are undone, so that no archive keeps a temporary id.
   private func end(_ circle: inout Circle?) {
     guard let ended = circle else { return }
     circle = nil
@@ -200,7 +199,7 @@ package final class MissingImages: Sendable {
     ended.journal?.end()
   }
 
-  /// By sources' ids the archives that were made of what they are now.
+  /// Returns the archives that were made from the sources' present content, by the ids of the sources.
   private func wanted(
     by changed: [Changed], _ others: [SourceScan.Source], _ isCancelled: () -> Bool
   ) -> [ImageID: ImageID] {
@@ -231,8 +230,8 @@ package final class MissingImages: Sendable {
     return wanted
   }
 
-  /// Whether the source of an image probably lies on a disk that is not mounted: its folder is empty, and was not
-  /// changed since the image was built. The folder of a source that was moved away was changed by that.
+  /// Whether the source of an image is probably on a disk that is not mounted: its folder is empty, and unchanged since
+  /// the build. Moving the source away would have changed the folder.
   private func isUnmounted(_ id: ImageID, _ record: BuildRecord, in place: SourcePlace) -> Bool {
     guard let folder = place.emptyFolder(of: id, record), let library = (store as? FolderStore)?.library,
       let emptied = FileIdentity(path: folder), let built = FileIdentity(path: id.archive(in: library))

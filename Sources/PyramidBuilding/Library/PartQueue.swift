@@ -1,9 +1,10 @@
 import ZigguratConcurrency
 
-/// The parts of one source, as its pages, which several threads build, each part once. They are reported in their order.
+/// The parts of one source, as its pages, which several threads build, each part once. They are reported in their
+/// order.
 final class PartQueue: @unchecked Sendable {
-  // Sendable: every property that changes is touched under `monitor` only; `build` is called from several threads, as its
-  // owner knows.
+  // Sendable: every property that changes is touched under `monitor` only; `build` is called from several threads, as
+  // its owner knows.
   private let monitor = ConditionLock()
   private let count: Int
   private let build: (Int, any PictureBuilder) throws(BuildError) -> () -> Void
@@ -15,8 +16,8 @@ final class PartQueue: @unchecked Sendable {
   private var atWork = 0
   private var failure: BuildError?
 
-  /// - Parameter build: builds the part of a number, counted from 0, and returns what reports it; an error ends the work
-  ///   on others.
+  /// - Parameter build: builds the part of a number, counted from 0, and returns a function that reports it. An error
+  ///   ends the work on other parts.
   init(count: Int, _ build: @escaping (Int, any PictureBuilder) throws(BuildError) -> () -> Void) {
     self.count = count
     self.build = build
@@ -53,7 +54,7 @@ final class PartQueue: @unchecked Sendable {
     if let failure { throw failure }
   }
 
-  /// To be called with the lock, of which it lets go for each report: that may ask for other locks.
+  /// Must be called with the lock. The lock is released for each report, which may take other locks.
   private func reportWhatIsNext() {
     guard !isReporting else { return }
     isReporting = true

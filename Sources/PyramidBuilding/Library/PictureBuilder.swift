@@ -12,7 +12,7 @@ protocol PictureBuilder: AnyObject {
   /// - Parameter upcoming: the sources that follow in the queue.
   func build(_ job: PictureJob, before upcoming: () -> ArraySlice<SourceScan.Source>) -> PictureResult
 
-  /// Releases what is kept for the next picture.
+  /// Releases the resources kept for the next picture.
   func end()
 }
 

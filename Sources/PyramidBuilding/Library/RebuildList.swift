@@ -1,13 +1,13 @@
 package import ZigguratFiles
 
-/// Images whose archives are damaged, to be built anew from the very sources that they were built from.
+/// Images with damaged archives, to be rebuilt from unchanged sources.
 package struct RebuildList: Sendable {
-  /// By the images' ids, of the content of their sources.
+  /// The digests of the sources' content, by image id.
   private let digests: [ImageID: String]
-  /// The same by the ids of sources, some of whose pages they may be.
+  /// The same digests by the ids of the sources that contain the images as pages.
   private let sources: [ImageID: Set<String>]
 
-  /// - Parameter digests: by the images' ids, of the content of their sources.
+  /// - Parameter digests: the digests of the sources' content, by image id.
   package init(_ digests: [ImageID: String]) {
     self.digests = digests
     var sources: [ImageID: Set<String>] = [:]

@@ -1,17 +1,17 @@
 import ZigguratFiles
 
-/// The order in which archives get each other's ids: along chains from the end that is free, round circles by way of a name
-/// that nobody has. If the source at the end of a chain does not exist any more, its archive is discarded first.
+/// The order in which archives exchange ids. A chain starts at the end with a free id; a cycle needs a temporary id. If
+/// the source at the end of a chain no longer exists, its archive is discarded first.
 struct RenamePlan {
-  /// The ids of archives that are to be renamed, by the new ids.
+  /// The present ids of archives to be renamed, by their new ids.
   private var wanted: [ImageID: ImageID]
-  /// Ids whose archives are of other content than their sources, and have not given way.
+  /// Ids of archives that differ from their sources' content and have not been moved or discarded.
   private var occupied: Set<ImageID>
 
   /// - Parameters:
-  ///   - wanted: by the new ids the old ones, none of them twice.
-  ///   - occupied: ids whose archives are to give way. One that goes nowhere itself is discarded if another wants its
-  ///     place: the words beside it are about a picture that no source shows any more.
+  ///   - wanted: the old ids by the new ones, each at most once.
+  ///   - occupied: ids of archives that must be moved or discarded. An archive without a new id is discarded if another
+  ///     one wants its id, because its metadata describe a picture without a source.
   init(wanted: [ImageID: ImageID], occupied: Set<ImageID>) {
     self.wanted = wanted
     self.occupied = occupied
@@ -20,10 +20,10 @@ struct RenamePlan {
   var isEmpty: Bool { wanted.isEmpty }
 
   /// - Parameters:
-  ///   - move: of the old id to the new one; false where it is where it was.
-  ///   - discard: removes an archive and its words to where they can be restored; false where it is where it was.
-  ///   - aside: moves the archive of the last of a circle's moves out of the way. The circle's moves follow, from old to
-  ///     new ids. Returns the id that the archive has meanwhile; nil if it is where it was.
+  ///   - move: moves an archive from the old id to the new one; returns false on failure.
+  ///   - discard: moves an archive and its metadata to the trash; returns false on failure.
+  ///   - aside: moves the archive of a cycle's last move out of the way. Its argument is the moves of the cycle.
+  ///     Returns the temporary id; nil on failure.
   mutating func run(
     _ move: (ImageID, ImageID) -> Bool, discard: (ImageID) -> Bool,
     aside: ([(old: ImageID, new: ImageID)]) -> ImageID?
@@ -35,7 +35,7 @@ struct RenamePlan {
       while let new = free.popLast() {
         guard let old = wanted.removeValue(forKey: new) else { continue }
         guard !occupied.contains(new) || discard(new), move(old, new) else {
-          // A circle that fails is undone, so that nothing of it is discarded.
+          // A failed cycle is undone, so nothing of it is discarded.
           if isInCircle { dropBlocked([old]) } else if wanted[old] != nil { free.append(old) }
           continue
         }
@@ -43,7 +43,7 @@ struct RenamePlan {
         occupied.remove(old)
         if wanted[old] != nil { free.append(old) }
       }
-      // Circles are left.
+      // Only cycles are left.
       isInCircle = true
       guard let first = wanted.keys.min(), let new = wanted.first(where: { $0.value == first })?.key else {
         return
@@ -59,7 +59,7 @@ struct RenamePlan {
     }
   }
 
-  /// The moves of a circle in their order. The last of them is that of `old`, whose id the first one needs.
+  /// Returns the moves of a cycle in order. The last one moves `old`, which frees the id for the first one.
   private func circle(endingWith old: ImageID) -> [(old: ImageID, new: ImageID)] {
     var moves: [(old: ImageID, new: ImageID)] = []
     var new = old
@@ -71,7 +71,7 @@ struct RenamePlan {
     return moves
   }
 
-  /// Gives up what wants the place of archives that nobody moves away.
+  /// Drops renames to ids whose archives nothing moves away.
   private mutating func dropBlocked(_ ids: some Sequence<ImageID>) {
     var leaving = Set(wanted.values)
     var suspects = Array(ids)

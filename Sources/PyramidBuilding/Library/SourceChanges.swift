@@ -2,9 +2,9 @@ import Glibc
 import TileStorage
 import ZigguratFiles
 
-/// The sources that have changed since they were last built, by the sizes and times of their files.
+/// Detects sources that have changed since they were last built, by the sizes and times of their files.
 ///
-/// A source is its path and its id together: a file that gets another id is another image.
+/// A source is the pair of a path and an id: a file that gets another id is another image.
 package struct SourceChanges: Sendable {
   /// A source's file and the sidecar beside it.
   private struct Files: Equatable, Sendable {
@@ -12,7 +12,7 @@ package struct SourceChanges: Sendable {
     let sidecar: FileIdentity?
   }
 
-  /// Files as they were at a look, and since when they have been so.
+  /// The state of files at a scan, and the start of that state.
   private struct Sight: Sendable {
     let file: Files
     let since: ContinuousClock.Instant
@@ -20,25 +20,25 @@ package struct SourceChanges: Sendable {
 
   private var built: [SourceScan.Source: Sight] = [:]
   private var unsettled: [SourceScan.Source: Sight] = [:]
-  /// Failed while they were fresh: not to be built again before they have been still for a while.
+  /// Sources that failed while they were fresh; not rebuilt before their files are stable.
   private var postponed: [SourceScan.Source: Sight] = [:]
 
-  /// The time for which a file stays unchanged before an error in it is taken as its own, and not as that of a slow
-  /// copy.
+  /// The time for which a file must stay unchanged before an error in it counts. Before that, a slow copy may be the
+  /// cause.
   package static let stillness = Duration.seconds(5)
 
   package init() {}
 
-  /// Some file was different from one look to the next, or is given time: another look is needed.
+  /// Whether some file differed between two scans or is not stable yet, so that another scan is needed.
   package var isUnsettled: Bool { !unsettled.isEmpty || !postponed.isEmpty }
 
-  /// Bytes of the files that are given time.
+  /// The sizes in bytes of the files that are not stable yet.
   package var unsettledSizes: Set<Int> {
     Set((Array(unsettled.values) + Array(postponed.values)).map(\.file.picture.size))
   }
 
-  /// Returns the sources to build now. They are new or have changed, and are the same at this look as at the one
-  /// before it, so that a picture which is being copied is left alone. The looks are to be seconds apart.
+  /// Returns the sources to build now. They are new or changed, and equal at this scan and the one before, so that an
+  /// incomplete copy is not built. Scans should be seconds apart.
   package mutating func settled(
     of sources: [SourceScan.Source], now: ContinuousClock.Instant = .now
   ) -> [SourceScan.Source] {
@@ -66,7 +66,7 @@ package struct SourceChanges: Sendable {
     return ready
   }
 
-  /// Records sources that are about to be built. A change during the build is seen at the next look.
+  /// Records sources that are about to be built. The next scan detects changes during the build.
   package mutating func remember(_ sources: [SourceScan.Source], now: ContinuousClock.Instant = .now) {
     for source in sources {
       let sight = unsettled.removeValue(forKey: source)
@@ -77,18 +77,18 @@ package struct SourceChanges: Sendable {
     }
   }
 
-  /// Whether the source may still be being written: it has changed since `remember`, or only just before.
+  /// Whether the source may still be being written: it has changed since `remember`, or shortly before.
   package func isFresh(_ source: SourceScan.Source, now: ContinuousClock.Instant = .now) -> Bool {
     guard let sight = built[source], sight.file == Self.files(source) else { return true }
     return now - sight.since < Self.stillness
   }
 
-  /// The source, which failed while it was fresh, is built again when it has been still for a while.
+  /// Rebuilds a source that failed while it was fresh, once it is stable.
   package mutating func postpone(_ source: SourceScan.Source) {
     postponed[source] = built.removeValue(forKey: source)
   }
 
-  /// The source's next look finds it changed: a fault that may have passed by then kept it from being built.
+  /// Forgets a source, so that the next scan builds it again: the cause of its failure may be temporary.
   package mutating func forget(_ source: SourceScan.Source) { built[source] = nil }
 
   private static func files(_ source: SourceScan.Source) -> Files? {
@@ -97,13 +97,13 @@ package struct SourceChanges: Sendable {
     return Files(picture: FileIdentity(status), sidecar: SourceSidecar.file(of: source)?.identity)
   }
 
-  /// Since the file was last touched, at most `stillness`. Not the time of its content, which a copy may
-  /// have from its original.
+  /// Returns the time since the file's status change, at most `stillness`. The modification time may come from the
+  /// original of a copy.
   private static func age(_ path: String) -> Duration {
     var (status, now) = (stat(), timespec())
     guard stat(path, &status) == 0, clock_gettime(CLOCK_REALTIME, &now) == 0 else { return stillness }
     let age = Duration.seconds(now.tv_sec - status.st_ctim.tv_sec)
-    // Another machine's clock may be ahead of this one's.
+    // The clock of another machine may be ahead.
     return age < .seconds(-60) ? stillness : min(max(age, .zero), stillness)
   }
 }

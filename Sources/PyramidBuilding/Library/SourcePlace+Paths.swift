@@ -37,8 +37,8 @@ extension SourcePlace {
     return found + missing
   }
 
-  /// Returns the paths at which the source of an archive may lie: beside the archive, as the original of an upload, or in
-  /// the place of its source root.
+  /// Returns the paths at which the source of an archive may lie: beside the archive, as the original of an upload, or
+  /// in the place of its source root.
   ///
   /// - Parameters:
   ///   - library: the folder of the library.
@@ -84,8 +84,8 @@ extension SourcePlace {
   package enum Absence: Hashable, Sendable {
     /// The source does not exist for sure.
     case gone
-    /// The folder or file of the place, the source's folder or a link to it leads nowhere or is empty: perhaps the mount
-    /// point of a disk that is not mounted.
+    /// The folder or file of the place, the source's folder or a link to it leads nowhere or is empty: perhaps the
+    /// mount point of a disk that is not mounted.
     case unmounted(String)
     /// A link on the source's path leads out of the place.
     case linked(String)

@@ -29,7 +29,7 @@ extension SourceScan {
     return String(cString: buffer)
   }
 
-  /// Also of `.` and of a link: what a person calls the folder.
+  /// Returns the folder's name, also for `.` and for a link.
   static func name(ofFolder path: String) -> String {
     let name = URL(fileURLWithPath: path).standardizedFileURL.lastPathComponent
     return name == "/" ? "book" : name

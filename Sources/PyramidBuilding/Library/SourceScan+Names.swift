@@ -2,7 +2,7 @@ import TileStorage
 import ZigguratFiles
 import ZigguratImaging
 
-/// The ids of what was found.
+/// The ids of the found files.
 extension SourceScan {
   /// Makes books of folders. Names that differ in how their accents are composed are one here: to some file systems
   /// they are.
@@ -21,7 +21,7 @@ extension SourceScan {
         order.append(id)
         books[id] = (folder, [])
       }
-      // Of bytes: what stands in two folders is not one book.
+      // Compared by bytes: pages in two folders are not one book.
       if let book = books[id], !book.folder.utf8.elementsEqual(folder.utf8) {
         failures.append(
           BuildError(
@@ -93,8 +93,8 @@ extension SourceScan {
           + "alike for another order"))
   }
 
-  /// The folder of the book that a file is a page of, the same below its source root, and what is left of the path: the
-  /// nearest folder in which a book is described, or the file's own.
+  /// Returns the folder of a page's book, its path below the source root, and the rest of the page's path. The folder
+  /// is the nearest one with a book description, or the file's own.
   private func bound(_ file: Found) -> (folder: String, below: String, inBook: String) {
     var folder = parentFolder(file.path)
     var parts = file.relative.split(separator: "/")
@@ -193,7 +193,7 @@ extension SourceScan {
     return false
   }
 
-  /// Returns the text with `\u{…}` for what is not ASCII.
+  /// Returns the text with `\u{…}` for non-ASCII characters.
   private static func escaped(_ text: String) -> String {
     text.unicodeScalars.map {
       $0.isASCII ? String($0) : "\\u{\(String($0.value, radix: 16, uppercase: true))}"

@@ -15,15 +15,15 @@ package struct SourceScan: Sendable {
     package var folio: String?
     /// The name of a file whose path does not have it; nil for any other file.
     package var name: String?
-    /// The root in which it was found; nil if nobody looked for it.
+    /// The root that contained it; nil if it was not found by a search.
     package var root: SourceRoot?
     /// The version of the file when the build was planned; nil if it was not.
     package var planned: SourcePlan.Version?
     /// The file that is copied before the build; nil for a file of this machine.
     package var remote: RemoteFile?
-    /// The sidecar of what is to be copied; nil where there is none.
+    /// The sidecar of a remote source; nil if there is none.
     package var sidecar: RemoteFile?
-    /// The folder out of which neither the file nor its sidecar may be linked; nil if links are followed.
+    /// The folder that links of the file and its sidecar must not lead out of; nil if links are followed.
     package var enclosure: String?
 
     /// The id of the book that is a folder, of its page.
@@ -45,7 +45,7 @@ package struct SourceScan: Sendable {
   package private(set) var roots: [Argument] = []
   /// The errors of arguments and files that cannot be built, in the order in which they were met.
   package internal(set) var failures: [BuildError] = []
-  /// Warnings about what was found.
+  /// Warnings about the found files.
   package internal(set) var doubts: [BuildError] = []
   /// The number of files in folders that are not images by their names.
   package private(set) var passedOver = 0
@@ -55,7 +55,7 @@ package struct SourceScan: Sendable {
   /// The ids that the images behind these links would have, or begin with: nothing of them is pruned.
   private(set) var linkedIDs: Set<ImageID> = []
   private static let mostLinks = 10
-  /// Every folder that was searched, and those of the files that were named: what to watch for changes.
+  /// All searched folders, and those of files that were named: the folders to watch for changes.
   package private(set) var folders: [String] = []
   /// Folders below the arguments that hold nothing but hidden files.
   package private(set) var emptyFolders: [EmptyFolder] = []
@@ -70,7 +70,7 @@ package struct SourceScan: Sendable {
   private var seenFiles: Set<FileKey> = []
   /// Addresses elsewhere, as bytes: those that differ in how their accents are composed are two.
   var seenAddresses: Set<[UInt8]> = []
-  /// Folders that the argument led to already, by whatever links: what is in them is known.
+  /// Folders that the argument has already led to, through any links; their content is known.
   private var entered: Set<FileKey> = []
   let prefix: ImageID?
   let mayBeMissing: Bool
@@ -112,7 +112,7 @@ package struct SourceScan: Sendable {
     let ids: [ImageID]
   }
 
-  /// One source as it was asked for.
+  /// An argument with sources.
   package struct Argument: Sendable {
     /// The argument as it was given.
     package let text: String
@@ -138,19 +138,19 @@ package struct SourceScan: Sendable {
 
   /// - Parameters:
   ///   - arguments: files, folders (searched to any depth) and globs.
-  ///   - library: the folder that is built into, which is never searched.
-  ///   - asBooks: each folder that holds images is one book, which has the folder's id; its images are the pages, by
-  ///     their files' names and in their natural order (`page2` before `page10`). What is below a folder in which a
-  ///     book is described (`BookFile`) is that book's, too. A PDF of one page is a page, one of several a book by
-  ///     itself, and what is named alone an image.
-  ///   - prefix: with what all ids begin, a slash behind it.
-  ///   - followsLinks: whether links are followed that lead out of a folder that is searched. An argument that is a
-  ///     link is always followed.
-  ///   - remote: what lies elsewhere, where an argument means that.
-  ///   - mayBeMissing: whether an argument that does not exist is an empty one, and no failure.
+  ///   - library: the destination folder, which is never searched.
+  ///   - asBooks: whether each folder with images is a book with the folder's id. Its images are the pages, by their
+  ///     file names in natural order (`page2` before `page10`). A folder with a book description (`BookFile`) includes
+  ///     the folders below it. A PDF of one page is a page, and one of several is a book. A file that is named alone is
+  ///     an image.
+  ///   - prefix: the prefix of all ids, without the slash after it.
+  ///   - followsLinks: whether to follow links that lead out of a searched folder. An argument that is a link is always
+  ///     followed.
+  ///   - remote: the remote storage, if an argument refers to it.
+  ///   - mayBeMissing: whether an argument that does not exist counts as empty, not as a failure.
   ///   - pageCount: returns the number of pages of a PDF, or nil if it cannot be read; nil if PDFs are never pages.
-  ///   - isCancelled: asked for each file; true leaves the rest out.
-  ///   - onPassedOver: called with each file in a folder that is no image by its name, and what it is instead.
+  ///   - isCancelled: called for each file; if it returns true, the search ends.
+  ///   - onPassedOver: called with each file in a folder that is not an image by its name, and its description.
   package init(
     _ arguments: [String], library: String, asBooks: Bool = false, prefix: ImageID? = nil,
     followsLinks: Bool = false, remote: (any RemoteSources)? = nil, mayBeMissing: Bool = false,
@@ -183,7 +183,7 @@ package struct SourceScan: Sendable {
     refuseFoldersOfArchives()
   }
 
-  /// Creates a scan of what another one found, elsewhere.
+  /// Creates a scan from the results of another one, on another machine.
   init(
     sources: [Source], roots: [Argument], failures: [BuildError], passedOver: Int,
     books: [ImageID: String], linkedIDs: Set<ImageID>
@@ -343,7 +343,8 @@ package struct SourceScan: Sendable {
     onPassedOver(path, ImageFileName.reasonPassedOver(path))
   }
 
-  /// Passes a link over. What is no folder, and by its name neither an image nor about one, counts as such files do.
+  /// Ignores a link. A link counts as an ignored file if it is no folder, and by its name neither an image nor a file
+  /// about one.
   private mutating func passOver(_ path: String, _ relative: String, of root: String) {
     var status = stat()
     let isFolder = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR

@@ -10,23 +10,23 @@ struct SourceSidecar {
   /// The path for reports; the original's address if it is a copy.
   private let name: String
   private let bytes: [UInt8]
-  /// Differs with its content.
+  /// A digest of the content.
   let digest: String
 
-  /// The one that counts; nil where there is none, or the source's path does not tell its name.
+  /// Returns the sidecar of a source. Returns nil if there is none, or the source's path does not contain its name.
   static func file(of source: SourceScan.Source) -> SidecarFile? {
     if let sidecar = source.sidecar { return SidecarFile(path: sidecar.path) }
     return source.name == nil ? file(ofSourceAt: source.path) : nil
   }
 
-  /// Returns the paths at which a sidecar may lie, the first before the others.
+  /// Returns the possible paths of a sidecar, in order of precedence.
   static func paths(ofSourceAt path: String) -> [String] { names(path).flatMap(paths(of:)) }
 
   private static func paths(of name: String) -> [String] {
     [name + SidecarFile.ending, name + SidecarFile.ending.uppercased()]
   }
 
-  /// The source's path, with the ending in either case, and without it: `one.JPG` has `one.jpg.xmp`.
+  /// Returns the source's path, with its extension in either case, and without it: `one.JPG` has `one.jpg.xmp`.
   private static func names(_ path: String) -> [String] {
     let stem = ImageFileName.stem(path)
     guard stem != path else { return [path] }
@@ -40,17 +40,17 @@ struct SourceSidecar {
     let names = names(path)
     for name in names {
       guard let file = paths(of: name).lazy.compactMap({ SidecarFile(path: $0) }).first else { continue }
-      // That of another picture whose name differs in the ending's case alone.
+      // The sidecar belongs to another picture, whose name differs only in the case of its extension.
       if name != path, name != names.last, access(name, F_OK) == 0 { continue }
       return file
     }
     return nil
   }
 
-  /// Reads it; nil where there is none.
+  /// Reads the sidecar of a source; nil if there is none.
   init?(of source: SourceScan.Source) throws(BuildError) {
     guard let file = Self.file(of: source) else { return nil }
-    // One that leads out is passed over, as the search reports.
+    // A link that leads out of the folder is ignored; the scan reports it.
     if let enclosure = source.enclosure, let folder = try? RootDirectory(enclosure),
       !folder.holds(path: SourceScan.resolved(file.path))
     {
@@ -59,7 +59,7 @@ struct SourceSidecar {
     try self.init(file, named: source.sidecar?.address ?? file.path, within: source.enclosure)
   }
 
-  /// Reads the sidecar of a source whose path has its name; nil if there is none.
+  /// Reads the sidecar of a source whose path contains its name; nil if there is none.
   init?(ofSourceAt path: String) throws(BuildError) {
     guard let file = Self.file(ofSourceAt: path) else { return nil }
     try self.init(file, named: file.path, within: nil)
@@ -76,8 +76,9 @@ struct SourceSidecar {
     digest = String(bytes.withUnsafeBytes { Digest.of($0) }, radix: 16)
   }
 
-  /// Returns its metadata, which a sandboxed process reads. A file that is not XMP, or too large, has none.
-  /// - Parameter onProblem: called with the reason if it says nothing.
+  /// Returns the sidecar's metadata, which a sandboxed process reads. A file that is not XMP, or too large, has none.
+  ///
+  /// - Parameter onProblem: called with the reason if the sidecar is ignored.
   func metadata(_ onProblem: (BuildError) -> Void = { _ in }) throws(BuildError) -> SourceMetadata {
     func ignored(_ reason: String) -> SourceMetadata {
       onProblem(BuildError(name, "\(reason), and is ignored"))
@@ -95,11 +96,11 @@ struct SourceSidecar {
   }
 }
 
-/// The metadata beside a source, as a sandboxed process that builds it gets them.
+/// The metadata beside a source, as the sandboxed process that builds it receives them.
 struct SourceMetadata: Codable, Sendable {
   /// The digest of the sidecar; nil if there is none.
   private(set) var digest: String?
-  /// The digest of the source without its own metadata, if they can be told apart.
+  /// The digest of the source without its embedded metadata; nil if they cannot be separated.
   var pixelDigest: String?
   /// Whether the source was uploaded; nil otherwise.
   var isUploaded: Bool?
@@ -107,7 +108,7 @@ struct SourceMetadata: Codable, Sendable {
 
   static let none = SourceMetadata(digest: nil, sidecar: nil)
 
-  /// Bytes that a build's orders may have for them.
+  /// Maximum bytes of the metadata in a build order.
   private static let longest = 1 << 20
 
   init(digest: String?, sidecar: Sidecar?) {
@@ -116,7 +117,7 @@ struct SourceMetadata: Codable, Sendable {
     if BuildMessage.encode(self).count > Self.longest { self.sidecar = nil }
   }
 
-  /// The words for an archive of the build that `record` tells of.
+  /// Returns the metadata for an archive with a build record.
   func metadata(_ record: BuildRecord, own: ImageMetadata) -> ArchiveMetadata {
     var record = record
     record.sidecarDigest = digest
@@ -125,6 +126,6 @@ struct SourceMetadata: Codable, Sendable {
     return ArchiveMetadata(record, own: own, effective: effective(own))
   }
 
-  /// Returns the metadata of a picture that says `own` itself.
+  /// Returns the metadata of a picture, given its embedded metadata.
   func effective(_ own: ImageMetadata) -> ImageMetadata { sidecar?.applied(to: own) ?? own }
 }

@@ -6,14 +6,13 @@ protocol PictureInWork: AnyObject, Sendable {
   var progress: Double { get }
   /// The number of pixels of full resolution.
   var pixelCount: Double { get }
-  /// Helps with the work that is left, on the caller's thread or in its place; returns when there is none.
+  /// Helps with the remaining work, on the caller's thread or in its place; returns when there is none.
   func assist()
 }
 
 extension StripScheduler: PictureInWork {}
 
-/// The pictures in work in one library build: what they take of the memory allowed, and where a thread
-/// without a picture of its own can help.
+/// The pictures in work in one library build. It tracks the memory that they take, and finds work for idle threads.
 final class WorkPool: BuildHost, @unchecked Sendable {
   // Sendable: every property is touched under `monitor` only.
   private let monitor = ConditionLock()

@@ -3,9 +3,10 @@ import Glibc
 import Synchronization
 package import ZigguratFiles
 
-/// Digests of sources, so that those that nobody has touched are not read again: by path, with what the file was.
+/// Digests of sources by path, with the state of the file, so that unchanged sources are not read again.
 ///
-/// A file of JSON lines outside the library and its archives. Without it, or where it is damaged, sources are read.
+/// The cache is a file of JSON lines outside the library and its archives. If it is missing or damaged, sources are
+/// read.
 package final class DigestCache: Sendable {
   private struct Entry: Codable {
     let path: String
@@ -79,8 +80,9 @@ package final class DigestCache: Sendable {
     }
   }
 
-  /// As `SourceFile.digests`, read only where they are not known.
-  /// - Parameter remote: of what the file is a copy; nil of a file that is the source.
+  /// Returns digests like `SourceFile.digests`, and reads the file only if they are not known.
+  ///
+  /// - Parameter remote: the original of a copy; nil if the file is the source.
   func digests(
     of file: SourceFile, _ remote: RemoteFile?, _ isCancelled: () -> Bool
   ) throws(BuildError) -> (content: String, pixels: String?) {
@@ -105,10 +107,10 @@ package final class DigestCache: Sendable {
     return (content, pixels)
   }
 
-  /// Writes down what is known of sources that are there.
+  /// Saves the digests of existing sources.
   package func save() throws(StorageError) {
     let entries = state.withLock { state in
-      // Of other parts, or not met by a run that was interrupted. What lies elsewhere is not looked for.
+      // Also those of other shards, or of an interrupted run. Remote files are not checked.
       state.known.filter { $1.remote != nil || access($0, F_OK) == 0 }.merging(state.met) { $1 }
     }
     let file = try AtomicFile(destination: path)

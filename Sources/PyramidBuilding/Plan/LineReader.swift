@@ -1,11 +1,11 @@
 import Glibc
 import ZigguratFiles
 
-/// The lines of a file one after the other, without what ends them.
+/// Reads the lines of a file one after the other, without line ends.
 ///
-/// Not for several threads at a time.
+/// Use it on one thread at a time.
 final class LineReader {
-  /// Bytes of a line; nobody writes longer ones.
+  /// Maximum bytes of a line; no writer exceeds it.
   static let longest = InputLimit.planLine.bytes
 
   private let path: String
@@ -14,8 +14,8 @@ final class LineReader {
   private var rest = 0..<0
   /// The number of the line that was returned last, from 1.
   private(set) var number = 0
-  /// Whether the last line was given to its end: a writer that was killed may have left half of one, and one that is too
-  /// long is cut.
+  /// Whether the last line was given to its end: a writer that was killed may have left half of one, and one that is
+  /// too long is cut.
   private(set) var isWhole = true
 
   /// - Parameter path: `-` is standard input.

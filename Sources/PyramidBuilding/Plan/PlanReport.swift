@@ -2,16 +2,16 @@ import Foundation
 package import TileStorage
 package import ZigguratFiles
 
-/// The results of a plan, by the reports of all builders of its parts.
+/// The results of a plan, from the reports of all builders of its shards.
 package struct PlanReport: Sendable {
-  /// The result of each image when it was last built.
+  /// The last result of each image.
   package let images: [ImageID: ShardReport.Image]
-  /// Sources that nobody has told the end of.
+  /// Sources without a final result.
   package let left: [SourceScan.Source]
-  /// Reports that were read.
+  /// The number of reports that were read.
   package let count: Int
 
-  /// - Parameter paths: of reports, or of folders with reports. Those of other plans are passed over.
+  /// - Parameter paths: paths of reports, or of folders with reports. Reports of other plans are ignored.
   package init(of plan: SourcePlan, in paths: [String]) throws(StorageError) {
     var ended: Set<ImageID> = []
     var images: [ImageID: ShardReport.Image] = [:]
@@ -31,7 +31,7 @@ package struct PlanReport: Sendable {
     left = plan.scan.sources.filter { !ended.contains($0.id) }
   }
 
-  /// The roots from which images came that are in the library.
+  /// Returns the roots of the images that are in the library.
   package func claims(of plan: SourcePlan) -> [ImageID: SourceRoot] {
     let roots = Dictionary(
       plan.scan.sources.map { ($0.path, $0.root) }, uniquingKeysWith: { first, _ in first })
@@ -40,7 +40,7 @@ package struct PlanReport: Sendable {
     }
   }
 
-  /// In the order in which attempts were made: what a later one tells counts.
+  /// Returns the files in the order of attempts: later results take precedence.
   private static func files(_ paths: [String]) throws(StorageError) -> [String] {
     var files: [String] = []
     for path in paths {

@@ -4,22 +4,22 @@ import Synchronization
 package import TileStorage
 package import ZigguratFiles
 
-/// A builder's report about its part of a plan, line by line as it happens: the sources that it begins, the result of
-/// each image, and the sources that it has ended. The next builder of the same part sees by the report of a killed
-/// one which sources may have ended it.
+/// A builder's report about its shard of a plan, written line by line. It has the sources that the builder starts, the
+/// result of each image, and the sources that it ends. If a builder is killed, the report shows the next builder of the
+/// shard which sources may be the cause.
 ///
-/// A file of JSON lines, `PLAN.I-of-N.ATTEMPT.jsonl`, which its builder has locked.
+/// The file has JSON lines and the name `PLAN.I-of-N.ATTEMPT.jsonl`. Its builder holds a lock on it.
 package final class ShardReport: Sendable {
-  /// One line has one of these.
+  /// A line, which has one of these members.
   struct Line: Codable {
     var report: Head?
-    /// A source's id.
+    /// The id of a source that was started.
     var start: ImageID?
     var image: Image?
-    /// The notice of that image.
+    /// The announcement of that image, if the store announces it later.
     var notice: Notice?
     var end: ImageID?
-    /// A source that this builder was told to leave.
+    /// A source that this builder was asked to leave to the next one.
     var stop: ImageID?
   }
 
@@ -34,12 +34,12 @@ package final class ShardReport: Sendable {
   package struct Image: Codable, Hashable, Sendable {
     package let id: ImageID
     package let source: String
-    /// As `build --json` has it.
+    /// The status in the output of `build --json`.
     package let status: String
-    /// Why it failed.
+    /// The reason of a failure.
     package let reason: String?
     package let isTemporary: Bool?
-    /// The source's damage that the image shows.
+    /// The source's damage that is visible in the image.
     package let damage: SourceDamage?
 
     package init(_ source: SourceScan.Source, _ outcome: LibraryBuilder.Outcome) {
@@ -52,23 +52,23 @@ package final class ShardReport: Sendable {
     }
   }
 
-  /// By what the store announces an image that it does not announce at once.
+  /// The text by which the store announces an image later.
   struct Notice: Codable {
-    /// The source's id, which ends once all of its images are announced.
+    /// The id of the source, which ends once all of its images are announced.
     let source: ImageID
     let text: String
   }
 
   static let version = 1
   static let ending = ".jsonl"
-  /// Bytes of a notice; a line has it with its quotation marks written as two.
+  /// Maximum bytes of a notice; in a line, each quotation mark takes two.
   private static let longestNotice = LineReader.longest / 4
-  /// A source that was begun so often and never ended is not begun again; one less, and nothing is built beside it.
+  /// A source with this many starts and no end is not started again. After one start less, nothing is built beside it.
   package static let mostStarts = 3
 
-  /// The number of times that earlier builders began each source and never ended it.
+  /// The number of times that earlier builders started each source and never ended it.
   private let lostStarts: [ImageID: Int]
-  /// By what images are announced that earlier builders had built and did not announce before they were killed.
+  /// The notices of images that killed builders had built but not announced.
   package let lostNotices: [String]
   private let path: String
   private let state: Mutex<State>
@@ -76,13 +76,13 @@ package final class ShardReport: Sendable {
   private struct State: ~Copyable {
     let descriptor: Int32
     var failure: StorageError?
-    /// The time at which all lines were last written to the disk.
+    /// The time of the last fsync.
     var saved = ContinuousClock.now
 
     deinit { close(descriptor) }
   }
 
-  /// - Parameter folder: for the reports of all parts; made if missing.
+  /// - Parameter folder: the folder of the reports of all shards; created if it does not exist.
   package init(of plan: SourcePlan, _ shard: WorkShard, in folder: String) throws(StorageError) {
     try FolderTree.make(folder)
     let stem = "\(plan.name).\(shard.index)-of-\(shard.count)."
@@ -91,7 +91,7 @@ package final class ShardReport: Sendable {
     var lost = Lost()
     for attempt in attempts {
       let path = "\(folder)/\(stem)\(attempt)\(Self.ending)"
-      // Another builder of the same part is at work: what it has begun it may end.
+      // Another builder of the same shard is running, and may still end its sources.
       if !Self.isLocked(path) { try lost.add(path) }
     }
     lostStarts = lost.starts
@@ -103,7 +103,7 @@ package final class ShardReport: Sendable {
       let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0o666)
       if descriptor < 0, errno == EEXIST { continue }
       guard descriptor >= 0 else { throw StorageError("write \(path)", errno: errno) }
-      // Where there are no locks, nobody waits for this one to end.
+      // On file systems without locks, the failure has no effect.
       _ = flock(descriptor, LOCK_EX | LOCK_NB)
       self.path = path
       state = Mutex(State(descriptor: descriptor))
@@ -113,7 +113,7 @@ package final class ShardReport: Sendable {
     if let failure { throw failure }
   }
 
-  /// The error of the first line that could not be written, after which none was; nil if there was none.
+  /// The error of the first failed write, after which nothing is written; nil if there was none.
   package var failure: StorageError? { state.withLock { $0.failure } }
 
   /// Returns the number of times that builders began a source and were killed before they ended it.
@@ -122,14 +122,14 @@ package final class ShardReport: Sendable {
   package func start(_ source: SourceScan.Source) { write(Line(start: source.id)) }
 
   /// - Parameters:
-  ///   - source: the image's.
-  ///   - whole: that which is started and ended, of which the image may be a page.
-  ///   - notice: by what the store announces it later; nil where everybody finds it.
+  ///   - source: the source of the image.
+  ///   - whole: the source that is started and ended, which may contain the image as a page.
+  ///   - notice: the text by which the store announces the image later; nil if it is already visible.
   func add(
     _ source: SourceScan.Source, _ outcome: LibraryBuilder.Outcome, of whole: SourceScan.Source,
     notice: String?
   ) {
-    // What nobody reads again is not written, either: it would be built again.
+    // A notice that could not be read back is not written: the image would be rebuilt.
     let kept = notice.flatMap {
       $0.utf8.count <= Self.longestNotice ? Notice(source: whole.id, text: $0) : nil
     }
@@ -138,7 +138,7 @@ package final class ShardReport: Sendable {
 
   package func end(_ source: SourceScan.Source) { write(Line(end: source.id)) }
 
-  /// The source is left for the next builder, by no fault of its own.
+  /// Leaves the source to the next builder; it does not count as a lost start.
   package func stop(_ source: SourceScan.Source) { write(Line(stop: source.id)) }
 
   private func write(_ line: Line) {
@@ -150,14 +150,14 @@ package final class ShardReport: Sendable {
           try writeAll(UnsafeRawBufferPointer(bytes), to: state.descriptor, path: path)
         }
       } catch { state.failure = error }
-      // What a machine takes with it that loses its power: the last second.
+      // A power failure loses at most the last second.
       guard state.saved.duration(to: .now) > .seconds(1) else { return }
       fdatasync(state.descriptor)
       state.saved = .now
     }
   }
 
-  // MARK: What others told
+  // MARK: Earlier reports
 
   private static func names(in folder: String) throws(StorageError) -> [String] {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
@@ -193,7 +193,7 @@ package final class ShardReport: Sendable {
     }
   }
 
-  /// Lines that a killed builder left half, or that somebody else wrote, are passed over.
+  /// Calls `body` with each line. Incomplete lines of killed builders and lines of other programs are ignored.
   static func forEachLine(of path: String, _ body: (Line) -> Void) throws(StorageError) {
     let lines = try LineReader(path: path)
     while let bytes = try lines.next() {

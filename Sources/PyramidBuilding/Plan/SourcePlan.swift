@@ -3,19 +3,19 @@ import Glibc
 import TileStorage
 package import ZigguratFiles
 
-/// The sources of a build with their ids and versions, found once. Any number of builders take their parts of them,
-/// and none sees others.
+/// The sources of a build with their ids and versions, found once. Each builder builds a shard of them, and none sees
+/// other sources.
 ///
-/// A file of JSON lines: first what it is and how many lines of sources follow, then the arguments, what cannot be
-/// built, the books that are described, and the sources.
+/// A plan is a file of JSON lines. The first line has the format and the number of source lines. The arguments,
+/// failures, books and sources follow.
 package struct SourcePlan: Sendable {
   package let scan: SourceScan
   package let asBooks: Bool
   package let prefix: ImageID?
-  /// 16 hexadecimal digits that tell the plan from others.
+  /// 16 hexadecimal digits that identify the plan.
   package let name: String
 
-  /// Whether some sources have to be copied to this machine.
+  /// Whether some sources must be copied to this machine.
   package var isFromElsewhere: Bool { scan.sources.contains { $0.remote != nil } }
 
   /// The version of a source when the plan was made.
@@ -30,14 +30,14 @@ package struct SourcePlan: Sendable {
     init(_ file: RemoteFile) { (bytes, modified) = (file.bytes, 0) }
   }
 
-  /// One line has one of these.
+  /// A line, which has one of these members.
   private struct Line: Codable {
     var plan: Head?
     var root: Root?
     var failure: Failure?
     var book: Book?
     var source: Item?
-    /// The id, or the beginning of the ids, of images behind a link that was passed over.
+    /// The id, or the prefix of the ids, of images behind a link that was ignored.
     var link: ImageID?
   }
 
@@ -71,11 +71,11 @@ package struct SourcePlan: Sendable {
     let path: String
     let id: ImageID
     let folio: String?
-    /// The number of the argument by which it was found; nil for none.
+    /// The number of the argument that contained it; nil if there is none.
     let root: Int?
     let version: Version
     var remote, sidecar: RemoteFile?
-    /// As `SourceScan.Source.enclosure`.
+    /// The folder, as in `SourceScan.Source.enclosure`.
     var enclosure: String?
   }
 
@@ -83,8 +83,10 @@ package struct SourcePlan: Sendable {
 
   // MARK: Writing
 
-  /// - Parameter write: gets each line with its end.
-  /// - Returns: what can no longer be read, which is in the plan as a failure.
+  /// Writes a plan.
+  ///
+  /// - Parameter write: writes each line with its newline.
+  /// - Returns: files that can no longer be read, which the plan lists as failures.
   package static func write(
     _ scan: SourceScan, asBooks: Bool, prefix: ImageID?, _ write: ([UInt8]) throws(StorageError) -> Void
   ) throws(StorageError) -> [BuildError] {
@@ -133,7 +135,7 @@ package struct SourcePlan: Sendable {
 
   // MARK: Reading
 
-  /// - Parameter path: of the plan's file; `-` is standard input.
+  /// - Parameter path: the path of the plan's file; `-` is standard input.
   package init(path: String) throws(StorageError) {
     let lines = try LineReader(path: path)
     func refused(_ reason: String) -> StorageError { StorageError("read the plan \(path)", reason) }
@@ -180,7 +182,7 @@ package struct SourcePlan: Sendable {
       source.remote = item.remote
       source.sidecar = item.sidecar
       source.enclosure = item.enclosure
-      // Of what is copied the version is asked for.
+      // The version of a copied source is checked with its storage.
       source.planned = item.remote == nil ? item.version : nil
       sources.append(source)
     }

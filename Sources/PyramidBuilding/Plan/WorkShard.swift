@@ -34,6 +34,6 @@ package struct WorkShard: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SourceScan.Source {
-  /// The id of what is built as one: a book that is a folder, or the source.
+  /// The id of the unit of work: a book that is a folder, or the source.
   package var work: ImageID { book ?? id }
 }

@@ -1,18 +1,18 @@
 import TileStorage
 import ZigguratFiles
 
-/// A source that lies elsewhere, ready to be built.
+/// A remote source, ready to be built.
 enum SourceCopy: Sendable {
-  /// There was no need for a copy.
+  /// A copy was not necessary.
   case settled(LibraryBuilder.Outcome)
-  /// The source with the paths of files that last as long as these.
+  /// The source with the paths of its copies, which exist as long as the temporary files.
   case copied(SourceScan.Source, [TemporaryFile])
 }
 
 extension LibraryBuilder {
   /// Copies a source to this machine.
   ///
-  /// - Parameter always: whether it is copied even if the ledger knows that its archive was built from it.
+  /// - Parameter always: whether to copy a source even if its archive is current by the digest cache.
   func copy(of source: SourceScan.Source, always: Bool) -> Result<SourceCopy, BuildError> {
     do throws(BuildError) {
       guard let remote, let file = source.remote else {
@@ -59,7 +59,7 @@ extension LibraryBuilder {
 }
 
 extension LibraryBuilder.Outcome {
-  /// The same, told of the source instead of the copy of it that was built.
+  /// Returns the outcome with the source in place of the built copy.
   func attributed(of source: SourceScan.Source, copiedTo path: String) -> LibraryBuilder.Outcome {
     func attributed(_ error: BuildError) -> BuildError {
       error.kind == .cancelled

@@ -2,7 +2,7 @@ import TileStorage
 package import ZigguratFiles
 import ZigguratImaging
 
-/// A source, or its sidecar, that lies elsewhere than in a folder of this machine, as it was when it was listed.
+/// A remote source, or its sidecar, as listed.
 package struct RemoteFile: Hashable, Codable, Sendable {
   /// The address of the file, as `s3://bucket/key`.
   package let path: String
@@ -31,7 +31,7 @@ package protocol RemoteSources: Sendable {
   /// Whether an argument of a build means something there.
   func isMeant(by argument: String) -> Bool
 
-  /// The file of that address, or all below it; nothing where there is none.
+  /// Returns the file with that address, or all files below it; empty if there are none.
   func list(_ address: String) throws(StorageError) -> [RemoteFile]
 
   /// The very version that was listed, in a file that goes with its last owner; nil where it was cancelled.
@@ -39,12 +39,13 @@ package protocol RemoteSources: Sendable {
 }
 
 extension SourceScan {
-  /// Adds what lies at that address or below it.
+  /// Adds the files at that address or below it.
   ///
-  /// As in a folder, but that links, and books that are described beside their pages, are unknown there.
+  /// The result is as for a folder, except that links and book descriptions do not exist there.
+  ///
   /// - Parameters:
-  ///   - address: without slashes at its end.
-  ///   - library: what is built into, in which nothing is looked for.
+  ///   - address: the address without slashes at its end.
+  ///   - library: the destination, which is not searched.
   mutating func add(_ address: String, of remote: any RemoteSources, _ library: String) {
     let library = remote.isMeant(by: library) ? Self.trimmed(library) : nil
     if address == library {

@@ -19,7 +19,7 @@ final class SourceCopies: @unchecked Sendable {
   private var next = 0
   /// The ids of sources that are copied, or were.
   private var begun: Set<ImageID> = []
-  /// The states of copies that nobody has taken.
+  /// The states of copies that have not been taken.
   private var states: [ImageID: State] = [:]
   private var isEnded = false
 
@@ -33,7 +33,7 @@ final class SourceCopies: @unchecked Sendable {
     self.ahead = ahead
     self.make = make
     for _ in 0..<min(ahead, sources.count) {
-      // Who takes what nobody has begun copies it.
+      // A thread that takes an unstarted copy makes it itself.
       _ = StartedThread.detached { [self] in copy() }
     }
   }

@@ -33,7 +33,7 @@ package final class BuildAllowance: Sendable {
     }
   }
 
-  /// Gives back what was taken for a plan of which nothing came.
+  /// Returns the pixels of a plan that was not built to the allowance.
   func giveBack(_ plan: BuildPlan) {
     let pixels = plan.pyramid.imageSize.width * plan.pyramid.imageSize.height
     left.withLock { left in

@@ -7,13 +7,13 @@ import ZigguratFiles
 import ZigguratImaging
 import ZigguratSandbox
 
-/// One picture that a sandboxed process builds, as its builder follows it: what the sandboxed process tells is checked,
-/// what it wrote is read back, and then published.
+/// The parent's side of one picture that a sandboxed process builds. It checks the messages of the process, reads back
+/// its archive, and publishes it.
 struct BuildJob {
-  /// Why nothing more comes of it.
+  /// The reason why a job ends without a result.
   enum Stop: Error {
     case process(TerminationReason)
-    /// The builder's own: the sandboxed process may be in the middle of its work.
+    /// An error of the builder itself; the sandboxed process may still be working.
     case builder(BuildError)
   }
 
@@ -22,21 +22,21 @@ struct BuildJob {
   private let builder: LibraryBuilder
   private let pool: WorkPool
   private let isAlone: Bool
-  /// Its sandboxed process was ended, for it might have written on what is published.
+  /// Whether the sandboxed process was ended, because it could have written to the published file.
   private(set) var hasEndedProcess = false
   private var picture: SandboxedPicture?
   private var reserved = 0
   private var plan: BuildPlan?
-  /// The plan's pixels were taken from the allowance, and no archive has come of them yet.
+  /// Whether the plan's pixels are taken from the allowance without an archive yet.
   private var hasTaken = false
   private var file: ArchiveFile?
   private var writer: (any ArchiveWriter)?
   private var received: ReceivedParts?
-  /// Whether the record of the build was among the parts.
+  /// Whether the build record was among the parts.
   private var hasRecord = false
   private var deadline: ContinuousClock.Instant
 
-  /// - Parameter isAlone: all the memory that there is for pictures is reserved for it.
+  /// - Parameter isAlone: whether all memory for pictures is reserved for this one.
   init(
     _ work: PictureJob, _ process: SandboxedProcess, _ builder: LibraryBuilder, _ pool: WorkPool,
     isAlone: Bool
@@ -49,9 +49,9 @@ struct BuildJob {
     deadline = .now + .seconds(builder.imageTimeout)
   }
 
-  /// Until the sandboxed process has answered.
+  /// Sends the order and handles messages until the result arrives.
   ///
-  /// - Parameter files: go with the order.
+  /// - Parameter files: the descriptors that are sent with the order.
   mutating func run(_ order: BuildOrder, _ files: [Int32]) throws(Stop) -> PictureResult {
     try send(BuildMessage.build, BuildMessage.encode(order), files)
     while true {
@@ -59,7 +59,7 @@ struct BuildJob {
     }
   }
 
-  /// Lets go of what the picture held.
+  /// Releases the resources of the picture.
   mutating func end() {
     if let picture {
       picture.end()
@@ -97,7 +97,7 @@ struct BuildJob {
     .builder(BuildError(work.source.path, "its archive grew beyond what the picture can fill"))
   }
 
-  /// - Returns: the last word on the picture; nil where there is more to come.
+  /// - Returns: the result of the picture; nil if further messages follow.
   private mutating func take(_ message: WorkerMessage) throws(Stop) -> PictureResult? {
     switch (message.kind, plan) {
     case (BuildMessage.pages, nil) where work.page == nil:
@@ -128,7 +128,7 @@ struct BuildJob {
       return .outcome(.built(try finish(plan, try decode(ResultMessage.self, message))))
     case (BuildMessage.failed, _):
       var error = try decode(FailureMessage.self, message).error(about: work.source.path, named)
-      // A file that another one has replaced is not the sandboxed process's to open.
+      // If another file has replaced the source, the sandboxed process could not open it.
       try checkSource()
       error.mayBeOfMachine = PDFPassword.isWrong(error.reason)
       return .outcome(.failed(error))
@@ -150,12 +150,12 @@ struct BuildJob {
     }
   }
 
-  /// Waits for the picture's memory and lets the sandboxed process go on.
+  /// Waits for the picture's memory and lets the sandboxed process continue.
   private mutating func begin(_ plan: BuildPlan) throws(Stop) {
     do throws(BuildError) { try pool.check(plan, work.source.path) } catch {
       throw .builder(error)
     }
-    // What was reckoned is near, never exact.
+    // The estimate is close, but not exact.
     let likely = min(pool.memoryLimit, plan.memory + plan.memory / 2 + (64 << 20))
     reserved = isAlone ? 0 : likely
     let picture = SandboxedPicture(process, pixels: plan.pyramid.imageSize)
@@ -217,17 +217,17 @@ struct BuildJob {
     try checked { (_) throws(StorageError) in try writer.append(name, Array(bytes[(end + 1)...])) }
   }
 
-  /// Publishes the archive, if it is what was planned, of the source as it was.
+  /// Publishes the archive, if it matches the plan and the source is unchanged.
   private mutating func finish(_ plan: BuildPlan, _ report: ResultMessage) throws(Stop)
     -> PyramidBuilder.Report
   {
     guard received == nil || (received?.isWhole == true && hasRecord) else { throw .process(.garbled) }
     try checkSource()
-    // It may have grown since the last message, and nothing grows any more once it is taken back.
+    // The file may have grown since the last message. It cannot grow after it is withdrawn.
     func isOverfull() -> Bool {
       file.map { $0.byteCount > min(plan.mostBytes, builder.allowance?.bytes ?? .max) } ?? false
     }
-    // What is looked at and given its name is not changed any more by whoever wrote it.
+    // The writer must not change the file after it is checked and named.
     if let file, file.withdraw() != .none {
       hasEndedProcess = true
       process.endAndWait()
@@ -249,13 +249,14 @@ struct BuildJob {
     builder.allowance?.spend(bytes: byteCount)
     hasTaken = false
     return PyramidBuilder.Report(
-      pyramid: plan.pyramid, byteCount: byteCount, route: report.route.sanitizedLine, steps: report.steps.map(\.sanitizedLine),
+      pyramid: plan.pyramid, byteCount: byteCount, route: report.route.sanitizedLine,
+      steps: report.steps.map(\.sanitizedLine),
       leftOut: report.leftOut.prefix(20).map(\.sanitizedLine),
       damage: report.damage.map { SourceDamage($0.kind, $0.reason.sanitizedLine) },
       dropped: report.dropped.prefix(20).map(\.sanitizedLine))
   }
 
-  /// Whether a record is of the build that was asked for.
+  /// Whether a record is that of the requested build.
   private func isAsked(_ record: BuildRecord) -> Bool {
     record.sourceDigest == work.digest && record.sidecarDigest == work.metadata.digest
       && record.folio == work.source.folio
@@ -277,9 +278,9 @@ struct BuildJob {
   }
 }
 
-/// A picture that a sandboxed process has in work.
+/// A picture that a sandboxed process is building.
 final class SandboxedPicture: PictureInWork, @unchecked Sendable {
-  // Sendable: what changes is touched under `monitor` only.
+  // Sendable: variables are accessed under `monitor` only.
   private let monitor = ConditionLock()
   private let process: SandboxedProcess
   private var greatest = 0.0
@@ -305,7 +306,7 @@ final class SandboxedPicture: PictureInWork, @unchecked Sendable {
     }
   }
 
-  /// A thread of the sandboxed process's takes the place of the caller, who waits for the picture's end.
+  /// Makes the sandboxed process start a thread in place of the caller, which waits for the picture's end.
   func assist() {
     try? process.send(BuildMessage.assist, within: SandboxedProcess.Timeout(seconds: 1))
     monitor.withLock { while !isEnded { monitor.wait() } }

@@ -6,17 +6,17 @@ import ZigguratImaging
 import ZigguratMetadata
 import ZigguratSandbox
 
-/// The messages between a builder and its sandboxed process, in this order: `build`; `pages`, or `plan`, then `go`,
-/// tiles and entries if there is no file for them, `progress`, and `built` or `failed`.
+/// The messages between a builder and its sandboxed process, in this order: `build`; `pages`, or `plan`; `go`;
+/// `progress`; `built` or `failed`. Tiles and entries are messages, too, if there is no file for them.
 enum BuildMessage {
-  /// To the sandboxed process.
+  /// Messages to the sandboxed process.
   static let build: UInt32 = 1
-  /// The plan may be carried out: with a descriptor to write the archive into, or with none.
+  /// The plan is accepted. The message has the descriptor of the archive's file, or none.
   static let go: UInt32 = 2
-  /// One thread more.
+  /// Adds one thread.
   static let assist: UInt32 = 3
 
-  /// From the sandboxed process: the source is several pages, each a picture of its own.
+  /// Messages from the sandboxed process. `pages`: the source has several pages, each a picture.
   static let pages: UInt32 = 11
   static let plan: UInt32 = 12
   /// A tile's number, its CRC-32 and its bytes.
@@ -27,13 +27,13 @@ enum BuildMessage {
   static let built: UInt32 = 16
   static let failed: UInt32 = 17
 
-  /// Bytes that a message of a kind may have.
+  /// Returns the maximum bytes of a message of a kind.
   static func longest(_ kind: UInt32) -> Int {
-    // Tiles are at most as large as their pixels, and an animation is 32 MB.
+    // Tiles are at most as large as their pixels, and an animation has 32 MB.
     kind == tile || kind == entry ? 1 << 28 : longestTerms
   }
 
-  /// Bytes of a message of words and numbers.
+  /// Maximum bytes of a JSON message.
   static let longestTerms = InputLimit.message.bytes
 
   static func encode(_ value: some Encodable) -> [UInt8] {
@@ -48,32 +48,32 @@ enum BuildMessage {
     do { return try limits.decode(type, from: message.bytes) } catch { throw .garbled }
   }
 
-  /// The limits of `pages`: if it has many values, all are numbers.
+  /// The limits of `pages`: a message with many values has only numbers.
   private static let pageLimits = JSONLimits(bytes: longestTerms, depth: 16, values: 1 << 18)
 
-  /// Whether a message of the source's pages is taken.
+  /// Whether a message about the source's pages is accepted.
   static func isTaken(pages message: [UInt8]) -> Bool {
     message.withUnsafeBytes { pageLimits.refusal(of: $0) == nil }
   }
 }
 
-/// A picture to be built: what a sandboxed process is asked for.
+/// An order to build a picture, sent to a sandboxed process.
 struct BuildOrder: Codable {
   let path: String
   /// The source's file name.
   let name: String
   /// The name of the archive's root folder.
   let root: String
-  /// The page, in a source of several; nil if that is not known yet.
+  /// The page of a source of several pages; nil if the number of pages is not known yet.
   var page: SourcePage?
-  /// The name of the page in a book that is a folder; nil for any other picture.
+  /// The file name of the page in a book that is a folder; nil for any other picture.
   let folio: String?
   /// The associated image of a slide; nil for the slide itself and for any other source.
   let associated: AssociatedImage?
   let digest: String
   /// The metadata beside the source.
   let metadata: SourceMetadata
-  /// Only how many pages there are is asked for.
+  /// Whether only the number of pages is requested.
   let countsOnly: Bool
   /// The options that replace the program's for this picture; nil if there are none.
   var options: OrderedOptions?
@@ -81,7 +81,7 @@ struct BuildOrder: Codable {
   var pdfPassword: String?
 }
 
-/// Options of one picture that stand in place of the program's.
+/// Options of one picture that replace the program's.
 struct OrderedOptions: Codable {
   private let tileSize, quality: Int
   private let format, fidelity, failOn: String
@@ -98,7 +98,7 @@ struct OrderedOptions: Codable {
     var options = program
     options.tileSize = tileSize
     options.quality = quality
-    // The builder wrote both.
+    // The same program wrote both values.
     if let format = TileFormat(fileExtension: format) { options.format = format }
     if let fidelity = Fidelity(name: fidelity) { options.fidelity = fidelity }
     if let failOn = FailOn(name: failOn) { options.failOn = failOn }
@@ -108,32 +108,32 @@ struct OrderedOptions: Codable {
 
 /// A page of a source of several.
 struct SourcePage: Codable, Hashable, Sendable {
-  /// Counted from 0, of the pages.
+  /// The number of the page, counted from 0.
   let number: Int
-  /// Its place in the file, counted from 0: what is no page has one, too.
+  /// The directory's position in the file, counted from 0; pictures that are not pages count, too.
   let directory: Int
-  /// The place of its transparency mask; nil if it has none.
+  /// The position of its transparency mask; nil if it has none.
   var mask: Int?
 }
 
-/// A source of several pages, as a sandboxed process tells it.
+/// A source of several pages, as a sandboxed process reports it.
 struct PagesMessage: Codable {
-  /// The most pages of a source.
+  /// The maximum number of pages of a source.
   static let most = NumberList.most
 
   let count: Int
-  /// Each page's place in the file, counted from 0; nil if that is the page's number.
+  /// Each page's position in the file, counted from 0; nil if that is the page's number.
   private let places: NumberList?
-  /// The places of pages that have a transparency mask.
+  /// The positions of the transparency masks of pages.
   private var masks: MaskPlaces? = nil
-  /// Pictures that are no pages and are not built, by their names.
+  /// The names of pictures that are not pages and are not built.
   let leftOut: [String]
-  /// Pictures that are built beside the pages.
+  /// Pictures that are built besides the pages.
   let associated: [AssociatedImage]
-  /// The source's description of itself as a book; nil if there is none.
+  /// The book description in the source; nil if there is none.
   private(set) var book: BookDescription?
 
-  /// Whether it is one that a source can have; what a sandboxed process says may be a lie.
+  /// Whether a source can have these values; the sandboxed process is untrusted.
   var isPossible: Bool {
     let areSound = places.map { $0.numbers.count == count && $0.areDifferent }
     return 1...Self.most ~= count && masks?.all.count ?? 0 <= count && areSound != false
@@ -166,12 +166,12 @@ struct PagesMessage: Codable {
     self.leftOut = leftOut
     self.associated = associated
     self.book = book
-    // A message of words has its bounds.
+    // The size of a message is limited.
     self.book?.cutChapters(to: BuildMessage.longestTerms / 2)
   }
 }
 
-/// The plan as it is told: nothing in it is believed before it was checked.
+/// The plan of an untrusted process. Every value is checked before it is used.
 struct PlanMessage: Codable {
   let width, height, tileSize: Int
   let format: String
@@ -195,12 +195,12 @@ struct PlanMessage: Codable {
     return BuildPlan(pyramid: pyramid, format: format, memory: memory)
   }
 
-  /// More than any file holds; a few bytes for each of them are still a number.
+  /// More pixels than any file has; the product with a few bytes for each pixel does not overflow.
   private static let mostPixels = 1 << 56
 }
 
 extension BuildPlan {
-  /// Bytes that no archive of the picture has: a sandboxed process is not to fill the disk.
+  /// The maximum bytes of an archive of the picture: a sandboxed process must not fill the disk.
   var mostBytes: Int { 6 * pyramid.imageSize.width * pyramid.imageSize.height + (128 << 20) }
 }
 
@@ -229,13 +229,13 @@ struct FailureMessage: Codable {
   private let kind: String
   private let reason: String
 
-  /// - Parameter path: what the error calls the source, for which the message says `name`.
+  /// - Parameter path: the source's path in the error, replaced by `name` in the message.
   init(_ error: BuildError, path: String, name: String) {
     kind = error.kind.reportedName
     reason = error.reason.replacing(path, with: name)
   }
 
-  /// - Parameter describe: rewords the reason.
+  /// - Parameter describe: returns the reason in other terms.
   func error(about source: String, _ describe: (String) -> String = { $0 }) -> BuildError {
     BuildError(source, describe(reason.sanitizedLine), BuildError.Kind(reported: kind))
   }

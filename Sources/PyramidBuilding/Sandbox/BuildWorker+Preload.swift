@@ -6,8 +6,8 @@ import ZigguratCSandbox
 import ZigguratSandbox
 
 extension BuildWorker {
-  /// Does what every first picture would have to wait for, in a process of one thread: two pictures of ours, of 16 by
-  /// 16 pixels, are built into nothing.
+  /// Preloads libraries that the first picture would otherwise load, in a process with one thread. It builds two
+  /// pictures of 16 by 16 pixels and discards the result.
   package static func preload(_ options: BuildOptions) {
     if options.format.startsThreads { return }
     for picture in pictures {
@@ -16,7 +16,7 @@ extension BuildWorker {
       defer { close(file) }
       bytes.withUnsafeBytes { _ = write(file, $0.baseAddress, $0.count) }
       let path = "/proc/self/fd/\(file)"
-      // A failure would be every picture's, and is told with the first.
+      // A failure would affect every picture, and the first one reports it.
       guard let source = try? SourceFile(path: path, name: "picture"),
         (try? SourcePages(file: source, options: options))?.count == 1
       else { continue }
@@ -38,7 +38,7 @@ extension BuildWorker {
     _ = BuildMessage.encode(PlanMessage(plan))
   }
 
-  /// JPEG with its chroma at half the resolution, and PNG.
+  /// A JPEG with chroma at half the resolution, and a PNG.
   private static let pictures = [
     "/9j/2wBDAA0JCgsKCA0LCgsODg0PEyAVExISEyccHhcgLikxMC4pLSwzOko+MzZGNywtQFdBRkxOUlNSMj5aYVpQYEpRUk//"
       + "2wBDAQ4ODhMREyYVFSZPNS01T09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT0//wAAR"
@@ -50,7 +50,7 @@ extension BuildWorker {
       + "4F4U0oLOJ31JHf4R+C2aSDwAXd88WSH8AJRcj0eXjQk4AAAAAElFTkSuQmCC",
   ]
 
-  /// An archive that is not kept.
+  /// An archive that is discarded.
   private final class NoArchive: ArchiveWriter {
     func append(tile index: Int, _ bytes: UnsafeRawBufferPointer, crc: UInt32) {}
     func append(_ relativeName: String, _ bytes: [UInt8]) {}

@@ -7,11 +7,12 @@ import ZigguratFiles
 import ZigguratImaging
 package import ZigguratSandbox
 
-/// A sandboxed process that builds pictures, one after the other, for a `SandboxedPictureBuilder`.
+/// A sandboxed process that builds pictures for a `SandboxedPictureBuilder`, one after the other.
 package enum BuildWorker {
   package static let kind = ProcessLauncher.Kind(rawValue: 1)
 
-  /// Returns the work of such a process. The options are the whole program's; an order may replace some of them.
+  /// Returns the main function of such a process. The options are the whole program's; an order may replace some of
+  /// them.
   package static func work(_ options: BuildOptions) -> WorkerMain {
     { session in
       let host = SandboxedBuildHost(session)
@@ -24,7 +25,7 @@ package enum BuildWorker {
     }
   }
 
-  /// - Parameter descriptor: of a source that has no name in the file system.
+  /// - Parameter descriptor: the descriptor of a source without a name in the file system.
   private static func build(
     _ order: BuildOrder, _ descriptor: Int32?, _ options: BuildOptions, _ host: SandboxedBuildHost,
     _ session: WorkerConnection
@@ -65,22 +66,22 @@ package enum BuildWorker {
   }
 }
 
-/// The host of builds in a sandboxed process: it asks whether a plan may be carried out, and starts further threads
-/// when the parent asks for them.
+/// The host of builds in a sandboxed process. It asks the parent to accept a plan, and starts further threads on the
+/// parent's request.
 private final class SandboxedBuildHost: BuildHost, @unchecked Sendable {
-  // Sendable: every property that changes is touched under `monitor` only.
+  // Sendable: every variable is accessed under `monitor` only.
   private let monitor = ConditionLock()
   private let session: WorkerConnection
   private var messages: [WorkerMessage] = []
   private var picture: (any PictureInWork)?
   private var file: Int32?
   private var reported = 0.0
-  /// Threads that were asked for before there was work for them.
+  /// Threads that were requested before there was work for them.
   private var waiting = 0
 
   init(_ session: WorkerConnection) { self.session = session }
 
-  /// Hears messages on a thread of its own from now on: some come while a picture is being built.
+  /// Starts a thread that receives messages; some arrive while a picture is being built.
   func listen() {
     let isStarted = StartedThread.detached(stackBytes: 256 << 10) { [self] in
       while true { hear(session.next { reportProgress() }) }
@@ -88,7 +89,7 @@ private final class SandboxedBuildHost: BuildHost, @unchecked Sendable {
     if !isStarted { _exit(71) }
   }
 
-  /// With the descriptor that came along, if there was one.
+  /// Returns the next order, with its descriptor if it has one.
   func nextOrder() -> (BuildOrder, Int32?) {
     let message = next()
     guard message.kind == BuildMessage.build,
@@ -104,7 +105,7 @@ private final class SandboxedBuildHost: BuildHost, @unchecked Sendable {
     file = message.files.first
   }
 
-  /// Returns the file for the archive; nil if the archive is sent, piece by piece.
+  /// Returns the file for the archive; nil if the archive is sent tile by tile.
   func takeFile() -> Int32? {
     defer { file = nil }
     return file
@@ -144,7 +145,7 @@ private final class SandboxedBuildHost: BuildHost, @unchecked Sendable {
     }
   }
 
-  /// Without one more thread the others do the work.
+  /// If no thread can be started, the other threads do the work.
   private func assist(_ picture: any PictureInWork) { _ = StartedThread.detached { picture.assist() } }
 
   private func reportProgress() {
@@ -157,7 +158,7 @@ private final class SandboxedBuildHost: BuildHost, @unchecked Sendable {
   }
 }
 
-/// An archive in a file that is somebody else's.
+/// An archive in a file that is inherited from the parent.
 private final class InheritedFileArchive: ArchiveWriter {
   private let writer: SZIWriter
   private let descriptor: Int32
@@ -185,7 +186,7 @@ private final class InheritedFileArchive: ArchiveWriter {
   }
 }
 
-/// An archive that is told, tile by tile, to who keeps it.
+/// An archive that is sent to the parent tile by tile.
 private final class StreamedArchive: ArchiveWriter {
   private let session: WorkerConnection
   private var count = 0

@@ -5,14 +5,14 @@ import TileStorage
 import ZigguratImaging
 package import ZigguratSandbox
 
-/// A sandboxed process that looks at one source and tells what it is.
+/// A sandboxed process that inspects one source.
 package enum InspectWorker {
   package static let kind = ProcessLauncher.Kind(rawValue: 3)
 
   private static let look: UInt32 = 1
   private static let seen: UInt32 = 2
 
-  /// Returns the work of such a process. The options are the whole program's.
+  /// Returns the main function of such a process. The options are the whole program's.
   package static func work(_ options: BuildOptions) -> WorkerMain {
     { session in
       let message = session.next()
@@ -35,7 +35,7 @@ package enum InspectWorker {
     var failure: FailureMessage?
   }
 
-  /// Has a source looked at; see `SourceInspection`.
+  /// Inspects a source in a sandboxed process; see `SourceInspection`.
   static func inspect(
     _ file: SourceFile, _ server: ProcessLauncher, memory: Int, seconds: Int, pdfPassword: String?
   ) throws(BuildError) -> SourceInspection {
@@ -65,7 +65,7 @@ package enum InspectWorker {
     let process = try server.begin(kind, limits, reading: files, preload: needs.preload)
     defer { process.end() }
     let timeout = SandboxedProcess.Timeout(seconds: seconds)
-    // The path, a NUL and the password, which only a sandboxed process that reads a PDF gets.
+    // The path, a NUL and the password, which is sent only to a sandboxed process that reads a PDF.
     let password: [UInt8] = needs.isPDF ? pdfPassword.map { [0] + Array($0.utf8) } ?? [] : []
     try process.send(look, Array(path.utf8) + password, files: nameless, within: timeout)
     let answer = try process.receive(longest: { _ in BuildMessage.longestTerms }, within: timeout)

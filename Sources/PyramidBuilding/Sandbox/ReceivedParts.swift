@@ -1,18 +1,18 @@
 import TileGeometry
 
-/// The parts of an archive that a sandboxed process tells one by one: each once, and in the end all of them. Who writes
-/// them relies on that.
+/// The parts of an archive that a sandboxed process has sent. Each part may arrive once, and all must arrive; the
+/// archive's writer relies on that.
 struct ReceivedParts {
   private var tiles: [Bool]
   private var missing: Int
   private var entries: Set<String> = []
-  /// Bytes that may yet come, and those that came.
+  /// The remaining bytes, and the received ones.
   private var room, filled: Int
 
-  /// Entries that an archive has beside its tiles are few.
+  /// The maximum number of entries besides the tiles.
   private static let mostEntries = 100
 
-  /// `nil` if `memory`, in bytes, is too small even to count so many tiles: no picture that fits has them.
+  /// Returns `nil` if `memory`, in bytes, is too small to track so many tiles. No picture that fits into it has them.
   init?(of plan: BuildPlan, within memory: Int) {
     let count = plan.pyramid.tileCount
     guard count <= memory / 64 else { return nil }
@@ -24,15 +24,16 @@ struct ReceivedParts {
 
   var isWhole: Bool { missing == 0 }
 
-  /// Counts the bytes of a part; false if all parts together are more than the picture can fill.
-  /// - Parameter most: bytes that all parts may have besides; nil if there is no other limit.
+  /// Counts the bytes of a part. Returns false if all parts together exceed the picture's maximum.
+  ///
+  /// - Parameter most: another maximum of bytes for all parts; nil if there is none.
   mutating func grow(by byteCount: Int, ofAll most: Int? = nil) -> Bool {
     room -= byteCount
     filled += byteCount
     return room >= 0 && filled <= most ?? .max
   }
 
-  /// Whether it may come now.
+  /// Whether the tile exists and has not arrived before. Records it.
   mutating func insert(tile: Int) -> Bool {
     guard tiles.indices.contains(tile), !tiles[tile] else { return false }
     tiles[tile] = true
@@ -40,7 +41,7 @@ struct ReceivedParts {
     return true
   }
 
-  /// The same of an entry, whose name is a path below the archive's root.
+  /// Whether the entry's name is a path below the archive's root, and it has not arrived before. Records it.
   mutating func insert(entry name: String) -> Bool {
     let parts = name.split(separator: "/", omittingEmptySubsequences: false)
     let isPath = parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." } && name.utf8.count <= 255

@@ -12,17 +12,17 @@ final class SandboxedPictureBuilder: PictureBuilder {
   private let builder: LibraryBuilder
   let pool: WorkPool
   private var process: SandboxedProcess?
-  /// Pictures that the sandboxed process was asked for.
+  /// The number of pictures that the sandboxed process was ordered to build.
   private var asked = 0
   /// Paths that the sandboxed process may read.
   private var readable: Set<String> = []
 
-  /// Bytes that a sandboxed process may take while it opens a picture, whose need is not known yet.
+  /// The memory limit in bytes of a sandboxed process that opens a picture, before its need is known.
   static let opening = 256 << 20
-  /// Pictures that may share a sandboxed process, one after the other.
+  /// The maximum number of pictures that share a sandboxed process, one after the other.
   static let mostPictures = 40
-  /// Bytes of a file up to which a picture may share its sandboxed process: photographs, too, for a new process has to
-  /// ask for all its memory anew, which takes a third as long again as a photograph's tiles.
+  /// The maximum file size in bytes of a picture that shares its process; photographs are smaller. A new process must
+  /// allocate all memory again, which takes a third longer than a photograph's tiles.
   private static let small = 32 << 20
 
   init(_ server: ProcessLauncher, _ builder: LibraryBuilder, _ pool: WorkPool) {
@@ -41,7 +41,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
         defer { if isAlone { pool.release(pool.memoryLimit) } }
         if wasFresh || isAlone { try begin(job, isAlone ? [] : upcoming()) }
         let answer = try ask(job, isAlone: isAlone)
-        // Whose sandboxed process has nothing else to do; what has pages is asked for again.
+        // The process has no further picture. A source of several pages is ordered again.
         if isAlone || isLast(job), case .outcome = answer { end() }
         return answer
       } catch {
@@ -49,7 +49,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
         switch error {
         case .builder(let error): return .outcome(.failed(error))
         case .process(.memory(let bytes)) where !isAlone && bytes < pool.memoryLimit:
-          // It needs more than was reckoned: once more, with all the memory there is for pictures.
+          // The process needs more memory than estimated. It gets a second try with all memory for pictures.
           isAlone = true
         case .process(let end):
           if !wasFresh, !isAlone, end.mayBeOfEarlier { continue }
@@ -59,7 +59,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
     }
   }
 
-  /// Lets go of the sandboxed process.
+  /// Releases the sandboxed process.
   func end() {
     process?.end()
     process = nil
@@ -84,7 +84,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
     readable = [source.path]
     if !needs.isUncommon, Self.isSmall(source) {
       for next in upcoming where Self.isSmall(next) && files.count < Self.mostPictures {
-        // What cannot be read is told when its turn comes.
+        // An unreadable source is reported when it is built.
         guard let file = try? SourceFile(path: next.path) else { continue }
         let needs = SourceNeeds(file)
         if needs.isUncommon { continue }
@@ -108,7 +108,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
     return stat(source.path, &status) == 0 && status.st_size <= small
   }
 
-  /// Whether the sandboxed process has nothing to do after this picture.
+  /// Whether the sandboxed process has no further picture after this one.
   private func isLast(_ job: PictureJob) -> Bool { job.page == nil && readable.count == 1 }
 
   private func ask(_ job: PictureJob, isAlone: Bool) throws(BuildJob.Stop) -> PictureResult {

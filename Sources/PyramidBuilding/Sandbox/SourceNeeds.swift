@@ -17,7 +17,7 @@ struct SourceNeeds {
     decoding = DecodingNeeds(of: handle, path: path)
   }
 
-  /// More than the file itself, or more than the usual decoders.
+  /// Whether the process needs more than the source's file and the usual decoders.
   var isUncommon: Bool {
     decoding.drawsText || !decoding.tables.isEmpty || preload != nil || !companions.isEmpty
       || !listedFiles.isEmpty
@@ -25,10 +25,10 @@ struct SourceNeeds {
 
   var isPDF: Bool { decoding.isPDF }
 
-  /// The preparation that the zygote makes before a sandboxed process decodes the source; nil if it needs none.
+  /// The preload of the zygote before a sandboxed process decodes the source; nil if it needs none.
   var preload: ProcessLauncher.Preload? { decoding.preload }
 
-  /// The source, and what it needs beside itself: to be closed by the caller.
+  /// Opens the source and the other files that it needs. The caller closes them.
   func openFiles() -> [Int32] {
     if isInMemory { return [] }
     let itself = fcntl(handle.descriptor, F_DUPFD_CLOEXEC, 0)
@@ -39,7 +39,7 @@ struct SourceNeeds {
     return own + listedFiles.prefix(ProcessLauncher.mostFiles - own.count).compactMap(Self.openListed)
   }
 
-  /// A file, and neither a folder nor a link: the name is a stranger's.
+  /// Opens a regular file, but no folder and no link: the name comes from an untrusted file.
   private static func openListed(_ path: String) -> Int32? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
     var status = stat()
@@ -49,7 +49,7 @@ struct SourceNeeds {
     return nil
   }
 
-  /// A descriptor of a source that has no name but that of one.
+  /// Opens a source that has only the name of a descriptor.
   static func openNameless(_ path: String) -> Int32? {
     guard path.hasPrefix(nameless) else { return nil }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -58,7 +58,7 @@ struct SourceNeeds {
 
   static let nameless = "/proc/self/fd/"
 
-  /// Files in memory lie in no file system whose files could be allowed or forbidden.
+  /// Whether the source is a file in memory, to which Landlock's rules for file systems do not apply.
   private var isInMemory: Bool {
     guard path.hasPrefix(Self.nameless) else { return false }
     var target = [UInt8](repeating: 0, count: "/memfd:".utf8.count)
@@ -70,18 +70,18 @@ struct SourceNeeds {
 
   private var name: Substring { path.split(separator: "/").last ?? "" }
 
-  /// MIRAX keeps a slide in a folder of its name.
+  /// The folder of a MIRAX slide, which has the file's name.
   private var companions: [String] {
     let folder = name.dropLast(5)
     guard name.lowercased().hasSuffix(".mrxs"), !folder.allSatisfy({ $0 == "." }) else { return [] }
     return ["\(parentFolder(path))/\(folder)"]
   }
 
-  /// The files beside the source that it needs. Analyze keeps samples in one.
+  /// The files beside the source that it needs. The samples of an Analyze file are in one.
   private var listedFiles: [String] { AnalyzePair.companion(of: path).map { [$0] } ?? slideFiles }
 
-  /// Hamamatsu keeps a slide in files beside a short text that lists them. Nothing else in that folder is anybody's
-  /// business: it may be a home.
+  /// The files of a Hamamatsu slide, which a short text lists. Other files of the folder stay inaccessible, because it
+  /// may be a home directory.
   private var slideFiles: [String] {
     guard [".vms", ".vmu"].contains(where: name.lowercased().hasSuffix),
       let file = FileHandle(forReadingAtPath: path), let text = try? file.read(upToCount: Self.longestList)
@@ -101,14 +101,14 @@ struct SourceNeeds {
     return names.map { "\(parentFolder(path))/\($0)" }
   }
 
-  /// Bytes of such a text, as OpenSlide takes it.
+  /// Maximum bytes of that text, as in OpenSlide.
   private static let longestList = 64 << 10
 
   private static func trimmed(_ bytes: Data) -> String {
     String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespaces)
   }
 
-  /// Without them letters would be missing, silently.
+  /// Without fonts, letters would be missing without an error.
   private static let fonts = [
     "/usr/share/fonts", "/usr/local/share/fonts", "/etc/fonts", "/usr/share/fontconfig",
     "/var/cache/fontconfig",

@@ -3,17 +3,17 @@ import TileStorage
 import ZigguratImaging
 package import ZigguratSandbox
 
-/// A sandboxed process that decodes one archive's tiles, to tell what is wrong with them.
+/// A sandboxed process that decodes the tiles of one archive, to find defects.
 package enum TileCheckWorker {
   package static let kind = ProcessLauncher.Kind(rawValue: 5)
 
   private static let check: UInt32 = 1
-  /// Bytes of what is said of a tile.
+  /// Maximum bytes of the reply about a tile.
   private static let longestAnswer = 1 << 16
-  /// Seconds that one tile may take.
+  /// The timeout of one tile in seconds.
   private static let seconds = 60
 
-  /// The work of such a process.
+  /// The main function of such a process.
   package static let work: WorkerMain = { session in
     while true {
       let message = session.next(timeout: WorkerPool.timeout)
@@ -21,7 +21,7 @@ package enum TileCheckWorker {
     }
   }
 
-  /// The sandboxed processes for the tiles of one archive.
+  /// Returns the sandboxed processes for the tiles of one archive.
   static func pool(_ pyramid: Pyramid, _ format: TileFormat) -> WorkerPool {
     let side = min(pyramid.tileSize + 2 * pyramid.overlap, 1 << 14)
     let memory = 96 << 20 + 2 * format.bytesPerDecodedPixel * side * side
@@ -32,9 +32,9 @@ package enum TileCheckWorker {
   /// Returns the defect of a tile, as a clause without a subject; nil if it has none.
   ///
   /// - Parameters:
-  ///   - size: that its place demands.
-  ///   - pool: of sandboxed processes that have seen no other archive's tiles. In a process without sandboxed
-  ///     processes, which only libraries are used in, the process itself decodes.
+  ///   - size: the size that the tile's address requires.
+  ///   - pool: sandboxed processes that have seen no other archive's tiles. In a program without sandboxed processes,
+  ///     which only uses the library, the process itself decodes.
   static func defect(
     ofTile bytes: UnsafeRawBufferPointer, _ format: TileFormat, _ size: PixelRect, _ pool: WorkerPool
   ) -> String? {

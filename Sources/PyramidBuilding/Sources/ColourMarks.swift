@@ -1,10 +1,10 @@
 import TileStorage
 import ZigguratImaging
 
-/// The statements of a file about its colours besides an ICC profile: PNG's cICP, gAMA and cHRM, HEIF's nclx, JPEG 2000's
-/// enumerated colour space, EXIF's ColorSpace and InteroperabilityIndex.
+/// The statements of a file about its colours besides an ICC profile: PNG's cICP, gAMA and cHRM, HEIF's nclx, JPEG
+/// 2000's enumerated colour space, EXIF's ColorSpace and InteroperabilityIndex.
 struct ColourMarks {
-  /// Made of what they say; nil where that is sRGB, or no profile can say it.
+  /// A profile made from the marks; nil if they mean sRGB, or no profile can express them.
   var profile: [UInt8]?
   /// The names and contents of the marks, for reports; nil if they say sRGB.
   var description: String?
@@ -85,13 +85,12 @@ struct ColourMarks {
 }
 
 extension Image {
-  /// Opens a source; what its marks say of its colours it then has as its profile.
+  /// Opens a source. The image's profile then includes the colour marks.
   ///
   /// - Parameters:
-  ///   - mask: the directory of a TIFF that holds the page's transparency mask; nil if there is none.
-  ///   - keepsBands: leave out no sample of a TIFF: the caller chooses bands.
-  ///   - log: of a file that could not be decoded as it is: what can be is taken, and the log gets the rest. Nil for
-  ///     any other file.
+  ///   - mask: the directory of a TIFF with the page's transparency mask; nil if there is none.
+  ///   - keepsBands: whether to keep all samples of a TIFF, because the caller chooses bands.
+  ///   - log: the log of a damaged file. The decodable part is read, and the log gets the rest. Nil for any other file.
   static func source(
     path: String, access: Access, page: Int? = nil, mask: Int? = nil, scale: Double? = nil,
     keepsBands: Bool = false, damagedAsIn log: DamageLog? = nil
@@ -131,7 +130,7 @@ extension Image {
     return image
   }
 
-  /// The decodable part of a damaged file, for formats of which libvips gives all or nothing.
+  /// Returns the decodable part of a damaged file, for formats that libvips decodes completely or not at all.
   private static func part(
     ofFileAt path: String, _ loader: String?, _ log: DamageLog
   ) throws(ImagingError) -> Image? {
@@ -185,14 +184,15 @@ extension Image {
 
   fileprivate func setStatesWhite() { setInt(Self.whiteField, 1) }
 
-  /// Whether the file states which value of samples of more than 8 bits is white: by a profile or other marks of its colour
-  /// space, by a number of bits per sample below that of the samples' type, or by its format, if that always does so.
+  /// Whether the file states which value of samples of more than 8 bits is white: by a profile or other marks of its
+  /// colour space, by a number of bits per sample below that of the samples' type, or by its format, if that always
+  /// does so.
   var statesWhite: Bool {
     hasField(Self.whiteField) || embeddedProfile != nil
       || hasDeclaredBits && (sampleRange.map { $0.upperBound - $0.lowerBound < 65535 } ?? false)
   }
 
-  /// Keeps what is known of a PNG file beside its colours; of an image that nobody else has.
+  /// Adds the properties of a PNG file other than its colours. The image must not be shared.
   fileprivate func setNotes(of file: PNGFile) {
     if file.isAnimated { setInt(Self.animationField, 1) }
     // libvips reads EXIF in front of the pixels alone.
@@ -203,7 +203,7 @@ extension Image {
     if let flaw = file.chunks.log.worst { setFlaw(flaw) }
   }
 
-  /// Keeps damage that is known without a pixel; of an image that nobody else has.
+  /// Adds damage that is known without decoding a pixel. The image must not be shared.
   func setFlaw(_ damage: SourceDamage) {
     setString(Self.flawField, "\(damage.kind.rawValue) \(damage.reason)")
   }
@@ -234,7 +234,7 @@ extension Image {
 
   fileprivate func setProfileDefect(_ defect: String) { setString(Self.profileDefectField, defect) }
 
-  /// Why the file's profile was not followed, as a clause; nil if it was, or there is none.
+  /// The reason why the file's profile was not used, as a clause; nil if it was, or there is none.
   var profileDefect: String? { string(Self.profileDefectField) }
 
   /// The contents of the marks, if the image has its profile from them; nil otherwise.

@@ -30,7 +30,8 @@ final class DamageLog: Sendable {
     }
   }
 
-  /// The damage for which a build refuses the file; nil if it takes it. A file that ends early may have worse flaws, too.
+  /// The damage for which a build refuses the file; nil if it takes it. A file that ends early may have worse flaws,
+  /// too.
   func refused(by failOn: FailOn) -> SourceDamage? {
     [worst, truncation].compactMap(\.self).first(where: failOn.refuses)
   }
@@ -49,9 +50,9 @@ final class DamageLog: Sendable {
     }
   }
 
-  /// Notes a tile or strip of which no pixel is decoded.
+  /// Adds a tile or strip without any decoded pixel.
   ///
-  /// - Parameter page: counted from 0; channels of one picture are pages.
+  /// - Parameter page: the page, counted from 0; channels of one picture are pages.
   func add(lost part: Int, ofPage page: Int = 0, _ damage: SourceDamage) {
     state.withLock { state in
       if state.lost.isEmpty { state.firstLoss = damage }

@@ -24,9 +24,9 @@ enum EmbeddedProfile {
   private static let isUsable = Answers(ICCProfile.isUsable)
   private static let isNearSRGB = Answers(lattice)
 
-  /// Why an image's embedded profile is not followed, as a clause: it is broken, or of another colour space than the
-  /// image, as ICC.1:2010, 7.2.6 does not allow. Nil if there is none, or it is followed. Gray pixels under a profile
-  /// of RGB are equal parts of its red, green and blue.
+  /// Returns the reason why an image's embedded profile is not used, as a clause. It is broken, or has another colour
+  /// space than the image, against ICC.1:2010, 7.2.6. Nil if there is none, or it is used. Gray pixels with an RGB
+  /// profile are equal parts of its red, green and blue.
   static func defect(of image: Image) -> String? {
     guard let bytes = image.embeddedProfile else { return nil }
     guard let profile = ICCProfile(bytes) else { return "embedded profile ignored: it is no ICC profile" }

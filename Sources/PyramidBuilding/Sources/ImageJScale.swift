@@ -1,7 +1,7 @@
 import TileStorage
 
-/// The unit of length in a TIFF that ImageJ or Fiji wrote: its resolution tag counts pixels for each such unit, whatever
-/// the tag for the unit says, which has only inches and centimetres (ImageJ, `ij/io/TiffDecoder`).
+/// The unit of length in a TIFF that ImageJ or Fiji wrote: its resolution tag counts pixels for each such unit,
+/// whatever the tag for the unit says, which has only inches and centimetres (ImageJ, `ij/io/TiffDecoder`).
 struct ImageJScale {
   /// `nil` if the unit is no length, as `pixel`.
   let microns: Double?
@@ -20,7 +20,7 @@ struct ImageJScale {
     for line in description.split(whereSeparator: \.isNewline) {
       let parts = line.split(separator: "=", maxSplits: 1)
       guard parts.count == 2, parts[0] == "unit" else { continue }
-      // ImageJ writes what is not ASCII as Java does.
+      // ImageJ escapes non-ASCII characters as Java does.
       let name = String(parts[1]).replacing(#/\\u00[bB]5|\\u03[bB][cC]/#, with: "µ")
         .filter { !$0.isWhitespace }.lowercased()
       return ImageJScale(microns: units[name])

@@ -27,8 +27,8 @@ enum LabelImage {
     return "the colours of its palette are labels"
   }
 
-  /// Whether the colours of a palette are those of labels: far from each other, and not ink on paper, whose thin strokes
-  /// would vanish without their mean.
+  /// Whether the colours of a palette are those of labels: far from each other, and not ink on paper, whose thin
+  /// strokes would vanish without their mean.
   /// - Parameter palette: red, green and blue of each entry.
   static func isOfLabels(_ palette: [[UInt8]]) -> Bool {
     let colours = Array(Set(palette))

@@ -6,7 +6,7 @@ enum MemoryNeed {
   /// In the archive's table while it is written, and in its directory at the end.
   private static let bytesPerTile = 128
 
-  /// Bytes of tiles in flight, of what the source holds, and of tiles on their way to the archive.
+  /// Returns the bytes of tiles in flight, of the source, and of tiles on their way to the archive.
   static func bytes(
     of source: any StripSource, _ pyramid: Pyramid, _ options: BuildOptions, threads: Int
   ) -> Int {

@@ -1,14 +1,14 @@
 import TileGeometry
 import ZigguratImaging
 
-/// The size of a pixel in the world.
+/// The physical size of a pixel.
 enum PhysicalScale {
-  /// Coarser than this, a resolution is the paper's that somebody once meant to print on.
+  /// A coarser resolution is that of a print, not of the object.
   private static let coarsest = 10.0
 
-  /// Microns per pixel as the slide's scanner or the TIFF's resolution tells them, or nil.
+  /// Returns the microns per pixel by the slide's scanner or the TIFF's resolution; nil if they are unknown.
   ///
-  /// - Parameter image: the picture, opened.
+  /// - Parameter image: the opened picture.
   static func microns(_ picture: SourcePicture, _ image: Image) -> Point? {
     let stored = micronsAsStored(picture, image)
     // Orientations 5 to 8 exchange rows and columns.
@@ -27,8 +27,8 @@ enum PhysicalScale {
     guard let tiff = TIFFDirectories.remembered(path: picture.path)?.directories,
       let first = tiff.all.first, let directory = tiff.all.dropFirst(number).first
     else { return nil }
-    // A microscope's own words stand above the tag, which its programs leave at what it happens to be. They stand in the
-    // file's first page, and tell of several images.
+    // The metadata of a microscope precedes the tag, which microscope programs leave at an arbitrary value. It is in
+    // the file's first page, and describes several images.
     if let stated = OMEScale.microns(first.description, ofDirectory: number) {
       let (x, y) = (rounded(stated.x), rounded(stated.y))
       if isUsable(x), isUsable(y) { return Point(x: x, y: y) }
@@ -40,16 +40,16 @@ enum PhysicalScale {
       let (x, y) = (rounded(microns / pixels.x), rounded(microns / pixels.y))
       return isUsable(x) && isUsable(y) ? Point(x: x, y: y) : nil
     }
-    // A number without a unit is the pixel's shape alone.
+    // Without a unit, the numbers give only the pixel's aspect ratio.
     if directory.resolutionUnit == 1 { return nil }
     let resolution = image.pixelsPerMillimetre
-    // The file's tag is a 32-bit float: digits beyond are not its.
+    // The file's tag is a 32-bit float; further digits are noise.
     let (x, y) = (rounded(1000 / resolution.x), rounded(1000 / resolution.y))
     return isUsable(x) && isUsable(y) && max(x, y) <= coarsest ? Point(x: x, y: y) : nil
   }
 
   private static func isUsable(_ microns: Double) -> Bool { microns.isFinite && microns > 0 }
 
-  /// Six decimals at most; not finite if the number is too large to be rounded so.
+  /// Rounds to six decimals; the result is not finite if the number is too large.
   private static func rounded(_ microns: Double) -> Double { (microns * 1e6).rounded() / 1e6 }
 }

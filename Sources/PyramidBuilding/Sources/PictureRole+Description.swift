@@ -1,15 +1,15 @@
 import ZigguratMetadata
 
-/// Descriptions as scanners and programs write them into each picture of a file: XML, JSON, and lines of `key: value` or of
-/// words.
+/// Descriptions that scanners and programs write into each picture of a file: XML, JSON, lines of `key: value`, and
+/// free text.
 ///
-/// They are untrusted, one for each of thousands of pictures: every byte is looked at a few times and no more.
+/// Descriptions are untrusted, and a file may have thousands of them: every byte is read only a few times.
 extension PictureRole {
-  /// Bytes of a description that are looked at.
+  /// Maximum bytes of a description that are read.
   private static let longestDescription = 1 << 20
 
-  /// The role that a description gives in a line of its own, as Aperio's `label 387x463`, or in a field that is the
-  /// picture's type, as `<ImageType>Label</ImageType>` of Akoya's QPTIFF or `ImageType: ORIGINAL\PRIMARY\LABEL\NONE`.
+  /// Finds the role in a line of its own, as Aperio's `label 387x463`, or in a field for the picture's type. Examples
+  /// are `<ImageType>Label</ImageType>` of Akoya's QPTIFF and `ImageType: ORIGINAL\PRIMARY\LABEL\NONE`.
   init?(describedBy description: String) {
     let start = String(decoding: description.utf8.prefix(Self.longestDescription), as: UTF8.self)
     let text = Array(FoldedText.folded(start).utf8)
@@ -25,8 +25,8 @@ extension PictureRole {
     self = role
   }
 
-  /// Whether a description may give a role that `init(describedBy:)` does not find: it is too long, or has characters that
-  /// could not be decoded or stand for others.
+  /// Whether `init(describedBy:)` may miss a role, because the description is too long, or has undecodable or escaped
+  /// characters.
   static func isUnreadable(_ description: String) -> Bool {
     if description.utf8.count > longestDescription { return true }
     return description.unicodeScalars.contains("\u{fffd}") || description.contains("<!ENTITY")
@@ -36,26 +36,26 @@ extension PictureRole {
 
   private static let kinds: Set<String> = ["type", "kind", "role", "name", "flavor", "flavour"]
 
-  /// Keys whose value says what a picture is, as `FoldedText.key` gives them.
+  /// Keys of the picture's type, in the form of `FoldedText.key`.
   private static let typeKeys: Set<String> = Set(
     ["image", "picture", "series", "page", "associatedimage"].flatMap { picture in kinds.map { picture + $0 }
     }
       + kinds + ["image", "picture", "content", "associated", "associatedimage"])
 
-  /// Keys that end so mean nothing else, whatever stands before: `PIM_DP_IMAGE_TYPE`.
+  /// Suffixes of keys that have no other meaning, with any prefix: `PIM_DP_IMAGE_TYPE`.
   private static let certainEndings = ["type", "flavor", "flavour", "kind", "role"]
 
   private static func isCertain(_ key: String) -> Bool {
     certainEndings.contains { key.hasSuffix("image" + $0) }
   }
 
-  /// Keys of a pair that has the name of a field and its value.
+  /// Keys for the name in a pair of a field's name and its value.
   private static let nameKeys: Set<String> = [
     "name", "key", "id", "tag", "property", "field", "attribute", "label",
   ]
   private static let valueKeys: Set<String> = ["value", "values", "val", "text", "string", "data", "content"]
 
-  /// The role that is the value of a field which can only be a picture's type.
+  /// Returns the role in the value of a field that can only be a picture's type.
   private static func role(ofCertain value: some StringProtocol) -> PictureRole? {
     let value = String(value)
     if let role = PictureRole(type: value) ?? PictureRole(inOtherWords: value) { return role }
@@ -64,13 +64,13 @@ extension PictureRole {
 
   // MARK: XML
 
-  /// The type that the text has in one place. A text with several describes other pictures, too.
+  /// Returns the role if the text has one type. A text with several types describes other pictures, too.
   private static func role(ofXML text: Bytes) -> PictureRole? {
     var types: [String] = []
     var others: [String] = []
-    // Text outside of tags, comments and character data, a line each.
+    // Text outside of tags, comments and character data, one line each.
     var lines: [UInt8] = []
-    // The element of a type whose value is in an element of its own; the name in front of a value.
+    // The type element with its value in a child element; whether the name precedes the value.
     var (open, isNamed) = (nil as String?, false)
     var rest = text
     while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
@@ -129,13 +129,13 @@ extension PictureRole {
     return role(ofLines: Array(FoldedText.value(string(lines[...])).utf8)[...], onlyCertain: true)
   }
 
-  /// The role of all; nil if there is none, or another one.
+  /// Returns the role that all have; nil if there is none, or they differ.
   private static func common(_ roles: [PictureRole?]) -> PictureRole? {
     guard let first = roles.first, roles.allSatisfy({ $0 == first }) else { return nil }
     return first
   }
 
-  /// Takes an element's name without its namespace's prefix, as `FoldedText.key` gives it.
+  /// Removes and returns an element's name without its namespace prefix, in the form of `FoldedText.key`.
   private static func localName(_ rest: inout Bytes) -> String {
     let name = rest.prefix { $0 > 0x20 && !">/<=".utf8.contains($0) }
     rest = rest[name.endIndex...]
@@ -159,7 +159,7 @@ extension PictureRole {
 
   private static let longestValue = 1000
 
-  /// The text of an element that has no other ones.
+  /// Returns the text of an element without child elements.
   private static func content(_ rest: Bytes) -> String {
     let mark = Array("<![CDATA[".utf8)
     let rest = rest.drop { $0 <= 0x20 }.prefix(longestValue)
@@ -178,7 +178,7 @@ extension PictureRole {
     }
     if onlyCertain { return nil }
     for line in text.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) where mayNameRole(line) {
-      // What follows are settings: Aperio's `|AppMag = 20`, Philips' ` -offset=(0,0)`.
+      // Settings follow: Aperio's `|AppMag = 20`, Philips' ` -offset=(0,0)`.
       let start = line.prefix { $0 != UInt8(ascii: "|") && $0 != UInt8(ascii: "=") }
       let isCut = start.endIndex < line.endIndex && line[start.endIndex] == UInt8(ascii: "=")
       let name = string(start)
@@ -191,24 +191,23 @@ extension PictureRole {
     return nil
   }
 
-  /// Fields of lines and of JSON, of which values may be lists over several parts, or stand behind their names in fields of
-  /// their own.
+  /// Reads fields of lines and of JSON. A value may be a list over several parts, or be in another field than its name.
   private struct FieldReader {
     let onlyCertain: Bool
-    /// The field whose value the next parts are.
+    /// The field with a list that the next parts continue.
     private var list: (isCertain: Bool, brackets: Int)?
-    /// The value in front of its name.
+    /// A value that precedes its name.
     private var unnamed: String?
 
     init(onlyCertain: Bool) { self.onlyCertain = onlyCertain }
 
-    /// - Parameter part: of the text, between two separators of fields or of elements of lists.
+    /// - Parameter part: the text between two separators of fields or of list elements.
     mutating func role(of part: Bytes) -> PictureRole? {
       let part = part.drop { $0 <= 0x20 }
       guard !part.isEmpty else { return nil }
       if let (value, isSeparated) = PictureRole.certainValue(part) {
         list = (true, 0)
-        // Of a pair of a name and a value the value may come first.
+        // In a pair of a name and a value, the value may come first.
         if PictureRole.isBlank(value), let role = unnamed.flatMap({ PictureRole.role(ofCertain: $0) }) {
           return role
         }
@@ -223,13 +222,13 @@ extension PictureRole {
         list = (true, 0)
         return role(ofValue: value)
       }
-      // DICOM's type of a value stands between its number and the value.
+      // DICOM's value representation is between the tag and the value.
       if key == "vr", list != nil { return nil }
       list = nil
       if PictureRole.nameKeys.contains(key) { unnamed = nil }
       if PictureRole.valueKeys.contains(key) { unnamed = PictureRole.trimmed(value) }
       guard !onlyCertain, PictureRole.typeKeys.contains(key) else { return nil }
-      // Of a list of names the first is the picture's own.
+      // The first of several names is the picture's own.
       let isType = ["type", "kind", "role", "flavor", "flavour"].contains { key.hasSuffix($0) }
       list = (false, 0)
       let role = role(ofValue: value)
@@ -266,13 +265,13 @@ extension PictureRole {
     UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || byte >= 0x80
   }
 
-  /// Whether a byte begins a value: a letter, a list or a reference to a character.
+  /// Whether a byte begins a value: a letter, a list or a character reference.
   private static func isStart(_ byte: UInt8) -> Bool { isLetter(byte) || "[(\\&".utf8.contains(byte) }
 
-  /// The value behind a key that can only be a picture's type, wherever in the part the key stands and whatever separates
-  /// them: `Image Type -> LABEL`, DICOM's `0008) CS [ORIGINAL\PRIMARY\LABEL]`.
+  /// Finds the value of a key that can only be a picture's type. The key may be anywhere in the part, with any
+  /// separator: `Image Type -> LABEL`, DICOM's `0008) CS [ORIGINAL\PRIMARY\LABEL]`.
   ///
-  /// - Returns: nil if there is no such key; and whether more than a blank separates value and key.
+  /// - Returns: the value, and whether more than a blank separates it from the key; nil if there is no such key.
   private static func certainValue(_ part: Bytes) -> (Bytes, isSeparated: Bool)? {
     let start = part.drop { $0 <= 0x20 || "\"'(".utf8.contains($0) }
     for number in ["0008)", "00080008", "0008,0008"] where start.starts(with: number.utf8) {
@@ -296,7 +295,7 @@ extension PictureRole {
 
   private static let image = Array("image".utf8)
 
-  /// The value without the next field of its line: `Volume Barcode=12`.
+  /// Returns the value without the next field of its line: `Volume Barcode=12`.
   private static func ofOneField(_ rest: Bytes) -> Bytes {
     let value = rest.drop { !isStart($0) }.prefix(longestValue).prefix { $0 != UInt8(ascii: "<") }
     guard let next = value.firstIndex(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "=") }) else {
@@ -304,11 +303,11 @@ extension PictureRole {
     }
     let before: [UInt8] = value[..<next].reversed()
     let head: Bytes = before.drop { $0 <= 0x20 }.drop { $0 > 0x20 }.drop { $0 <= 0x20 }
-    // One word alone is DICOM's type of the value, or the value itself.
+    // A single item is DICOM's value representation, or the value itself.
     return head.isEmpty ? value : value.prefix(head.count)
   }
 
-  /// Returns where `word`, in lower case, begins in any case.
+  /// Returns the position of `word`, given in lower case, in any case.
   private static func position(of word: [UInt8], in text: Bytes) -> Int? {
     var at = text.startIndex
     while at + word.count <= text.endIndex {
@@ -320,7 +319,7 @@ extension PictureRole {
     return nil
   }
 
-  /// The name in front of the last setting, ` -key`; nil if there is none.
+  /// Returns the name before the last setting, ` -key`; nil if there is none.
   private static func withoutSetting(_ name: Substring) -> Substring? {
     guard let dash = name.lastIndex(of: "-"), dash > name.startIndex,
       name[name.index(before: dash)].isWhitespace, name.index(after: dash) < name.endIndex,
@@ -329,7 +328,7 @@ extension PictureRole {
     return name[..<name.index(before: dash)]
   }
 
-  /// Whether the text has one of the words in it, in any case: most have none.
+  /// Whether the text contains the name of a role, in any case: most texts have none.
   private static func mayNameRole(_ text: Bytes) -> Bool {
     for start in text.indices {
       let first = text[start] | 0x20

@@ -1,7 +1,7 @@
 import ZigguratImaging
 import ZigguratMetadata
 
-/// The role of a picture in a file that is about another picture.
+/// The role of a picture that belongs to another picture of the file.
 enum PictureRole: String, Codable, Hashable, Sendable {
   /// The slide's label, which names the patient.
   case label
@@ -16,16 +16,16 @@ enum PictureRole: String, Codable, Hashable, Sendable {
   /// A picture that may be a label: its description cannot be read, and another picture of its file is far larger.
   case unread = "small picture whose description cannot be read"
 
-  /// Whether it may show whose tissue it is.
+  /// Whether the picture may identify the patient.
   var isPrivate: Bool { [.label, .macro, .overview, .barcode, .unread].contains(self) }
 
-  /// The picture as `--associated` builds it; nil if that builds none.
+  /// The picture's kind for `--associated`; nil if that does not build it.
   var associated: AssociatedImage? { AssociatedImage(rawValue: rawValue) }
 }
 
 extension PictureRole {
-  /// The role that a picture's name gives it: every word of `name` is such a role or says nothing (`Slide label 2`),
-  /// or the role stands in brackets (`slide.svs [label]`). `Labelled processes` and `Label of a bottle` are no labels.
+  /// Finds the role in a picture's name if the whole name means it (`Slide label 2`), or it is in brackets (`slide.svs
+  /// [label]`). `Labelled tissue` and `Label of a bottle` do not name a label.
   init?(named name: some StringProtocol) {
     if name.isEmpty { return nil }
     let name = String(name.prefix(Self.longestName))
@@ -34,7 +34,7 @@ extension PictureRole {
       return
     }
     let words = Self.words(name)
-    // A line of a sentence may end anywhere.
+    // A line may end within a sentence.
     guard let last = words.last, !["of", "the", "for", "an", "and"].contains(last),
       let role = words.lazy.compactMap({ PictureRole(word: $0) }).first,
       words.allSatisfy({ Self.isNeutral($0) || PictureRole(word: $0) != nil })
@@ -42,8 +42,8 @@ extension PictureRole {
     self = role
   }
 
-  /// The role of which one word of `name` tells, whatever the others say: of a picture beside others, which is named
-  /// (`S21-0815 label`), not described.
+  /// Finds a role mentioned anywhere in the name of a picture among others. Such a name is an identifier (`S21-0815
+  /// label`), not a description.
   init?(mentionedIn name: String) {
     if let role = PictureRole(named: name) {
       self = role
@@ -61,15 +61,15 @@ extension PictureRole {
     return nil
   }
 
-  /// The role that one word of a short description names, of a picture that is far smaller than another one of its file:
-  /// `label: S21-0815`, `Patient label`. Long descriptions are those of scanners, which have words for other things.
+  /// Finds a role mentioned in the short description of a picture that is far smaller than another one of its file:
+  /// `label: S21-0815`, `Patient label`. Long descriptions come from scanners and use the terms in other senses.
   init?(mentionedInDescription text: String) {
     guard text.utf8.count <= Self.longestMention, !text.contains("|") else { return nil }
     self.init(mentionedIn: text)
   }
 
-  /// The role of a picture that is far smaller than another one of its file, by its description: one that is mentioned, or
-  /// one in words that mean other things elsewhere, as `Labels` or `Étiquette`.
+  /// Finds the role of a picture that is far smaller than another one of its file, by its description. A role is
+  /// mentioned, or an ambiguous term is used, as `Labels` or `Étiquette`.
   init?(ofSmallPictureDescribedBy text: String) {
     guard let role = PictureRole(mentionedInDescription: text) ?? PictureRole(inOtherWords: text) else {
       return nil
@@ -77,7 +77,7 @@ extension PictureRole {
     self = role
   }
 
-  /// The role that a text gives in words of other languages, or in the plural; every other word says nothing.
+  /// Finds a role named in another language, or in the plural. All other terms are ignored.
   init?(inOtherWords text: String) {
     let words = Self.words(String(text.prefix(Self.longestName)))
     let roles = words.map { Self.otherWords[$0] ?? PictureRole(word: $0) }
@@ -87,7 +87,7 @@ extension PictureRole {
     self = role
   }
 
-  /// Folded and in lower case.
+  /// Folded, in lower case.
   private static let otherWords: [String: PictureRole] = {
     let labels = [
       "labels", "labelimages", "slidelabels", "etiketten", "etikette", "etiketter", "etiquette", "etiquettes",
@@ -106,14 +106,14 @@ extension PictureRole {
 
   private static let longestMention = 100
 
-  /// The role that the last component of a path gives it: `C:\scans\label.tif`.
+  /// Finds the role in the last component of a path: `C:\scans\label.tif`.
   init?(pathed path: String) {
     guard let name = path.split(whereSeparator: { "/\\".contains($0) }).last else { return nil }
     self.init(named: name)
   }
 
-  /// The role that is the value of a type in a file's description: `LabelImage`, or DICOM's
-  /// `ORIGINAL\PRIMARY\LABEL\NONE` (PS3.3, section C.8.12.4.1.1).
+  /// Finds the role in the value of a type field: `LabelImage`, or DICOM's `ORIGINAL\PRIMARY\LABEL\NONE` (PS3.3,
+  /// section C.8.12.4.1.1).
   init?(type: some StringProtocol) {
     let type = type.prefix(Self.longestName)
     let parts = type.split(separator: "\\")
@@ -132,7 +132,7 @@ extension PictureRole {
     }
   }
 
-  /// The first role that stands in brackets, as in `slide.svs [label]`.
+  /// Returns the first role in brackets, as in `slide.svs [label]`.
   private static func bracketed(_ name: String) -> PictureRole? {
     let text = Array(FoldedText.folded(name).lowercased())
     func skipBlanks(_ start: Int) -> Int { text[start...].firstIndex { !$0.isWhitespace } ?? text.count }
@@ -162,7 +162,7 @@ extension PictureRole {
 
   private static let longestName = 200
 
-  /// In lower case and folded; `LabelImage` are two.
+  /// Splits a name into folded terms in lower case; `LabelImage` gives two.
   private static func words(_ name: String) -> [String] {
     let name = FoldedText.folded(name)
     var words: [String] = []
@@ -180,7 +180,7 @@ extension PictureRole {
     return word.isEmpty ? words : words + [word.lowercased()]
   }
 
-  /// Whether the word says nothing of what a picture shows: numbers, sizes, and what slides and their files are called.
+  /// Whether the term says nothing about a picture's content: numbers, sizes, and usual names of slides and files.
   private static func isNeutral(_ word: String) -> Bool {
     word.contains(where: \.isNumber) || word.count == 1 || neutral.contains(word)
   }

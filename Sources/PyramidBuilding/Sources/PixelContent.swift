@@ -12,7 +12,7 @@ struct PixelContent {
   /// The rest that counts, in a form that does not depend on its place.
   private(set) var further: [UInt8] = []
 
-  /// Parts that are looked at, at most: what has more is no usual picture.
+  /// The maximum number of parts; no ordinary picture has more.
   static let mostParts = 1 << 21
 
   init?(_ file: SourceFile) {
@@ -35,7 +35,7 @@ struct PixelContent {
     }
   }
 
-  /// Segments before the first scan (ITU-T T.81, annex B); what follows is kept, whatever it is.
+  /// Reads the segments before the first scan (ITU-T T.81, annex B); all data after it are kept.
   private mutating func readJPEG(_ reader: PositionalReader) -> Bool {
     keep(0..<2)
     var at = 2
@@ -119,7 +119,7 @@ struct PixelContent {
     "Comment", "Source", "Disclaimer", "Warning",
   ]
 
-  /// The data of all its pictures, wherever it lies, and what its directories say.
+  /// Reads the data of all its pictures, at any position, and the values of its directories.
   private mutating func readTIFF(_ reader: PositionalReader) -> Bool {
     guard let facts = TIFFFacts(reader) else { return false }
     further = facts.encoded

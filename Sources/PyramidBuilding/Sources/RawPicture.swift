@@ -106,7 +106,7 @@ struct RawPicture {
     if let photo, let jpeg = photo.preview() { found.append((jpeg, photo.orientation)) }
     var largest: (jpeg: [UInt8], image: Image, orientation: Int)?
     for (jpeg, orientation) in found {
-      // What cannot be read is no preview; a sensor's lossless JPEG is none either.
+      // Unreadable data are no preview, and neither is a sensor's lossless JPEG.
       guard let image = try? Image(previewJPEG: jpeg, subject: file.path) else { continue }
       if image.width * image.height > largest.map({ $0.image.width * $0.image.height }) ?? 0 {
         largest = (jpeg, image, orientation)
@@ -115,7 +115,7 @@ struct RawPicture {
     return largest
   }
 
-  /// Whether a preview has as many pixels as the sensor, but for edges and for what a format of 16:9 cuts off.
+  /// Whether a preview has as many pixels as the sensor, apart from edges and a crop to 16:9.
   private static func isFull(_ image: Image, _ size: (width: Int, height: Int)) -> Bool {
     let (longer, shorter) = (max(size.width, size.height), min(size.width, size.height))
     return max(image.width, image.height) * 10 >= longer * 9

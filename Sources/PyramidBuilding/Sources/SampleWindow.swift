@@ -54,8 +54,8 @@ public enum SampleWindow: Hashable, Sendable {
     fileprivate var share: Double? { if case .percentile(let share) = self { share } else { nil } }
   }
 
-  /// - Parameter name: `auto`, `full` or `low,high`, two numbers of which the second is greater and which are percentiles
-  ///   behind a `p`, or several of them with slashes between, for channels; nil for any other.
+  /// - Parameter name: `auto`, `full` or `low,high`, two numbers of which the second is greater and which are
+  ///   percentiles behind a `p`, or several of them with slashes between, for channels; nil for any other.
   package init?(name: String) {
     let parts = name.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count > 1 else {
@@ -117,10 +117,12 @@ extension VipsSource {
   /// Returns the image with the values of the window spread over the range of 16-bit samples. Linear light stays linear
   /// light, from 0 to 1. Without a window to apply it returns the image itself.
   ///
-  /// Without `--window`, integers whose type's upper bits are unused, as those of cameras of 10, 12 or 14 bits, are spread
-  /// from their least to their greatest value, unless the file states what white is. Floats are left to `inBytes`.
+  /// Without `--window`, integers whose type's upper bits are unused, as those of cameras of 10, 12 or 14 bits, are
+  /// spread from their least to their greatest value, unless the file states what white is. Floats are left to
+  /// `inBytes`.
   ///
-  /// - Parameter isChannel: whether the image is a channel of a stack. A window that was asked for then applies to bytes, too.
+  /// - Parameter isChannel: whether the image is a channel of a stack. A window that was asked for then applies to
+  ///   bytes, too.
   static func windowed(
     _ image: Image, _ options: BuildOptions, isChannel: Bool = false, _ steps: inout [String],
     _ open: () throws(ImagingError) -> Image

@@ -1,20 +1,19 @@
 package import TileStorage
 package import ZigguratFiles
 
-/// The ids under which a library's sources were met, image by image, while they were built: only a build
-/// knows which of a source's pages there are.
+/// The ids of the images that a build has seen in a library's sources. Only a build knows the pages of a source.
 package struct SeenImages: Sendable {
-  /// By the sources' paths.
+  /// The ids by the paths of the sources.
   private var ids: [String: Set<ImageID>] = [:]
-  /// Images whose ids belong to others, by the sources' paths. If one is this source's still, it stays.
+  /// Images whose ids belong to other sources, by the paths of the sources. An image of this source is kept.
   private var refused: [String: Set<ImageID>] = [:]
-  /// Sources that failed before their pages were known, or may have lost pages, as files that are cut off.
+  /// Sources that failed before their pages were known, or may have lost pages, as truncated files.
   private var unknown: Set<String> = []
   private var claims: [ImageID: SourceRoot] = [:]
 
   package init() {}
 
-  /// The sources' images are about to be met anew.
+  /// Forgets the images of sources that are about to be built again.
   package mutating func forget(_ sources: [SourceScan.Source]) {
     for source in sources {
       ids[source.path] = nil
@@ -24,7 +23,7 @@ package struct SeenImages: Sendable {
   }
 
   /// - Parameters:
-  ///   - image: what `LibraryRun` reports: the source or a page of it.
+  ///   - image: the image in a report of `LibraryRun`: the source or a page of it.
   package mutating func add(
     _ image: SourceScan.Source, _ outcome: LibraryBuilder.Outcome, of source: SourceScan.Source
   ) {
@@ -45,13 +44,13 @@ package struct SeenImages: Sendable {
     }
   }
 
-  /// The images that are in the library now, by the source roots that they came from; each is told once.
+  /// Returns the images that are in the library now, by the roots of their sources; each image once.
   package mutating func takeClaims() -> [ImageID: SourceRoot] {
     defer { claims = [:] }
     return claims
   }
 
-  /// Whether the source is in the library under its id, or would be.
+  /// Whether the source is in the library under its id, or would be after a dry run.
   func has(_ source: SourceScan.Source) -> Bool { ids[source.path]?.contains(source.id) ?? false }
 
   /// Returns the images of a library that are kept for these sources.
@@ -60,7 +59,7 @@ package struct SeenImages: Sendable {
     let scanned = Set(sources.map(\.id))
     for source in sources {
       kept.ids.formUnion(ids[source.path] ?? [])
-      // A page whose id another of these sources has is none of the library's images.
+      // A page with the id of another of these sources is not an image of the library.
       kept.ids.formUnion((refused[source.path] ?? []).filter { $0 == source.id || !scanned.contains($0) })
       guard ids[source.path] == nil || unknown.contains(source.path) else { continue }
       kept.ids.insert(source.id)
@@ -71,8 +70,7 @@ package struct SeenImages: Sendable {
 
   struct Kept {
     var ids: Set<ImageID> = []
-    /// The file names of sources whose pages are not known, by the sources' ids: what was built from them
-    /// before stays.
+    /// The file names of sources with unknown pages, by the sources' ids. Their former images are kept.
     var books: [ImageID: String] = [:]
 
     func holds(_ id: ImageID, record: () -> BuildRecord?) -> Bool {

@@ -6,7 +6,7 @@ enum SourceAssociates {
   /// The JPEG quality of pictures that people read; the slide itself has its own.
   private static let quality = 90
 
-  /// - Returns: the names of those that were written; nil where none were asked for or there are none.
+  /// - Returns: the names of the written images; nil if none were requested or exist.
   static func append(of route: SourceRoute, to writer: any ArchiveWriter) throws -> [String]? {
     guard route.options.keepsAssociated, route.picture.associated == nil else { return nil }
     let names = route.associated

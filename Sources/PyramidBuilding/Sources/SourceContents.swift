@@ -2,10 +2,10 @@ import TileStorage
 import ZigguratFiles
 import ZigguratImaging
 
-/// The pictures of a TIFF file: its pages, the picture that is shown, and what is left out, as labels and macros of slides,
-/// reduced copies and masks.
+/// The pictures of a TIFF file: its pages, the shown picture, and the pictures that are left out. Those are labels and
+/// macros of slides, reduced copies and masks.
 ///
-/// Decided by what the file says, without a pixel, in the process that starts builds as in the one that decodes.
+/// They are determined without decoding a pixel, both in the process that starts builds and in the one that decodes.
 struct SourceContents {
   /// A picture that is no page.
   struct LeftOut: Hashable, Codable, Sendable {
@@ -33,7 +33,7 @@ struct SourceContents {
   private(set) var elsewhere: String?
   /// Damage of the list of pages, known without decoding a pixel; `nil` if there is none.
   private(set) var damage: SourceDamage?
-  /// Whether the file may have more directories, of which nothing is known.
+  /// Whether the file may have further, unknown directories.
   private(set) var isCutShort = false
   private var directories: [TIFFDirectories.Directory] = []
   private var name = ""
@@ -106,7 +106,7 @@ struct SourceContents {
         roles[directory] = role
       }
     }
-    // Slides have magnifications, of which the first is the greatest.
+    // Slides have magnifications; the first is the greatest.
     var pages = tiff.all.indices.filter { roles[$0] == nil }
     if pages.isEmpty,
       let largest = tiff.all.indices.filter({ [.reduced, .thumbnail, .mask].contains(roles[$0]) })
@@ -150,7 +150,7 @@ struct SourceContents {
       let (role, isUnreadable) =
         described[text] ?? (PictureRole(describedBy: text), PictureRole.isUnreadable(text))
       described[text] = (role, isUnreadable)
-      // Labels are far smaller than what they label.
+      // Labels are far smaller than their pictures.
       let isSmall = directory.area < largest / 2
       let small = isSmall ? PictureRole(ofSmallPictureDescribedBy: text) : nil
       roles[index] = Self.role(directory, describedAs: role ?? small, isAlone: all.count == 1)
@@ -179,8 +179,8 @@ struct SourceContents {
     return directory.isMask ? .mask : nil
   }
 
-  /// The first mask of each page's size that comes before the next page, or the last one that comes between it and the page
-  /// before, and is not that page's, or else the first one that the page lists in `SubIFDs`.
+  /// The first mask of each page's size that comes before the next page, or the last one that comes between it and the
+  /// page before, and is not that page's, or else the first one that the page lists in `SubIFDs`.
   private static func masks(_ all: [TIFFDirectories.Directory], pages: [Int]) -> [Int: Int] {
     var masks: [Int: Int] = [:]
     // The numbers of the directories' parts.
@@ -205,20 +205,20 @@ struct SourceContents {
     return masks
   }
 
-  // MARK: What is made of it
+  // MARK: Results
 
   var directoryCount: Int { directories.count }
 
   /// Whether a scanner of Ventana's made the file.
   var isVentanas: Bool { directories.contains(where: \.isVentanas) }
 
-  /// Returns what the file says of one of its pictures, counted from 0.
+  /// Returns a directory of the file, counted from 0.
   func directory(_ number: Int) -> TIFFDirectories.Directory? {
     directories.indices.contains(number) ? directories[number] : nil
   }
 
-  /// Whether pages may be one picture and its copies: each is half of the one before, within a pixel of rounding, and no
-  /// tag or text says that they are pages. Whether they are, `ReducedPages` finds in their pixels.
+  /// Whether pages may be one picture and its copies: each is half of the one before, within a pixel of rounding, and
+  /// no tag or text says that they are pages. Whether they are, `ReducedPages` finds in their pixels.
   var mayBePyramid: Bool {
     guard pages.count > 1, pages.allSatisfy(directories.indices.contains) else { return false }
     let names = pages.flatMap { directories[$0].pageNames }
@@ -248,7 +248,7 @@ struct SourceContents {
   /// The role of a directory that is left out; nil for a page's.
   func role(of directory: Int) -> PictureRole? { leftOut.first { $0.directory == directory }?.role }
 
-  /// Returns the names of what a build with these options leaves out, each once.
+  /// Returns the names of the pictures that a build with these options leaves out, each once.
   func namesLeftOut(_ options: BuildOptions) -> [String] {
     let built = Set(masks.values).union(
       options.keepsAssociated ? Set(associated.values) : [])
@@ -259,7 +259,7 @@ struct SourceContents {
     return names
   }
 
-  /// Returns the names of what a build with these options leaves out of the picture that it makes of the file.
+  /// Returns the names of the parts of the shown picture that a build with these options leaves out.
   ///
   /// - Parameter isStack: whether the picture is one of several scenes, and not one of several pages.
   func leftOut(_ options: BuildOptions, isStack: Bool) -> [String] {
@@ -272,7 +272,7 @@ struct SourceContents {
     return names + (elsewhere.map { [$0] } ?? [])
   }
 
-  /// Returns the planes of a stack; nil if the file is none.
+  /// Returns the planes of a stack; nil if the file is not a stack.
   ///
   /// - Parameter scene: the first directory of an image that is a page; nil for the image that is shown.
   func planes(_ options: BuildOptions, ofSceneAt scene: Int? = nil) -> (any StackPlanes)? {
@@ -314,9 +314,9 @@ struct SourceContents {
       + (isLarger ? ["a larger picture that the file calls a reduced copy"] : [])
   }
 
-  /// Whether an archive shows what it would be built of now.
+  /// Whether an archive shows the picture that would be built now.
   ///
-  /// - Parameter page: of several, counted from 1; nil for the picture itself.
+  /// - Parameter page: the page, counted from 1; nil for the picture itself.
   func agrees(with record: BuildRecord, page: Int?) -> Bool {
     // OpenSlide knows by itself which picture is the slide's.
     if record.route.contains("openslide") || record.associatedAs != nil { return true }
@@ -327,7 +327,7 @@ struct SourceContents {
     return pages.indices.contains(page - 1) && shown == pages[page - 1]
   }
 
-  /// The private picture that an archive shows although nobody asked for it; nil for others.
+  /// Returns the private picture that an archive shows without a request; nil for other archives.
   func published(by record: BuildRecord) -> PictureRole? {
     guard !record.route.contains("openslide"), record.associatedAs == nil, !record.keepsAssociated else {
       return nil
@@ -367,7 +367,8 @@ extension TIFFDirectories.Directory {
       + (others == 0 ? [] : ["\(others) further \(others == 1 ? "picture" : "pictures")"])
   }
 
-  /// Whether a part is the picture in a lower resolution, or its mask. Some programs do not mark the levels of a pyramid.
+  /// Whether a part is the picture in a lower resolution, or its mask. Some programs do not mark the levels of a
+  /// pyramid.
   private func isCopy(_ part: Self) -> Bool {
     if part.isReduced || part.isMask { return part.area <= area }
     guard part.area < area, part.samples == samples, part.width > 0, part.height > 0 else { return false }

@@ -2,28 +2,28 @@ import Glibc
 import TileStorage
 import ZigguratFiles
 
-/// A source as a file that is opened once: whether it can be read, and the digest that tells its content from
-/// another's.
+/// A source file that is opened once. It checks that the file can be read, and computes the digest of its content.
 ///
-/// Read, not mapped: a file that is cut short under a mapping ends the process.
+/// The file is read, not mapped: truncating a mapped file would end the process.
 struct SourceFile: Sendable {
   let path: String
   let handle: ReadableFile
-  /// The last part of the path, unless it was given another.
+  /// The last component of the path, or another given name.
   let name: String
   let identity: FileIdentity
 
-  /// Refuses what is not a regular, readable, non-empty file: a device or a pipe would never end.
-  /// - Parameter enclosure: the folder out of which no link may lead; nil if links are followed.
+  /// Opens a regular, readable, non-empty file. A device or a pipe would never end.
+  ///
+  /// - Parameter enclosure: the folder that links must not lead out of; nil if links are followed.
   init(path: String, name: String? = nil, within enclosure: String? = nil) throws(BuildError) {
     self.path = path
-    // By bytes: an accent at the beginning of a name does not make the slash before it another.
+    // Split by bytes: a combining accent at the start of a name would join the slash before it.
     let last = path.utf8.split(separator: UInt8(ascii: "/")).last
     self.name = name ?? last.flatMap { String($0) } ?? path
     guard let handle = ReadableFile(path: path) else { throw Self.refused(path) }
     self.handle = handle
     if let enclosure {
-      // Between the search and now a link may have come to lead elsewhere.
+      // Since the scan, a link may have come to lead elsewhere.
       guard let folder = try? RootDirectory(enclosure), folder.holds(handle.descriptor) else {
         throw BuildError(path, "is a link that leads out of its folder; --follow-links follows it")
       }
@@ -33,31 +33,32 @@ struct SourceFile: Sendable {
     identity = try Self.identity(status, path)
   }
 
-  /// Reads parts of the file as long as this value is used.
+  /// A reader of parts of the file, valid as long as this value.
   var reader: PositionalReader { PositionalReader(descriptor: handle.descriptor, size: identity.size) }
 
-  /// Returns a part of the file; nil if the file does not have it.
+  /// Returns a part of the file; nil if the file is too short.
   func bytes(_ offset: Int, _ count: Int) -> [UInt8]? {
     withExtendedLifetime(handle) { reader.bytes(offset, count) }
   }
 
-  /// Returns at most `count` bytes from `offset` on, as far as the file has them; none if they cannot be read.
+  /// Returns at most `count` bytes from `offset` on; none if they cannot be read.
   func bytes(from offset: Int = 0, atMost count: Int) -> [UInt8] {
     bytes(offset, min(count, identity.size - offset)) ?? []
   }
 
-  /// XXH3-128 of the content, hexadecimal.
+  /// Returns the XXH3-128 of the content, hexadecimal.
   ///
-  /// - Parameter isCancelled: asked every so often.
+  /// - Parameter isCancelled: called repeatedly.
   func digest(_ isCancelled: () -> Bool = { false }) throws(BuildError) -> String {
     guard let content = ContentDigest() else { throw noMemory }
     try read(isCancelled, { bytes, _ in content.add(bytes) })
     return content.text
   }
 
-  /// The same, and that of what decides the pixels, where that can be told; see `PixelContent`.
+  /// Returns the digest of the content and that of the data which determine the pixels, if those can be separated; see
+  /// `PixelContent`.
   ///
-  /// - Parameter isCancelled: asked every so often.
+  /// - Parameter isCancelled: called repeatedly.
   func digests(_ isCancelled: () -> Bool) throws(BuildError) -> (content: String, pixels: String?) {
     guard let content = ContentDigest(), let pixels = ContentDigest() else { throw noMemory }
     let parts = PixelContent(self)
@@ -97,7 +98,7 @@ struct SourceFile: Sendable {
     }
   }
 
-  /// The whole content; for files that are small.
+  /// Returns the whole content, for small files.
   func contents() throws(BuildError) -> [UInt8] {
     var count = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: identity.size) { buffer, done in
@@ -108,7 +109,7 @@ struct SourceFile: Sendable {
     return bytes
   }
 
-  /// Whether the path still leads to the file that was opened, unwritten.
+  /// Whether the path still refers to the opened file, and it is unmodified.
   func isUnchanged() throws(BuildError) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else { throw Self.refused(path) }

@@ -5,11 +5,11 @@ import ZigguratImaging
 import ZigguratMetadata
 import ZigguratSandbox
 
-/// The properties of a source that a person wants to know before building it.
+/// The properties of a source that are useful before building it.
 package struct SourceInspection: Sendable, Codable {
   private let width, height: Int
   package var size: PixelSize { PixelSize(width: width, height: height)! }
-  /// Whether it is one that a picture can have: what is told by a sandboxed process may be a lie.
+  /// Whether a picture can have these values; the sandboxed process is untrusted.
   var isPossible: Bool { PixelSize(width: width, height: height) != nil && pages >= 0 }
   package let bands: Int
   /// libvips' name of the loader, without `load`: `jpeg`, `tiff`.
@@ -17,42 +17,41 @@ package struct SourceInspection: Sendable, Codable {
   /// libvips' name of the colour space: `srgb`, `cmyk`, `rgb16`.
   package let colour: String
   package let hasProfile: Bool
-  /// The contents of marks other than a profile about the colours; nil if they say sRGB, or there are none.
+  /// The colour information of the file besides an ICC profile; nil if it means sRGB, or there is none.
   package let colourMarks: String?
   package let hasAlpha: Bool
-  /// EXIF, 1…8.
+  /// The EXIF orientation, 1…8.
   package let orientation: Int
   package let pages: Int
-  /// The names of its associated images, as slides have: `label`, `macro`, `thumbnail`.
+  /// The names of its associated images, as in slides: `label`, `macro`, `thumbnail`.
   package let associated: [String]
-  /// Pictures in the file that a build leaves out, by their names: `label`, `macro`, `reduced copy`.
+  /// The names of pictures in the file that a build leaves out: `label`, `macro`, `reduced copy`.
   package let leftOut: [String]
   /// Names of data that no tile shows: `gain map`.
   package let dropped: [String]
-  /// Damage that is known without decoding its pixels; nil if none is.
+  /// Damage that is known without decoding the pixels; nil if there is none.
   package let damage: SourceDamage?
-  /// Its axes besides width and height, and the part that would be shown; nil if it is no stack.
+  /// The axes besides width and height, and the part that would be built; nil if the source is not a stack.
   package let dimensions: ImageDimensions?
-  /// The names of its scenes, in the order that `--scene` counts; empty if there are not several.
+  /// The names of its scenes, in the order of `--scene`; empty if there is only one.
   package let scenes: [String]
-  /// By which way its tiles would be made, and why.
+  /// The way in which its tiles would be made, and the reason.
   package let route: String
   /// The changes that a build would make to its pixels, in order.
   package let steps: [String]
-  /// Microns per pixel, across and down, where it tells them.
+  /// Microns per pixel, across and down; nil if they are unknown.
   package let micronsPerPixel: [Double]?
   /// The metadata of the file.
   package let metadata: ImageMetadata
 
-  /// For a process that builds what strangers send: formats that hardly any picture has are refused from now on.
+  /// Disables uncommon formats from now on, in a process that builds untrusted files.
   package static func forbidUncommonFormats() { ImageLoaders.forbidUncommon() }
 
-  /// Returns what an uploaded file is, as far as its first bytes and its directories say. They are read once, in this
-  /// process.
+  /// Returns the kind of an uploaded file by its first bytes and its directories. They are read once, in this process.
   ///
-  /// - Parameter name: as the file was sent.
-  /// - Returns: the slide, which is not built as an upload, since its decoders are not for untrusted files; and `raw`
-  ///   or `tiff`, which may begin alike. Each is nil for any other file.
+  /// - Parameter name: the file name that the client sent.
+  /// - Returns: the slide format, which is not built from uploads because its decoders are not for untrusted files.
+  ///   Also `raw` or `tiff`, which may begin alike. Each is nil for any other file.
   package static func kind(
     ofUploadAt path: String, name: String
   ) throws(BuildError) -> (slide: SlideFormat?, format: ImageFormat?) {
@@ -62,17 +61,17 @@ package struct SourceInspection: Sendable, Codable {
     return (file.slide(contents: tiff), tiff == nil ? nil : .tiff)
   }
 
-  /// XXH3-128 of a source's content, hexadecimal, as a build record keeps it.
+  /// Returns the XXH3-128 of a source's content, hexadecimal, as in a build record.
   package static func digest(path: String) throws(BuildError) -> String {
     try SourceFile(path: path).digest()
   }
 
-  /// Looks at a source: in a sandboxed process, in a process that has them.
+  /// Inspects a source, in a sandboxed process if the program has them.
   ///
   /// - Parameters:
-  ///   - options: of a build, which the route depends on; a sandboxed process's are those of the whole program.
-  ///   - seconds: that it may take in a sandboxed process.
-  ///   - pdfPassword: of an encrypted PDF; nil if there is none.
+  ///   - options: build options, which affect the route; those of a sandboxed process are the whole program's.
+  ///   - seconds: the timeout in a sandboxed process.
+  ///   - pdfPassword: the password of an encrypted PDF; nil if there is none.
   package init(
     path: String, options: BuildOptions, seconds: Int = 120, pdfPassword: String? = nil
   ) throws(BuildError) {
@@ -87,7 +86,7 @@ package struct SourceInspection: Sendable, Codable {
     }
   }
 
-  /// Looks at a source in this process.
+  /// Inspects a source in this process.
   init(reading path: String, options: BuildOptions) throws(BuildError) {
     let file = try SourceFile(path: path)
     let found = try SourcePages(file: file, options: options)

@@ -3,11 +3,11 @@ import ZigguratImaging
 import ZigguratMetadata
 
 extension ImageMetadata {
-  /// Metadata of the file at a path, of whatever format.
+  /// Reads the metadata of the file at a path, in any format.
   ///
   /// - Parameters:
-  ///   - isPage: whether a page of several is meant: what a PDF says of itself is its book's.
-  ///   - directory: the picture's directory in a TIFF, counted from 0, whose metadata is its own.
+  ///   - isPage: whether it is for one of several pages: the metadata of a PDF belongs to its book.
+  ///   - directory: the directory of the picture in a TIFF, counted from 0, which has its own metadata.
   init(ofSourceAt path: String, isPage: Bool, directory: Int = 0) {
     if Image.loader(ofPath: path) == "tiffload",
       let tiff = TIFFDirectories.remembered(path: path)?.directories,

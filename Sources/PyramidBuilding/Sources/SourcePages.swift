@@ -17,7 +17,8 @@ struct SourcePages: Sendable {
 
   private init(_ directories: [Int]) { self.directories = directories }
 
-  /// Frames of an animation and the smaller copies in a pyramidal TIFF are not pages, nor are a slide's label and macro.
+  /// Frames of an animation and the smaller copies in a pyramidal TIFF are not pages, nor are a slide's label and
+  /// macro.
   init(file: SourceFile, options: BuildOptions) throws(BuildError) {
     let path = file.path
     let contents = try SourceContents.of(file, options)
@@ -82,8 +83,8 @@ struct SourcePages: Sendable {
       throw Self.onlyPrivate(path, contents.namesLeftOut(options).joined(separator: " and "))
     }
     if let damage = contents.damage, options.failOn.refuses(damage) { throw BuildError(path, damage.reason) }
-    // Directories that only libvips finds, behind a damaged one, are pages. Those of a file with too many may be labels.
-    // Those behind one that libtiff refuses are found by this program alone.
+    // Directories that only libvips finds, behind a damaged one, are pages. Those of a file with too many may be
+    // labels. Those behind one that libtiff refuses are found by this program alone.
     let unknown = Array((0..<count).dropFirst(contents.directoryCount))
     let further = contents.hasScenesAsPages || contents.isCutShort ? [] : unknown
     let pages = contents.pages.filter { $0 < count || contents.directory($0)?.mayBePage == true } + further

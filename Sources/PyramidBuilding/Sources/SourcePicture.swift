@@ -15,8 +15,8 @@ struct SourcePicture {
   private(set) var raw: RawPicture?
   /// A DICOM file that is no slide; nil for any other file.
   private(set) var dicom: DICOMFile?
-  /// The directory of the transparency mask of a TIFF's picture; nil if it has none, or one that hides nothing. Its number
-  /// is that of `TIFFDirectories.directory`.
+  /// The directory of the transparency mask of a TIFF's picture; nil if it has none, or one that hides nothing. Its
+  /// number is that of `TIFFDirectories.directory`.
   private(set) var mask: Int?
   /// The same, also if the mask hides nothing.
   private(set) var foundMask: Int?
@@ -24,18 +24,18 @@ struct SourcePicture {
   private(set) var stack: ImageStack?
   /// Decisions, a clause each.
   let steps: [String]
-  /// Damage of the file, as it is noticed.
+  /// Damage of the file found so far.
   let log: DamageLog
-  /// Whether the file could not be decoded as it is.
+  /// Whether the file could not be decoded normally.
   private(set) var isDamaged: Bool
   private var drawing: Drawing?
   private let bands: [Int]?
 
   /// - Parameters:
-  ///   - page: the place of a page in a file of several, counted from 0; nil if it has but one.
-  ///   - mask: the place of that page's transparency mask; nil if that is in `contents`.
-  ///   - contents: what the file holds; see `SourceContents.of`.
-  ///   - isDamaged: take what can be decoded.
+  ///   - page: the position of a page in a file of several, counted from 0; nil if it has only one.
+  ///   - mask: the position of that page's transparency mask; nil if `contents` has it.
+  ///   - contents: the pictures of the file; see `SourceContents.of`.
+  ///   - isDamaged: whether to read the decodable part of a damaged file.
   init(
     path: String, page: Int?, mask: Int? = nil, associated: AssociatedImage? = nil,
     contents: SourceContents?, options: BuildOptions, isDamaged: Bool = false
@@ -153,7 +153,7 @@ struct SourcePicture {
         + "and ImageJ's hyperstacks are" + (option == "--channels" ? " (--bands chooses bands)" : ""))
   }
 
-  /// Opens the picture; what its marks say of its colours it then has as its profile.
+  /// Opens the picture. The image's profile then includes the colour marks.
   func open(_ access: Image.Access) throws(ImagingError) -> Image {
     if let associated {
       guard let contents else { return try Image(associated, ofSlideAt: path) }
@@ -191,7 +191,7 @@ struct SourcePicture {
 }
 
 extension DICOMFile {
-  /// The role that the file's type gives it (PS3.3, C.8.12.4.1.1); nil for any picture that may be built unasked. The
+  /// The role by the file's type (PS3.3, C.8.12.4.1.1); nil for any picture that is built without a request. The
   /// localizer of a CT is an ordinary picture.
   var privateRole: PictureRole? {
     let values = type.split(separator: "\\").filter { isMicroscopes || $0 != "LOCALIZER" }

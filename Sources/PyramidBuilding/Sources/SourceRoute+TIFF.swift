@@ -2,7 +2,8 @@ import TileStorage
 import ZigguratImaging
 
 extension SourceRoute {
-  /// - Parameter isSlide: a scanner made it: its tiles are taken as they are, even if anew they would be smaller.
+  /// - Parameter isSlide: whether a scanner made the file. Its tiles are then copied, even if re-encoded ones would be
+  ///   smaller.
   static func tiff(_ file: TIFFFile, _ options: BuildOptions, isSlide: Bool) throws(BuildError) -> Way {
     if let obstacle = file.obstacle { return .libvips(obstacle) }
     var file = file
@@ -52,7 +53,7 @@ extension SourceRoute {
 }
 
 extension BuildOptions {
-  /// Whether tiles may have the chroma that a TIFF's have.
+  /// Whether tiles may have the chroma subsampling of the TIFF's tiles.
   fileprivate func allowsChroma(_ ability: TIFFAbility) -> Bool {
     switch subsampling {
     case .half: ability.hasPlanes

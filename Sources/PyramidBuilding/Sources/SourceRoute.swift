@@ -19,11 +19,12 @@ struct SourceRoute {
   /// Pictures that the file holds beside this one, as slides do.
   let associated: [AssociatedImage]
 
-  /// Opens the source by the shortest way that `options.fidelity` and the file itself allow.
+  /// Opens the source by the shortest route that `options.fidelity` and the file allow.
+  ///
   /// - Parameters:
-  ///   - page: the place of a page in a file of several, counted from 0; nil if it has but one.
-  ///   - mask: the place of that page's transparency mask; nil if it has none.
-  ///   - associated: what of a slide is meant; nil for the slide itself.
+  ///   - page: the position of a page in a file of several, counted from 0; nil if it has only one.
+  ///   - mask: the position of that page's transparency mask; nil if it has none.
+  ///   - associated: the associated image of a slide; nil for the slide itself.
   init(
     file: SourceFile, page: Int? = nil, mask: Int? = nil, associated: AssociatedImage? = nil,
     options: BuildOptions
@@ -47,7 +48,7 @@ struct SourceRoute {
     let path = file.path
     let picture = try SourcePicture(
       path: path, page: page, mask: mask, associated: associated,
-      // A page was chosen by what the file holds.
+      // A page was already chosen by the file's contents.
       contents: page == nil ? try SourceContents.of(file, options) : nil, options: options,
       isDamaged: isDamaged)
     let image: Image
@@ -65,7 +66,7 @@ struct SourceRoute {
       ? [] : (page == nil ? UnshownData.names(in: file, image) : []) + Self.unshownInTIFF(picture)
     var options = options
     let slide = SlideTIFF(picture, image, options)
-    // OpenSlide gives every slide alpha, for what it cannot see.
+    // OpenSlide adds alpha to every slide, for areas without data.
     let hasAlpha = image.hasAlpha && slide?.file == nil && associated == nil
     if options.choosesFormat { options.format = hasAlpha ? .webp : .jpeg }
     options.recompressesJPEG =

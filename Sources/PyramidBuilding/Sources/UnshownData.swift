@@ -28,7 +28,7 @@ enum UnshownData {
       case "fitsload": further((FITSHeader(file)?.unitsWithData ?? 1) - 1, "unit")
       default: []
       }
-    // What was announced lies behind the picture.
+    // The announced data are after the picture.
     return !names.isEmpty || !PictureEnd.isBeforeData(file, loader, known: known)
       ? names : ["data behind its end"]
   }

@@ -1,30 +1,30 @@
 import TileStorage
 import ZigguratImaging
 
-/// Any image that libvips loads, brought upright and to 8-bit sRGB.
+/// An image that libvips loads, brought upright and converted to 8-bit sRGB.
 final class VipsSource: StripSource, StripDecoding {
   let width: Int
   let height: Int
   let layout: PixelLayout
   let steps: [String]
-  /// `nil` when the last row has been read.
+  /// `nil` after the last row has been read.
   private var reader: PixelReader?
   private var picture: SourcePicture
   private let isTIFF: Bool
   private let options: BuildOptions
-  /// From which on nothing could be decoded.
+  /// The first row that could not be decoded.
   private var firstLostRow: Int?
-  /// Few at a time: every step of libvips' pipeline holds as many.
+  /// A few rows at a time: every step of libvips' pipeline keeps as many.
   private let rows: PlaneBuffer
   private let sourceRowSize: Int
-  /// Bytes that a file takes while it is decoded whose decoder holds all of its picture.
+  /// Bytes of memory for a decoder that holds the whole picture.
   private let developing: Int
-  /// Pages that are read side by side.
+  /// The number of pages that are read in parallel.
   private let sourceCount: Int
 
   /// Bytes of rows that are read at once.
   private static let rowsSize = 8 << 20
-  /// That libvips holds on their way: what a loader reads ahead and keeps, and a pipeline's steps. Measured.
+  /// The number of rows that libvips keeps in loaders and in pipeline steps, as measured.
   private static let usualRowsInFlight = 256
   private let rowsInFlight: Int
 
@@ -33,12 +33,12 @@ final class VipsSource: StripSource, StripDecoding {
   }
 
   /// - Parameters:
-  ///   - image: opened for sequential access.
-  ///   - picture: it, to be opened again.
+  ///   - image: an image opened for sequential access.
+  ///   - picture: the picture of the image, to be opened again.
   init(_ image: Image, of picture: SourcePicture, options: BuildOptions) throws(BuildError) {
     sourceRowSize = image.rowSize
     developing = picture.raw?.memory ?? picture.dicom?.memory ?? image.decoderMemory
-    // What is turned is held whole.
+    // A rotated image is kept whole.
     let held = image.rowsHeld.map { Self.needsRandomAccess(image) ? image.height : $0 }
     rowsInFlight = Self.usualRowsInFlight + (held ?? 0)
     sourceCount = picture.stack?.channels.count ?? 1
@@ -71,7 +71,7 @@ final class VipsSource: StripSource, StripDecoding {
     if firstLostRow == nil {
       do throws(ImagingError) {
         try reader?.read(rows: count, from: y, to: rows.planes[0].base, stride: rows.planes[0].stride)
-        // Strips may be decoded by several threads, each of which has its own log of libvips.
+        // Several threads may decode strips, each with its own log of libvips.
         if isTIFF { picture.log.add(DecoderWarnings.take(ofLoader: "tiffload")) }
         return
       } catch {
@@ -90,9 +90,9 @@ final class VipsSource: StripSource, StripDecoding {
     }
   }
 
-  /// Reads these rows and those that follow of what can be decoded of a damaged file.
+  /// Reads these rows and the following ones that can be decoded in a damaged file.
   ///
-  /// - Returns: false if nothing more can be decoded than before.
+  /// - Returns: false if no further rows can be decoded.
   private func readDamaged(_ count: Int, from y: Int) throws(BuildError) -> Bool {
     guard !picture.isDamaged, picture.associated == nil, picture.raw == nil else { return false }
     picture = SourcePicture(damaged: picture)
@@ -163,11 +163,11 @@ final class VipsSource: StripSource, StripDecoding {
     return (image, steps)
   }
 
-  /// Whether an image cannot be turned upright as it streams: its rows are columns of the file, or come bottom first. A
-  /// left-to-right mirror can.
+  /// Whether an image cannot be brought upright while it streams, because its rows are columns of the file, or in
+  /// reverse order. A left-to-right mirror can.
   private static func needsRandomAccess(_ image: Image) -> Bool { image.orientation > 2 }
 
-  /// Within its window and 8-bit sRGB or gray.
+  /// Returns the image within its window, as 8-bit sRGB or gray.
   static func eightBits(
     _ image: Image, _ options: BuildOptions, isChannel: Bool = false, _ steps: inout [String],
     _ open: () throws(ImagingError) -> Image
@@ -178,7 +178,7 @@ final class VipsSource: StripSource, StripDecoding {
   }
 }
 
-/// Colour: what an image says of itself, brought to 8-bit sRGB or gray.
+/// Conversion of colours to 8-bit sRGB or gray.
 extension VipsSource {
   private static func inSRGB(
     _ source: Image, _ options: BuildOptions, _ steps: inout [String],
@@ -187,7 +187,7 @@ extension VipsSource {
     let intent = options.intent
     var image = try integersForProfile(source, &steps, open)
     let isKept = options.keepsProfile && EmbeddedProfile.canBeKept(image, options)
-    // A profile says nothing of numbers beyond black and white.
+    // A profile does not define values beyond black and white.
     if !isKept, image.sampleType != .float { image = try byProfile(image, intent, &steps) }
     if image.interpretation == "cmyk" {
       image = try image.convertedFromBareCMYK(intent: intent.name)
@@ -199,7 +199,7 @@ extension VipsSource {
       steps.append("converted from \(image.interpretation) to srgb, \(intent.name)")
       image = try image.convertedFromLab(intent: intent.name)
     }
-    // A window clips as it was asked to.
+    // A requested window clips on purpose.
     if image.interpretation == "scrgb", [nil, .full].contains(options.window) {
       try reportClipping(image, &steps, open)
     }
@@ -213,7 +213,8 @@ extension VipsSource {
     return image.bands > most ? try image.bands(from: 0, count: most) : image
   }
 
-  /// Returns a picture of floating-point numbers with a profile in 16 bits, for which profiles are; any other as it is.
+  /// Returns a picture of floats with a profile in 16 bits, because profiles apply to integers; any other picture
+  /// unchanged.
   private static func integersForProfile(
     _ image: Image, _ steps: inout [String], _ open: () throws(ImagingError) -> Image
   ) throws(ImagingError) -> Image {
@@ -252,7 +253,7 @@ extension VipsSource {
     if isSRGB, source.isBytes, isGray || source.interpretation == "srgb" { return source }
     let name = profile.description.map { "\"\($0)\"" } ?? "without a name"
     do throws(ImagingError) {
-      // Gray pixels under a profile of RGB are equal parts of its red, green and blue.
+      // Gray pixels with an RGB profile have equal red, green and blue.
       let coloured =
         isGray && isOfRGB
         ? try source.converted(to: source.interpretation == "grey16" ? "rgb16" : "srgb") : source
@@ -260,21 +261,21 @@ extension VipsSource {
       let depth = source.isBytes ? "" : " from \(source.interpretation)"
       let way = source.followedMarks ?? "its embedded profile \(name)"
       steps.append("converted\(depth) to sRGB by \(way), \(intent.name)")
-      // White paper may be tinted, which gray cannot be.
+      // White paper may be tinted, which gray cannot represent.
       return isGray && intent != .absolute ? try image.converted(to: "b-w") : image
     } catch {
-      // A profile that does not fit its image is common; what the pixels say of themselves then counts.
+      // A profile that does not fit its image is common; the pixels' own colour space then applies.
       steps.append("embedded profile \(name) ignored: \(error.message)")
       return source
     }
   }
 
-  /// Linear light above 1 is brighter than white: no tile can hold it, so it is told.
+  /// Reports linear light above 1, which is brighter than white and does not fit into a tile.
   private static func reportClipping(
     _ image: Image, _ steps: inout [String], _ open: () throws(ImagingError) -> Image
   ) throws(ImagingError) {
     let colours = image.bands - (image.hasAlpha ? 1 : 0)
-    // Radiance files keep four bytes a pixel until they are unpacked.
+    // Radiance files have four bytes per pixel until they are unpacked.
     let unpacked = { () throws(ImagingError) in
       let image = try open()
       return image.isBytes ? try image.unpackedRadiance() : image
@@ -285,8 +286,8 @@ extension VipsSource {
 }
 
 extension VipsSource {
-  /// Numbers that no colour space gives a range to, floats mostly: 0…1 and 0…255 are taken at their word,
-  /// any other range is spread over 0…255.
+  /// Converts values without a range in their colour space, mostly floats. The ranges 0…1 and 0…255 are used directly;
+  /// any other range is stretched to 0…255.
   private static func inBytes(
     _ image: Image, _ steps: inout [String], _ open: () throws(ImagingError) -> Image
   ) throws(ImagingError) -> Image {

@@ -1,6 +1,7 @@
 import ZigguratCISAL
 
-/// Inflates a zlib stream that comes in parts, and checks its checksum (RFC 1950, section 2.2). For one thread at a time.
+/// Inflates a zlib stream that comes in parts, and checks its checksum (RFC 1950, section 2.2). For one thread at a
+/// time.
 final class ZlibInflater {
   /// The result of one step.
   enum Step {
@@ -34,7 +35,7 @@ final class ZlibInflater {
   /// Whether the input that was given is used up.
   var needsInput: Bool { state.pointee.avail_in == 0 }
 
-  /// - Parameter bytes: memory that stays as it is until `needsInput`.
+  /// - Parameter bytes: memory that stays unchanged until `needsInput`.
   func give(_ bytes: UnsafeMutableBufferPointer<UInt8>) {
     state.pointee.next_in = bytes.baseAddress
     state.pointee.avail_in = UInt32(bytes.count)

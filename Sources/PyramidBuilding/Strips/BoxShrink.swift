@@ -1,12 +1,12 @@
-/// Halves pixels by the mean of 2×2: what `vips dzsave` does, bit for bit, unless it is told otherwise.
+/// Halves pixels by the mean of 2×2, by default with the same bits as `vips dzsave`.
 enum BoxShrink {
   /// - Parameters:
   ///   - source: rows `sourceStride` bytes apart, at least twice the target's width and height.
-  ///   - width: of the target, pixels.
-  ///   - height: of the target, pixels.
-  ///   - isEven: of one band: rounds down in every second column and up in the others, so that a level is
-  ///     no lighter than the one above it. Rounded to nearest it gains an eighth each time, as with
-  ///     `vips dzsave`; of chroma that would be another colour.
+  ///   - width: the width of the target in pixels.
+  ///   - height: the height of the target in pixels.
+  ///   - isEven: whether a single band is rounded down in every second column and up in the others. A level then gets
+  ///     no lighter than the one above it. Rounding to nearest adds an eighth each time, as in `vips dzsave`; chroma
+  ///     would change its colour.
   static func halve(
     _ source: UnsafePointer<UInt8>, _ sourceStride: Int, into target: UnsafeMutablePointer<UInt8>,
     _ targetStride: Int, width: Int, height: Int, bands: Int, hasAlpha: Bool, isEven: Bool = false
@@ -26,7 +26,7 @@ enum BoxShrink {
     }
   }
 
-  /// Shrinks every plane of `tile` to where its parent's pixels begin.
+  /// Shrinks every plane of `tile` to its position in the parent's pixels.
   static func halve(_ tile: TilePixels, into parent: TilePixels) {
     for plane in 0..<tile.layout.planeCount {
       let step = tile.layout.subsampling(ofPlane: plane)
@@ -38,7 +38,7 @@ enum BoxShrink {
     }
   }
 
-  /// RGB: first the mean at every byte, which runs in vectors, then every second pixel of that.
+  /// Halves RGB: first the mean at every byte, which runs in vectors, then every second pixel of the result.
   private static func row3(
     _ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ out: UnsafeMutablePointer<UInt8>, _ width: Int
   ) {
@@ -47,7 +47,7 @@ enum BoxShrink {
       let mean = means.baseAddress.unsafelyUnwrapped
       var at = 0
       while at &+ 19 <= count {
-        // Bytes of even and of odd place are the halves of 16-bit lanes: no widening, no narrowing.
+        // Even and odd bytes are the halves of 16-bit lanes: no widening, no narrowing.
         let (a0, a3, b0, b3) = (lanes(a + at), lanes(a + (at &+ 3)), lanes(b + at), lanes(b + (at &+ 3)))
         let even = (a0 & 0xff) &+ (a3 & 0xff) &+ (b0 & 0xff) &+ (b3 & 0xff) &+ 2
         let odd = (a0 &>> 8) &+ (a3 &>> 8) &+ (b0 &>> 8) &+ (b3 &>> 8) &+ 2
@@ -59,7 +59,7 @@ enum BoxShrink {
         mean.storeBytes(of: UInt8(truncatingIfNeeded: (sum &+ 2) >> 2), toByteOffset: at, as: UInt8.self)
         at &+= 1
       }
-      // Four bytes are moved for three; the last pixel's fourth may be another thread's.
+      // Four bytes are moved for three; the last pixel's fourth byte may belong to another thread.
       let target = UnsafeMutableRawPointer(out)
       for x in 0..<width - 1 {
         target.storeBytes(
@@ -72,7 +72,7 @@ enum BoxShrink {
     }
   }
 
-  /// One band: neighbours are the two halves of a 16-bit lane.
+  /// Halves one band: neighbours are the two halves of a 16-bit lane.
   private static func row1(
     _ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ out: UnsafeMutablePointer<UInt8>, _ width: Int,
     isEven: Bool
@@ -98,7 +98,7 @@ enum BoxShrink {
     UnsafeRawPointer(bytes).loadUnaligned(as: SIMD8<UInt16>.self)
   }
 
-  /// Sums of neighbouring bytes.
+  /// Returns the sums of neighbouring bytes.
   @inline(__always)
   private static func pairs(_ bytes: UnsafePointer<UInt8>) -> SIMD16<UInt16> {
     let lanes = UnsafeRawPointer(bytes).loadUnaligned(as: SIMD16<UInt16>.self)
@@ -118,7 +118,7 @@ enum BoxShrink {
     }
   }
 
-  /// Colours count as much as they are opaque, or the colour of invisible pixels would bleed in.
+  /// Halves colours weighted by their alpha, so that the colour of transparent pixels does not bleed in.
   private static func weightedRow(
     _ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ out: UnsafeMutablePointer<UInt8>, _ width: Int,
     _ bands: Int

@@ -15,7 +15,7 @@ final class Strip {
   /// The next piece to decode, and how many are.
   var nextPiece = 0
   var donePieces = 0
-  /// The next tile nobody has taken, and how many are done.
+  /// The next free tile, and the number of completed ones.
   var nextTile = 0
   var doneTiles = 0
   // Not arrays: several threads write to different tiles.

@@ -1,8 +1,8 @@
 /// Strips whose tiles are encoded, until they are written to the archive in their order.
 ///
-/// The order is that in which a single thread would finish them: each coarser strip right after the last one that it was
-/// shrunk from. A fixed order makes the archive's bytes the same however many threads race. This one keeps the wait for a
-/// strip's turn short.
+/// The order is that in which a single thread would finish them: each coarser strip right after the last one that it
+/// was shrunk from. A fixed order makes the archive's bytes the same however many threads race. This one keeps the wait
+/// for a strip's turn short.
 struct StripQueue {
   private struct Key: Hashable {
     var shift: Int

@@ -4,11 +4,11 @@ import TileStorage
 import ZigguratConcurrency
 import ZigguratFiles
 
-/// Builds one pyramid from rows that stream in: strips of tile height are decoded, tiles encoded and
-/// shrunk into their parents by several threads, a parent as soon as it is complete.
+/// Builds a pyramid from streamed rows. Strips of tile height are decoded, and several threads encode tiles and shrink
+/// them into their parents. A parent is encoded as soon as it is complete.
 ///
-/// The first thread decodes; when enough tiles wait it helps to encode. No object, lock or queue entry is
-/// made per tile of full resolution.
+/// The first thread decodes; when enough tiles wait, it helps to encode. No object, lock or queue entry is made per
+/// tile of full resolution.
 final class StripScheduler: @unchecked Sendable {
   // Sendable: every mutable property is touched under `monitor` only, but for a tile's pixels and encoded
   // bytes, which are touched by the thread that has taken the tile.
@@ -21,7 +21,7 @@ final class StripScheduler: @unchecked Sendable {
   private let pyramid: Pyramid
   private let levels: [StripLevel]
   private var stock: StripPool
-  /// Decoded strips of full resolution, of which tiles have not been taken.
+  /// Decoded strips of full resolution with tiles that have not been taken.
   private var readyStrips: [Strip] = []
   /// Tiles of the other levels into which all their children are shrunk.
   private var readyTiles: [Tile] = []
@@ -83,7 +83,7 @@ final class StripScheduler: @unchecked Sendable {
     StartedThread.several(threads) { self.take(part: $0) }
     monitor.lock()
     defer { monitor.unlock() }
-    // The archive is closed after this, so nobody may still write into it.
+    // The archive is closed after this, so no thread may still write to it.
     isClosed = true
     while assistants > 0 { monitor.wait() }
     if let failure { throw failure }
@@ -107,7 +107,7 @@ final class StripScheduler: @unchecked Sendable {
     return finished / total
   }
 
-  /// Helps with the work that is left, on the caller's thread; returns when there is none.
+  /// Helps with the remaining work, on the caller's thread; returns when there is none.
   func assist() {
     monitor.lock()
     if isClosed { return monitor.unlock() }
@@ -200,7 +200,7 @@ final class StripScheduler: @unchecked Sendable {
     try body()
   }
 
-  /// Does one batch of tiles; false where there is none to do. Called and returning under the lock.
+  /// Encodes one batch of tiles; returns false if there is none. Called, and returns, with the lock held.
   private func encodeOnce(_ worker: TileWorker) throws(BuildError) -> Bool {
     guard let (strip, tiles) = takeTiles() else { return false }
     let parent = stock.parent(of: strip, tiles)

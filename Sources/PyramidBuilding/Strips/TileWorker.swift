@@ -10,7 +10,7 @@ struct TileWorker {
   private let readyTiles: (any ReadyTiles)?
   private let downsampling: Downsampling
 
-  /// - Parameter profile: what every tile carries.
+  /// - Parameter profile: the ICC profile of every tile.
   init(
     _ source: any StripSource, _ options: BuildOptions, _ custom: (any TileEncoder)?, profile: [UInt8]?,
     decodes: Bool

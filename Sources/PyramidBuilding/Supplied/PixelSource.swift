@@ -23,8 +23,8 @@ public protocol PixelSource: SendableMetatype {
   ///   - rows: rows of the image, 0 at the top: at least one, and directly below those of the call before.
   ///   - bytes: `rows.count × width × bands` samples, row by row and pixel by pixel without gaps. 16-bit samples have
   ///     the byte order of the processor, and 65535 is white. Rows that are not written have arbitrary content.
-  /// - Throws: any error. The build then ends with a `BuildError` of kind `unreadableSource` whose reason contains it, or
-  ///   with the error itself if it is a `BuildError`.
+  /// - Throws: any error. The build then ends with a `BuildError` of kind `unreadableSource` whose reason contains it,
+  ///   or with the error itself if it is a `BuildError`.
   mutating func read(rows: Range<Int>, into bytes: inout MutableRawSpan) throws
 }
 

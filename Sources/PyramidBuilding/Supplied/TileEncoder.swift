@@ -11,15 +11,15 @@ public protocol TileEncoder: Sendable {
   /// Encodes a tile.
   ///
   /// - Parameters:
-  ///   - pixels: `height × width × bands` samples of 8 bits, row by row and pixel by pixel without gaps, valid during the
-  ///     call. Colours are sRGB, and are not multiplied by alpha.
+  ///   - pixels: `height × width × bands` samples of 8 bits, row by row and pixel by pixel without gaps, valid during
+  ///     the call. Colours are sRGB, and are not multiplied by alpha.
   ///   - width: level pixels from left to right; at the right edge of a level fewer than `BuildOptions.tileSize`.
   ///   - height: level pixels from top to bottom; at the bottom edge of a level fewer than `BuildOptions.tileSize`.
-  ///   - bands: 1 (gray), 2 (gray and alpha), 3 (red, green and blue) or 4 (red, green, blue and alpha). There is no alpha
-  ///     if `format` is `jpeg`.
+  ///   - bands: 1 (gray), 2 (gray and alpha), 3 (red, green and blue) or 4 (red, green, blue and alpha). There is no
+  ///     alpha if `format` is `jpeg`.
   /// - Returns: a whole file of the format, not empty.
-  /// - Throws: any error. The build then ends with a `BuildError` of kind `unreadableSource` whose reason contains it, or
-  ///   with the error itself if it is a `BuildError`.
+  /// - Throws: any error. The build then ends with a `BuildError` of kind `unreadableSource` whose reason contains it,
+  ///   or with the error itself if it is a `BuildError`.
   func encode(_ pixels: RawSpan, width: Int, height: Int, bands: Int) throws -> [UInt8]
 }
 

@@ -2,29 +2,30 @@ import Glibc
 import ZigguratCDeflate
 import ZigguratCISAL
 
-/// zlib streams by ISA-L at level 1: of a photograph's filtered rows level 2 makes 0.6% less in a tenth more
-/// of a build's time.
+/// zlib streams by ISA-L at level 1. Level 2 saves 0.6% of a photograph's filtered rows, for a tenth more of a build's
+/// time.
 ///
-/// Equal bytes make equal streams, which ISA-L alone does not promise: having written the first byte, its assembly
-/// (`write_first_byte` of igzip_icf_body_h1_gr_bt.asm, 2.30) files the third under the hash of what a register still
-/// holds, its stream's address, instead of the bytes there. Once in some 10,000 tiles that entry replaces one that a
-/// match is found by. So the stream lies where no entry of the first three is met.
+/// Equal bytes give equal streams, which ISA-L alone does not guarantee. After the first byte, its assembly
+/// (`write_first_byte` of igzip_icf_body_h1_gr_bt.asm, 2.30) files the third byte under a wrong hash. It hashes a
+/// register's old content, the stream's address, instead of the bytes. Once in some 10,000 tiles, that entry replaces
+/// one that gives a match. Therefore the stream is placed where the entry does not collide with those of the first
+/// three bytes.
 final class QuickDeflate {
   private let levelBuffer: UnsafeMutablePointer<UInt8>
   private let places: UnsafeMutableRawPointer
   private var isCleared = [Bool](repeating: false, count: placeCount)
 
   private static let level: UInt32 = 1
-  // 4 KiB of histograms, 16 of hash table and 64 × 1024 tokens of 4 bytes: the header's
-  // ISAL_DEF_LVL1_LARGE is arithmetic that Swift does not import; ISA-L refuses a buffer that is too small.
+  // 4 KiB of histograms, 16 of hash table and 64 × 1024 tokens of 4 bytes. The header's ISAL_DEF_LVL1_LARGE is
+  // arithmetic that Swift does not import; ISA-L refuses a buffer that is too small.
   private static let levelBufferSize = (4 + 16 + 4 * 64) * 1024
-  /// Entries of level 1's hash table where the bytes are not few.
+  /// The size of level 1's hash table, except for very few bytes.
   static let hashSize: UInt32 = 8 * 1024
 
-  /// The number of places for a stream. Their addresses differ in bits 17 and 18, so that their entries differ even
-  /// in the smallest of hash tables: each of the first three bytes can be in the way of one place.
+  /// The number of places for a stream. Their addresses differ in bits 17 and 18, so that their hashes differ even in
+  /// the smallest hash table. Each of the first three bytes can collide with one place.
   static let placeCount = 4
-  /// An address counts by 64 KiB; a stream is larger.
+  /// The address counts in units of 64 KiB; a stream is larger.
   private static let placeSize = 128 * 1024
 
   init() {
@@ -38,15 +39,15 @@ final class QuickDeflate {
     places.deallocate()
   }
 
-  /// - Parameter capacity: bytes that `data` takes.
-  /// - Returns: the bytes written.
+  /// - Parameter capacity: the size of `data` in bytes.
+  /// - Returns: the number of bytes written.
   func deflate(
     _ bytes: UnsafeMutablePointer<UInt8>, count: Int, to data: UnsafeMutablePointer<UInt8>, capacity: Int
   ) throws(BuildError) -> Int {
     let place = place(for: bytes, count: count)
     let stream = stream(at: place)
     if !isCleared[place] {
-      // ISA-L's own initialization leaves the window's size as it finds it.
+      // ISA-L's initialization does not set the window's size.
       memset(stream, 0, MemoryLayout<isal_zstream>.size)
       isCleared[place] = true
     }
@@ -70,14 +71,14 @@ final class QuickDeflate {
     (places + place * Self.placeSize).bindMemory(to: isal_zstream.self, capacity: 1)
   }
 
-  /// The hash, of all its bits, that a stream in this place files the third byte under.
+  /// Returns the full hash under which a stream in this place files the third byte.
   func met(at place: Int) -> UInt32 {
     Self.hash(UInt32(truncatingIfNeeded: Int(bitPattern: stream(at: place)) >> 16))
   }
 
   /// Returns the place for the stream of these bytes.
   private func place(for bytes: UnsafePointer<UInt8>, count: Int) -> Int {
-    // The assembly leaves so few to code that has no such fault.
+    // For so few bytes, the assembly calls code without this defect.
     guard count > 16 else { return 0 }
     var mask = Self.hashSize - 1
     if mask > 2 * count { mask = 1 << UInt32(UInt32.bitWidth - UInt32(count).leadingZeroBitCount) - 1 }
@@ -102,7 +103,7 @@ final class QuickDeflate {
   }
 }
 
-/// zlib streams by libdeflate: a little smaller than zlib's own of the same level, and faster. For one thread.
+/// zlib streams by libdeflate: slightly smaller than those of zlib at the same level, and faster. For one thread.
 final class ThoroughDeflate {
   private let compressor: OpaquePointer
 
@@ -115,7 +116,7 @@ final class ThoroughDeflate {
 
   deinit { libdeflate_free_compressor(compressor) }
 
-  /// - Returns: the bytes written; 0 where they do not fit.
+  /// - Returns: the number of bytes written; 0 if they do not fit.
   func deflate(
     _ bytes: UnsafePointer<UInt8>, count: Int, to data: UnsafeMutablePointer<UInt8>, capacity: Int
   ) -> Int {

@@ -16,7 +16,7 @@ public struct Downsampling: NamedChoice, Hashable, Sendable {
   /// The most frequent pixel; of equally frequent ones the first, row by row.
   public static let mode = Downsampling(known: "mode")
 
-  /// All that there are.
+  /// All methods.
   package static let all: [Downsampling] = [.auto, .mean, .linear, .nearest, .mode]
 
   private init(known name: String) { self.name = name }

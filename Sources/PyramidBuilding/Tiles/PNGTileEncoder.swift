@@ -1,11 +1,11 @@
 import TileStorage
 import ZigguratImaging
 
-/// PNG tiles: rows predicted from the row above or the pixel to the left, then deflated.
+/// Encodes PNG tiles: rows predicted from the row above or the pixel to the left, then deflated.
 ///
-/// On photographs that is several times faster than zlib and yields a third smaller files than rows without
-/// a filter, which is what libvips writes. Drawings and smooth gradients, of which a filter makes no less,
-/// are deflated with more effort, or they would come out larger than libvips'.
+/// For photographs, that is several times faster than zlib, and files are a third smaller than without a filter, as in
+/// libvips. Filters do not shrink drawings and smooth gradients. These are deflated with more effort, to become no
+/// larger than libvips' files.
 final class PNGTileEncoder: TileEncoding {
   private let bands: PixelBands
   private let filtered: UnsafeMutablePointer<UInt8>
@@ -18,9 +18,9 @@ final class PNGTileEncoder: TileEncoding {
   private let plain: UnsafeMutablePointer<UInt8>
   private let other: UnsafeMutablePointer<UInt8>
 
-  /// Signature, IHDR, and what frames IDAT and IEND.
+  /// The bytes of signature, IHDR, and the frames of IDAT and IEND.
   private static let overhead = 8 + 25 + 12 + 12
-  /// The share of their size below which quickly deflated rows are tried, in part, without a filter.
+  /// The compression ratio below which part of the rows is also deflated without a filter.
   private static let smooth = 0.35
 
   /// - Parameter tileSize: the largest width and height of a tile.
@@ -30,7 +30,7 @@ final class PNGTileEncoder: TileEncoding {
     filtered = .allocate(capacity: raw)
     plain = .allocate(capacity: raw)
     other = .allocate(capacity: raw)
-    // Deflate stores what it cannot shrink, in blocks of at most 64 KiB with 5 bytes in front.
+    // Deflate stores incompressible data in blocks of at most 64 KiB with 5 bytes of header.
     capacity = raw + raw / 1024 + 1024
     output = .allocate(capacity: capacity + Self.overhead)
     quick = QuickDeflate()
@@ -85,15 +85,15 @@ final class PNGTileEncoder: TileEncoding {
     let raw = tile.height * stride
     let size = try quick.deflate(filtered, count: raw, to: data, capacity: capacity)
     guard Double(size) < Self.smooth * Double(raw), tile.height > 1 else { return size }
-    // An eighth from the middle tells enough.
+    // An eighth of the rows, from the middle, is a sufficient sample.
     let count = max(1, tile.height / 8)
     let rows = (tile.height - count) / 2..<(tile.height - count) / 2 + count
     copyPlain(tile, rows)
     let part = rows.lowerBound * stride
     let kept = try quick.deflate(filtered + part, count: count * stride, to: other, capacity: raw)
     let without = try quick.deflate(plain + part, count: count * stride, to: other, capacity: raw)
-    // zlib makes less of rows without a filter than ISA-L, by a factor that grows as they get emptier: 1.1
-    // for photographs, 1.6 where a tenth is left.
+    // zlib compresses rows without a filter better than ISA-L. The factor grows with emptier rows: 1.1 for photographs,
+    // 1.6 if a tenth is left.
     let plainSize = Double(size) * Double(without) / Double(max(kept, 1))
     let excess = Double(kept) / Double(without) * (1.09 + 0.055 * Double(raw) / plainSize)
     guard excess > 1 else { return size }
@@ -131,7 +131,7 @@ struct PNGChunkWriter {
     end(dataCount: 13)
   }
 
-  /// Starts a chunk and gives where its data go.
+  /// Starts a chunk and returns the address of its data.
   mutating func begin(_ name: StaticString) -> UnsafeMutablePointer<UInt8> {
     chunkStart = count
     count += 4
@@ -140,7 +140,7 @@ struct PNGChunkWriter {
     return base + count
   }
 
-  /// Finishes the chunk: its length in front, its checksum behind.
+  /// Ends the chunk: writes its length before the data and its checksum after them.
   mutating func end(dataCount: Int) {
     count = chunkStart
     bytes(UInt32(dataCount))

@@ -7,8 +7,8 @@ struct PlaneBlock {
   private let width: Int
   private let offsets: (Int, Int)
 
-  /// JPEG decoders fill whole blocks, of up to 32 columns. And rows are not a power of two apart, which would put them all
-  /// in the same few lines of a cache.
+  /// JPEG decoders fill whole blocks, of up to 32 columns. And rows are not a power of two apart, which would put them
+  /// all in the same few lines of a cache.
   private static let padding = 64
 
   init(_ layout: PixelLayout, width: Int, height: Int) {
@@ -38,7 +38,7 @@ struct PlaneBlock {
   }
 }
 
-/// Memory for the planes of one tile, or of what a decoder gives at once, for its owner alone.
+/// Memory for the planes of one tile, or of one call of a decoder, owned exclusively.
 final class PlaneBuffer {
   let planes: Planes
   /// The number of rows that it holds.

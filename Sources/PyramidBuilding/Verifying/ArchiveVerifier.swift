@@ -2,13 +2,13 @@ import TileGeometry
 package import TileStorage
 package import ZigguratFiles
 
-/// Reads an archive back and tells everything that is wrong with it.
+/// Reads an archive back and reports its defects.
 package struct ArchiveVerifier {
-  /// One fault in one archive.
+  /// A defect of an archive.
   package struct Defect: Hashable, Sendable, CustomStringConvertible {
     package let path: String
     package let what: String
-    /// Whether the archive is whole, and shows the damage of its source.
+    /// Whether the archive is complete and shows the damage of its source.
     package let isOfSource: Bool
 
     package init(path: String, what: String, isOfSource: Bool = false) {
@@ -20,10 +20,10 @@ package struct ArchiveVerifier {
     package var description: String { "\(path): \(what)" }
   }
 
-  /// Opens the archive at `path` and checks that every tile of its pyramid is there, has the checksum that
-  /// the directory states, decodes, and has the size that its place demands; other entries by checksum.
+  /// Opens the archive at `path` and checks that every tile of its pyramid exists and decodes. A tile must have the
+  /// checksum in the directory, and the size of its address. Other entries are checked by checksum.
   ///
-  /// - Parameter enclosure: the library, which no link leads out of; nil if there is none.
+  /// - Parameter enclosure: the library, which links must not lead out of; nil if there is none.
   package static func defects(ofArchive path: String, within enclosure: RootDirectory? = nil) -> [Defect] {
     let archive: TileArchive
     do { archive = try TileArchive(path: path, within: enclosure) } catch {
@@ -32,11 +32,11 @@ package struct ArchiveVerifier {
     return defects(of: archive, path: path)
   }
 
-  /// The same of an archive that is open.
+  /// Returns the defects of an open archive.
   ///
-  /// Damage of the source from which it was built is among them, as it is no damage of the archive.
+  /// The result includes damage of the archive's source, marked as such.
   ///
-  /// - Parameter path: what the faults call it.
+  /// - Parameter path: the archive's path in the defects.
   package static func defects(of archive: some CheckableArchive, path: String) -> [Defect] {
     var defects: [Defect] = []
     let processes = TileCheckWorker.pool(archive.pyramid, archive.format)

@@ -4,9 +4,9 @@ package import ZigguratFiles
 
 /// Verifies many archives on several threads.
 package enum LibraryVerifier {
-  /// Calls `report` with every fault, never twice at a time; returns how many there are, without those of sources.
+  /// Calls `report` with every defect, never concurrently. Returns the number of defects, except those of sources.
   ///
-  /// - Parameter enclosure: the library, which no link leads out of; nil if there is none.
+  /// - Parameter enclosure: the library, which links must not lead out of; nil if there is none.
   package static func verify(
     _ archives: [String], within enclosure: RootDirectory?, jobs: Int,
     report: @escaping @Sendable (ArchiveVerifier.Defect) -> Void
@@ -16,7 +16,7 @@ package enum LibraryVerifier {
       report: report)
   }
 
-  /// The same of archives that `defects` opens by whatever they are called.
+  /// Verifies archives that `defects` opens by their names.
   package static func verify<Name: Sendable>(
     _ archives: [Name], jobs: Int, defects: @escaping @Sendable (Name) -> [ArchiveVerifier.Defect],
     report: @escaping @Sendable (ArchiveVerifier.Defect) -> Void

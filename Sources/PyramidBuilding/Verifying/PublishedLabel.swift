@@ -1,19 +1,19 @@
 package import TileStorage
 import ZigguratImaging
 
-/// Archives that show the label, or the whole glass, of a slide although no build was asked for it: earlier versions took
-/// them for pages.
+/// Archives that show the label, or the whole glass, of a slide although no build was asked for it. Earlier versions
+/// built them as pages.
 package enum PublishedLabel {
-  /// Whether the archive may be one, as far as its record tells.
+  /// Whether the archive may show a label, by its record.
   package static func isPossible(_ record: BuildRecord) -> Bool {
     ImageFileName.mayHoldLabel(record.sourceName) && record.associatedAs == nil && !record.keepsAssociated
   }
 
-  /// Returns a clause that says what such an archive shows; nil for any other archive.
+  /// Returns a clause about the picture that such an archive shows; nil for any other archive.
   ///
   /// - Parameters:
-  ///   - metadata: what the archive says.
-  ///   - paths: where its source may lie.
+  ///   - metadata: the archive's metadata.
+  ///   - paths: possible paths of its source.
   package static func defect(_ record: BuildRecord, _ metadata: ImageMetadata, sources paths: [String])
     -> String?
   {
@@ -23,14 +23,14 @@ package enum PublishedLabel {
         file.identity.size == record.sourceBytes, let contents = SourceContents(file)
       else { continue }
       guard let role = contents.published(by: record) else {
-        // The file is the one, and this is no label of it.
+        // The file is the source, and the archive does not show its label.
         if (try? file.digest()) == record.sourceDigest { return nil }
         continue
       }
       guard (try? file.digest()) == record.sourceDigest else { continue }
       return clause(role)
     }
-    // Without its source: what the file says of its first picture is in every archive of it.
+    // Without the source: every archive of the file has the metadata of its first picture.
     guard (record.directory ?? record.page ?? 1) == 1 else { return nil }
     let role = [metadata.caption, metadata.title].lazy.compactMap(\.self).compactMap {
       PictureRole(describedBy: $0)

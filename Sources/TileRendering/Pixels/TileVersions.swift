@@ -4,11 +4,12 @@ import TileStorage
 import ZigguratFiles
 
 extension TileArchive {
-  /// Tiles whose files are looked at for one stamp. An event loop does it.
+  /// The maximum number of tile files that are checked for one version. An event loop does it.
   private static let versionLimit = 512
 
-  /// Returns a stamp that distinguishes the pixels of a rectangle from earlier ones under the same generation; 0 if
-  /// tiles do not change.
+  /// Returns a version that distinguishes the pixels of a rectangle from earlier ones under the same generation.
+  /// Returns 0 if tiles do not change.
+  ///
   /// - Parameter rectangle: level space, inside the level.
   func version(of rectangle: PixelRect, level: Int) -> UInt64 {
     guard hasTileVersions else { return 0 }
@@ -16,12 +17,12 @@ extension TileArchive {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     let side = pyramid.tileSize
     let (columns, rows) = (stored.width / side + 1, stored.height / side + 1)
-    // Checking more files would delay other requests, so every such picture counts as a new one.
+    // Checking more files would delay other requests, so each such picture gets a new version.
     guard rows <= Self.versionLimit / columns else { return DispatchTime.now().uptimeNanoseconds }
     for row in stored.y / side...(stored.y + stored.height - 1) / side {
       for column in stored.x / side...(stored.x + stored.width - 1) / side {
         var address = TileAddress(level: max(level, coarsestLevel), column: column, row: row)
-        // Omitted tiles are made from the coarser ones.
+        // Omitted tiles are made from coarser ones.
         while address.level >= coarsestLevel {
           let number = tileIndex(level: address.level, column: address.column, row: address.row)
           let version: UInt64? = number.flatMap { self.version(ofTile: $0) }

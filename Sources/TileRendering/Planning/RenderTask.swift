@@ -41,7 +41,7 @@ package enum RenderTask: Hashable, Sendable {
     }
   }
 
-  /// Returns the stamp on which a file's pixels depend besides the archive's generation.
+  /// Returns the version on which a file's pixels depend besides the archive's generation.
   package func version(in archive: TileArchive) -> UInt64 {
     guard archive.hasTileVersions, let (level, rectangle) = source(in: archive.pyramid) else { return 0 }
     return archive.version(of: rectangle, level: level)

@@ -9,7 +9,7 @@ final class GatheredTiles: Sendable {
   private struct State {
     /// The tiles of the last fetch.
     var tiles: [Int: Tile] = [:]
-    /// The stamps of all known tiles; nil if a tile does not exist.
+    /// The versions of all known tiles; nil if a tile does not exist.
     var versions: [Int: UInt64?] = [:]
     /// The numbers of the tiles that will be needed, in this order.
     var wanted: ArraySlice<Int> = []

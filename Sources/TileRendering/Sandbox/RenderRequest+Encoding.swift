@@ -2,7 +2,7 @@ import TileGeometry
 import TileStorage
 import ZigguratTileProtocols
 
-/// The form of a request for another process of this program: consecutive words of eight bytes.
+/// The encoding of a request for a process of the same program: a sequence of 8-byte integers.
 extension RenderRequest {
   var bytes: [UInt8] {
     var words: [Int] = [
@@ -67,7 +67,7 @@ extension RenderTask {
     }
   }
 
-  /// Removes a task's words from the front and parses them.
+  /// Removes a task's integers from the front and parses them.
   fileprivate init?(_ words: inout ArraySlice<Int>) {
     let counts = [12, 10, 9, 5, 8]
     guard let kind = words.first, counts.indices.contains(kind), words.count >= counts[kind] else {

@@ -7,7 +7,7 @@ package struct RenderRequest: Hashable, Sendable {
   /// A tile that is likely to be needed.
   struct Hint: Hashable, Sendable {
     let number: Int
-    /// The stamp that distinguishes this version of it; nil if the tile does not exist.
+    /// The version of the tile under the archive's generation; nil if the tile does not exist.
     let version: UInt64?
   }
 

@@ -18,8 +18,8 @@ package final class RenderWorkers: Sendable {
     var cachedBytes = 0
     /// Bytes of memory that the process may have.
     var allowed = 0
-    /// The stamps of the tiles that the process received, by tile number. The process probably still has them decoded,
-    /// and asks again for those that it has not.
+    /// The versions of the tiles that the process received, by tile number. The process probably still has them
+    /// decoded, and requests the others again.
     var given: [Int: UInt64] = [:]
   }
 
@@ -38,8 +38,8 @@ package final class RenderWorkers: Sendable {
   private static let mostGiven = 1 << 14
   /// The maximum number of processes that are started for one picture, if the system alone is the cause of failures.
   private static let attempts = 4
-  /// As for a server's render threads: tiles take precedence. Pictures are still rendered, if late, while tiles take
-  /// all processors.
+  /// The nice value of a server's render threads. Tiles take precedence; pictures are delayed while tiles use all
+  /// processors.
   private static let niceness = 10
 
   /// - Parameters:

@@ -2,9 +2,9 @@ package import ZigguratHTTPMessages
 
 /// The names by which the server can be addressed.
 ///
-/// A page of another site can resolve its own name to an address in the visitor's network (DNS rebinding). The
-/// browser then lets it read the responses, because one name is one site. The browser still sends that name in
-/// `Host`. Therefore, at addresses that are not public, the server accepts only names that an attacker cannot own.
+/// A page of another site can resolve its own name to an address in the browser's local network (DNS rebinding). The
+/// browser then lets it read the responses, because one name is one site. The browser still sends that name in `Host`.
+/// Therefore, at addresses that are not public, the server accepts only names that an attacker cannot own.
 package struct AllowedHosts: Sendable {
   private var names: Set<String> = []
   /// Suffixes of accepted names, each with its leading dot.

@@ -3,7 +3,7 @@ import ZigguratHTTPMessages
 import ZigguratText
 import ZigguratUploading
 
-/// An event that changed the content of the library or the rights of a visitor.
+/// An event that changed the content of the library or the rights of a principal.
 ///
 /// For content of a private space, the log contains only the event itself: no id, no name, no size.
 enum AuditEvent {
@@ -40,7 +40,7 @@ enum AuditEvent {
     }
   }
 
-  /// Writes the members of the event except its time, client and visitor.
+  /// Writes the members of the event except its time, client and principal.
   func write(to json: inout JSONText) {
     switch self {
     case .logout, .lock: break

@@ -24,7 +24,7 @@ package final class AuditLog: Sendable {
   private let report: @Sendable (String) -> Void
   private let state: Mutex<State>
 
-  /// - Parameter tell: called with a message when writes begin to fail and when they succeed again.
+  /// - Parameter report: called with a message when writes begin to fail and when they succeed again.
   package init(path: String, report: @escaping @Sendable (String) -> Void) throws(StorageError) {
     guard let descriptor = Self.open(path) else {
       throw StorageError("open the audit log \(path)", errno: errno)
@@ -41,7 +41,7 @@ package final class AuditLog: Sendable {
 
   /// - Parameters:
   ///   - client: the address of the request's client; `nil` for an event without a request.
-  ///   - visitor: the visitor that the request's credentials identify.
+  ///   - visitor: the principal that the request's credentials identify.
   func add(_ event: AuditEvent, client: IPAddress?, visitor: Principal?) {
     var json = JSONText(capacity: 256)
     json.object { json in

@@ -1,6 +1,6 @@
 import ZigguratFiles
 
-/// A token or password that a visitor submits to log in.
+/// A token or password that a client submits to log in.
 enum Credential: Hashable {
   case token(String)
   case password(String)

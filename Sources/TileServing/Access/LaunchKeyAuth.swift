@@ -1,8 +1,8 @@
 import Glibc
 import ZigguratHTTPMessages
 
-/// Admits only visitors with the key that the server printed when it started. It protects a private library on a
-/// machine that has other users and a browser with other pages.
+/// Admits only clients with the key that the server printed when it started. It protects a private library on a machine
+/// that has other users and a browser with other pages.
 ///
 /// The printed address contains the key. The first response replaces it by a cookie that scripts cannot read and
 /// that is not sent for requests from other sites.

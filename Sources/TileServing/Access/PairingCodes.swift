@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Pairing codes, shown as QR codes to visitors with write access to authorize a phone. Each code starts one
-/// session within ten minutes, and becomes invalid when the session that created it ends.
+/// Pairing codes, shown as QR codes to principals with write access to authorize a phone. Each code starts one session
+/// within ten minutes, and becomes invalid when the session that created it ends.
 final class PairingCodes: Sendable {
   /// Seconds.
   static let lifetime = 600

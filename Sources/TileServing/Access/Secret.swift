@@ -47,8 +47,8 @@ struct TokenHash: Hashable, Sendable {
 package struct AccessToken: Sendable {
   private let digest: TokenHash
 
-  /// Accepts 16 to 256 printable ASCII characters without spaces: valid in an `Authorization` header and hard to
-  /// guess. Returns `nil` for any other text.
+  /// Creates a token of 16 to 256 printable ASCII characters without spaces. Such a token is valid in an
+  /// `Authorization` header and resists brute force. Returns `nil` for any other text.
   package init?(_ text: String) {
     guard (16...256).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
       return nil

@@ -1,6 +1,6 @@
 package import ZigguratImageLibrary
 
-/// The configuration of visitors' rights, network security, cache lifetimes and metrics.
+/// The configuration of access rights, network security, cache lifetimes and metrics.
 package struct ServerOptions: Sendable {
   /// Whether authorized clients can edit captions, delete images and upload.
   package var isWritable = false
@@ -20,7 +20,7 @@ package struct ServerOptions: Sendable {
   package var readsForwardedBase = false
   package var hosts = AllowedHosts(own: [])
   package var origins = AllowedOrigins.any
-  /// Whether every visitor can download the original files, if they are kept.
+  /// Whether every client can download the original files, if they are kept.
   package var offersOriginals = false
   /// The sites that may show an image's page or the embedded viewer in a frame. If `nil`, only this server may
   /// frame the page, and every site may frame the viewer.

@@ -5,8 +5,7 @@ import ZigguratCSodium
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
 
-/// The rights granted to a visitor's browser until it logs out, is idle for too long, or reaches the maximum
-/// session age.
+/// The rights granted to a browser until it logs out, is idle for too long, or reaches the maximum session age.
 struct Session: Sendable {
   /// An identifier for logs, where the session's id must not appear. It stays the same when the session gains
   /// rights.

@@ -17,12 +17,12 @@ protocol ChangeHandler: LibraryHandler {
 
 extension ChangeHandler {
   /// - Parameters:
-  ///   - id: of the image to change, as in the path; nil if the body has ids.
-  ///   - answer: makes the reply when the body is there; called with the handler for the visitor as then known.
+  ///   - id: the id of the image to change, as in the path; nil if the body has ids.
+  ///   - answer: makes the reply after the body has arrived. Its handler has the principal of that time.
   func plan(of id: String? = nil, _ answer: @escaping @Sendable (Self, Request) -> Reply) -> RequestBodyPolicy
   {
     if let refusal = refusal(toChange: id) { return .refuse(refusal) }
-    // A thousand ids of some length.
+    // Enough for a thousand ids of usual length.
     return .collect(limit: InputLimit.request.bytes) { request in
       let handler = identifiedAgain()
       // The session may have ended, or its space been locked, while the body arrived.
@@ -34,7 +34,7 @@ extension ChangeHandler {
   private func refusal(toChange id: String?) -> Response? {
     let place: Principal.Place =
       switch id.map({ ImageReference.parts(of: $0).repository }) {
-      // An image of a space that is not open here is not found; the handler says so.
+      // An image of a space that is not open here is not found; the handler responds so.
       case .space: visitor.mayWrite && visitor.space == nil ? .library : .space
       case .library: .library
       case nil: visitor.mayWrite ? .library : .space
@@ -42,7 +42,7 @@ extension ChangeHandler {
     return visitor.refusal(toChange: place, request)?.withNoStore
   }
 
-  /// The unlocked space of the visitor, if the visitor may change it.
+  /// The unlocked space of the principal, if it may change the space.
   var writableSpace: SpaceLibrary? { visitor.mayWriteToSpace ? visitor.space : nil }
 
   func note(_ event: AuditEvent) { changes.audit.note(event, request, visitor) }
@@ -50,7 +50,7 @@ extension ChangeHandler {
   func failure(_ error: any Error) -> Response {
     let unwritable = Response.problem(500, "Unwritable", "the change could not be written")
     guard let error = error as? StorageError else { return unwritable.withReason(String(describing: error)) }
-    // Nothing is lost, and the reason names the way out.
+    // Nothing is lost, and the reason contains the remedy.
     if error.code == EEXIST { return .problem(409, "Conflict", error.reason) }
     if error == .libraryIsAway { return .unlisted(error) }
     guard error.isTemporary else { return unwritable.withReason(String(describing: error)) }

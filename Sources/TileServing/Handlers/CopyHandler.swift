@@ -15,8 +15,8 @@ struct CopyHandler: ChangeHandler {
   /// The uploads; nil if the server makes no images.
   let uploads: Uploads?
 
-  /// The body of the request: `{"region": {"x", "y", "width", "height"}, "rotation": 90, "flip": true, "straighten": 1.5}`.
-  /// All members but the region are optional.
+  /// The body of the request: `{"region": {"x", "y", "width", "height"}, "rotation": 90, "flip": true, "straighten":
+  /// 1.5}`. All members but the region are optional.
   private struct CopyWish {
     private(set) var region = PixelRect(x: 0, y: 0, width: 0, height: 0)
     private(set) var rotation = 0

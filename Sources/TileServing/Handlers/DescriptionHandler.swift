@@ -9,19 +9,19 @@ import ZigguratUploading
 
 /// The conditions for downloads of originals.
 struct OriginalAccess: Sendable {
-  /// Whether everybody may.
+  /// Whether every client may download originals.
   let isOpen: Bool
   /// The uploads; nil if the server accepts none.
   let uploads: Uploads?
 }
 
-/// A handler that describes images, their originals included.
+/// A handler that describes images, including their originals.
 protocol DescribingHandler: LibraryHandler {
   var originals: OriginalAccess { get }
 }
 
 extension DescribingHandler {
-  /// Makes the rest of the reply where an image can be described.
+  /// Makes the rest of the reply when an image can be described without blocking.
   func describing(
     _ reference: ImageReference?, _ rest: @escaping @Sendable (Self) -> Reply
   ) -> Reply {
@@ -35,8 +35,8 @@ extension DescribingHandler {
     }
   }
 
-  /// Makes the rest of the reply where the original of an image can be read. Its paths are looked up on a thread that may block,
-  /// since their disk may hang, and on another if it must be read to its end.
+  /// Makes the rest of the reply when the original of an image can be read. Its paths are looked up on a thread that
+  /// may block, because the disk may hang. If the file must be read to its end, that is done on another thread.
   func whereOriginalIsRead(
     _ reference: ImageReference, _ rest: @escaping @Sendable (Self) -> Reply
   ) -> Reply {
@@ -96,8 +96,8 @@ extension DescribingHandler {
 
   // MARK: Originals
 
-  /// The original of an image, for visitors who may change the library, or everybody if the owner wants that: it
-  /// holds more than the picture shows, such as the place where it was taken.
+  /// Returns the original of an image, for principals that may change the library, or for every client if the owner
+  /// allows that. An original contains more than the picture shows, for example GPS coordinates.
   func originalFile(_ reference: ImageReference) -> OriginalFile? {
     guard let (record, archive, enclosure) = offeredRecord(reference),
       let original = OriginalFile(ofArchive: archive, record, within: enclosure),
@@ -106,7 +106,7 @@ extension DescribingHandler {
     return original
   }
 
-  /// Whether the original has to be read to its end before it can be offered.
+  /// Whether the original must be read to its end before it can be offered.
   func mustReadOriginal(_ reference: ImageReference) -> Bool {
     guard let (record, archive, enclosure) = offeredRecord(reference) else { return false }
     return OriginalFile.mustBeRead(ofArchive: archive, record, within: enclosure)
@@ -119,7 +119,7 @@ extension DescribingHandler {
     return (record, reference.id.archive(in: library.root), enclosure)
   }
 
-  /// Whether the visitor may have the original of an image, if there is one. Looks at no file.
+  /// Whether the principal may download the original of an image, if there is one. Accesses no file.
   func offersOriginal(_ reference: ImageReference) -> Bool { recordOfOffer(reference) != nil }
 
   private func recordOfOffer(_ reference: ImageReference) -> BuildRecord? {
@@ -129,8 +129,8 @@ extension DescribingHandler {
     return record
   }
 
-  /// Whether the visitor may have the original as somebody who uploads. Some are kept whatever was asked for; a slide's
-  /// label is for nobody else.
+  /// Whether the principal may download the original because it may upload. Some originals are kept in any case; a
+  /// slide's label is for no other client.
   private func isForWriters(_ record: BuildRecord) -> Bool {
     visitor.mayWrite && (originals.uploads?.limits.keepsSources == true || !record.showsWholeSource)
   }
@@ -139,7 +139,7 @@ extension DescribingHandler {
     format?.mediaType.description ?? "application/octet-stream"
   }
 
-  /// Describes the original of an image to the visitors who may download it.
+  /// Describes the original of an image to principals that may download it.
   private func originalDescription(
     _ reference: ImageReference, _ archive: TileArchive
   ) -> ImageDescription.Original? {
@@ -158,7 +158,7 @@ extension DescribingHandler {
   }
 }
 
-/// `/api/images/{id}`
+/// Serves `/api/images/{id}`.
 struct DescriptionHandler: DescribingHandler {
   var call: Call
   let images: ImageAccess

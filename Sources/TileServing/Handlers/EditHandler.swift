@@ -32,7 +32,8 @@ struct EditHandler: ChangeHandler, DescribingHandler {
   /// POST of a list of ids to delete.
   func deletionsPlan() -> RequestBodyPolicy { plan { .response($0.deleteMany($1.body)) } }
 
-  /// Whether an image is still the version that the client read, if it states one (`If-Match`, RFC 9110, section 13.1.1).
+  /// Whether an image is still the version that the client read, if it states one (`If-Match`, RFC 9110, section
+  /// 13.1.1).
   private func isCurrent(
     _ reference: ImageReference?, _ request: Request
   ) throws(MetadataUnavailable) -> Bool {
@@ -95,7 +96,7 @@ struct EditHandler: ChangeHandler, DescribingHandler {
   }
 
   /// - Parameters:
-  ///   - texts: what may be no ids; they are answered as they came.
+  ///   - texts: possible ids; the response contains them as sent.
   ///   - isCurrent: whether they are still the versions that the client read.
   private func delete(
     _ texts: [String], isOne: Bool, if isCurrent: () throws(MetadataUnavailable) -> Bool = { true }

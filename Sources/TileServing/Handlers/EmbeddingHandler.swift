@@ -5,7 +5,7 @@ import ZigguratHTTPMessages
 import ZigguratImageLibrary
 import ZigguratTileProtocols
 
-/// `/oembed`: the frame that stands for the link that the query names.
+/// Serves `/oembed`: the frame for a link in the query.
 struct EmbeddingHandler: LibraryHandler {
   var call: Call
   let images: ImageAccess
@@ -14,7 +14,7 @@ struct EmbeddingHandler: LibraryHandler {
   func reply() -> Reply {
     let query = decodedQuery
     func value(_ name: String) -> String? { query.parameters.last { $0.name == name }?.value }
-    // The other format that there is (section 2.3.3).
+    // The other format of oEmbed (section 2.3.3).
     guard value("format") != "xml" else { return .problem(501, "Not implemented", "format is json") }
     var errors: [InvalidInput] = []
     if value("url") == nil {
@@ -34,7 +34,7 @@ struct EmbeddingHandler: LibraryHandler {
     }
     if let problem = query.problem(errors) { return .response(problem) }
     let (base, identity) = (absoluteBase, identity)
-    // What is private is in nobody else's page.
+    // Private images are not embedded in pages of other sites.
     let reference = value("url").flatMap { image(ofPage: $0) }.flatMap { $0.isPrivate ? nil : $0 }
     let most = (limits[0], limits[1])
     @Sendable func embedding(_ handler: Self, _ reference: ImageReference?) -> Reply {
@@ -53,7 +53,7 @@ struct EmbeddingHandler: LibraryHandler {
     }
   }
 
-  /// Returns the image whose page has this address; nil if it is no address of a page of this server.
+  /// Returns the image with a page of this URL; nil if it is not the URL of a page of this server.
   private func image(ofPage address: String) -> ImageReference? {
     let host = request.header("Host") ?? ""
     let bases = base.isEmpty ? ["http://\(host)", "https://\(host)"] : [base]

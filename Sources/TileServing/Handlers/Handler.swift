@@ -3,7 +3,7 @@ import ZigguratConcurrency
 import ZigguratHTTPMessages
 import ZigguratTileProtocols
 
-/// A request as handlers see it: one object, so that a handler is made and copied without a count for each part.
+/// A request for handlers, as one object: a handler is created and copied without retaining each part.
 final class Call: Sendable {
   let request: Request
   let path: NormalizedPath
@@ -25,21 +25,23 @@ final class Call: Sendable {
     self.waits = waits
   }
 
-  /// The same for any thread.
-  /// - Parameter waits: the number of waits that it is about to begin.
+  /// Returns a copy for any thread.
+  ///
+  /// - Parameter waits: the number of waits that begin now.
   fileprivate func detached(waits: Int = 0) -> Call {
     Call(request.detached, path, visitor: visitor, at: address, principals, waits: self.waits + waits)
   }
 
-  /// The same for who the visitor is now: the session may have ended during a wait.
-  /// - Parameter isUse: a session thereby counts as used.
+  /// Returns a copy with the present principal: the session may have ended during a wait.
+  ///
+  /// - Parameter isUse: whether this resets the session's idle time.
   fileprivate func identifiedAgain(isUse: Bool) -> Call {
     let visitor = principals.visitor(request, isUse: isUse)
     return Call(request, path, visitor: visitor, at: address, principals, waits: waits)
   }
 }
 
-/// Answers the requests for one kind of resource. A handler is made for a request, of what it needs.
+/// Handles the requests for one kind of resource. Each request gets a new handler with the dependencies that it needs.
 protocol Handler: Sendable {
   var call: Call { get set }
 }
@@ -75,7 +77,8 @@ extension Handler {
 
   // MARK: Waiting
 
-  /// Makes the rest of the reply when something has come.
+  /// Makes the rest of the reply after a wait.
+  ///
   /// - Parameters:
   ///   - head: the response without its body, if it is known before.
   ///   - rest: makes the rest of the reply; it gets the handler for any thread.
@@ -97,7 +100,8 @@ extension Handler {
   }
 
   /// Makes the rest of the reply on a thread that may block, which an event loop must not.
-  /// - Parameter queue: nil if the rest does not block; it is made at once then.
+  ///
+  /// - Parameter queue: nil if the rest does not block; it is then made immediately.
   func rest(on queue: BlockingQueue?, _ rest: @escaping @Sendable (Self) -> Reply) -> Reply {
     guard let queue else { return rest(self) }
     var handler = self
@@ -107,11 +111,12 @@ extension Handler {
     }
   }
 
-  /// Whether the request has waited for something that was on its way.
+  /// Whether the request has waited for pending data.
   var hasWaited: Bool { call.waits > 0 }
 
-  /// The same for the visitor as now known: the session may have ended since the request began.
-  /// - Parameter isUse: a session thereby counts as used.
+  /// Returns a copy with the present principal: the session may have ended since the request began.
+  ///
+  /// - Parameter isUse: whether this resets the session's idle time.
   func identifiedAgain(isUse: Bool = false) -> Self {
     var handler = self
     handler.call = call.identifiedAgain(isUse: isUse)

@@ -36,7 +36,7 @@ extension LibraryHandler {
     return try place.library.catalog.pageCount(ofBook: place.id)
   }
 
-  /// Describes an image, or a book by its cover and by what describes it as a whole.
+  /// Describes an image, or a book by its cover and its own description.
   func described(item found: FoundEntry) -> ImageDescription? {
     var found = found
     if let cover = found.entry.cover, let reference = found.book, let book = describedBook(reference) {

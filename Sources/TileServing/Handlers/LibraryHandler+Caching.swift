@@ -4,7 +4,7 @@ import ZigguratHTTPMessages
 
 /// Headers for a shared cache in front of servers.
 extension LibraryHandler {
-  /// The Cache-Control of an answer with the archive's pixels.
+  /// Returns the Cache-Control value of a response with the archive's pixels.
   func lifetime(of archive: TileArchive) -> String {
     images.cacheControl.with(cacheLifetime(of: archive)) { String(cString: $0) }
   }
@@ -13,8 +13,9 @@ extension LibraryHandler {
     CacheLifetime(archive.generation, asked: namedGeneration, mayChange: archive.hasTileVersions)
   }
 
-  /// The answer with the key by which a shared cache forgets all that tells of the image.
-  /// - Parameter reference: to the image that was found, however it was asked for.
+  /// Returns the reply with the surrogate key by which a shared cache purges all responses about the image.
+  ///
+  /// - Parameter reference: the reference of the image that was found, which may differ from the requested one.
   func withSurrogateKey(_ answer: Reply, _ reference: ImageReference?) -> Reply {
     guard let key = reference.flatMap(edgeKey) else { return answer }
     return answer.map { $0.withSurrogateKey(key) }
@@ -24,7 +25,7 @@ extension LibraryHandler {
     edgeKey(reference).map(response.withSurrogateKey) ?? response
   }
 
-  /// Returns the key of an image; nil without such a cache, and for private images, which no cache keeps.
+  /// Returns the surrogate key of an image; nil without a shared cache, and for private images, which no cache keeps.
   private func edgeKey(_ reference: ImageReference) -> SurrogateKey? {
     guard let seed = images.surrogateSeed, !reference.isPrivate else { return nil }
     return SurrogateKey(of: reference.id.text, seed)
@@ -39,7 +40,7 @@ extension Response {
     return answer
   }
 
-  /// The same answer for a shared cache: what may change is kept there for a moment, as tiles are.
+  /// The response for a shared cache. Content that may change gets the short lifetime there that tiles have.
   var withSharedCacheHeaders: Response {
     guard isForAll, let directives = self["Cache-Control"],
       !["immutable", "no-cache"].contains(where: directives.contains)

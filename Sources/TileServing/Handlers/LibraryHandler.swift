@@ -12,9 +12,9 @@ final class ImageAccess: Sendable {
   let catalogQueue: BlockingQueue
   /// Runs reads of metadata that are not in memory.
   let metadataQueue: BlockingQueue
-  /// Runs reads of originals, one at a time: those after it find its digest.
+  /// Runs reads of originals, one at a time, so that later ones find the digest.
   let originalQueue: BlockingQueue
-  /// The seed of the keys by which a shared cache forgets images; nil if there is no such cache.
+  /// The seed of the surrogate keys by which a shared cache purges images; nil if there is no such cache.
   let surrogateSeed: SurrogateKey.Seed?
   let cacheControl: CacheControlHeaders
 
@@ -39,7 +39,7 @@ protocol LibraryHandler: Handler {
 extension LibraryHandler {
   var library: any ImageRepository { images.library }
 
-  /// Returns the repository as the visitor reaches it; nil for a space that is not unlocked.
+  /// Returns the repository for the principal; nil for a space that is not unlocked.
   func repository(_ repository: ImageReference.Repository) -> (any ImageRepository)? {
     switch repository {
     case .library: library
@@ -47,12 +47,14 @@ extension LibraryHandler {
     }
   }
 
-  /// Returns the repository of an image, with the image's id there; nil if the image is of a space that is not unlocked.
+  /// Returns the repository of an image, with the image's id there; nil if the image is in a space that is not
+  /// unlocked.
   func place(_ reference: ImageReference) -> (library: any ImageRepository, id: ImageID)? {
     repository(reference.repository).map { ($0, reference.id) }
   }
 
-  /// Makes the reply for an image, or one that says why there is none.
+  /// Makes the reply for an image, or an error response.
+  ///
   /// - Parameter reference: nil if the path names no image.
   func found(
     _ reference: ImageReference?, problem: Bool, _ answer: (ImageReference, TileArchive) -> Reply
@@ -66,8 +68,8 @@ extension LibraryHandler {
     }
   }
 
-  /// Makes the rest of the reply when it is known whether there are these images; at once if it is known, or cannot be known
-  /// at present.
+  /// Makes the rest of the reply when the existence of these images is known. Makes it immediately if it is already
+  /// known, or cannot be determined at present.
   func knowing(
     _ references: @autoclosure () -> [ImageReference], _ rest: @escaping @Sendable (Self) -> Reply
   ) -> Reply {
@@ -78,7 +80,7 @@ extension LibraryHandler {
     return waiting(for: lookup) { $0.knowing(references, rest) }
   }
 
-  /// The queue on which the metadata of an image are read; nil if they are in memory.
+  /// Returns the queue on which the metadata of an image are read; nil if they are in memory.
   func queueForMetadata(_ reference: ImageReference?) -> BlockingQueue? {
     guard let place = reference.flatMap(place), let entry = try? place.library.entry(place.id), !entry.isQuick
     else {
@@ -87,27 +89,27 @@ extension LibraryHandler {
     return images.metadataQueue
   }
 
-  /// Whether a database has to be asked what the id is: a book, or a page of which one.
+  /// Whether a database must be asked if the id is that of a book, or of a page and its book.
   func asksDatabase(about reference: ImageReference?) -> Bool {
     reference.flatMap(place).map { $0.library.asksDatabase(about: $0.id) } ?? false
   }
 
-  /// Whether there is such an image, be it damaged.
+  /// Whether the image exists, even if it is damaged.
   func isImage(_ reference: ImageReference?) -> Bool {
     reference.flatMap(place).flatMap { try? $0.library.entry($0.id) } != nil
   }
 
-  /// Whether there is surely no image of the id.
+  /// Whether it is certain that no image has the id.
   func isNoImage(_ place: (library: any ImageRepository, id: ImageID)) -> Bool {
     do throws(StorageError) { return try place.library.entry(place.id) == nil } catch { return false }
   }
 
-  /// Whether it is unknown at present if there is an image or a book of the id.
+  /// Whether it is unknown at present if an image or a book has the id.
   func isUndecided(_ reference: ImageReference) -> Bool {
     !reference.isPrivate && library.isUndecided(reference.id)
   }
 
-  /// A reply from what is known of the image, its metadata included.
+  /// Makes the reply from an image and its metadata.
   func known(
     _ reference: ImageReference?, problem: Bool,
     _ answer: @escaping @Sendable (Self, FoundEntry, TileArchive) -> Response
@@ -117,7 +119,7 @@ extension LibraryHandler {
     }
   }
 
-  /// The same at once; it may block.
+  /// Makes the response from an image and its metadata; may block.
   func knownNow(
     _ reference: ImageReference?, problem: Bool, _ answer: (FoundEntry, TileArchive) -> Response
   ) -> Response {
@@ -143,7 +145,7 @@ extension LibraryHandler {
         return .success(found)
       }
     } catch {
-      // The reason names host paths, which are not a client's business.
+      // The reason contains host paths, which clients must not see.
       switch error.kind {
       case .notFound: break
       case .unreachable: return .failure(ImageRefusal(response: unavailable))
@@ -159,7 +161,7 @@ extension LibraryHandler {
   }
 }
 
-/// The response in place of one about an image.
+/// The response instead of one about an image.
 private struct ImageRefusal: Error {
   let response: Response
 }

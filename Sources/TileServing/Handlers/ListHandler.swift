@@ -50,7 +50,8 @@ struct ListHandler: LibraryHandler {
     }
   }
 
-  /// Returns the folders right below the one that is listed, those of an unlocked space first; nil if the response has none.
+  /// Returns the folders right below the one that is listed, those of an unlocked space first; nil if the response has
+  /// none.
   private func folders(_ query: ListQuery) throws(StorageError) -> [ImageReference]? {
     guard query.position == nil, query.selection.text?.isEmpty != false else { return nil }
     if case .book = query.selection.scope { return nil }

@@ -23,7 +23,7 @@ struct MonitoringHandler: LibraryHandler {
       response["Retry-After"] = "1"
       return response
     }
-    // What is known goes on being answered.
+    // Known images are still served.
     if !library.unmountedFolders.isEmpty {
       return .text(200, "degraded: a folder of the library cannot be reached")
     }

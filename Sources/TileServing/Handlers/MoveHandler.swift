@@ -5,8 +5,8 @@ import ZigguratHTTPMessages
 import ZigguratImageLibrary
 import ZigguratUploading
 
-/// `POST /api/images/{id}/move`: between the library and the private space that the session has open, and from
-/// there into another.
+/// Serves `POST /api/images/{id}/move`: moves images between the library and the session's private space, and from
+/// there to another space.
 struct MoveHandler: ChangeHandler {
   var call: Call
   let images: ImageAccess
@@ -19,10 +19,10 @@ struct MoveHandler: ChangeHandler {
   enum MoveTarget: Hashable {
     case space
     case library
-    /// The one that the password opens.
+    /// The space that the password opens.
     case otherSpace(password: String)
 
-    /// The members of the body that cannot be used.
+    /// The invalid members of the body.
     struct ValidationError: Error {
       let errors: [InvalidInput]
     }
@@ -30,7 +30,7 @@ struct MoveHandler: ChangeHandler {
     private static let form =
       "it takes {\"to\": \"space\"}, {\"to\": \"library\"} or {\"to\": \"other-space\", \"password\": …}"
 
-    /// `{"to": "space"}`, `{"to": "library"}`, or `{"to": "other-space", "password": "…"}`, of 1 to 1024 bytes.
+    /// Parses `{"to": "space"}`, `{"to": "library"}`, or `{"to": "other-space", "password": "…"}`, of 1 to 1024 bytes.
     init(json: [UInt8]) throws(ValidationError) {
       guard let body = try? InputLimit.request.json.decode([String: OptionalText].self, from: json) else {
         throw ValidationError(errors: [InvalidInput(body: [], Self.form)])
@@ -57,7 +57,7 @@ struct MoveHandler: ChangeHandler {
     }
   }
 
-  /// A value of a body: text, or nil for anything else.
+  /// A value in a body: text, or nil for any other type.
   private struct OptionalText: Decodable {
     let text: String?
 
@@ -100,7 +100,7 @@ struct MoveHandler: ChangeHandler {
     }
   }
 
-  /// Into the space.
+  /// Moves an image into the space.
   private func close(_ id: ImageID, into space: SpaceLibrary) throws(StorageError) -> Response {
     let library = library
     let path = id.archive(in: library.root)
@@ -108,8 +108,8 @@ struct MoveHandler: ChangeHandler {
     guard entry.path == path else {
       return .problem(409, "Conflict", "the image is not an archive of this library")
     }
-    // Before anything goes, so that it is made up for whatever fails; and again behind it, since who keeps the sessions
-    // may have done so while it was all there.
+    // Before the move, so that a failure cannot prevent it. Afterwards again, because session upkeep may have run
+    // before the removal.
     upkeep.scrubLater()
     defer {
       upkeep.scrubLater()
@@ -120,7 +120,7 @@ struct MoveHandler: ChangeHandler {
     uploads?.forget(image: id)
     space.refresh()
     note(.move(to: "space"))
-    // The image has moved. A catalog that is behind follows later.
+    // The image has moved; if this update of the catalog fails, a later one includes it.
     try? library.renew([(id, path)])
     return Self.moved(ImageReference(id, in: .space), warning: isBuilt ? Self.publishedAgain : nil)
   }
@@ -128,17 +128,18 @@ struct MoveHandler: ChangeHandler {
   private static let publishedAgain =
     "the next build of the image's source publishes it again: keep that source out of builds, or build it with --space"
 
-  /// Out of the space.
+  /// Moves an image out of the space.
   private func open(_ id: ImageID, of space: SpaceLibrary) throws(StorageError) -> Response {
     try space.space.give(id, to: library.root)
     space.refresh()
     note(.move(to: "library"))
-    // As above.
+    // If this update of the catalog fails, a later one includes it.
     try? library.renew([(id, id.archive(in: library.root))])
     return Self.moved(ImageReference(id, in: .library))
   }
 
-  /// Into the space that the password opens; tried one at a time and slowed down like every password.
+  /// Moves an image to the space that the password opens. Like all passwords, it is tried one at a time and rate
+  /// limited.
   private func moveOn(
     _ id: ImageID?, from space: SpaceLibrary, _ password: String, _ request: Request
   ) -> Reply {
@@ -149,7 +150,7 @@ struct MoveHandler: ChangeHandler {
       ifRefused: { changes.audit.attempts.withdraw(address) })
   }
 
-  /// Takes half a second.
+  /// Moves an image to the space of the password. The key derivation takes half a second.
   private func handOver(
     _ id: ImageID?, from space: SpaceLibrary, _ password: String, _ address: ClientAddress
   ) -> Response {
@@ -170,7 +171,7 @@ struct MoveHandler: ChangeHandler {
     guard let id else { return .unknownImage }
     do throws(StorageError) {
       let known = upkeep.table.space(of: opened.identity)
-      // Where a session has it open, its keys are in memory already.
+      // If a session has the space open, its keys are already in memory.
       defer { opened.wipeKeys() }
       try space.space.hand(id, to: known?.space ?? opened)
       space.refresh()
@@ -180,7 +181,7 @@ struct MoveHandler: ChangeHandler {
     } catch { return moveFailure(error) }
   }
 
-  /// - Parameter image: its reference now, if the visitor sees it there.
+  /// - Parameter image: the new reference, if the principal can see the image there.
   private static func moved(_ image: ImageReference?, warning: String? = nil) -> Response {
     struct Answer: Encodable {
       let image: ImageReference?

@@ -3,7 +3,8 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
 
-/// `/api/images/{id}/original`: the file as it was uploaded. And `/api/images/{id}/animation`: the moving picture as it came.
+/// Serves `/api/images/{id}/original`, the file as it was uploaded, and `/api/images/{id}/animation`, the original
+/// animation.
 struct OriginalHandler: DescribingHandler {
   var call: Call
   let images: ImageAccess
@@ -16,7 +17,7 @@ struct OriginalHandler: DescribingHandler {
           ? handler.privateOriginal(reference, archive) : handler.publicOriginal(reference)
       }
     }
-    // What reads the original can read the title, too.
+    // The queue for originals also reads the title.
     if let reference, reference.isPrivate { return rest(on: images.originalQueue, reply) }
     if let reference, offersOriginal(reference) { return whereOriginalIsRead(reference, reply) }
     return forDownload(reference, reply)
@@ -44,7 +45,7 @@ struct OriginalHandler: DescribingHandler {
       .response(originals.isOpen ? response : response.withNoStore), reference, ending: source.ending)
   }
 
-  /// The original of a private picture, for the visitors who have its space open.
+  /// Replies with the original of a private image, for principals that have unlocked its space.
   private func privateOriginal(_ reference: ImageReference, _ archive: TileArchive) -> Reply {
     guard let ending = SealedOriginal.ending(in: archive) else { return .response(Self.noOriginal) }
     guard let bytes = archive.entry(SealedOriginal.prefix + ending) else {

@@ -3,7 +3,7 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratTileProtocols
 
-/// The viewer's pages: of one image, alone for frames, and all other files.
+/// Serves the viewer's pages and static files.
 struct PageHandler: LibraryHandler {
   var call: Call
   let images: ImageAccess
@@ -13,17 +13,18 @@ struct PageHandler: LibraryHandler {
   /// The sites that may frame an image; nil for the default of each page.
   let frameAncestors: FrameAncestors?
 
-  /// The viewer's page, of a book its cover's; with 404 where there is no such image, which the page then says in its own words.
+  /// Replies with the viewer's page of an image, or redirects to the cover of a book. If neither exists, the page
+  /// explains the status 404 itself.
   func view(_ reference: ImageReference?) -> Reply {
     withSurrogateKey(rest(on: queueToShow(reference)) { .response($0.viewNow(reference)) }, reference)
   }
 
-  /// The viewer alone, which other sites may frame as far as `--frame-ancestors` lets them.
+  /// Replies with the viewer alone. `--frame-ancestors` restricts the sites that may frame it.
   func frame(_ reference: ImageReference?) -> Reply {
     withSurrogateKey(rest(on: queueToShow(reference)) { .response($0.frameNow(reference)) }, reference)
   }
 
-  /// The queue on which the page of an image, or of what may be a book, is made; nil if that does not block.
+  /// Returns the queue on which the page of an image, or of a possible book, is made; nil if making it does not block.
   private func queueToShow(_ reference: ImageReference?) -> BlockingQueue? {
     if let queue = queueForMetadata(reference) { return queue }
     let mayBeBook = reference.flatMap(place).map(isNoImage) == true
@@ -33,7 +34,7 @@ struct PageHandler: LibraryHandler {
   private func frameNow(_ reference: ImageReference?) -> Response {
     let found = found(reference)
     var response = page("frame.html", frames: frames(of: reference, unasked: .any))
-    // Or pages that ask this of all that they hold could not frame it.
+    // A page that requires this header of its frames can then frame this one.
     response.headers.append(("Cross-Origin-Embedder-Policy", "require-corp"))
     if response.status == 200, found == nil, let cover = coverPage(reference, below: "embed", or: &response) {
       return cover
@@ -53,7 +54,8 @@ struct PageHandler: LibraryHandler {
     return FoundEntry(entry, in: reference.repository)
   }
 
-  /// Returns a redirect to the page of a book's cover; nil if there is no such book, which the other page then says.
+  /// Returns a redirect to the page of a book's cover. If there is no such book, sets the status of `response` and
+  /// returns nil.
   private func coverPage(
     _ reference: ImageReference?, below folder: String, or response: inout Response
   ) -> Response? {
@@ -74,10 +76,10 @@ struct PageHandler: LibraryHandler {
       .bytes([]))
   }
 
-  /// The page tells itself that there is no such picture; of one that cannot be asked for it says so.
+  /// Sets the status 404 of a page without an image, or 503 if the image's existence is unknown at present.
   private func isNotThere(_ response: inout Response, isUndecided: Bool) {
     response.status = 404
-    // It may be there for who unlocks a space next.
+    // After a space is unlocked, the image may exist.
     response["Cache-Control"] = "no-store"
     guard isUndecided else { return }
     response.status = 503
@@ -86,7 +88,7 @@ struct PageHandler: LibraryHandler {
 
   private func viewNow(_ reference: ImageReference?) -> Response {
     let found = found(reference)
-    // A private picture is nobody's to preview.
+    // Link previews never show private images.
     let isOpen = reference?.isPrivate == false
     let card = isOpen ? found.flatMap { OpenGraphMetadata($0, base: absoluteBase, identity) } : nil
     var response = page("view.html", frames: frames(of: reference, unasked: .own), head: card?.html ?? "")
@@ -96,7 +98,7 @@ struct PageHandler: LibraryHandler {
     return found?.entry.isWordless == true ? response.uncacheable : response
   }
 
-  /// A file of the page, or the server's own rules for crawlers if there is no such file.
+  /// Returns a file of the page, or the server's own rules for crawlers if there is no such file.
   private func file(_ path: String) -> Response {
     let response = page(path)
     guard path == "robots.txt", response.status == 404 else { return response }
@@ -123,7 +125,7 @@ struct PageHandler: LibraryHandler {
   /// The page that shows how images are embedded.
   var embedPage: Response { page("embed.html") }
 
-  /// Whether the path is the base's own, without the slash by which a page's relative links are below it.
+  /// Whether the path is the base path without the trailing slash, which the page's relative links need.
   private var isBase: Bool { path.text(0..<path.count) == call.address.path.text }
 
   private var toTheGallery: Response {

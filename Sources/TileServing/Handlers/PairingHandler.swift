@@ -1,13 +1,13 @@
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
 
-/// `/api/pairing.svg`: the page's address on the local network, with a code that lets one phone write.
+/// Serves `/api/pairing.svg`: a QR code of the page's local URL with a pairing code, which lets one phone write.
 struct PairingHandler: Handler {
   var call: Call
   let codes: PairingCodes
   let sessions: SessionTable
   let clock: @Sendable () -> Int
-  /// The page's URL for others in the network; nil if they do not reach the server.
+  /// The page's URL in the local network; nil if other devices cannot reach the server.
   let localAddress: String?
 
   func reply() -> Response {
@@ -15,7 +15,7 @@ struct PairingHandler: Handler {
       return refusal.withNoStore
     }
     guard let address = localAddress else {
-      // Nobody else reaches this server: no fault, but nothing to show.
+      // Other devices cannot reach this server. That is not an error, but there is nothing to show.
       return Response(204, [], .bytes([])).withNoStore
     }
     let code = codes.make(now: clock(), issuer: sessions.session(request)?.label)

@@ -11,13 +11,13 @@ final class PictureAccess: Sendable {
   let renderer: RenderWorkers
   let options: RenderOptions
 
-  /// - Parameter loops: the event loops, which go first.
+  /// - Parameter loops: the CPU time of the event loops, which take precedence.
   init(_ options: RenderOptions, _ loops: EventLoopCPUTime) {
     self.options = options
     var tiles = TileRenderer.Options()
     tiles.quality = options.quality
     tiles.cacheBytes = options.cacheBytes / 2
-    // As many as are at work most of the time: the lane of quick pictures. The queue gives up first.
+    // As many processes as usually work at once, including the lane of quick pictures. The queue times out first.
     let processes = RenderWorkers(
       options: tiles, threads: options.threads + 1, timeout: Int(options.timeout.rounded(.up)) + 5)
     renderer = processes
@@ -27,22 +27,22 @@ final class PictureAccess: Sendable {
     }
   }
 
-  /// Lets go of all pictures that are kept.
+  /// Drops all cached pictures.
   func forget() {
     queue.forget()
     renderer.forget()
   }
 }
 
-/// A handler whose responses may be rendered: their headers are known before their bytes are.
+/// A handler that may render its responses. A response's header fields are known before its body.
 protocol PictureHandler: LibraryHandler {
   var pictures: PictureAccess { get }
 }
 
 extension PictureHandler {
   /// - Parameters:
-  ///   - name: differs between all pictures of the archive.
-  ///   - failure: what is answered where it cannot be made.
+  ///   - name: a key that distinguishes the pictures of the archive.
+  ///   - failure: the response if rendering fails.
   func rendering(
     _ name: String, _ task: RenderTask, _ archive: TileArchive, failure: Response
   ) -> Reply {
@@ -54,7 +54,7 @@ extension PictureHandler {
     ) { (cancellation) throws(RenderError) in try renderer.render(task, of: archive, until: cancellation) }
   }
 
-  /// - Parameter stamp: what its pixels depend on besides the archive's generation.
+  /// - Parameter version: the version on which the pixels depend besides the archive's generation.
   func rendering(
     _ name: String, version: UInt64, cost: RenderCost, mediaType: String, _ archive: TileArchive,
     failure: Response, _ work: @escaping @Sendable (Cancellation) throws(RenderError) -> [UInt8]

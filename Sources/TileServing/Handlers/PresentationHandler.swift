@@ -7,7 +7,7 @@ import ZigguratImageLibrary
 import ZigguratText
 import ZigguratTileProtocols
 
-/// IIIF Presentation 3.0, and manifests of 2.1.
+/// Serves IIIF Presentation 3.0, and manifests of 2.1.
 struct PresentationHandler: LibraryHandler {
   var call: Call
   let images: ImageAccess
@@ -29,8 +29,8 @@ struct PresentationHandler: LibraryHandler {
     return .text(404, "there is no manifest or collection at this path")
   }
 
-  /// - Parameter folder: where its id stands in the path; nil for the whole library.
-  /// - Returns: nil where there can be no such folder for the visitor.
+  /// - Parameter folder: the range of the folder's id in the path; nil for the whole library.
+  /// - Returns: nil if the principal can see no such folder.
   private func collection(_ folder: Range<Int>?) -> PresentationCollection? {
     guard let folder = folder.map({ FolderReference(path.text($0)) }) ?? .library,
       let repository = repository(folder.repository)
@@ -47,7 +47,7 @@ struct PresentationHandler: LibraryHandler {
     if let reference, let place = place(reference) {
       var pages: [CatalogEntry] = []
       do throws(StorageError) { pages = try place.library.catalog.pages(ofBook: place.id) } catch {
-        // What is known to be an image is no book, whether the catalog can be asked or not.
+        // A known image is not a book, even if the catalog is unavailable.
         guard case .some(.some) = try? place.library.entry(place.id) else { throw error }
       }
       if !pages.isEmpty {
@@ -72,7 +72,7 @@ struct PresentationHandler: LibraryHandler {
     }
   }
 
-  /// `@context` sorts first.
+  /// Encodes JSON with sorted keys, so that `@context` is first.
   private func linkedData(_ json: JSONValue, _ forms: [TileDocument.Form]) -> Response {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

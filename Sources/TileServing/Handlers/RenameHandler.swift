@@ -2,16 +2,16 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratTileProtocols
 
-/// Redirects addresses of images whose sources were renamed since.
+/// Redirects the URLs of images whose sources were renamed.
 struct RenameHandler: LibraryHandler {
   var call: Call
   let images: ImageAccess
 
-  /// The answer to a request for an image that has another id now: the same address with that.
+  /// The redirect of a request for an image that has another id now; nil if none has.
   ///
-  /// An image or a book that has the id stands before whatever had it; that the path of one leads elsewhere costs those
-  /// who ask for what is not there a look at one file. So it is with an id in another normal form of Unicode, as macOS
-  /// and other systems write the same name: a redirect, since caches know one address of a tile.
+  /// An image or a book that has the id takes precedence over a former one. If a path has an unknown id, the look-up
+  /// reads at most one file. An id in another Unicode normal form, as macOS and other systems write it, is also
+  /// redirected, because caches know one URL of a tile.
   var toTheNewID: Response? {
     let references = path.withRawPath { path.route.ids($0) }.map(path.reference)
     guard !references.contains(where: { $0?.isPrivate == true }),
@@ -22,15 +22,16 @@ struct RenameHandler: LibraryHandler {
       301, [("Location", location), ("Cache-Control", "no-cache"), Response.anyOrigin], .bytes([]))
   }
 
-  /// The images that the path may mean, as it is read in one way or another.
+  /// The images that the path may refer to, by each way to parse it.
   var namedImages: [ImageReference] {
     path.withRawPath { path.route.ids($0) }.compactMap(path.reference).flatMap { reference in
       [reference] + reference.id.otherForms.map { ImageReference($0, in: reference.repository) }
     }
   }
 
-  /// The request's own address, as it was sent, with another id in it.
-  /// - Parameter at: which of the route's ids it is.
+  /// Returns the request's own URL, as sent, with another id.
+  ///
+  /// - Parameter at: the number of the id among the route's ids.
   private func location(replacing at: Int, _ old: ImageID, by new: ImageID) -> String? {
     let target = request.rawPath + (request.query.isEmpty ? [] : [UInt8(ascii: "?")] + request.query)
     let place = target.withUnsafeBytes { bytes -> Range<Int>? in
@@ -38,7 +39,7 @@ struct RenameHandler: LibraryHandler {
       let places = Route(raw).ids(raw)
       return places.indices.contains(at) ? places[at] : nil
     }
-    // Of a path that is spelled so oddly that its parts are others before it is read.
+    // The path may be spelled so unusually that decoding changes its parts.
     guard let place, PercentEncoding.decodedString(target[place]).flatMap(ImageID.init) == old else {
       return nil
     }
@@ -50,7 +51,7 @@ struct RenameHandler: LibraryHandler {
 }
 
 extension Route {
-  /// Returns the ranges of the ids that the path may mean, for each way to read it.
+  /// Returns the ranges of the possible ids, for each way to parse the path.
   fileprivate func ids(_ path: RawPath) -> [Range<Int>] {
     switch self {
     case .tiles(let request):

@@ -5,7 +5,7 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 import ZigguratImageLibrary
 
-/// `/api/session`: who a visitor is, by a password or the token, and no more.
+/// Serves `/api/session`: logs a client in by a password or token, and out.
 struct SessionHandler: Sendable {
   let sessions: SessionTable
   let upkeep: SessionUpkeep
@@ -22,22 +22,22 @@ struct SessionHandler: Sendable {
   func reply(to request: Request) -> Reply {
     let answer: Reply =
       switch request.method {
-      // A page that looks whether its session lasts must not make it last.
+      // A page that checks whether its session lasts must not extend it.
       case "GET", "HEAD": .response(sessionState(request))
       case "OPTIONS": .response(Response(204, [("Allow", Self.sessionMethods)], .bytes([])))
       case "POST": login(request)
       case "DELETE": .response(logout(request))
       default: .response(.methodNotAllowed(besides: ["POST", "DELETE"], isProblem: true))
       }
-    // For no cache and no other site's page.
+    // Never cached, and not readable by pages of other sites.
     return answer.map(\.withNoStore)
   }
 
   private static let sessionMethods = "GET, HEAD, OPTIONS, POST, DELETE"
 
-  /// The rights of a visitor.
+  /// The rights of the principal of a request.
   private struct State: Encodable {
-    /// Whether the client may change what everybody sees.
+    /// Whether the principal may change the library that all clients see.
     let canWrite: Bool
     /// Whether the session has a private space open.
     let hasSpace: Bool
@@ -69,7 +69,7 @@ struct SessionHandler: Sendable {
   }
 
   private func login(_ request: Request) -> Reply {
-    // Another site must not make its visitors' browsers log in where it likes.
+    // Another site must not make a browser log in at a place of its choice.
     guard !request.isCrossSite(scheme) else { return .response(.crossSite) }
     let type = request.header("Content-Type")?.split(separator: ";").first?.lowercased()
     guard type?.filter({ $0 != " " }) == "application/json" else {
@@ -85,7 +85,7 @@ struct SessionHandler: Sendable {
     }
     switch credential {
     case .token(let text):
-      // Before any limit: nobody guesses 256 bits, and whoever tries keeps nobody out.
+      // Before any limit: 256 bits resist brute force, and failed attempts of others must not lock the owner out.
       let isToken = access.token?.isSame(text.utf8) ?? false
       guard isToken || pairing.take(text, now: access.clock(), isOpen: sessions.isOpen(label:)) else {
         if let refusal = attempts.refusal(of: request.client) { return .response(refusal) }
@@ -108,7 +108,7 @@ struct SessionHandler: Sendable {
     }
   }
 
-  /// Takes half a second.
+  /// Unlocks a space with a password. The key derivation takes half a second.
   private func unlock(_ password: String, _ address: ClientAddress, _ request: Request) -> Response {
     func failure(_ error: StorageError) -> Response {
       attempts.withdraw(address)
@@ -121,7 +121,7 @@ struct SessionHandler: Sendable {
       return failure(library.lookForOutage() ? .libraryIsAway : error)
     }
     guard let opened = found else {
-      // No password opens a space that is away; it may be the right one.
+      // If the library is unavailable, no password opens a space; this one may be correct.
       if library.lookForOutage() { return failure(.libraryIsAway) }
       audit.note(.login(.password, isRight: false), request)
       return .refused("no space opens with this password")
@@ -129,7 +129,7 @@ struct SessionHandler: Sendable {
     attempts.succeeded(address)
     let space: SpaceLibrary
     if let known = sessions.space(of: opened.identity) {
-      // Its keys are in memory once.
+      // One copy of the keys in memory is enough.
       opened.wipeKeys()
       space = known
     } else {
@@ -145,7 +145,7 @@ struct SessionHandler: Sendable {
     _ request: Request, _ credential: AuditEvent.Credential, _ change: (inout Session) -> Void
   ) -> Response {
     let id = sessions.begin(instead: request, adding: change)
-    // Who opens another space may have been the last of the one before, and may be back within the second.
+    // The client may have had the last session of another space, and may return to it within a second.
     upkeep.forgetUploads()
     let cookie = sessions.cookie.setting(id)
     let begun = Request(method: "GET", rawPath: []) { $0 == "Cookie" ? cookie : nil }

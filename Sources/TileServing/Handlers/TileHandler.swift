@@ -6,14 +6,14 @@ import ZigguratImageLibrary
 import ZigguratTileProtocols
 import ZigguratTileRendering
 
-/// The requests of tile protocols, but for stored tiles in their own spelling.
+/// Serves the requests of tile protocols, except stored tiles in their own spelling.
 struct TileHandler: PictureHandler {
   var call: Call
   let images: ImageAccess
   let pictures: PictureAccess
 
   func reply(_ request: TileRequest) -> Reply {
-    // An id may hold slashes, and then look like more than an id.
+    // An id may contain slashes, and then look like an id with a suffix.
     if let whole = request.wholeID.flatMap(path.reference), isThere(whole, whenAway: false) {
       return .response(redirect(request, whole))
     }
@@ -51,7 +51,8 @@ struct TileHandler: PictureHandler {
     return "\(region.x),\(region.y),\(region.width),\(region.height)"
   }
 
-  /// Whether there is such an image, be it damaged.
+  /// Whether the image exists, even if it is damaged.
+  ///
   /// - Parameter whenAway: the result if that is unknown at present.
   private func isThere(_ reference: ImageReference, whenAway: Bool) -> Bool {
     guard let place = place(reference) else { return false }
@@ -104,7 +105,7 @@ struct TileHandler: PictureHandler {
     }
   }
 
-  /// A tile of the pyramid; its own bytes where it is stored in the format.
+  /// Replies with a tile of the pyramid, without transcoding if it is stored in the format.
   private func stored(_ address: TileAddress, as format: PictureFormat, _ archive: TileArchive) -> Reply {
     guard format == PictureFormat(archive.format),
       let number = archive.tileIndex(level: address.level, column: address.column, row: address.row)
@@ -118,7 +119,7 @@ struct TileHandler: PictureHandler {
           ("Cache-Control", lifetime(of: archive)), Response.anyOrigin,
         ], body)
     }
-    // For a client that has the tile already none is fetched.
+    // If the client already has the tile, it is not fetched.
     if let pending = archive.pendingTile(number), let version = archive.version(ofTile: number) {
       return waiting(for: pending, head: response(version, .omitted)) {
         $0.stored(address, as: format, archive)
@@ -132,7 +133,7 @@ struct TileHandler: PictureHandler {
       return waiting(for: tile, head: head) { $0.stored(address, as: format, archive) }
     case .unreachable: return .response(unavailable)
     case .unreadable:
-      // In the pyramid, but not readable: that is a fault, never an empty tile.
+      // The pyramid has the tile but it is unreadable: an error, never an empty tile.
       reportDamage(address, archive)
       return .text(500, "the tile cannot be read from its archive")
     }

@@ -6,27 +6,27 @@ import ZigguratImageLibrary
 /// The deleted images of the library and of private spaces.
 struct TrashAccess: Sendable {
   let library: Trash
-  /// Seconds that deleted images can be restored.
+  /// Seconds for which deleted images can be restored.
   let keeps: Int
 
-  /// - Parameter space: nil for the library.
+  /// - Parameter space: the space; nil for the library.
   func of(_ space: SpaceLibrary?) -> Trash { space.map { Trash($0, keeps: keeps) } ?? library }
 }
 
-/// `/api/trash`: deleted images that can be restored.
+/// Serves `/api/trash`: deleted images that can be restored.
 struct TrashHandler: ChangeHandler {
   var call: Call
   let images: ImageAccess
   let changes: ChangeAccess
   let trash: TrashAccess
 
-  /// `/api/trash`: lists what can be restored, for those alone who may.
+  /// Lists the deletions that the principal may restore.
   func list() -> Response {
     if !visitor.mayWrite, !visitor.mayWriteToSpace, let refusal = visitor.refusal(toChange: .library, request)
     {
       return refusal.withNoStore
     }
-    // The trash of a library that is away would seem empty.
+    // The trash of an unreachable library would appear empty.
     if library.lookForOutage() { return Response.unlisted(.libraryIsAway).withNoStore }
     do throws(StorageError) {
       let own = try writableSpace.map(trash.of)?.deletions()
@@ -41,8 +41,9 @@ struct TrashHandler: ChangeHandler {
     }
   }
 
-  /// POST of a restoration.
-  /// - Parameter deletion: its name.
+  /// Handles the POST of a restoration.
+  ///
+  /// - Parameter deletion: the name of the deletion.
   func restorePlan(_ deletion: String) -> RequestBodyPolicy {
     plan { handler, _ in .response(handler.restore(deletion)) }
   }
@@ -50,7 +51,7 @@ struct TrashHandler: ChangeHandler {
   private func restore(_ name: String) -> Response {
     struct Answer: Encodable {
       let restored: [ImageReference]
-      /// Images whose id another image has now.
+      /// Images whose id another image now has.
       let conflicts: [ImageReference]
     }
     do throws(StorageError) {

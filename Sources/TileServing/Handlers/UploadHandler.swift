@@ -4,8 +4,8 @@ import ZigguratHTTPMessages
 import ZigguratImageLibrary
 import ZigguratUploading
 
-/// `/api/uploads`: the resumable upload protocol tus 1.0 (https://tus.io/protocols/resumable-upload) with the
-/// extensions creation, creation-with-upload, expiration and termination; and what became of the uploads.
+/// Serves `/api/uploads`: the resumable upload protocol tus 1.0 (https://tus.io/protocols/resumable-upload) with the
+/// extensions creation, creation-with-upload, expiration and termination. Also serves the status of uploads.
 struct UploadHandler: Handler {
   var call: Call
   /// The uploads; nil if the server accepts none.
@@ -17,7 +17,7 @@ struct UploadHandler: Handler {
   private static let noUploads = Response.problem(404, "Not found", "this server does not accept uploads")
   private static let unknown = Response.problem(404, "Not found", "there is no such upload").withNoStore
 
-  /// GET and HEAD of all.
+  /// Responds to GET and HEAD of the list.
   func list() -> Response {
     guard let uploads else { return Self.noUploads }
     if let refusal = readRefusal { return refusal }
@@ -25,7 +25,7 @@ struct UploadHandler: Handler {
     return Response.json(Array("{\"uploads\":[\(all.joined(separator: ","))]}".utf8)).withNoStore
   }
 
-  /// GET and HEAD of one.
+  /// Responds to GET and HEAD of one upload.
   func one(_ id: String?) -> Response {
     guard let uploads else { return Self.noUploads }
     let isHead = method == "HEAD"
@@ -48,13 +48,13 @@ struct UploadHandler: Handler {
     return response
   }
 
-  /// `/api/events`: every change of an upload as it happens, server-sent.
+  /// Serves `/api/events`: every change of an upload as a server-sent event.
   func stream() -> Response {
     guard let uploads else { return Self.noUploads }
     if let refusal = readRefusal { return refusal }
     let headers: [Response.Field] = [
       ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"),
-      // A proxy that gathers answers would hold the events back.
+      // A proxy that buffers responses would delay the events.
       ("X-Accel-Buffering", "no"),
     ]
     if request.method == "HEAD" { return Response(200, headers, .omitted) }
@@ -69,13 +69,13 @@ struct UploadHandler: Handler {
     return Response(200, headers, .stream(stream))
   }
 
-  /// The refusal of a read by a visitor who may not upload, because names of files are personal; nil for others.
+  /// The refusal of a read by a principal that may not upload, because file names are personal data; nil for others.
   var readRefusal: Response? {
     guard !visitor.mayWrite, !visitor.mayWriteToSpace else { return nil }
     return visitor.refusal(toChange: .library, request)?.withNoStore
   }
 
-  /// An upload that is not the visitor's business is none.
+  /// Returns an upload; nil if it does not exist or the principal may not see it.
   private func visible(_ id: String, _ uploads: Uploads) -> Upload? {
     uploads.upload(id).flatMap { visitor.sees($0) ? $0 : nil }
   }
@@ -96,14 +96,14 @@ struct UploadHandler: Handler {
       ], .bytes([]))
   }
 
-  /// The method that counts: clients in environments that know GET and POST alone state it in a header, as tus has it.
-  /// A read stays a read, since pages of other sites can make browsers send it.
+  /// The effective method. Clients that support only GET and POST state it in a header, as tus defines. A read stays a
+  /// read, because pages of other sites can make browsers send it.
   private var method: String {
     let other = request.header("X-HTTP-Method-Override")
     return request.isRead && other != "HEAD" ? request.method : other ?? request.method
   }
 
-  // MARK: What changes something
+  // MARK: Changes
 
   private var methodNotAllowed: Response {
     .methodNotAllowed(
@@ -112,7 +112,7 @@ struct UploadHandler: Handler {
 
   private func note(_ event: AuditEvent) { audit.note(event, request, visitor) }
 
-  /// - Parameter id: of one; nil for all of them.
+  /// - Parameter id: the id of an upload; nil for the list of uploads.
   func plan(_ id: String?) -> RequestBodyPolicy {
     guard let uploads else { return .refuse(methodNotAllowed) }
     if let refusal = versionRefusal(isRequired: false) { return .refuse(refusal) }
@@ -172,8 +172,8 @@ struct UploadHandler: Handler {
         created: { note(.upload(upload)) }))
   }
 
-  /// Returns the folder and the vault of an upload to a folder, which after `~/` is one of the private space that the session
-  /// has open.
+  /// Returns the folder and the vault of an upload. A folder after `~/` is in the private space that the session has
+  /// open.
   private func destination(
     _ folder: String
   ) throws(UploadError) -> (folder: String, vault: (any EncryptedUploadSink)?) {
@@ -215,7 +215,7 @@ struct UploadHandler: Handler {
     }
   }
 
-  /// Refuses requests that rely on an extension which this server does not offer, and would be misunderstood.
+  /// Refuses requests that depend on an extension which this server does not implement, and would be misinterpreted.
   private func refuseOtherExtensions() throws(UploadError) {
     for (header, name) in [
       ("Upload-Concat", "concatenation"), ("Upload-Defer-Length", "creation-defer-length"),
@@ -226,7 +226,7 @@ struct UploadHandler: Handler {
     }
   }
 
-  /// - Parameter isRequired: whether a request that names no version is refused, too.
+  /// - Parameter isRequired: whether a request without a version is refused, too.
   private func versionRefusal(isRequired: Bool) -> Response? {
     guard let version = request.header("Tus-Resumable") ?? (isRequired ? "" : nil), version != "1.0.0" else {
       return nil

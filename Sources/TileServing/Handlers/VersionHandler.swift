@@ -1,6 +1,6 @@
 import ZigguratHTTPMessages
 
-/// `/api/version`: the program's name and version, so that clients can tell what a server can do.
+/// Serves `/api/version`: the program's name and version, from which clients derive the server's features.
 struct VersionHandler {
   let version: String
 

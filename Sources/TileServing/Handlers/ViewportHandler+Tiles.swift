@@ -7,15 +7,15 @@ import ZigguratHTTPMessages
 import ZigguratTileProtocols
 import ZigguratTileRendering
 
-/// A viewport's coverage and its tiles in one answer: the JSON of `ViewportAnswer`, then each of its tiles'
-/// bytes in the same order, every part behind its length in 4 bytes, big-endian.
+/// A viewport's coverage and its tiles in one response. The first part is the JSON of `ViewportAnswer`; the tiles
+/// follow in the same order. A length of 4 bytes, big-endian, precedes each part.
 extension ViewportHandler {
   static let framed = "application/vnd.ziggurat.viewport-tiles"
 
   func viewportTiles(_ answer: ViewportAnswer, _ archive: TileArchive) -> Reply {
     let tiles = answer.tiles
     let crowded = Response.problem(503, "Busy", "too many tiles wait to be sent; try again")
-    // Tiles that are files of their own stay mapped until the answer is sent, and only so many can be.
+    // Tiles in separate files stay mapped until the response is sent, and the number of mappings is limited.
     let client = request.client
     guard !archive.hasTileVersions || mappedTiles.admits(client, more: tiles.count) else {
       return .response(crowded)
@@ -53,10 +53,10 @@ extension ViewportHandler {
     if !pending.isEmpty {
       return waiting(for: AllTiles(tiles: pending)) { $0.viewportTiles(answer, archive) }
     }
-    // The JSON names the archive's generation in every tile's URL, so its tag stands for the tiles, too.
+    // The JSON has the archive's generation in every tile's URL, so its entity tag covers the tiles, too.
     var response = Response.json(json, Self.framed)
     response["ETag"] = EntityTag(of: json, generation: archive.generation ^ versions).text
-    // The generation stands for all of it but for the image's words, which are edited.
+    // The generation covers everything except the image's metadata, which can be edited.
     if answer.description == nil, cacheLifetime(of: archive) == .immutable {
       response["Cache-Control"] = lifetime(of: archive)
     }
@@ -72,7 +72,7 @@ extension ViewportHandler {
     archive.pyramid.overlap == 0 || archive.pyramid.rectangle(of: tile.address) == tile.source
   }
 
-  /// The same where some of the tiles are not stored: these are made first.
+  /// Replies with the same parts if some of the tiles are not stored and must be rendered first.
   private func made(
     _ tiles: [CoveredTile], _ json: [UInt8], _ archive: TileArchive, _ failure: Response
   ) -> Reply {
@@ -115,7 +115,7 @@ extension ViewportHandler {
   }
 }
 
-/// Several tiles, which have come when the last has.
+/// Several tiles, available when the last one is.
 private struct AllTiles: Pending {
   let tiles: [any Pending]
 

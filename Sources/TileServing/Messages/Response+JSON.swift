@@ -4,8 +4,8 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 
 extension Response {
-  /// The message for something that exists and is not available at present: memory is short, or a store or database cannot be
-  /// reached.
+  /// The message for something that exists and is not available at present: memory is short, or a store or database
+  /// cannot be reached.
   static let unavailableMessage = "what was asked for cannot be reached now; try again"
 
   static func json(_ value: some Encodable, as mediaType: String = "application/json") -> Response {

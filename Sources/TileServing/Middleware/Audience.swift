@@ -1,7 +1,7 @@
 import ZigguratHTTPMessages
 
-/// Restricts caching of responses to reads. With private spaces, a response varies by cookie. For a visitor with an
-/// open space, it is not stored at all.
+/// Restricts caching of responses to reads. With private spaces, a response varies by cookie. For a principal with an
+/// unlocked space, it is not stored at all.
 struct Audience: Middleware {
   /// Whether this server has private spaces.
   let hasSpaces: @Sendable () -> Bool

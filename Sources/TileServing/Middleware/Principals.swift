@@ -1,6 +1,6 @@
 import ZigguratHTTPMessages
 
-/// Identifies the visitor of a read by the token or a session, and resets the session's idle time.
+/// Identifies the principal of a read by the token or a session, and resets the session's idle time.
 struct Principals: Middleware {
   private let sessions: SessionTable
   private let token: AccessToken?

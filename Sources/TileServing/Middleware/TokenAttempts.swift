@@ -1,7 +1,7 @@
 import ZigguratHTTPMessages
 
 /// Counts each 401 response to a wrong Bearer token as a login attempt, and responds with 429 after too many. The
-/// correct token is never refused, even if other clients at its address guess.
+/// correct token is never refused, even after failed attempts from the same address.
 struct TokenAttempts: Middleware {
   let token: AccessToken
   let attempts: LoginAttempts

@@ -25,8 +25,8 @@ final class DiskSpace: Sendable {
   private let uploads: Uploads?
   /// A `DiskShortage`, or 0.
   private let state = Atomic<Int>(0)
-  /// The last refusal of a change for lack of disk space: its time by `ServerOptions.clock`, and the bytes that were free.
-  /// `nil` if there was none.
+  /// The last refusal of a change for lack of disk space: its time by `ServerOptions.clock`, and the bytes that were
+  /// free. `nil` if there was none.
   private let lastRefusal = Mutex<(time: Int, free: Int)?>(nil)
 
   init(_ access: ServerOptions, _ metrics: Metrics, _ uploads: Uploads?) {

@@ -21,7 +21,7 @@ struct ImageDescription: Encodable {
     let url: String
   }
 
-  /// The original file of an image. Only in responses about one image, for visitors who may change it.
+  /// The original file of an image. Only in responses about one image, for principals that may download it.
   struct Original: Encodable {
     let bytes: Int
     let type: String

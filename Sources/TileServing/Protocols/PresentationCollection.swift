@@ -86,7 +86,7 @@ struct PresentationCollection {
   private func described(_ collection: JSONValue) throws(StorageError) -> JSONValue {
     var result = collection
     if let first = try catalog.first(below: folder.id) { result["thumbnail"] = [thumbnail(found(first))] }
-    // The API's listing of the same folder. There is none of the space alone.
+    // The API's listing of the same folder. The API has no listing of the space alone.
     let query = folder.text.map { "?folder=\(PercentEncoding.encode($0))" } ?? ""
     if folder != .space {
       result["seeAlso"] = [PresentationManifest.dataset("\(base)/api/images\(query)", base: base)]

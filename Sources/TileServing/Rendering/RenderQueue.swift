@@ -78,8 +78,8 @@ package final class RenderQueue: Sendable {
 
   /// - Parameters:
   ///   - loops: the event loops, which have priority.
-  ///   - secondsElsewhere: returns the processor time of renders outside of this process, in seconds; `nil` if
-  ///     there are none.
+  ///   - secondsElsewhere: returns the processor time of renders outside of this process, in seconds; `nil` if there
+  ///     are none.
   ///   - sweep: releases resources that renders no longer need. Returns whether some are left for later.
   init(
     _ options: RenderOptions, _ loops: EventLoopCPUTime = EventLoopCPUTime(),
@@ -330,7 +330,7 @@ extension Response {
   /// The response if the picture was not ready in time.
   static let late = later(30, "the picture was not ready in time; try again later, or ask for fewer pixels")
 
-  /// There is no memory, or no descriptor, for a tile, or where it lies cannot be reached.
+  /// The response if memory or a descriptor is missing for a tile, or its storage is unreachable.
   static let unavailable = later(1, unavailableMessage)
 
   private static func later(_ seconds: Int, _ text: String) -> Response {

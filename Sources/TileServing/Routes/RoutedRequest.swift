@@ -4,7 +4,7 @@ package import ZigguratHTTPMessages
 package struct RoutedRequest: Sendable {
   package var request: Request
   let path: RequestedPath
-  /// The visitor, set by `Principals`; `nil` for requests whose response does not depend on the visitor.
+  /// The principal, set by `Principals`; `nil` for requests whose response does not depend on it.
   var visitor: Principal?
 
   package init(_ request: Request) {
@@ -19,7 +19,7 @@ package struct RoutedRequest: Sendable {
 
   var isOfSession: Bool { if case .api(.session)? = route { true } else { false } }
 
-  /// Whether the request reads a resource that depends on the visitor. The session's handler identifies the visitor
+  /// Whether the request reads a resource that depends on the principal. The session's handler identifies the principal
   /// itself.
   var readsResource: Bool { request.isRead && !isOfSession }
 

@@ -35,9 +35,10 @@ struct WriterRedirect: Sendable {
     return response
   }
 
-  /// Returns the same for a request that reads the state of uploads, which only the server that receives them
+  /// Returns the redirect or error for a request that reads the state of uploads, which only the receiving server
   /// knows.
-  /// - Parameter refusal: the response to a visitor who may not see uploads.
+  ///
+  /// - Parameter refusal: the response to a principal that may not see uploads.
   func response(toReadOf asked: APIRequest, _ call: Call, refusal: Response?) -> Response? {
     // Listeners stay connected to this server while the writer is unknown.
     if case .events = asked, catalog.writerURL.isEmpty { return nil }

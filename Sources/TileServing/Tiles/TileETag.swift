@@ -7,7 +7,7 @@ package struct TileETag {
   private var storage: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
   private var count = 0
 
-  /// - Parameter stamp: the version of a tile that may change under the same generation; otherwise 0.
+  /// - Parameter version: the version of a tile that may change under the same generation; otherwise 0.
   init(generation: UInt64, tile: Int, version: UInt64) {
     count = withUnsafeMutableBytes(of: &storage) { bytes in
       var at = 0

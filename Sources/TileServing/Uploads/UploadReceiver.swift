@@ -19,7 +19,7 @@ final class UploadReceiver: BodyReceiver, @unchecked Sendable {
 
   /// - Parameters:
   ///   - needed: the bytes of the body; nil if they are unknown.
-  ///   - isAllowed: whether the visitor may still send: the session may end while the body arrives.
+  ///   - isAllowed: whether the principal may still upload: the session may end while the body arrives.
   ///   - created: called when the upload is created; nil if the request continues an upload.
   init(
     _ writer: UploadWriter, of uploads: Uploads, base: String, needed: Int? = nil,

@@ -9,7 +9,7 @@ package struct ArchiveMetadata: Sendable {
   /// - Parameters:
   ///   - record: the record of the build.
   ///   - own: the metadata in the picture itself.
-  ///   - told: the same with the metadata of the sidecar.
+  ///   - effective: the picture's metadata combined with that of the sidecar.
   package init(_ record: BuildRecord, own: ImageMetadata, effective: ImageMetadata) {
     self.record = record
     self.own = own
@@ -28,13 +28,14 @@ package struct ArchiveMetadata: Sendable {
     for entry in entries { try writer.append(entry.name, entry.bytes) }
   }
 
-  /// Rewrites an archive with other metadata and the same tiles. It replaces the old one once it is whole.
+  /// Rewrites an archive with other metadata and the same tiles. The new archive replaces the old one when it is
+  /// complete.
   ///
   /// - Parameters:
   ///   - destination: the path of the new archive; the old one then remains. Nil replaces the old one.
   ///   - name: the name of the root folder.
-  ///   - words: returns the new metadata, given the build record and the picture's own metadata.
-  /// - Returns: false if the archive was not built by this program or is not whole; nothing is written then.
+  ///   - metadata: returns the new metadata, given the build record and the picture's own metadata.
+  /// - Returns: false if the archive was not built by this program or is incomplete; nothing is written then.
   package static func rewrite(
     archiveAt path: String, into destination: String? = nil, as name: String,
     _ metadata: (BuildRecord, _ own: ImageMetadata) -> ArchiveMetadata

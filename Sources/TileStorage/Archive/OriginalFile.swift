@@ -119,8 +119,8 @@ package struct NewOriginal {
 
   /// Gives the file a second name beside the archive, unless its content is there. Never replaces a file.
   ///
-  /// - Parameter mayCopy: whether the file is copied if it cannot have a second name there, as on another mount or a file
-  ///   system without links; otherwise nothing is done then. It is never moved: the upload needs it until its end.
+  /// - Parameter mayCopy: whether the file is copied if it cannot have a second name there, as on another mount or a
+  ///   file system without links; otherwise nothing is done then. It is never moved: the upload needs it until its end.
   package func keep(mayCopy: Bool) throws(StorageError) {
     for path in paths {
       if link(file, path) == 0 { return }

@@ -3,7 +3,7 @@ import ZigguratFiles
 
 /// The state of a tile in an archive.
 package enum StoredTile {
-  /// The encoded tile, valid as long as its archive. The stamp distinguishes it from other versions of the tile under
+  /// The encoded tile, valid as long as its archive. The version distinguishes it from other states of the tile under
   /// the same generation.
   case here(UnsafeRawBufferPointer, version: UInt64)
   /// The program that wrote the archive omitted it, as `vips dzsave --skip-blanks` and `--depth` do. It is made from

@@ -124,8 +124,8 @@ public final class TileArchive: Sendable {
     return waitForTile(number).bytes
   }
 
-  /// Returns the tile if it is in memory, with a stamp that distinguishes its versions under the same generation.
-  /// Returns nil otherwise; `stored` then returns the reason.
+  /// Returns the tile if it is in memory, with its version under the same generation. Returns nil otherwise; `stored`
+  /// then returns the reason.
   package func versionedTile(_ number: Int) -> (bytes: UnsafeRawBufferPointer, version: UInt64)? {
     if let zip { return zip.tile(number).map { ($0, 0) } }
     guard case .here(let bytes, let version)? = backing?.tileHere(number) else { return nil }
@@ -173,7 +173,7 @@ public final class TileArchive: Sendable {
   /// Whether tiles may have to be fetched.
   package var isRemote: Bool { backing?.isRemote ?? false }
 
-  /// Returns the tile's stamp without the tile; nil if there is no such tile.
+  /// Returns the tile's version without the tile; nil if there is no such tile.
   package func version(ofTile number: Int) -> UInt64? {
     if let backing { return backing.version(ofTile: number) }
     return checksum(ofTile: number) == nil ? nil : 0

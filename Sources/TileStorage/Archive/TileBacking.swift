@@ -17,7 +17,7 @@ package protocol TileBacking: AnyObject, Sendable {
   /// Starts to fetch those of the tiles that are not in memory, with as few requests as possible; never blocks.
   func expect(_ numbers: [Int])
 
-  /// Returns the stamp that `tile` would return, without the tile; nil if there is no such tile.
+  /// Returns the version that `tile` would return, without the tile; nil if there is no such tile.
   func version(ofTile number: Int) -> UInt64?
 
   /// Whether tiles change while the archive's generation stays.

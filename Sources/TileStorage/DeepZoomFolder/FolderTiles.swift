@@ -10,7 +10,7 @@ import ZigguratFiles
 final class FolderTiles: Sendable {
   private struct State {
     var current: [Int: MappedFile] = [:]
-    /// Files that are no longer the tiles, but of which slices were returned.
+    /// Former tile files with slices that were returned.
     var former: [MappedFile] = []
   }
 

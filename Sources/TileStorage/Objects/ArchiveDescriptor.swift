@@ -3,7 +3,7 @@ package import TileGeometry
 import ZigguratConcurrency
 import ZigguratFiles
 
-/// A library directory's entry of an archive in an object store: enough to answer requests about it before it is
+/// The entry of an archive in an object store's index. It suffices to answer requests about the archive before it is
 /// opened.
 package struct ArchiveDescriptor: Sendable {
   package let version: ObjectVersion
@@ -65,7 +65,7 @@ package final class LazyArchive: Sendable {
     self.memory = memory
   }
 
-  /// The version in the directory.
+  /// The object version in the index.
   package var version: ObjectVersion { listed.version }
 
   /// Returns an archive that keeps the bytes that it returns; the store is not asked for it.
@@ -83,14 +83,16 @@ package final class LazyArchive: Sendable {
     }
   }
 
-  /// Returns the open archive, or why it is not open. Does not block; starts to open it if no other request has.
-  /// - Parameter taker: holds the archive from the moment when it is open.
+  /// Returns the open archive, or the reason why it is not open. Does not block; starts to open it if no other request
+  /// has.
+  ///
+  /// - Parameter taker: keeps the archive once it is open.
   func opened(for taker: LazyTiles) -> Result<ObjectImage, OpenError> {
     if let image = openImage { return .success(image) }
     if let remembered = opening.remembered(true) { return remembered }
     let (flight, isNew) = opening.join(true)
     if isNew, let image = openImage {
-      // It has been opened since.
+      // Another request has opened it since.
       opening.land(true, .success(image))
       return .success(image)
     }
@@ -111,7 +113,7 @@ package final class LazyArchive: Sendable {
   private func checked(_ result: Result<ObjectImage, StorageError>) -> Result<ObjectImage, OpenError> {
     switch result {
     case .success(let image):
-      // Otherwise the store has another archive than the directory lists.
+      // Otherwise the store has another archive than the index lists.
       guard isListed(image) else { return .failure(.unreadable) }
       current.withLock { $0.image = image }
       return .success(image)
@@ -131,7 +133,7 @@ package final class LazyArchive: Sendable {
 final class LazyTiles: TileBacking {
   private let image: LazyArchive
   private let inner = Mutex<ObjectTiles?>(nil)
-  /// Requested entries that were found in the directory.
+  /// Requested entries that were found in the index.
   private let fetched = Mutex<[String: ObjectBytes]>([:])
 
   init(_ image: LazyArchive) { self.image = image }
@@ -151,14 +153,14 @@ final class LazyTiles: TileBacking {
     }
   }
 
-  /// An archive that another request has opened is used; none is opened for it.
+  /// Uses an archive that another request has opened; opens none itself.
   func tileHere(_ number: Int) -> StoredTile? {
     if let tiles = inner.withLock({ $0 }) { return tiles.tileHere(number) }
     return image.openImage.flatMap { hold($0).tileHere(number) }
   }
 
   func expect(_ numbers: [Int]) {
-    // Requests that wait for the archive ask for all of them again.
+    // Requests that wait for the archive request all tiles again.
     if case .success(let tiles) = tiles() { tiles.expect(numbers) }
   }
 
@@ -190,12 +192,12 @@ final class LazyTiles: TileBacking {
     return nil
   }
 
-  /// Returns 0 for every tile. Listed archives are whole: each tile of the pyramid exists, and none changes.
+  /// Returns 0 for every tile. Listed archives are complete: each tile of the pyramid exists, and none changes.
   func version(ofTile number: Int) -> UInt64? {
     (0..<image.listed.pyramid.tileCount).contains(number) ? 0 : nil
   }
 
-  /// Blocks for the store if the entry is not in the directory.
+  /// Blocks for the store if the entry is not in the index.
   func entry(_ relativeName: String) -> UnsafeRawBufferPointer? {
     let known = fetched.withLock { fetched -> ObjectBytes? in
       if let bytes = fetched[relativeName] { return bytes }

@@ -65,7 +65,7 @@ package struct BuildRecord: Codable, Hashable, Sendable {
   /// Whether the source's file may contain another picture beside the shown one, such as a slide's label or macro. Nil
   /// if the build did not record it.
   package var mayHoldLabel: Bool?
-  /// The dimensions of a stack of which the archive shows one plane.
+  /// The dimensions of a stack; the archive shows one of its planes.
   package var dimensions: ImageDimensions?
 
   /// Creates a record without scale and animation.

@@ -1,4 +1,4 @@
-/// The dimensions of a picture besides width and height, of which its archive shows a part: channels, depth and time.
+/// The dimensions of a picture besides width and height: channels, depth and time. Its archive shows a part of them.
 package struct ImageDimensions: Codable, Hashable, Sendable {
   /// A wavelength, or another separate signal.
   package struct Channel: Codable, Hashable, Sendable {

@@ -49,7 +49,7 @@ enum ExportCommand: Command {
     for (number, item) in list.items.enumerated() {
       do throws(StorageError) {
         var options = options
-        // Files that this run has written are not replaced by an image whose id begins with another's.
+        // An image whose id begins with another's must not replace files that this run has written.
         if list.isWithinAnother(number) { options.replaces = false }
         if let part = item.part { options.baseURL = options.baseURL.map { "\($0)/\(part)" } }
         if options.replaces, let source = list.source(in: item.output) {

@@ -15,10 +15,10 @@ struct Arguments {
   private let command: any Command.Type
 
   /// - Parameters:
-  ///   - words: the arguments after the command's name. `--name value`, `--name=value`; `--` ends the options.
+  ///   - arguments: the arguments after the command's name. `--name value`, `--name=value`; `--` ends the options.
   ///   - environment: the environment of the process.
-  /// - Throws: an error of the first word that cannot be parsed, since the meaning of later words depends on it; else
-  ///   all other errors together, unless the command reports them itself.
+  /// - Throws: an error about the first argument that cannot be parsed, because the meaning of later ones depends on
+  ///   it. Otherwise throws all errors together, unless the command reports them itself.
   init(
     _ arguments: [String], command: any Command.Type, environment: [String: String]
   ) throws(UsageError) {
@@ -33,16 +33,16 @@ struct Arguments {
     var operands: [String] = []
     var given: Set<String> = []
     var rest = arguments[...]
-    while let field = rest.popFirst() {
-      if field == "--" {
+    while let argument = rest.popFirst() {
+      if argument == "--" {
         operands += rest
         break
       }
-      guard field.hasPrefix("-"), field != "-" else {
-        operands.append(field)
+      guard argument.hasPrefix("-"), argument != "-" else {
+        operands.append(argument)
         continue
       }
-      let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let spelling = String(parts[0])
       guard spelling.hasPrefix("--"), let found = Self.find(String(spelling.dropFirst(2)), in: options) else {
         throw Self.unknown(spelling, command, options)

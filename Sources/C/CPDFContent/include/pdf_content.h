@@ -1,7 +1,7 @@
 // The drawing operations of a PDF page, recorded by poppler's interpreter without drawing them.
 //
-// C++ of our own because poppler reports them only to a subclass of its OutputDev. Its GLib
-// interface has neither masks, paths nor the render mode of text.
+// This is C++ because poppler reports the operations only to a subclass of its OutputDev. Its GLib interface has no
+// masks, paths or text render modes.
 #ifndef ZIGGURAT_PDF_CONTENT_H
 #define ZIGGURAT_PDF_CONTENT_H
 
@@ -11,20 +11,21 @@
 extern "C" {
 #endif
 
-// Images of a page that are recorded. Further ones count as vector content.
+// The maximum number of recorded images of a page. Further ones count as vector content.
 enum { PDF_MOST_IMAGES = 4096 };
 
 typedef struct {
-  // The unit square of image space in page space (ISO 32000-1, section 8.9.5): a, b, c, d, e, f.
+  // The transformation from the unit square of image space to page space (ISO 32000-1, section 8.9.5): a, b, c, d, e,
+  // f.
   double matrix[6];
-  // The part that clipping leaves, in page space.
+  // The part that remains after clipping, in page space.
   double left, top, right, bottom;
-  // Pixels, of the image or its mask, whichever has more.
+  // The pixels of the image or its mask, whichever has more.
   int32_t columns, rows;
 } pdf_image;
 
 typedef struct {
-  // The crop box as it is shown, in units of user space; y points down from its upper left corner.
+  // The crop box as shown, in units of user space; y points down from its upper left corner.
   double width, height;
   // Points per unit of user space (ISO 32000-1, table 30): 1 unless the page has a UserUnit.
   double user_unit;
@@ -64,12 +65,12 @@ int32_t pdf_is_right_to_left(pdf_file *file);
 // what no page shows, such as links.
 enum { PDF_FLAW_OF_FILE = 0, PDF_FLAW_OF_PAGE, PDF_FLAW_BESIDE_PAGES, PDF_FLAW_KINDS };
 
-// Receives poppler's messages from now on, those of its GLib interface, too. To be called before a
-// document is opened, with 1, and afterwards, with 0.
+// Receives poppler's messages from now on, including those of its GLib interface. Call it with 1 before a document is
+// opened, and with 0 afterwards.
 void pdf_note_flaws(int32_t is_opening);
 
-// Copies the first message of a kind since the last call into `text`, with a NUL, and forgets it.
-// Returns 0 if there is none.
+// Copies the first message of a kind since the last call into `text`, with a NUL, and clears it. Returns 0 if there is
+// none.
 int32_t pdf_take_flaw(int32_t kind, char *text, int32_t size);
 
 #ifdef __cplusplus

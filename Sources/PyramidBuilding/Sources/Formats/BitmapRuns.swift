@@ -1,22 +1,22 @@
 import TileStorage
 import ZigguratFiles
 
-/// The run-length stream of a BMP file (Windows GDI, "Bitmap Compression"): BI_RLE8 and BI_RLE4. ImageMagick does not report
-/// one that is damaged.
+/// The run-length stream of a BMP file (Windows GDI, "Bitmap Compression"): BI_RLE8 and BI_RLE4. ImageMagick does not
+/// report a damaged stream.
 ///
-/// A stream may leave pixels out, by an early end of a row or of the picture, and by moves. Only few writers do so, and they
+/// A stream may omit pixels by an early end of a row or of the picture, and by moves. Only few writers do so, and they
 /// do it in most rows.
 enum BitmapRuns {
-  /// The faults of a stream that does not have one colour for each pixel.
+  /// The defects of a stream that does not have one colour for each pixel.
   private struct Findings {
-    /// Rows that are left before their last pixel, and pixels that get no colour.
+    /// Rows that end before their last pixel, and pixels without a colour.
     var (shortRows, missingPixels) = (0, 0)
     var hasMoves = false
     var isTooLong = false
     var isCutOff = false
   }
 
-  /// The damage of a file with runs; nil if each pixel has a colour, or there are no runs.
+  /// Returns the damage of a file with runs; nil if each pixel has a colour, or there are no runs.
   static func damage(_ start: [UInt8], _ file: SourceFile) -> SourceDamage? {
     func number(_ at: Int) -> Int {
       Int(Int32(truncatingIfNeeded: ByteOrder.little.number(start, at: at, 4)))
@@ -24,7 +24,7 @@ enum BitmapRuns {
     guard start.count >= 34, number(14) >= 40 else { return nil }
     let (width, height) = (number(18), number(22))
     let isNarrow = start[28] == 4
-    // With other numbers of bits the numbers of compressions mean others.
+    // With other bit depths, the compression numbers have other meanings.
     guard width > 0, height > 0, (number(30), start[28]) == (1, 8) || (number(30), start[28]) == (2, 4) else {
       return nil
     }
@@ -63,7 +63,7 @@ enum BitmapRuns {
       case (0, 2):
         guard let right = cursor.next(), let up = cursor.next() else { break }
         found.hasMoves = true
-        // The pixels between the two places.
+        // The pixels between the two positions.
         found.missingPixels += width * Int(up) + Int(right)
         x += Int(right)
         y += Int(up)
@@ -83,7 +83,7 @@ enum BitmapRuns {
       }
       if found.isTooLong { return found }
     }
-    // Without the mark of its end, which no pixel needs.
+    // The end marker is missing, but all pixels are there.
     found.isCutOff = true
     leaveRows(height - y)
     return found

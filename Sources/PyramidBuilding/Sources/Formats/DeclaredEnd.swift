@@ -75,7 +75,7 @@ enum DeclaredEnd {
       } else {
         ("", nil)
       }
-    // Targa has no signature: nothing else that ImageMagick is let in for begins so.
+    // Targa has no signature; no other format that ImageMagick may read begins so.
     if format.isEmpty { return RunLengths.targa(start, file) }
     guard let end, end > file.identity.size else {
       return format == "SGI" ? RunLengths.sgi(start, file) : nil

@@ -1,7 +1,7 @@
 import ZigguratFiles
 
-/// The channels of an OpenEXR file (OpenEXR File Layout), of which libvips reads R, G, B and A, or Y, RY, BY and A; and
-/// its chromaticities, which libvips ignores.
+/// The channels of an OpenEXR file (OpenEXR File Layout), and its chromaticities, which libvips ignores. libvips reads
+/// R, G, B and A, or Y, RY, BY and A.
 struct EXRHeader {
   /// The names of the first part's channels.
   let channels: [String]
@@ -54,8 +54,8 @@ struct EXRHeader {
 
   var hasAlpha: Bool { channels.contains("A") }
 
-  /// The matrix from the file's linear RGB to that of sRGB, adapted to its white by Bradford's method (OpenEXR, Technical
-  /// Introduction, "RGB Color"); nil if the file has the same primaries, or none that span colours.
+  /// The matrix from the file's linear RGB to that of sRGB, adapted to its white by Bradford's method (OpenEXR,
+  /// Technical Introduction, "RGB Color"); nil if the file has the same primaries, or none that span colours.
   var standardRGBMatrix: [[Double]]? {
     guard let own = chromaticities, own.allSatisfy(\.isFinite), own[7] > 0,
       zip(own, Self.standard).contains(where: { abs($0 - $1) > 1e-4 }),
@@ -115,7 +115,7 @@ struct EXRHeader {
   /// Whether there is a channel that gives a pixel its colour.
   var hasColours: Bool { channels.contains { $0 != "A" && Self.shown.contains($0) } }
 
-  /// Names, for reports, of what no tile shows.
+  /// The names of channels that no tile shows, for reports.
   var unshown: [String] {
     let others = channels.filter { !Self.shown.contains($0) }
     var names =

@@ -1,6 +1,6 @@
 import ZigguratFiles
 
-/// The header-data units of a FITS file (FITS Standard 4.0, section 3), of which libvips reads the first with an image.
+/// The header-data units of a FITS file (FITS Standard 4.0, section 3). libvips reads the first one with an image.
 struct FITSHeader {
   /// Units with data.
   let unitsWithData: Int
@@ -28,7 +28,8 @@ struct FITSHeader {
     blankValue = blank
   }
 
-  /// Returns the place behind a unit's header, the size of its data in whole blocks, and the value of pixels without one.
+  /// Returns the place behind a unit's header, the size of its data in whole blocks, and the value of pixels without
+  /// one.
   private static func unit(_ file: SourceFile, _ start: Int) -> (end: Int, dataSize: Int, blank: Double?)? {
     var values: [String: Int] = [:]
     var numbers: [String: Double] = [:]

@@ -5,7 +5,7 @@ struct GIFHeader {
   /// The part of the canvas that the first frame covers.
   let frame: (left: Int, top: Int, width: Int, height: Int)
   let width, height: Int
-  /// The first colour of the first frame's table, which Pillow and browsers' decoders take for what no frame covers.
+  /// The first colour of the first frame's table. Pillow and browsers use it for areas that no frame covers.
   let firstColour: [UInt8]
   /// Whether a frame has transparent pixels.
   let hasTransparency: Bool
@@ -127,7 +127,7 @@ extension SourceBytes {
   }
 }
 
-/// The codes of a frame (GIF89a, appendix F), of which only the lengths are kept.
+/// Reads the codes of a frame (GIF89a, appendix F); only their lengths are kept.
 private struct LZWCodes {
   /// Pixels that the codes stand for.
   private(set) var pixels = 0

@@ -2,7 +2,7 @@ import ZigguratFiles
 
 /// The directory of an icon or a cursor of Windows: the same picture in several sizes.
 struct IconDirectory {
-  /// Width, height and bits of a pixel, of which a cursor has no number.
+  /// Width, height and bits per pixel; cursors have no number of bits.
   let entries: [(width: Int, height: Int, bits: Int)]
 
   /// `nil` if the file is no icon, or has no picture.

@@ -1,7 +1,7 @@
 import ZigguratFiles
 import ZigguratImaging
 
-/// Pictures of which libvips 8.14 returns other pixels than their formats' specifications have.
+/// Pictures that libvips 8.14 decodes differently from their formats' specifications.
 extension Image {
   /// Opens a picture by another library than libvips' own loader uses; nil if libvips reads it.
   ///
@@ -78,8 +78,8 @@ extension Image {
     case "openexrload": try EXRHeader(file).map(corrected) ?? self
     case "magickload" where hasAlpha && Self.isBitmapWithoutAlpha(file):
       try bands(from: 0, count: bands - 1).said(toBe: interpretation)
-    // Gray of 16 bits, and gray colours of a palette: libvips says gray of three equal bands, and takes the further ones
-    // for alpha.
+    // Gray of 16 bits, and gray colours of a palette: libvips says gray of three equal bands, and takes the further
+    // ones for alpha.
     case "magickload" where interpretation == "b-w" && bands > 2: try said(toBe: "srgb")
     case "magickload" where interpretation == "grey16" && bands > 2: try said(toBe: "rgb16")
     case "fitsload": try FITSHeader(file).map(corrected) ?? self
@@ -183,7 +183,7 @@ extension Image {
 extension Image {
   private static let colourNoteField = "ziggurat-colour-note"
 
-  /// Records a change to the colours for the build's steps; of an image that nobody else has.
+  /// Records a change to the colours for the build's steps. The image must not be shared.
   func setColourNote(_ note: String) { setString(Self.colourNoteField, note) }
 
   /// The change to the file's colours, as a clause; nil if there was none.

@@ -86,7 +86,7 @@ struct PNMHeader {
     return next[0] == UInt8(ascii: "P") && "1234567Ff".utf8.contains(next[1]) && Self.isSpace(next[2])
   }
 
-  /// The number of rows of which the file does not have every sample.
+  /// The number of incomplete or missing rows in the file.
   var missingRows: Int {
     guard isPlain else {
       return max(0, height - max(0, file.identity.size - start) / max(1, rowSize))
@@ -118,7 +118,7 @@ struct PNMHeader {
   }
 }
 
-/// A file that ends early, with zeros in place of what is missing.
+/// A truncated file, with zeros in place of the missing data.
 final class FilledFile: ByteSupply {
   private let file: SourceFile
   let byteCount: Int

@@ -154,9 +154,9 @@ struct PhotoshopFile {
 }
 
 extension PhotoshopFile {
-  /// The picture of a file in CMYK, of which ImageMagick gives libvips black alone; nil of any other file.
+  /// Returns the picture of a CMYK file, of which ImageMagick passes only black to libvips; nil for any other file.
   ///
-  /// - Throws: if its samples are not read.
+  /// - Throws: an error if its samples are not supported.
   func separatedPicture() throws(ImagingError) -> Image? {
     guard mode == 4, channels >= 4 else { return nil }
     guard [8, 16].contains(depth), [0, 1].contains(compression) else {

@@ -1,18 +1,16 @@
 import TileStorage
 import ZigguratFiles
 
-/// The place where the picture of a file ends by its own format. What lies behind it no decoder looks at: a second picture, a
-/// video, an archive.
+/// The end of a file's picture by its format. No decoder reads data after it: a second picture, a video, an archive.
 enum PictureEnd {
   /// Bytes behind the end that are reported, whatever they are. Phones append some hundred bytes about the photograph.
   private static let fewestBytes = 1024
 
-  /// Whether a file has data behind its picture that somebody may miss: they begin as a known format does, or are many.
-  /// Padding is none.
+  /// Whether a file has data after its picture that are not padding: they begin like a known format, or are large.
   ///
   /// - Parameters:
   ///   - loader: libvips' name of its loader.
-  ///   - known: places of pictures behind the first one that the file lists, and that are judged by themselves.
+  ///   - known: positions of further pictures that the file lists, and that are checked separately.
   static func isBeforeData(_ file: SourceFile, _ loader: String?, known: [Range<Int>] = []) -> Bool {
     guard let end = place(file, loader) else { return false }
     var start = end
@@ -129,7 +127,8 @@ enum PictureEnd {
     }
   }
 
-  /// Boxes of an ISO base media file (ISO/IEC 14496-12, section 4.2), up to what is no box or begins another file.
+  /// Returns the end of the boxes of an ISO base media file (ISO/IEC 14496-12, section 4.2). They end before data that
+  /// are not a box, or that begin another file.
   private static func boxes(_ file: SourceFile) -> Int? {
     guard let head = file.bytes(0, 8), head[0] == 0 else { return nil }
     var at = 0

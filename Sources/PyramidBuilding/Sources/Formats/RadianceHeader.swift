@@ -1,7 +1,7 @@
 import ZigguratFiles
 
-/// The order of rows and pixels of a Radiance picture, and its colours (RADIANCE file formats, "Pictures"), which libvips
-/// ignores.
+/// The order of rows and pixels of a Radiance picture, and its colours (RADIANCE file formats, "Pictures"), which
+/// libvips ignores.
 struct RadianceHeader {
   /// EXIF's number of that order, 1…8.
   let orientation: Int

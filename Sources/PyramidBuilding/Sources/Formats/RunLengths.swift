@@ -1,11 +1,11 @@
 import TileStorage
 import ZigguratFiles
 
-/// Run-length streams of Targa, PCX and SGI: one that is damaged gives other pixels from there on, and more or fewer than
-/// the picture, or the row, has. ImageMagick does not report it.
+/// Run-length streams of Targa, PCX and SGI: one that is damaged gives other pixels from there on, and more or fewer
+/// than the picture, or the row, has. ImageMagick does not report it.
 enum RunLengths {
-  /// The damage of a Targa file with runs; nil if its stream fills the picture exactly, or it has none (Truevision TGA File
-  /// Format Specification, version 2.0).
+  /// The damage of a Targa file with runs; nil if its stream fills the picture exactly, or it has none (Truevision TGA
+  /// File Format Specification, version 2.0).
   static func targa(_ start: [UInt8], _ file: SourceFile) -> SourceDamage? {
     guard start.count >= 18, start[1] < 2, [9, 10, 11].contains(start[2]) else { return nil }
     func number(_ at: Int) -> Int { Int(start[at]) | Int(start[at + 1]) << 8 }
@@ -62,7 +62,8 @@ enum RunLengths {
     return isEmpty(from: cursor.place, to: end, file) ? nil : contradiction("PCX")
   }
 
-  /// The same of an SGI file, which has a stream for each row of each channel (The SGI Image File Format, version 1.00).
+  /// The same of an SGI file, which has a stream for each row of each channel (The SGI Image File Format, version
+  /// 1.00).
   static func sgi(_ start: [UInt8], _ file: SourceFile) -> SourceDamage? {
     guard let header = SGIHeader(start), start[2] == 1, 1...2 ~= header.bytesPerSample,
       let streams = header.streams(in: file)

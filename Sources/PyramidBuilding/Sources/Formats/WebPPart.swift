@@ -5,9 +5,9 @@ import ZigguratImaging
 
 /// The part of a damaged WebP file that libwebp decodes row by row; libvips gives all of a file or nothing.
 enum WebPPart {
-  /// `nil` if not one row can be decoded, and for animations.
+  /// Returns `nil` if no row can be decoded, and for animations.
   ///
-  /// - Parameter log: gets what is lost.
+  /// - Parameter log: receives the lost rows.
   static func image(path: String, _ log: DamageLog) throws(BuildError) -> Image? {
     let bytes = try SourceFile(path: path).contents()
     var features = WebPBitstreamFeatures()

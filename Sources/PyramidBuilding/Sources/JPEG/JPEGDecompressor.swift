@@ -17,8 +17,8 @@ final class JPEGDecompressor {
   /// The message of the last error or warning.
   var message: String { String(cString: tjGetErrorStr2(handle)) }
 
-  /// Returns the size of a JPEG, its chroma sampling and its colours, the latter two in the numbers of TurboJPEG; `nil` if
-  /// its header is damaged.
+  /// Returns the size of a JPEG, its chroma sampling and its colours, the latter two in the numbers of TurboJPEG; `nil`
+  /// if its header is damaged.
   func header(
     of data: UnsafeRawBufferPointer
   ) -> (width: Int, height: Int, sampling: Int32, colours: Int32)? {

@@ -2,7 +2,7 @@ import TileStorage
 import ZigguratCJPEGStream
 import ZigguratImaging
 
-/// An open JPEG file of which the header has been read.
+/// An open JPEG file after its header was read.
 final class JPEGFile {
   let subject: String
   let info: js_info
@@ -65,9 +65,9 @@ final class JPEGFile {
     }
   }
 
-  /// Damage of the file, of which all rows have been read.
+  /// Returns the damage of the file after all rows were read.
   ///
-  /// - Throws: if no row of it can be decoded.
+  /// - Throws: an error if no row can be decoded.
   func finish() throws(BuildError) -> SourceDamage? {
     js_finish(reader)
     let noticed = js_noticed(reader)
@@ -95,7 +95,7 @@ final class JPEGFile {
       .warning, "the JPEG file has flaws beside its pixels (\(String(characters: noticed.text)))")
   }
 
-  /// libjpeg's report of lost or wrong pixels; nil if there is none.
+  /// Returns libjpeg's report of lost or wrong pixels; nil if there is none.
   static func flaw(_ noticed: js_damage) -> String? {
     noticed.severity == JS_ERROR ? String(characters: noticed.text) : nil
   }

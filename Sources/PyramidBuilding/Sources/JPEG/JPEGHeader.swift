@@ -60,8 +60,8 @@ struct JPEGHeader {
     }
   }
 
-  /// Why libjpeg cannot decode the frame that begins in `bytes`, as a predicate about JPEG data (ITU-T T.81, table B.1);
-  /// `nil` if it can, or none begins there.
+  /// Why libjpeg cannot decode the frame that begins in `bytes`, as a predicate about JPEG data (ITU-T T.81, table
+  /// B.1); `nil` if it can, or none begins there.
   static func obstacle(_ bytes: [UInt8]) -> String? {
     guard let at = frame(bytes) else { return nil }
     let process = bytes[at + 1] & 15
@@ -140,7 +140,7 @@ struct JPEGHeader {
 }
 
 extension JPEGHeader {
-  /// The least part of a JPEG of which all coefficients stand together (ITU-T T.81, section A.2.3).
+  /// The smallest part of a JPEG with all its coefficients together (ITU-T T.81, section A.2.3).
   struct MCU: Hashable {
     /// Pixels.
     let width: Int

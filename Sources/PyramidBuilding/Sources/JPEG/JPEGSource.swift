@@ -103,7 +103,7 @@ final class JPEGSource: StripSource, StripDecoding {
     try JPEGFile.check(file.subject, call)
   }
 
-  /// Cuts tiles from coefficients: what the encoder of the source wrote, without another loss.
+  /// Cuts tiles from coefficients, without another loss.
   private final class CoefficientTiles: ReadyTiles {
     private let source: JPEGSource
     private let writer: JPEGTileWriter

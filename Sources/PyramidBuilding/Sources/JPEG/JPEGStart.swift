@@ -1,5 +1,5 @@
-/// The bytes in front of the JPEG data of a TIFF's tile or strip, so that they stand by themselves: an SOI, a marker that says
-/// which colours the components are, and the tables that all share (TIFF Technical Note 2).
+/// The bytes in front of the JPEG data of a TIFF's tile or strip, so that they stand by themselves: an SOI, a marker
+/// that says which colours the components are, and the tables that all share (TIFF Technical Note 2).
 enum JPEGStart {
   enum Colours {
     /// Gray, or Y'CbCr.

@@ -3,14 +3,14 @@ import TileStorage
 import ZigguratCISAL
 import ZigguratFiles
 
-/// Reads a PNG file's chunks from first to last; the checksum of each is checked (PNG 5.3).
+/// Reads a PNG file's chunks from first to last, and checks their checksums (PNG 5.3).
 final class PNGChunkReader {
-  /// The chunk that is being read.
+  /// The name of the current chunk.
   private(set) var name: UInt32 = 0
-  /// Bytes of it that have not been read.
+  /// The number of its bytes that have not been read.
   private(set) var remaining = 0
   let fileSize: Int
-  /// Faults of chunks that are read nevertheless.
+  /// Defects of chunks that are read nevertheless.
   let log = DamageLog()
   /// Whether the file has ended before the chunk did.
   private(set) var hasEnded = false
@@ -20,7 +20,7 @@ final class PNGChunkReader {
   private var position = 0
   private var end = 0
   private var crc: UInt32 = 0
-  /// The checksum of the chunk has been read.
+  /// Whether the checksum of the chunk has been read.
   private var isFinished = true
 
   private static let bufferSize = 1 << 18
@@ -39,12 +39,12 @@ final class PNGChunkReader {
 
   deinit { buffer.deallocate() }
 
-  /// Reads the file by places, as long as this object lives.
+  /// A reader of parts of the file, valid as long as this object.
   var placedReader: PositionalReader { PositionalReader(descriptor: file.descriptor, size: fileSize) }
 
   func refused(_ reason: String) -> BuildError { BuildError(subject, reason) }
 
-  /// Moves on to the next chunk, whose name it gives; what is left of the one before is read over.
+  /// Moves to the next chunk and returns its name; skips the rest of the present one.
   @discardableResult
   func next() throws(BuildError) -> UInt32 {
     try finish()
@@ -58,10 +58,10 @@ final class PNGChunkReader {
     return name
   }
 
-  /// Reads what is left of the chunk, and its checksum.
+  /// Reads the rest of the chunk, and its checksum.
   ///
-  /// - Returns: whether it matches, for chunks that an image can do without (PNG, third edition, 13.1), and pixel data,
-  ///   which may be whole nevertheless.
+  /// - Returns: whether the checksum matches, for ancillary chunks (PNG, third edition, 13.1) and for pixel data, which
+  ///   may be complete nevertheless.
   @discardableResult
   func finish() throws(BuildError) -> Bool {
     guard !isFinished else { return true }
@@ -79,7 +79,7 @@ final class PNGChunkReader {
     return false
   }
 
-  /// The contents of a chunk that an image can do without; nil if its checksum does not match, or it is too long.
+  /// Returns the contents of an ancillary chunk; nil if its checksum does not match, or it is too long.
   func ancillary(atMost limit: Int) throws(BuildError) -> [UInt8]? {
     guard remaining <= limit else {
       log.add(.warning, "its \(nameText) chunk is \(remaining) bytes long, at most \(limit) are allowed")
@@ -90,10 +90,10 @@ final class PNGChunkReader {
     return try finish() ? bytes : nil
   }
 
-  /// PNG, third edition, 5.4.
+  /// Whether an image is usable without the chunk (PNG, third edition, 5.4).
   private var isAncillary: Bool { name >> 24 & 0x20 != 0 }
 
-  /// Whether the name is four letters, as every chunk's.
+  /// Whether the name has four letters, as every chunk's.
   private var isName: Bool {
     (0..<4).allSatisfy { index in
       let byte = UInt8(truncatingIfNeeded: name >> (8 * index)) | 0x20
@@ -101,7 +101,7 @@ final class PNGChunkReader {
     }
   }
 
-  /// The next bytes of the chunk, valid until the next call; at least one unless it is at its end.
+  /// Returns the next bytes of the chunk, valid until the next call. There is at least one byte, except at its end.
   func part() throws(BuildError) -> UnsafeMutableBufferPointer<UInt8> {
     guard remaining > 0 else { return UnsafeMutableBufferPointer(start: buffer, count: 0) }
     if position == end { try fill() }
@@ -113,7 +113,7 @@ final class PNGChunkReader {
     return bytes
   }
 
-  /// All that is left of a short chunk.
+  /// Returns the rest of a short chunk.
   func rest(atMost limit: Int) throws(BuildError) -> [UInt8] {
     guard remaining <= limit else {
       throw refused("its \(nameText) chunk is \(remaining) bytes long, at most \(limit) are allowed")
@@ -127,7 +127,7 @@ final class PNGChunkReader {
     String(decoding: (0..<4).map { UInt8(truncatingIfNeeded: name >> (24 - 8 * $0)) }, as: UTF8.self)
   }
 
-  /// Four bytes, the highest first; they count for the checksum of the chunk that begins.
+  /// Reads four bytes, big-endian. They count for the checksum of the next chunk.
   private func word() throws(BuildError) -> UInt32 {
     var value: UInt32 = 0
     if end - position >= 4 {
@@ -177,7 +177,7 @@ enum PNGChunk {
   static let compressedText: UInt32 = 0x7a54_5874  // zTXt
   static let internationalText: UInt32 = 0x6954_5874  // iTXt
 
-  /// A whole chunk.
+  /// Returns a complete chunk.
   static func bytes(_ name: UInt32, _ body: [UInt8]) -> [UInt8] {
     let named = ByteOrder.big.bytes(Int(name), 4) + body
     return ByteOrder.big.bytes(body.count, 4) + named

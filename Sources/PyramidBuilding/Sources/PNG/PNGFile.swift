@@ -2,7 +2,8 @@ import ZigguratFiles
 import ZigguratImaging
 
 extension PixelBands {
-  /// IHDR's colour type (PNG, section 11.2.1). Inverse of `pngColourType`; nil for a palette and for what is none.
+  /// Creates the bands from IHDR's colour type (PNG, section 11.2.1). Inverse of `pngColourType`; nil for a palette and
+  /// for an invalid type.
   init?(pngColourType: UInt8) {
     guard let bands = Self.allCases.first(where: { $0.pngColourType == pngColourType }) else { return nil }
     self = bands
@@ -38,7 +39,7 @@ final class PNGFile {
 
   /// Deflate expands no byte to more than this many.
   private static let largestExpansion = 1032
-  /// Bytes; a few rows are held, and libvips refuses what is wider.
+  /// Maximum bytes of a row. A few rows are kept in memory, and libvips refuses wider images.
   private static let longestRow = 1 << 26
 
   init(path: String) throws(BuildError) {

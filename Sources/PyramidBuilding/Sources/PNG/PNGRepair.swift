@@ -1,11 +1,11 @@
-/// A PNG file made of what can be read of a damaged one, in memory: what is lost of its pixel data is 0. libvips gives
-/// no row of data that do not inflate, and none at all of an interlaced file.
+/// Makes a PNG file in memory from the readable parts of a damaged one. Lost pixel data are 0. libvips returns no row
+/// of data that do not inflate, and no row of a damaged interlaced file.
 enum PNGRepair {
   /// Bytes of a chunk that is taken over.
   private static let longestChunk = 1 << 26
 
-  /// - Parameter log: gets what is lost.
-  /// - Throws: if nothing of the pixel data is left.
+  /// - Parameter log: receives the lost data.
+  /// - Throws: an error if no pixel data are left.
   static func repaired(path: String, _ log: DamageLog) throws(BuildError) -> [UInt8] {
     let file = try PNGFile(path: path)
     let chunks = try PNGChunkReader(path: path)

@@ -1,4 +1,4 @@
-/// Replaces a row by its differences from what is above or to the left (PNG 9.2), whichever leaves less.
+/// Replaces a row by its differences from the row above or the pixel to the left (PNG 9.2), whichever is smaller.
 enum PNGRowFilter {
   private static let sub: UInt8 = 1
   private static let up: UInt8 = 2

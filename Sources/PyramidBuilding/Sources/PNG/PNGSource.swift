@@ -121,7 +121,7 @@ final class PNGSource: StripSource, StripDecoding {
     return damage
   }
 
-  /// Reads what must come behind the pixels: the checksum of the data, and the chunks up to the last.
+  /// Reads the data after the pixels: the checksum of the data, and the remaining chunks.
   private func readEnd() {
     let log = file.chunks.log
     if inflater.inflate(to: inflated, count: 1) == 1 {

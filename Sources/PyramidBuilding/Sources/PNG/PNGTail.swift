@@ -1,7 +1,8 @@
 import TileStorage
 import ZigguratFiles
 
-/// The chunks behind the pixel data of a PNG file: EXIF may stand there (PNG, third edition, 5.6), and the last one does.
+/// The chunks behind the pixel data of a PNG file: EXIF may stand there (PNG, third edition, 5.6), and the last one
+/// does.
 struct PNGTail {
   /// The content of the first EXIF behind the pixels; nil if there is none.
   private(set) var exif: Range<Int>?

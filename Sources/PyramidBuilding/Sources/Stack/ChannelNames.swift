@@ -1,7 +1,7 @@
 /// Channels' names as the command line takes them, with commas between: a name with a comma stands in quotation marks,
 /// which are doubled inside.
 package enum ChannelNames {
-  /// The parts of a list, the quoted ones with their quotation marks; nil if it is none.
+  /// Returns the parts of a list, with the quotation marks of quoted ones; nil if the text is not a list.
   package static func list(_ text: String) -> [String]? {
     var parts: [String] = []
     var rest = text[...]

@@ -15,15 +15,15 @@ struct ImageJPlanes: StackPlanes {
 
   private static let most = 1 << 20
 
-  /// Returns how many planes ImageJ wrote behind the first one without directories, as it does for stacks of more than 4 GB;
-  /// `nil` if there are none.
+  /// Returns the number of planes without directories after the first one; `nil` if there are none. ImageJ writes them
+  /// in stacks of more than 4 GB.
   static func withoutDirectories(_ all: [TIFFDirectories.Directory]) -> Int? {
     guard all.count == 1, let images = numbers(all[0])?["images"], images > 1 else { return nil }
     return images - 1
   }
 
-  /// Returns the damage of a file that ends before the planes which ImageJ wrote without directories: each is as large as
-  /// the first one and follows it at once. `nil` if the file has all of them.
+  /// Returns the damage of a file that ends before the planes which ImageJ wrote without directories: each is as large
+  /// as the first one and follows it at once. `nil` if the file has all of them.
   static func damage(_ all: [TIFFDirectories.Directory], byteCount: Int) -> SourceDamage? {
     guard let further = withoutDirectories(all), let first = all[0].strip,
       first.count == (all[0].area &* all[0].samples &* all[0].bits &+ 7) / 8
@@ -83,7 +83,7 @@ struct ImageJPlanes: StackPlanes {
       let count = (isReversed ? ByteOrder.little : .big).number(data, at: entry + 4, 4)
       guard count <= counts.count - part else { return [] }
       let sizes = counts[part..<part + count]
-      // What is beyond the data, or negative, is not added up.
+      // Sizes that are negative or beyond the data are not added.
       let total = sizes.reduce(0 as Int?) { total, size in
         total.flatMap { 0...data.count - place - $0 ~= size ? $0 + size : nil }
       }

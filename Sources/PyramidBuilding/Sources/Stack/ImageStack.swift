@@ -27,10 +27,10 @@ struct ImageStack {
   ]
 
   /// - Parameters:
-  ///   - options: which channels, depth and time point are wanted; if none, all channels, of many the first seven, in the
-  ///     middle of the depth and at the first time point, of those that the file holds.
-  /// - Returns: nil if the file holds no plane of the stack, unless somebody asked for one.
-  /// - Throws: if a channel, depth or time point is wanted that there is not.
+  ///   - options: the requested channels, depth and time point. The defaults are all channels, at most the first seven,
+  ///     the middle depth and the first time point, among those in the file.
+  /// - Returns: nil if the file has no plane of the stack, unless one was requested.
+  /// - Throws: an error if a requested channel, depth or time point does not exist.
   init?(_ planes: any StackPlanes, pages count: Int, path: String, _ options: BuildOptions)
     throws(ImagingError)
   {
@@ -73,7 +73,7 @@ struct ImageStack {
       channel.samples > 1 ? [255, 255, 255] : channel.colour ?? Self.usual[number % Self.usual.count]
     }
     if planes.channels.count == 1, planes.channels[0].colour == nil { colours = [[255, 255, 255]] }
-    // White for each is what programs write that know no colours; all of them would be one gray.
+    // Programs without colours write white for each channel; together, the channels would be gray.
     if chosen.count > 1, chosen.allSatisfy({ colours[$0] == [255, 255, 255] }) {
       for (place, channel) in chosen.enumerated() { colours[channel] = Self.usual[place % Self.usual.count] }
     }
@@ -113,7 +113,7 @@ struct ImageStack {
     self.steps = steps
   }
 
-  /// Whether its one page is the picture as it is: gray, or red, green and blue.
+  /// Whether its only page is the picture itself: gray, or red, green and blue.
   var isPage: Bool {
     channels.count == 1 && channels[0].colour == [255, 255, 255] && !channels[0].isInverted
   }
@@ -167,9 +167,9 @@ struct ImageStack {
 }
 
 extension VipsSource {
-  /// The channels of a stack in their colours, each within its own window, one over the other.
+  /// Returns the channels of a stack in their colours, each within its own window, added up.
   ///
-  /// - Parameter log: of a damaged file, of which each channel is read as far as it can be; nil for any other.
+  /// - Parameter log: the log of a damaged file, whose channels are read as far as possible; nil for any other.
   static func composite(
     _ stack: ImageStack, _ path: String, _ options: BuildOptions, damagedAsIn log: DamageLog? = nil
   ) throws(ImagingError) -> (Image, [String]) {

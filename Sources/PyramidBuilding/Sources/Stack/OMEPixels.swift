@@ -1,31 +1,31 @@
-/// One image as the OME-XML in a TIFF's description has it: how many channels, planes of depth and moments it
-/// has, and in which page of the file each plane lies (OME model 2016-06, `Pixels`).
+/// An image in the OME-XML of a TIFF's description (OME model 2016-06, `Pixels`). It has channels, planes of depth and
+/// time points, and the file's page of each plane.
 struct OMEPixels: StackPlanes {
   let sizeZ: Int
   let sizeT: Int
-  /// As many as there are, whether the text describes them or not.
+  /// All channels, including those without a description.
   let channels: [StackChannel]
   let images: Int
   let image: Int
-  /// The page of its first plane, unless its planes say so.
+  /// The page of its first plane, unless the XML gives a page for each plane.
   private let start: Int
   private let order: [Character]
-  /// The pages of planes by the planes' numbers; nil if they lie in their order.
+  /// The pages of planes by the planes' numbers; nil if they are in order.
   private let pages: [Int: Int]?
-  /// The names of other files, by the numbers of the planes that they hold.
+  /// The names of other files, by the numbers of the planes in them.
   private let others: [Int: String]
 
-  /// The limit beyond which a size is no picture's.
+  /// The maximum of a plausible size.
   private static let mostPlanes = 1 << 20
   private static let mostChannels = 1 << 16
 
-  /// `nil` if the text is no OME-XML, or none that is understood.
+  /// Returns `nil` if the text is not OME-XML, or not understood.
   ///
   /// - Parameters:
-  ///   - image: which of its images, counted from 0.
-  ///   - start: the page of the image's first plane, if the text does not say.
-  ///   - samples: bands of the image's pages, if the text does not say.
-  ///   - name: the file's.
+  ///   - image: the number of the image, counted from 0.
+  ///   - start: the page of the image's first plane, if the text does not give it.
+  ///   - samples: the bands of the image's pages, if the text does not give them.
+  ///   - name: the name of the file.
   init?(_ description: String, image: Int = 0, at start: Int = 0, samples: Int = 1, name: String = "") {
     guard let text = OMEText(description), text.isWhole, text.images.indices.contains(image) else {
       return nil
@@ -54,9 +54,9 @@ struct OMEPixels: StackPlanes {
     }
   }
 
-  /// A channel of red, green and blue has three of the `sizeC` that there are.
+  /// Returns the channels. A channel of red, green and blue counts as three in `sizeC`.
   ///
-  /// - Returns: nil if the text does not describe all channels, or others.
+  /// - Returns: nil if the text does not describe exactly these channels.
   private static func channels(
     _ described: [OMEText.Channel], _ sizeC: Int, _ samplesOfPages: Int
   ) -> [StackChannel]? {
@@ -73,7 +73,7 @@ struct OMEPixels: StackPlanes {
     let samples = described.contains { $0.samples != nil } ? each.max() ?? 1 : samplesOfPages
     guard samples > 0, sizeC % samples == 0 else { return nil }
     let count = sizeC / samples
-    // A description of each sample says nothing about the pages that have several.
+    // A description of each sample does not apply to pages with several samples.
     return (0..<count).map {
       described.count > count ? StackChannel(samples: samples) : channel($0, samples: samples)
     }
@@ -84,15 +84,15 @@ struct OMEPixels: StackPlanes {
     return line.isEmpty ? nil : line
   }
 
-  /// The colour in the signed number that OME writes: red, green, blue and opacity, a byte each. 0 is black that cannot be
-  /// seen through: programs write it that know no colour.
+  /// Returns the colour in OME's signed number: red, green, blue and opacity, a byte each. 0 is transparent black,
+  /// written by programs without a colour.
   private static func colour(_ number: Int) -> [Int]? {
     if number == 0 { return nil }
     let bits = UInt32(truncatingIfNeeded: number)
     return [Int(bits >> 24), Int(bits >> 16 & 255), Int(bits >> 8 & 255)]
   }
 
-  /// By the planes' numbers in the order of the dimensions.
+  /// Returns the pages by the planes' numbers in the order of the dimensions.
   private static func pages(
     _ data: [OMEText.Planes], _ identifier: String?, inFileNamed name: String, _ order: [Character],
     _ channels: [StackChannel], _ sizeZ: Int, _ sizeT: Int,
@@ -100,13 +100,13 @@ struct OMEPixels: StackPlanes {
   ) -> ([Int: Int], [Int: String]) {
     let sizes = [channels.count, sizeZ, sizeT]
     let count = sizes.reduce(1, *)
-    // `FirstC` counts channels, as Bio-Formats reads it, or what `SizeC` counts.
+    // `FirstC` counts channels, as in Bio-Formats, or samples like `SizeC`.
     let ofSample = channels.enumerated().flatMap { Array(repeating: $0, count: $1.samples) }
     var (pages, others, room): ([Int: Int], [Int: String], Int) = ([:], [:], count)
     let names = Set(data.map(\.file))
     for each in data {
-      // Where identifiers do not say which file holds planes, names do; if one name alone stands in the text, the file may
-      // have been renamed.
+      // Without identifiers, the names of files identify them. If the text has a single name, the file may have been
+      // renamed.
       let known = each.identifier.flatMap { $0.isEmpty ? nil : $0 }
       let isElsewhere =
         if let identifier, let known {
@@ -135,8 +135,8 @@ struct OMEPixels: StackPlanes {
   }
 
   /// - Parameters:
-  ///   - place: channel, depth and moment, each from 0.
-  ///   - sizes: how many there are of each.
+  ///   - place: channel, depth and time point, each from 0.
+  ///   - sizes: the number of each.
   private static func index(_ place: [Int], _ order: [Character], _ sizes: [Int]) -> Int {
     var (index, step) = (0, 1)
     for dimension in order.dropFirst(2) {
@@ -147,7 +147,7 @@ struct OMEPixels: StackPlanes {
     return index
   }
 
-  /// The page of the file that holds a plane, all counted from 0; nil where the file is said to hold none.
+  /// Returns the file's page with a plane, all counted from 0; nil if the file does not contain the plane.
   func page(channel: Int, z: Int, t: Int) -> Int? {
     let index = Self.index([channel, z, t], order, [channels.count, sizeZ, sizeT])
     return pages.map { $0[index] } ?? start + index

@@ -2,8 +2,8 @@ import TileGeometry
 
 /// The size of a pixel by the OME-XML in a TIFF's description (OME model 2016-06, `Pixels`).
 enum OMEScale {
-  /// Microns that a unit of length has (OME model 2016-06, `UnitsLength`), but pixels and reference frames, which are no
-  /// lengths.
+  /// Microns that a unit of length has (OME model 2016-06, `UnitsLength`), but pixels and reference frames, which are
+  /// no lengths.
   private static let units: [String: Double] = [
     "Ym": 1e30, "Zm": 1e27, "Em": 1e24, "Pm": 1e21, "Tm": 1e18, "Gm": 1e15, "Mm": 1e12, "km": 1e9, "hm": 1e8,
     "dam": 1e7, "m": 1e6, "dm": 1e5, "cm": 1e4, "mm": 1e3, "µm": 1, "μm": 1, "um": 1, "nm": 1e-3, "pm": 1e-6,
@@ -12,13 +12,14 @@ enum OMEScale {
     "ua": 149_597_870_700e6, "ly": 9_460_730_472_580_800e6, "pc": 3.0856775814913673e22, "pt": 25_400.0 / 72,
   ]
 
-  /// Returns the microns per pixel of an image, counted from 0; nil if the description is no OME-XML or does not say them.
+  /// Returns the microns per pixel of an image, counted from 0; nil if the description is no OME-XML or does not say
+  /// them.
   static func microns(_ description: String, image: Int = 0) -> Point? {
     OMEText(description).flatMap { microns($0, image: image) }
   }
 
   private static func microns(_ text: OMEText, image: Int) -> Point? {
-    // What comes behind the element need not be well-formed.
+    // Text after the element need not be well-formed.
     let all = text.images + (text.damagedImage.map { [$0] } ?? [])
     guard all.indices.contains(image), let pixels = all[image].pixels else { return nil }
     return length("PhysicalSizeX", pixels).map { Point(x: $0, y: length("PhysicalSizeY", pixels) ?? $0) }

@@ -70,7 +70,7 @@ struct OMEText {
   /// Returns the image that a directory is a plane of; nil if there is none.
   func image(ofDirectory directory: Int) -> Int? { images.firstIndex { $0.directories.contains(directory) } }
 
-  /// Returns the names of other files that hold planes of the images, or say what the images are; each once.
+  /// Returns the names of other files that contain planes or the description of the images; each once.
   ///
   /// - Parameter name: the name of the file with the text.
   func filesBesides(_ name: String) -> [String] {

@@ -1,5 +1,5 @@
-/// The planes of a stack in a TIFF file, by what the program says that wrote it: which directory of the file holds the
-/// plane of a channel, at a depth and a time point. All are counted from 0.
+/// The planes of a stack in a TIFF file, in the notation of a program. They give the directory with the plane of a
+/// channel, depth and time point. All are counted from 0.
 protocol StackPlanes {
   var channels: [StackChannel] { get }
   var sizeZ: Int { get }

@@ -91,7 +91,7 @@ extension Image {
     return image
   }
 
-  /// A transparency mask, of which any value but 0 is the picture (TIFF 6.0, NewSubfileType): one band of 0…255.
+  /// Returns a transparency mask as one band of 0…255. Any value but 0 means the picture (TIFF 6.0, NewSubfileType).
   private static func mask(path: String, access: Access, directory: Int) throws(ImagingError) -> Image {
     guard let tags = TIFFTags.read(path: path, page: directory), tags.samples == 1,
       tags.format == SAMPLEFORMAT_UINT, tags.bits <= 8
@@ -128,9 +128,9 @@ extension Image {
     }
   }
 
-  /// Gray of which the least value is white, turned round. libvips does so for unsigned samples alone.
+  /// Returns inverted gray whose minimum is white. libvips inverts only unsigned samples.
   ///
-  /// - Parameter open: the same image, not read yet.
+  /// - Parameter open: returns the same image, not read yet.
   private func invertedGray(_ open: () throws(ImagingError) -> Image) throws(ImagingError) -> Image {
     let top: Double
     if let range = sampleRange {
@@ -203,7 +203,7 @@ extension TIFFTags {
   /// Integers of 1, 2 or 4 bits.
   private var isPackedGray: Bool { format == SAMPLEFORMAT_UINT && samples == 1 && [1, 2, 4].contains(bits) }
 
-  /// Numbers of which libvips has a type, and neither alpha nor a kind of its own for them.
+  /// Whether libvips has a type for the numbers, but no alpha or special interpretation.
   private var isNumber: Bool {
     switch format {
     case SAMPLEFORMAT_UINT: bits == 32

@@ -30,7 +30,7 @@ struct SlideTIFF {
     }
     let ability = try TIFFAbility(&file)
     if file.tags.isYCbCrUnderRGB || ability == nil { return "its JPEG data's other colours" }
-    // What the scanner left out OpenSlide paints as it saw fit.
+    // OpenSlide fills areas that the scanner left out in its own way.
     if !file.isJPEG { return file.tags.missingCount > 0 ? "tiles that are missing" : nil }
     let survey = try TIFFTileSurvey(file)
     return survey.isDamaged ? survey.obstacle : nil

@@ -1,8 +1,8 @@
 import Glibc
 import ZigguratCTIFF
 
-/// The checksums of a TIFF's deflated tiles and strips, which neither libtiff nor libvips reads (RFC 1950, section 2.2): pixels
-/// may be wrong and decoded all the same.
+/// The checksums of a TIFF's deflated tiles and strips, which neither libtiff nor libvips reads (RFC 1950, section
+/// 2.2): pixels may be wrong and decoded all the same.
 final class TIFFChecksums {
   private let handle: TIFFHandle
   private let tags: TIFFTags

@@ -13,7 +13,7 @@ final class TIFFCoefficients {
   private let writer: JPEGTileWriter
   /// The header of the first tile, which all others share.
   private let info: js_info
-  /// Rows of coefficients that nobody wants.
+  /// Rows of coefficients that are discarded.
   private let aside: UnsafeMutablePointer<Int16>
 
   init(_ file: TIFFFile, _ mcu: JPEGHeader.MCU) throws(BuildError) {
@@ -126,8 +126,8 @@ final class TIFFCoefficients {
       }
   }
 
-  /// A tile of so many pixels of these coefficients, valid until the next call; nil where they make none, as damage does
-  /// that the decoder passed over.
+  /// A tile of so many pixels of these coefficients, valid until the next call; nil where they make none, as damage
+  /// does that the decoder passed over.
   func encode(
     _ blocks: UnsafePointer<Int16>, stride: Int, width: Int, height: Int
   ) -> UnsafeRawBufferPointer? {
@@ -165,7 +165,7 @@ final class TIFFCoefficientDecoder: StripDecoding {
     let (file, mcu) = (source.file, coefficients.mcu)
     let top = strip.row * strip.tileSize
     for unit in source.units(ofPiece: piece, row: strip.row) {
-      // Only what this strip has of the unit; the rest is another strip's, which decodes it again.
+      // Only this strip's part of the unit; another strip decodes the unit again for its part.
       let unitTop = unit / file.columns * file.unitHeight
       let first = max(0, top - unitTop) / mcu.height
       let end = (min(unitTop + file.unitHeight, top + strip.height) - unitTop + mcu.height - 1) / mcu.height
@@ -245,7 +245,7 @@ final class TIFFCoefficientTiles: ReadyTiles {
   }
 }
 
-/// Cuts the upper left of a file's tiles, for the edges of what is otherwise copied.
+/// Cuts the upper left of a file's tiles, for the edges of copied pictures.
 final class TIFFUnitCutter {
   private let coefficients: TIFFCoefficients
   private let blocks: UnsafeMutablePointer<Int16>

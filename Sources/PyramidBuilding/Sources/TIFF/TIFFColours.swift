@@ -41,7 +41,8 @@ struct LabCoding {
   }
 }
 
-/// The conversion of 8-bit Y'CbCr to RGB by a file's coefficients and its reference black and white (TIFF 6.0, section 21).
+/// The conversion of 8-bit Y'CbCr to RGB by a file's coefficients and its reference black and white (TIFF 6.0, section
+/// 21).
 struct YCbCrCoding {
   /// Pixels that share their chroma, across and down, and lie together: Y of each, then Cb and Cr.
   let across, down: Int

@@ -3,11 +3,11 @@ import Synchronization
 import TileStorage
 import ZigguratFiles
 
-/// The directories of a TIFF or BigTIFF file: what the file says each of its pictures is (TIFF 6.0, section 2; tags of
-/// TIFF/EP, DNG and scanners of slides).
+/// The directories of a TIFF or BigTIFF file, which describe its pictures (TIFF 6.0, section 2; tags of TIFF/EP, DNG
+/// and slide scanners).
 ///
-/// Own code instead of libtiff's, for the process that starts builds asks, too: it reads no pixels, and whatever the file
-/// holds, it is safe.
+/// This is own code instead of libtiff, because the process that starts builds uses it, too. It reads no pixels and is
+/// safe for untrusted files.
 struct TIFFDirectories: Sendable {
   struct Directory: Sendable {
     /// Its place in the file, and that of its link to the next one.
@@ -26,12 +26,12 @@ struct TIFFDirectories: Sendable {
     fileprivate(set) var isFloatingPoint = false
     /// The first string of the description.
     fileprivate(set) var description = ""
-    /// All strings of descriptions, a line each: a field may hold several (TIFF 6.0, section 2), and programs that append
-    /// one may repeat the tag.
+    /// All strings of descriptions, a line each: a field may hold several (TIFF 6.0, section 2), and programs that
+    /// append one may repeat the tag.
     fileprivate(set) var descriptions = ""
     fileprivate(set) var pageNames: [String] = []
     fileprivate(set) var documentNames: [String] = []
-    /// Whether a description or a name could not be read, or is longer than what is read.
+    /// Whether a description or a name could not be read, or exceeds the maximum length.
     fileprivate(set) var hasUnreadText = false
     /// Whether it has XMP or IPTC.
     fileprivate(set) var hasPacket = false
@@ -73,13 +73,13 @@ struct TIFFDirectories: Sendable {
     var isMask: Bool { subfileType & 4 != 0 }
     /// Whether its tags call it a page of a document.
     var isCalledPage: Bool { subfileType & 2 != 0 || hasPageNumber }
-    /// Its rank among others of which none is a page: a mask comes last.
+    /// Its rank among directories without a page: a mask comes last.
     var rank: (Int, Int) { (isMask ? 0 : 1, area) }
   }
 
   /// In the file's order; those behind a damaged one are missing.
   private(set) var all: [Directory] = []
-  /// A directory, or a value of a page, that the file names and does not hold; `nil` if there is none.
+  /// A directory, or a value of a page, that the file refers to but does not contain; `nil` if there is none.
   private(set) var damage: SourceDamage?
   /// Whether the file may have more directories, which were not read because there are so many.
   private(set) var isCutShort = false
@@ -88,8 +88,8 @@ struct TIFFDirectories: Sendable {
   let order: ByteOrder
   let isBig: Bool
   private var seen: Set<Int> = []
-  /// Entries and bytes of their values that may yet be read, in the whole file: directories may list each other, lie one
-  /// over the other, and have the same value.
+  /// Entries and bytes of their values that may yet be read, in the whole file: directories may list each other, lie
+  /// one over the other, and have the same value.
   private var (entriesLeft, bytesLeft) = (mostFileEntries, 64 << 20)
   /// Bytes of text that may yet come.
   private var textLeft = 32 << 20
@@ -307,7 +307,8 @@ struct TIFFDirectories: Sendable {
     return Self.strings(bytes)
   }
 
-  /// Returns the strings that are not empty: UTF-8, UTF-16 with a byte order mark or with Latin letters alone, or Latin-1.
+  /// Returns the strings that are not empty: UTF-8, UTF-16 with a byte order mark or with Latin letters alone, or
+  /// Latin-1.
   static func strings(_ bytes: [UInt8]) -> [String] {
     if let units = utf16(bytes) {
       return units.split(separator: 0).map { String(decoding: $0, as: UTF16.self) }
@@ -348,8 +349,8 @@ extension TIFFDirectories {
 
   private static let last = Mutex<(file: SourceFile, directories: TIFFDirectories)?>(nil)
 
-  /// Returns the directories of a file, which are remembered of the last one until it is written to: its pages are built
-  /// one after the other.
+  /// Returns the directories of a file, which are remembered of the last one until it is written to: its pages are
+  /// built one after the other.
   static func remembered(path: String) -> (file: SourceFile, directories: TIFFDirectories)? {
     if let known = last.withLock({ $0 }), known.file.path == path,
       FileIdentity(path: path) == known.file.identity
@@ -361,8 +362,8 @@ extension TIFFDirectories {
     return (file, directories)
   }
 
-  /// Returns a directory by its number: those of the file's list are counted from 0, and behind them those that each of
-  /// them lists in `SubIFDs`; nil if there is none.
+  /// Returns a directory by its number; nil if there is none. The directories of the file's list are counted from 0,
+  /// followed by those that each of them lists in `SubIFDs`.
   func directory(_ number: Int) -> Directory? {
     if number < all.count { return all.indices.contains(number) ? all[number] : nil }
     var number = number - all.count
@@ -373,8 +374,8 @@ extension TIFFDirectories {
     return nil
   }
 
-  /// Returns the bytes of a file in which a directory, numbered as by `directory`, is the only one, where they are other
-  /// than this file's: its header leads to the directory, and the directory to no other.
+  /// Returns the bytes of a file in which a directory, numbered as by `directory`, is the only one, where they are
+  /// other than this file's: its header leads to the directory, and the directory to no other.
   func changes(forOnly number: Int) -> [(offset: Int, bytes: [UInt8])]? {
     guard let directory = directory(number) else { return nil }
     let (size, place) = isBig ? (8, 8) : (4, 4)

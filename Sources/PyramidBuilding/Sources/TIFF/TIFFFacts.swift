@@ -10,8 +10,8 @@ struct TIFFFacts {
   private let bytes: (Int, Int) -> [UInt8]?
   private let order: ByteOrder
   private var directories = 0
-  /// Fields that may yet come, and bytes of their values: they are held in the memory of who builds, not of a sandboxed
-  /// process, several times over. Of a million tiles places and lengths have 8 MB.
+  /// The remaining maximum number of fields, and of bytes of their values. The memory of the building process holds
+  /// them several times, not that of a sandboxed process. The offsets and lengths of a million tiles take 8 MB.
   private var (fieldsLeft, bytesLeft) = (1 << 18, 16 << 20)
 
   /// Reads the directories of a TIFF file.
@@ -56,7 +56,7 @@ struct TIFFFacts {
     let value: [UInt8]
   }
 
-  /// - Returns: where the next directory is; 0 for none, nil where it is none of the usual ones.
+  /// - Returns: the offset of the next directory; 0 if there is none, nil if the directory is unusual.
   private mutating func read(_ offset: Int, _ kind: Kind, depth: Int = 0) -> Int? {
     directories += 1
     guard directories < 10_000, depth < 4, let head = bytes(offset, 2) else { return nil }
@@ -75,7 +75,7 @@ struct TIFFFacts {
       let value =
         length <= 4 ? Array(entry.inline.prefix(length)) : bytes(order.number(entry.inline), length)
       guard let value else { return nil }
-      // Of what a program wrote there builders may read a scale, of a scanner's XMP even the format.
+      // Builds may read a scale in text that a program wrote there, and even the format in a scanner's XMP.
       if entry.tag == 270, !MachineText.isSuspected(Self.text(value)) { continue }
       if entry.tag == 700, Self.text(value).contains("rdf:RDF") { continue }
       fields.append(Field(entry: entry, value: value))

@@ -13,10 +13,10 @@ struct TIFFFile {
   let isYCbCr: Bool
   /// The quantisation and Huffman tables that all JPEG units share (TIFF Technical Note 2).
   let jpegTables: [UInt8]
-  /// The chroma sampling of the JPEG data, in the numbers of TurboJPEG, which each unit must have: that of the first one,
-  /// see `TIFFAbility`. Nil until it is known.
+  /// The chroma sampling of the JPEG data, in the numbers of TurboJPEG, which each unit must have: that of the first
+  /// one, see `TIFFAbility`. Nil until it is known.
   var sampling: Int32?
-  /// Damage of the file, as it is noticed.
+  /// Damage of the file found so far.
   let log = DamageLog()
 
   var width: Int { tags.width }

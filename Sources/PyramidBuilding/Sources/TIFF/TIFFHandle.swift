@@ -3,7 +3,7 @@ import TileStorage
 import ZigguratCTIFF
 import ZigguratImaging
 
-/// A TIFF file opened by libtiff, at one of its images. For one thread at a time.
+/// A TIFF file opened by libtiff, at one of its images. Use it on one thread at a time.
 final class TIFFHandle {
   let pointer: OpaquePointer
   /// The descriptor of the file, which the handle keeps open. libtiff has none if it reads through a `TIFFPageView`.
@@ -11,10 +11,10 @@ final class TIFFHandle {
   private let subject: String
   private let messages: Messages
 
-  /// The most that libtiff may allocate at a time: a tile, or the table of where the tiles are.
+  /// The largest allocation of libtiff in bytes: a tile, or the table of tile offsets.
   private static let largestAllocation: tmsize_t = 1 << 28
 
-  /// - Parameter page: counted from 0.
+  /// - Parameter page: the page, counted from 0.
   init(path: String, page: Int = 0) throws(BuildError) {
     subject = path
     messages = Messages()
@@ -31,7 +31,7 @@ final class TIFFHandle {
         Unmanaged<Messages>.fromOpaque(owner!).takeUnretainedValue().take(format, arguments)
         return 1
       }, owner)
-    // Unknown tags and their like: nothing that the pixels depend on, with one exception.
+    // Warnings about unknown tags and the like. Pixels depend on none of them, with one exception.
     TIFFOpenOptionsSetWarningHandlerExtR(
       options,
       { _, owner, _, format, arguments in
@@ -39,7 +39,7 @@ final class TIFFHandle {
         return 1
       }, owner)
     let view = page > 0 ? TIFFPageView(path: path, page: page) : nil
-    // Not mapped: a file that is cut short under a mapping ends the process.
+    // Not mapped: truncating a mapped file would end the process.
     let opened = view.map { $0.open(path, "rm", options) } ?? TIFFOpenExt(path, "rm", options)
     guard let pointer = opened else {
       throw BuildError(
@@ -56,13 +56,13 @@ final class TIFFHandle {
     }
   }
 
-  /// Whether the image has more samples than its colours and its ExtraSamples together. libtiff adds what is missing to
-  /// the tag, so that its value does not show it.
+  /// Whether the image has more samples than its colours and its ExtraSamples together. libtiff extends the tag, so
+  /// that its value does not show it.
   var lacksExtraSamples: Bool { messages.lacksExtraSamples }
 
   deinit { TIFFClose(pointer) }
 
-  /// An error with libtiff's own words, the first since the last call.
+  /// Returns an error with libtiff's first message since the last call.
   func refused(_ action: String) -> BuildError {
     defer { (messages.first, messages.decoding) = (nil, nil) }
     return BuildError(subject, messages.first.map { "\(action): \($0)" } ?? action)
@@ -76,9 +76,9 @@ final class TIFFHandle {
     return messages.decoding.flatMap { DecoderWarnings.tiff(message: $0, of: part) }
   }
 
-  /// Reads a field to the places where libtiff writes it.
+  /// Reads a field to the addresses where libtiff writes it.
   ///
-  /// - Parameter isDefaulted: whether the standard's value is read if the file does not have the field.
+  /// - Parameter isDefaulted: whether to use the standard's default if the file lacks the field.
   /// - Returns: whether there is a value.
   private func read(_ tag: Int32, isDefaulted: Bool = false, to places: any CVarArg...) -> Bool {
     withVaList(places) {
@@ -93,7 +93,7 @@ final class TIFFHandle {
     return withUnsafeMutablePointer(to: &value) { read(tag, isDefaulted: isDefaulted, to: $0) } ? value : nil
   }
 
-  /// Returns a field of several values, which libtiff counts in numbers like `zero`; empty if there is none.
+  /// Returns a field of several values, with a count of the type of `zero`; empty if there is none.
   private func values<Count: BinaryInteger, Value>(_ tag: Int32, _ zero: Count, _: Value.Type) -> [Value] {
     var (count, base): (Count, UnsafePointer<Value>?) = (zero, nil)
     let isThere = withUnsafeMutablePointer(to: &count) { count in
@@ -103,15 +103,15 @@ final class TIFFHandle {
     return Array(UnsafeBufferPointer(start: base, count: Int(count)))
   }
 
-  /// Returns a field of 16 bits, or what the standard says if the file does not have it.
+  /// Returns a field of 16 bits, or the standard's default if the file lacks it.
   func short(_ tag: Int32) -> Int { Int(value(tag, isDefaulted: true, 0 as UInt16) ?? 0) }
 
-  /// Returns a field of 16 bits; `nil` if the file does not have it.
+  /// Returns a field of 16 bits; `nil` if the file lacks it.
   func stated(_ tag: Int32) -> Int? { value(tag, 0 as UInt16).map(Int.init) }
 
-  /// The photometric tag. If the file lacks it, the value that libtiff's RGBA interface assumes for so many samples
-  /// (libtiff 4.5, `TIFFRGBAImageBegin`); `nil` if that is none. Without the tag libtiff takes samples beyond the first
-  /// for ExtraSamples, which therefore do not count.
+  /// The photometric tag. If the file lacks it, this is the value that libtiff's RGBA interface assumes (libtiff 4.5,
+  /// `TIFFRGBAImageBegin`); `nil` if there is none. Without the tag, libtiff treats samples beyond the first as
+  /// ExtraSamples, which therefore do not count.
   var photometric: Int? {
     if let stated = stated(TIFFTAG_PHOTOMETRIC) { return stated }
     switch short(TIFFTAG_SAMPLESPERPIXEL) {
@@ -124,13 +124,13 @@ final class TIFFHandle {
     }
   }
 
-  /// Returns a field of 32 bits; `nil` if the file does not have it.
+  /// Returns a field of 32 bits; `nil` if the file lacks it.
   func long(_ tag: Int32) -> Int? { value(tag, 0 as UInt32).map(Int.init) }
 
-  /// Returns a field of a 32-bit float; `nil` if the file does not have it.
+  /// Returns a field of a 32-bit float; `nil` if the file lacks it.
   func float(_ tag: Int32) -> Double? { value(tag, 0 as Float).map(Double.init) }
 
-  /// Returns a field of two 16-bit numbers, or what the standard says if the file does not have it.
+  /// Returns a field of two 16-bit numbers, or the standard's default if the file lacks it.
   func shorts(_ tag: Int32) -> [Int] {
     var values: [UInt16] = [0, 0]
     let isThere = values.withUnsafeMutableBufferPointer { values in
@@ -139,7 +139,7 @@ final class TIFFHandle {
     return isThere ? values.map(Int.init) : []
   }
 
-  /// Returns a field of `count` 32-bit floats, or what the standard says; `nil` if it says nothing.
+  /// Returns a field of `count` 32-bit floats, or the standard's default; `nil` if there is none.
   func floats(_ tag: Int32, count: Int) -> [Float]? {
     guard let base = value(tag, isDefaulted: true, nil as UnsafePointer<Float>?) ?? nil else { return nil }
     return Array(UnsafeBufferPointer(start: base, count: count))
@@ -167,7 +167,7 @@ final class TIFFHandle {
     (value(tag, nil as UnsafePointer<CChar>?) ?? nil).map { String(cString: $0) }
   }
 
-  /// Returns a field of bytes; empty if the file does not have it.
+  /// Returns a field of bytes; empty if the file lacks it.
   func bytes(_ tag: Int32) -> [UInt8] { values(tag, 0 as UInt32, UInt8.self) }
 
   /// Replaces a field of one or two 16-bit numbers in memory.
@@ -176,15 +176,15 @@ final class TIFFHandle {
   }
 
   var isTiled: Bool { TIFFIsTiled(pointer) != 0 }
-  /// Tiles, or strips, of all planes.
+  /// The number of tiles, or strips, of all planes.
   var unitCount: Int { Int(isTiled ? TIFFNumberOfTiles(pointer) : TIFFNumberOfStrips(pointer)) }
 
-  /// Whether the file holds nothing for a tile or strip, as GDAL's sparse files, and scanners of empty glass.
+  /// Whether the file has no data for a tile or strip, as in GDAL's sparse files and for empty glass of scanners.
   func isMissing(_ unit: Int) -> Bool {
     storedSize(unit) == 0 || TIFFGetStrileOffset(pointer, UInt32(unit)) == 0
   }
 
-  /// Bytes that the file says a tile or strip has.
+  /// Returns the stored bytes of a tile or strip by the file's tag.
   func storedSize(_ unit: Int) -> UInt64 { TIFFGetStrileByteCount(pointer, UInt32(unit)) }
 
   /// Whether the file ends before a tile or strip does.
@@ -196,10 +196,10 @@ final class TIFFHandle {
     return isTooLarge || end > UInt64(status.st_size)
   }
 
-  /// Reads the bytes that the file has of a tile or strip, at most `count`.
+  /// Reads at most `count` of the existing bytes of a tile or strip.
   ///
-  /// - Parameter place: bytes of it that come before them.
-  /// - Returns: how many there are.
+  /// - Parameter place: the offset of the first byte within the tile or strip.
+  /// - Returns: the number of bytes.
   func readPart(
     _ unit: Int, from place: UInt64 = 0, to base: UnsafeMutableRawPointer, count: Int
   ) -> Int {
@@ -208,7 +208,7 @@ final class TIFFHandle {
     return max(0, pread(descriptor, base, count, start))
   }
 
-  /// Reads the bytes of a tile or strip as they are stored.
+  /// Reads the stored bytes of a tile or strip.
   func readStored(_ unit: Int, to base: UnsafeMutableRawPointer, count: Int) -> Bool {
     (isTiled
       ? TIFFReadRawTile(pointer, UInt32(unit), base, tmsize_t(count))
@@ -225,20 +225,21 @@ final class TIFFHandle {
         : TIFFReadEncodedStrip(pointer, UInt32(unit), base, tmsize_t(count)))
   }
 
-  /// Throws if an uncompressed tile or strip is shorter than its pixels: libtiff would read whatever follows it.
+  /// Throws an error if an uncompressed tile or strip is shorter than its pixels: libtiff would read the following
+  /// data.
   func checkStoredSize(_ unit: Int, named name: String, _ size: UInt64) throws(BuildError) {
     guard storedSize(unit) < size else { return }
     throw BuildError(subject, "\(name) has \(storedSize(unit)) bytes instead of \(size)")
   }
 
-  /// Returns the damage of a file that lacks a tile or strip, or has one that cannot be decoded for a reason.
+  /// Returns the damage of a file with a missing tile or strip, or one that cannot be decoded for a reason.
   func loss(of unit: Int, named name: String, _ reason: String) -> SourceDamage {
     isCutOff(unit)
       ? SourceDamage(.truncated, "the TIFF file is cut off: it lacks \(name)")
       : SourceDamage(.error, "the TIFF file is damaged: \(reason)")
   }
 
-  /// The first bytes of a tile or strip as they are stored; nil if it is missing or cannot be read.
+  /// Returns the first stored bytes of a tile or strip; nil if it is missing or cannot be read.
   func start(ofUnit unit: Int, count: Int) -> [UInt8]? {
     let size = Int(min(storedSize(unit), UInt64(count)))
     guard size > 0, !isMissing(unit) else { return nil }
@@ -246,8 +247,8 @@ final class TIFFHandle {
     return bytes.withUnsafeMutableBytes { readStored(unit, to: $0.baseAddress!, count: size) } ? bytes : nil
   }
 
-  /// Whether JPEG data begin with JFIF's marker, and thus are YCbCr, whatever the photometric tag says: that of some
-  /// writers says RGB. tifffile decides the same way. Without the marker the tag counts, as for Aperio's scanners.
+  /// Whether JPEG data begin with a JFIF marker, and are therefore YCbCr. The photometric tag of some writers wrongly
+  /// says RGB; tifffile decides the same way. Without the marker, the tag is used, as for Aperio's scanners.
   var hasJFIFData: Bool {
     guard let unit = (0..<unitCount).first(where: { !isMissing($0) }),
       let start = start(ofUnit: unit, count: 10), start.count == 10
@@ -255,7 +256,7 @@ final class TIFFHandle {
     return start[2...3] == [0xff, 0xe0] && start[6...9].elementsEqual("JFIF".utf8)
   }
 
-  /// The messages that libtiff gives for one handle.
+  /// The messages of libtiff for one handle.
   private final class Messages {
     /// The first error.
     var first: String?
@@ -285,7 +286,7 @@ final class TIFFHandle {
     private static func text(_ format: UnsafePointer<CChar>, _ arguments: CVaListPointer) -> String {
       var text = [CChar](repeating: 0, count: 256)
       vsnprintf(&text, text.count, format, arguments)
-      // File names and tag values of a hostile file may hold anything.
+      // File names and tag values of an untrusted file may contain any bytes.
       return String(buffer: text.prefix { $0 != 0 }.map { 0..<0x20 ~= $0 ? 0x20 : $0 })
     }
   }

@@ -1,28 +1,28 @@
 import ZigguratCDeflate
 
-/// Inflates deflated units of a TIFF and undoes their predictor on the way to where the pixels go: one pass
-/// less than libtiff takes. For one thread.
+/// Inflates deflated units of a TIFF and undoes their predictor while copying the pixels, one pass less than libtiff.
+/// For one thread.
 final class TIFFInflater {
   private let decompressor: OpaquePointer
   private let isPredicted: Bool
   private let bands: Int
-  /// The fault of the last stream.
+  /// The defect of the last stream.
   enum Flaw {
     case damage
-    /// It goes on after all of its pixels.
+    /// The stream continues after all of its pixels.
     case length
   }
   private(set) var flaw: Flaw?
 
-  /// The reason why a file is damaged, of pixels that are decoded all the same.
+  /// Returns the reason why a file is damaged, for pixels that are decoded nevertheless.
   static func reason(_ unit: String) -> String {
     "the TIFF file is damaged: the checksum of \(unit) does not match its pixels"
   }
 
-  /// Vectors of four bytes may begin at a unit's last one.
+  /// Bytes beyond a unit: a vector of four bytes may begin at its last byte.
   static let slack = 4
 
-  /// - Parameter isPredicted: whether each sample is the difference to the pixel before (TIFF 6.0, section 14).
+  /// - Parameter isPredicted: whether each sample is the difference to the previous pixel (TIFF 6.0, section 14).
   init?(isPredicted: Bool, bands: Int) {
     guard let decompressor = libdeflate_alloc_decompressor() else { return nil }
     self.decompressor = decompressor
@@ -34,14 +34,14 @@ final class TIFFInflater {
 
   /// - Parameters:
   ///   - data: a zlib stream.
-  ///   - pixels: room for `rows` rows of `rowSize` bytes, and `slack` more.
-  ///   - stride: bytes from a row of `base` to the next; nothing is written between them.
-  /// - Returns: false where the stream is damaged or not of just this many bytes.
+  ///   - pixels: space for `rows` rows of `rowSize` bytes, and `slack` more.
+  ///   - stride: bytes between the rows of `base`; nothing is written between them.
+  /// - Returns: false if the stream is damaged or has another number of bytes.
   func inflate(
     _ data: UnsafeRawBufferPointer, by pixels: UnsafeMutablePointer<UInt8>, rows: Int, rowSize: Int,
     to base: UnsafeMutablePointer<UInt8>, stride: Int
   ) -> Bool {
-    // Without a place for the count, another length is an error.
+    // Without a variable for the count, another length is an error.
     let code = libdeflate_zlib_decompress(
       decompressor, data.baseAddress, data.count, pixels, rows * rowSize, nil)
     flaw =
@@ -65,7 +65,7 @@ final class TIFFInflater {
     for i in min(bands, count)..<count { out[i] = row[i] &+ out[i - bands] }
   }
 
-  /// The same for three bands at a time; the fourth lane is overwritten by the next pixel.
+  /// Adds up three bands at a time; the next pixel overwrites the fourth lane.
   private static func addUpPixels(
     _ row: UnsafePointer<UInt8>, _ out: UnsafeMutablePointer<UInt8>, _ count: Int
   ) {

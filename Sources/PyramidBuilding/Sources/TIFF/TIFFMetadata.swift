@@ -4,8 +4,8 @@ import ZigguratFiles
 ///
 /// Exiv2 reads the first directory of a classic TIFF only, and no BigTIFF.
 extension TIFFDirectories {
-  /// Tags of a picture's directory that describe it: `ImageDescription`, `Artist`, XMP, `Copyright`, IPTC, Photoshop's, which
-  /// may hold IPTC, and those of Windows.
+  /// Tags of a picture's directory that describe it: `ImageDescription`, `Artist`, XMP, `Copyright`, IPTC, Photoshop's,
+  /// which may hold IPTC, and those of Windows.
   private static let descriptiveTags: Set = [
     270, 315, 700, 33432, 33723, 34377, 40091, 40092, 40093, 40094, 40095,
   ]
@@ -100,7 +100,7 @@ extension TIFFDirectories {
     return found.values.sorted { $0.tag < $1.tag }
   }
 
-  /// Appends a directory, which no other follows, and its values to what follows a file's header of 8 bytes.
+  /// Appends a directory without a successor, and its values, to the data after a file's header of 8 bytes.
   private func append(_ values: [Value], to bytes: inout [UInt8]) {
     // A classic TIFF has no type of 8-byte integers.
     let values = values.filter { $0.type <= 13 }

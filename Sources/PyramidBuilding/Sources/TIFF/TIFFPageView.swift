@@ -3,8 +3,8 @@ import ZigguratImaging
 
 /// A TIFF file in which one page is the only one.
 ///
-/// Whenever libvips opens a page it reads every directory of the file, and libtiff those before the page: the pages of a
-/// file would together take time that grows with the square of their number.
+/// Whenever libvips opens a page it reads every directory of the file, and libtiff those before the page: the pages of
+/// a file would together take time that grows with the square of their number.
 final class TIFFPageView: ByteSupply {
   let byteCount: Int
   private let file: SourceFile
@@ -58,7 +58,7 @@ final class TIFFPageView: ByteSupply {
       { handle in
         UInt64(Unmanaged<ByteCursor>.fromOpaque(handle!).takeUnretainedValue().supply.byteCount)
       }, nil, nil, options)
-    // libtiff closes what it has opened only.
+    // libtiff closes only files that it has opened.
     if opened == nil { cursor.release() }
     return opened
   }

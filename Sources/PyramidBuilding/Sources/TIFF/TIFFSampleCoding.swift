@@ -18,12 +18,12 @@ struct TIFFSampleCoding {
   /// Whether numbers are spread over the whole of 8 or 16 bits.
   private let isSpread: Bool
 
-  /// `nil` if there are no such samples, or none that are read.
+  /// Returns `nil` if such samples do not exist, or are not supported.
   ///
   /// - Parameters:
-  ///   - storedBits: what a sample takes in a row; nil if that is `bits`.
-  ///   - isSpread: give unsigned numbers of 8 or 16 bits, of the least and the greatest that the samples may have the
-  ///     least and the greatest; floats count from 0 to 1. Otherwise only fewer than 8 bits are spread.
+  ///   - storedBits: the bits of a sample in a row; nil if that is `bits`.
+  ///   - isSpread: whether to scale the samples' range to unsigned numbers of 8 or 16 bits; the range of floats is 0 to
+  ///     1. Otherwise only samples of fewer than 8 bits are scaled.
   init?(format: Int32, bits: Int, storedBits: Int? = nil, isSpread: Bool = false) {
     switch format {
     case SAMPLEFORMAT_UINT where 1...32 ~= bits || bits == 64: kind = .unsigned
@@ -50,14 +50,13 @@ struct TIFFSampleCoding {
     isDouble = widths.1 == 8
   }
 
-  /// The bits of integers of which the numbers have more; negative if they have a sign. Nil if the numbers' own type says
-  /// all of it.
+  /// The bits of integers in a wider type; negative if they are signed. Nil if the type itself says it.
   var declaredBits: Int? {
     guard kind != .float, !isSpread, bits > 8, ![16, 32].contains(bits) else { return nil }
     return kind == .signed ? -bits : bits
   }
 
-  /// Whether rows of such samples are what comes of them.
+  /// Whether stored rows are already the result.
   var isIdentity: Bool {
     storedBits == 8 * size && (kind == .float) == (type == .float)
       && (bits == storedBits || bits > 8 && !isSpread)
@@ -97,8 +96,8 @@ struct TIFFSampleCoding {
     }
   }
 
-  /// Sample `index` of a row of unsigned integers of at most 32 bits, which are packed from the highest bit of a byte on
-  /// unless they are whole bytes.
+  /// Sample `index` of a row of unsigned integers of at most 32 bits, which are packed from the highest bit of a byte
+  /// on unless they are whole bytes.
   func integer(_ row: UnsafeRawBufferPointer, _ index: Int) -> UInt64 {
     switch storedBits {
     case 8: return UInt64(row[index])

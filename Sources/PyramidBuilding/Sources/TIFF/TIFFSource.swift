@@ -2,15 +2,15 @@ import TileStorage
 import ZigguratCTurboJPEG
 import ZigguratImaging
 
-/// A TIFF file of which tiles or strips are decoded side by side.
+/// A TIFF file whose tiles or strips are decoded in parallel.
 final class TIFFSource: StripSource {
   /// The form in which the file's data become tiles.
   enum Path: Hashable {
-    /// Gray or RGB, exactly what `vips dzsave` sees.
+    /// Gray or RGB, as in `vips dzsave`.
     case rows
     /// Y, Cb, Cr of 4:2:0 as stored.
     case planes
-    /// The file's JPEG tiles become the tiles of full resolution, the levels below come from their pixels.
+    /// The file's JPEG tiles are copied at full resolution. Coarser levels are made from their pixels.
     case copies
     /// Tiles of full resolution are cut from the coefficients of the file's JPEG tiles.
     case coefficients(JPEGHeader.MCU)
@@ -20,7 +20,7 @@ final class TIFFSource: StripSource {
   let layout: PixelLayout
   let path: Path
   var steps: [String] { file.notes }
-  /// A tile of output is one tile of the file, or some that fill it.
+  /// Whether an output tile is one tile of the file, or filled by several.
   private let isAligned: Bool
   private let tileSize: Int
   private let unitsPerPiece: Int
@@ -29,8 +29,8 @@ final class TIFFSource: StripSource {
   private static let pieceSize = 1 << 16
 
   /// - Parameters:
-  ///   - path: one that the file allows, see `TIFFAbility` and `TIFFTileSurvey`.
-  ///   - keepsPlanes: of a path other than `rows`: the file's chroma is 4:2:0.
+  ///   - path: a path that the file allows; see `TIFFAbility` and `TIFFTileSurvey`.
+  ///   - keepsPlanes: whether the file's chroma is 4:2:0, for a path other than `rows`.
   init(_ file: TIFFFile, _ path: Path, tileSize: Int, keepsPlanes: Bool = true) {
     self.file = file
     self.path = path
@@ -56,27 +56,27 @@ final class TIFFSource: StripSource {
   var width: Int { file.width }
   var height: Int { file.height }
 
-  /// Aligned tiles are decoded where they are encoded, and are in the cache; nothing is decoded before. What else is
-  /// cut from coefficients has those of its whole strip decoded.
+  /// Aligned tiles are decoded immediately before they are encoded, while they are in the cache. Other tiles that are
+  /// cut from coefficients need those of the whole strip decoded first.
   var hasReadyTiles: Bool { isAligned || mcu != nil }
   var isParallel: Bool { !isAligned }
 
-  /// A unit, and as much again compressed, for each of a few threads.
+  /// The memory in bytes: a unit with its compressed data for each of a few threads.
   var memory: Int { 8 * file.unitWidth * file.unitHeight * file.bands + (4 << 20) }
 
-  /// The MCU of which coefficients are cut; nil if none are.
+  /// The MCU of the coefficients to cut; nil if none are cut.
   private var mcu: JPEGHeader.MCU? {
     if case .coefficients(let mcu) = path { mcu } else { nil }
   }
 
-  /// Blocks in a row of MCUs of a strip, which holds the file's tiles in their whole width.
+  /// Blocks in a row of MCUs of a strip, which contains the file's tiles in their full width.
   var blockStride: Int { mcu.map { file.columns * file.unitWidth / $0.width * $0.blocks } ?? 0 }
 
   var coefficientsPerStrip: Int {
     mcu.map { isAligned ? 0 : blockStride * 64 * (tileSize / $0.height) } ?? 0
   }
 
-  /// The units that a row of tiles lies on.
+  /// Returns the units that a row of tiles overlaps.
   func units(ofRow row: Int) -> Range<Int> {
     let (top, bottom) = (row * tileSize, min((row + 1) * tileSize, height))
     return top / file.unitHeight * file.columns..<(bottom + file.unitHeight - 1) / file.unitHeight
@@ -108,7 +108,7 @@ final class TIFFSource: StripSource {
 private final class TIFFStripDecoder: StripDecoding {
   private let source: TIFFSource
   private let reader: TIFFUnitReader
-  /// Memory for units that do not lie wholly in one row of tiles, or reach far over the edge.
+  /// Memory for units that are partly outside of a row of tiles, or extend far over the edge.
   private lazy var aside = PlaneBuffer(
     source.layout, width: source.file.unitWidth + 2, height: source.file.unitHeight + 2)
 
@@ -135,12 +135,12 @@ private final class TIFFStripDecoder: StripDecoding {
   }
 }
 
-/// Decodes, or takes as they are, the file's tiles that make up one tile of output.
+/// Decodes or copies the file's tiles that make up an output tile.
 private final class TIFFTiles: ReadyTiles {
   private let source: TIFFSource
   private let reader: TIFFUnitReader
   private let buffer: PlaneBuffer
-  /// For the edges of what is copied; nil where the file's first tile is not to be cut.
+  /// The cutter for the edges of copied tiles; nil if the file's first tile cannot be cut.
   private lazy var cutter = TIFFUnitCutter(source.file)
 
   init(_ source: TIFFSource, tileSize: Int) throws(BuildError) {
@@ -185,10 +185,10 @@ private final class TIFFTiles: ReadyTiles {
       try reader.lose(unit, source.layout, tile.planes, error)
       return (nil, tile)
     }
-    // What libjpeg had to mend is better written anew.
+    // If libjpeg had to repair a JPEG, it is better encoded again.
     guard soundness == .sound else { return (nil, tile) }
     if tile.width == strip.tileSize, tile.height == strip.tileSize { return (bytes, tile) }
-    // An edge tile of a TIFF is as large as the others: cut, where it is one that can be.
+    // An edge tile of a TIFF has full size and is cut, if possible.
     return (cutter?.encode(unit, width: tile.width, height: tile.height), tile)
   }
 }

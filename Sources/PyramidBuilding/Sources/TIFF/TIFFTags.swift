@@ -2,7 +2,7 @@ import Synchronization
 import ZigguratCTIFF
 import ZigguratImaging
 
-/// The tags of one image of a TIFF file that decide what its samples mean (TIFF 6.0).
+/// The tags of one image of a TIFF file that determine the meaning of its samples (TIFF 6.0).
 struct TIFFTags {
   let width, height: Int
   let bits, samples: Int
@@ -40,8 +40,8 @@ struct TIFFTags {
   /// The name of a tile or strip in messages, counted from 1.
   func name(ofUnit unit: Int) -> String { "\(isTiled ? "tile" : "strip") \(unit + 1) of \(unitCount)" }
 
-  /// The tags of an image of a file, which are remembered of the last file unless it was written to since; nil if libtiff
-  /// cannot read them.
+  /// The tags of an image of a file, which are remembered of the last file unless it was written to since; nil if
+  /// libtiff cannot read them.
   ///
   /// - Parameter page: counted from 0.
   static func read(path: String, page: Int) -> TIFFTags? {
@@ -158,8 +158,8 @@ struct TIFFTags {
     var notes: [String] = []
   }
 
-  /// `nil` if nothing can be said: the photometric tag is unusual, or the file has so many gray samples that somebody has
-  /// to choose among them.
+  /// `nil` if the meaning is unknown: the photometric tag is unusual, or the file has so many gray samples that the
+  /// user must choose among them.
   var choice: Choice? {
     let known = [
       PHOTOMETRIC_MINISBLACK, PHOTOMETRIC_MINISWHITE, PHOTOMETRIC_RGB, PHOTOMETRIC_SEPARATED,

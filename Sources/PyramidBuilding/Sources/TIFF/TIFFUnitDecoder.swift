@@ -3,8 +3,8 @@ import ZigguratCTurboJPEG
 import ZigguratCWebP
 import ZigguratImaging
 
-/// Decodes tiles and strips of a TIFF image to rows of samples: by libtiff, or by the decoders of JPEG 2000 and JPEG XL.
-/// For one thread at a time.
+/// Decodes tiles and strips of a TIFF image to rows of samples: by libtiff, or by the decoders of JPEG 2000 and JPEG
+/// XL. For one thread at a time.
 final class TIFFUnitDecoder {
   let handle: TIFFHandle
   /// The samples of the unit that was decoded last, rows without gaps.
@@ -16,7 +16,7 @@ final class TIFFUnitDecoder {
   /// Bytes of the largest unit that is decoded in memory.
   static let largestUnit = 1 << 28
 
-  /// The decoder of JPEG data of which libtiff wants other sizes, and the bytes put in front of them.
+  /// The decoder of JPEG data that have other sizes than libtiff expects, and the bytes put before them.
   private var jpeg: (decoder: JPEGDecompressor, start: [UInt8])?
 
   init(path: String, tags: TIFFTags, handle: TIFFHandle) {

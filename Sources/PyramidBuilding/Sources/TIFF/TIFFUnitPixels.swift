@@ -2,16 +2,16 @@ import Synchronization
 import ZigguratCTIFF
 import ZigguratImaging
 
-/// The pixels of a TIFF image that libvips reads wrongly or not at all: sparse files, samples of unusual kinds, colours that
-/// are neither gray nor RGB, compressions that libtiff lacks.
+/// The pixels of TIFF images that libvips reads wrongly or not at all. These have sparse files, unusual samples,
+/// colours that are neither gray nor RGB, or compressions that libtiff lacks.
 final class TIFFUnitPixels: PixelSupply {
-  /// The conversion of samples to an image's.
+  /// The conversion of samples to pixels.
   private enum Conversion {
-    /// As they are stored, by `TIFFSampleCoding`.
+    /// Samples as stored, by `TIFFSampleCoding`.
     case samples
-    /// 8-bit RGB by the palette, and whatever follows the index, 0…255.
+    /// 8-bit RGB by the palette, and the samples after the index, 0…255.
     case palette([[UInt8]])
-    /// Floats of CIELAB, and whatever follows it, 0…255.
+    /// Floats of CIELAB, and the samples after them, 0…255.
     case lab(LabCoding)
     /// 8-bit RGB of Y'CbCr.
     case ycbcr(YCbCrCoding)
@@ -26,28 +26,28 @@ final class TIFFUnitPixels: PixelSupply {
   private let conversion: Conversion
   private let coding: TIFFSampleCoding
   let bytesPerPixel: Int
-  /// Units that are kept decoded.
+  /// The number of units that are kept decoded.
   private let keptUnits: Int
-  /// Gets the tiles and strips of a damaged file that cannot be decoded, which are 0 then; nil for any other file.
+  /// Receives tiles and strips of a damaged file that cannot be decoded, which become 0; nil for any other file.
   private let log: DamageLog?
   private let state: Mutex<State>
 
   private struct State: ~Copyable {
     // Used under the lock only.
     let decoder: TIFFUnitDecoder
-    /// Pixels of units, as far as they lie within the image.
+    /// Pixels of units, as far as they are within the image.
     var units: [Int: [UInt8]] = [:]
-    /// From the one that was used longest ago.
+    /// The units in order of use, least recent first.
     var order: [Int] = []
   }
 
-  /// Bytes of units of which two rows are kept; of larger ones one row is.
+  /// Maximum bytes of units of which two rows are kept; of larger ones, one row is kept.
   private static let largestRows = 1 << 26
 
   /// - Parameters:
-  ///   - page: counted from 0.
-  ///   - keepsAll: each unit stays decoded: the pixels are not asked for row by row.
-  /// - Throws: why the file cannot be read so, with the names and values of its tags.
+  ///   - page: the page, counted from 0.
+  ///   - keepsAll: whether each unit stays decoded, because pixels are not read row by row.
+  /// - Throws: an error with the reason and the tags if this type cannot read the file.
   init(
     path: String, page: Int, tags: TIFFTags, keepsAll: Bool = false, damagedAsIn log: DamageLog? = nil
   ) throws(BuildError) {
@@ -64,7 +64,7 @@ final class TIFFUnitPixels: PixelSupply {
         format: tags.format, bits: tags.bits, storedBits: decoder.storedBits,
         isSpread: tags.photometric == PHOTOMETRIC_SEPARATED)
     else { throw Self.refusal(path, tags) }
-    // Such tiles are decoded by TurboJPEG, whose samples have 8 bits.
+    // TurboJPEG decodes such tiles, with samples of 8 bits.
     guard !tags.hasCroppedTiles || tags.bits == 8 && tags.format == SAMPLEFORMAT_UINT else {
       throw Self.refusal(path, tags)
     }
@@ -85,7 +85,7 @@ final class TIFFUnitPixels: PixelSupply {
       throw BuildError(
         path, "it names \(tags.unitCount) strips or tiles, which are not those of its size")
     }
-    // Neighbouring rows of pixels are asked for together.
+    // Neighbouring rows of pixels are read together.
     let isSmall = 2 * tags.unitHeight <= Self.largestRows / (tags.width * bytesPerPixel)
     keptUnits = keepsAll ? perPlane.partialValue : (isSmall ? 2 : 1) * tags.columns + 2
     if tags.photometric == PHOTOMETRIC_YCBCR || tags.isYCbCrUnderRGB, tags.compression == COMPRESSION_JPEG,
@@ -102,14 +102,14 @@ final class TIFFUnitPixels: PixelSupply {
       }
       handle.set(TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB)
     }
-    // Whoever asked for the pixels turns them.
+    // The caller applies the orientation.
     if case .libtiff = conversion { handle.set(TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT) }
     state = Mutex(State(decoder: decoder))
   }
 
-  /// Rows of pixels that are held decoded at once, and as many as the samples of one unit take.
+  /// The number of rows of pixels that are kept decoded, plus as many as the samples of one unit take.
   var rowsHeld: Int {
-    // OpenJPEG has its own copies, of 4 bytes a sample.
+    // OpenJPEG has its own copies, with 4 bytes per sample.
     let copies = tags.isCodedApart ? 5 : 1
     return min(tags.height, keptUnits / tags.columns * tags.unitHeight)
       + copies * tags.unitWidth * tags.unitHeight / tags.width + 1
@@ -142,9 +142,9 @@ final class TIFFUnitPixels: PixelSupply {
     case PHOTOMETRIC_YCBCR
     where tags.compression == COMPRESSION_NONE && tags.isTiled && !tags.isSeparate && tags.samples == 3
       && tags.bits == 8 && isWhole:
-      // libtiff's conversion takes such tiles for larger ones.
+      // libtiff's conversion assumes a larger tile.
       return .ycbcr(YCbCrCoding(handle, isSubsampled: true))
-    // The JPEG decoder sees one component of separate planes, and converts none.
+    // The JPEG decoder gets one component of separate planes, and converts none.
     case PHOTOMETRIC_YCBCR where tags.compression != COMPRESSION_JPEG || tags.isSeparate:
       guard tags.bits == 8, isWhole else { throw refusal(path, tags) }
       return .libtiff
@@ -212,7 +212,7 @@ final class TIFFUnitPixels: PixelSupply {
     } catch { throw ImagingError("read", path, message: "\(error)") }
   }
 
-  /// Decodes a unit of all planes unless it is there already.
+  /// Decodes a unit of all planes unless it is already decoded.
   private func prepare(_ unit: Int, _ state: inout State) throws(BuildError) {
     if state.units[unit] != nil { return }
     if state.order.count >= keptUnits { state.units[state.order.removeFirst()] = nil }
@@ -224,7 +224,7 @@ final class TIFFUnitPixels: PixelSupply {
         try convertByLibtiff(unit, to: &pixels, state.decoder)
         try report(state.decoder, unit)
       } catch { try lose(unit, error, state.decoder) }
-    // What is missing is black, not Y'CbCr of three zeros.
+    // A missing unit is black, not Y'CbCr of three zeros.
     case .ycbcr where state.decoder.handle.isMissing(unit): break
     case .ycbcr(let coding):
       do throws(BuildError) {
@@ -255,21 +255,21 @@ final class TIFFUnitPixels: PixelSupply {
     state.order.append(unit)
   }
 
-  /// Bytes of a unit's row of samples.
+  /// Returns the bytes of a row of samples in a unit.
   private func rowSize(_ decoder: TIFFUnitDecoder) -> Int {
     (tags.unitWidth * tags.samplesInPlane * decoder.storedBits + 7) / 8
   }
 
   /// Reports damage of a tile or strip that is decoded nevertheless.
   ///
-  /// - Throws: the damage, if nobody takes it: the file is then read once more as a damaged one.
+  /// - Throws: the damage, if there is no log. The file is then read again as a damaged one.
   private func report(_ decoder: TIFFUnitDecoder, _ unit: Int) throws(BuildError) {
     guard let damage = decoder.handle.takeDamage(of: tags.name(ofUnit: unit)) else { return }
     guard let log else { throw BuildError(path, damage.reason) }
     log.add(damage)
   }
 
-  /// Notes that a tile or strip of a damaged file is lost.
+  /// Records that a tile or strip of a damaged file is lost.
   private func lose(_ unit: Int, _ error: BuildError, _ decoder: TIFFUnitDecoder) throws(BuildError) {
     guard let log, !error.isTemporary else { throw error }
     log.add(
@@ -279,7 +279,7 @@ final class TIFFUnitPixels: PixelSupply {
     }
   }
 
-  /// Brings samples to their places among the pixels.
+  /// Copies samples to their positions among the pixels.
   private func convert(
     _ samples: ArraySlice<UInt8>, plane: Int, _ inside: (width: Int, height: Int), rowSize: Int,
     to pixels: inout [UInt8]
@@ -332,13 +332,13 @@ final class TIFFUnitPixels: PixelSupply {
     }
   }
 
-  /// The RGBA interface of libtiff, which knows chroma of any resolution, the coefficients and the reference black and
-  /// white of YCbCr, and JPEG of TIFF's first manner.
+  /// Converts by the RGBA interface of libtiff. It supports any chroma subsampling, YCbCr coefficients, reference black
+  /// and white, and old-style JPEG.
   private func convertByLibtiff(
     _ unit: Int, to pixels: inout [UInt8], _ decoder: TIFFUnitDecoder
   ) throws(BuildError) {
     let handle = decoder.handle
-    // Without a place of its own, as JPEG of the first manner may have none, a unit is not missing.
+    // A unit of old-style JPEG may have no offset, and is then not missing.
     if tags.compression != COMPRESSION_OJPEG, handle.isMissing(unit) { return }
     if tags.compression == COMPRESSION_NONE {
       try handle.checkStoredSize(unit, named: tags.name(ofUnit: unit), handle.size(ofUnit: unit))

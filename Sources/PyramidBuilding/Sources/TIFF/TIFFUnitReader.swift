@@ -2,7 +2,7 @@ import ZigguratCTIFF
 import ZigguratCTurboJPEG
 import ZigguratImaging
 
-/// Decodes single tiles or strips of a TIFF file. One per thread; its memory is used again.
+/// Decodes single tiles or strips of a TIFF file. Each thread has one, whose memory is reused.
 final class TIFFUnitReader {
   let file: TIFFFile
   private let handle: TIFFHandle
@@ -12,7 +12,7 @@ final class TIFFUnitReader {
   private var bytes: UnsafeMutableRawBufferPointer { kept.memory }
   private let identifier: [UInt8]
 
-  /// No more than a unit of the largest size takes uncompressed, and some.
+  /// Maximum bytes of a read: slightly more than an uncompressed unit of maximum size.
   private static let largestRead = 1 << 27
 
   init(_ file: TIFFFile) throws(BuildError) {
@@ -24,10 +24,11 @@ final class TIFFUnitReader {
       tables: file.jpegTables, file.bands == 1 || file.isYCbCr ? .ycbcr : .stored)
   }
 
-  /// Whether pixels were all there; damage inside a JPEG is mended as libjpeg can.
+  /// Whether all pixels existed, or libjpeg concealed damage inside a JPEG.
   enum Soundness { case sound, repaired }
 
-  /// Gray or RGB pixels of a unit, all its columns and rows. A last strip may have as many rows as the others.
+  /// Decodes gray or RGB pixels of a unit, in all its columns and rows. A last strip may have as many rows as the
+  /// others.
   func decode(
     _ unit: Int, to base: UnsafeMutablePointer<UInt8>, stride: Int
   ) throws(BuildError) {
@@ -35,14 +36,14 @@ final class TIFFUnitReader {
       _ = try decodeJPEG(unit, to: base, stride: stride)
       return
     }
-    // What is damaged is left to libtiff, whose judgement and words count.
+    // Damaged units are decoded by libtiff, for its result and its messages.
     if inflate(unit, to: base, stride: stride) { return }
     let size = file.unitWidth * file.tags.rows(ofUnit: unit) * file.bands
     if file.isStored { try handle.checkStoredSize(unit, named: name(unit), UInt64(size)) }
     kept.reserve(size)
     let count = handle.readDecoded(unit, to: bytes.baseAddress, count: size)
     guard count == size else { throw handle.refused("\(name(unit)) is damaged") }
-    // libtiff reads no further than it needs, and not the checksum.
+    // libtiff stops after the last pixel, and does not read the checksum.
     if isInflatedInVain(unit) {
       file.log.add(.error, TIFFInflater.reason(name(unit)))
     }
@@ -53,7 +54,7 @@ final class TIFFUnitReader {
     }
   }
 
-  /// The same of a JPEG unit, with its bytes as they stand by themselves, valid until the next call.
+  /// Decodes a JPEG unit, and returns its complete JPEG, valid until the next call.
   func decodeJPEG(
     _ unit: Int, to base: UnsafeMutablePointer<UInt8>, stride: Int
   ) throws(BuildError) -> (Soundness, UnsafeRawBufferPointer) {
@@ -67,7 +68,7 @@ final class TIFFUnitReader {
     return (soundness, UnsafeRawBufferPointer(data))
   }
 
-  /// - Returns: false where the unit is not deflated, or not soundly.
+  /// - Returns: false if the unit is not deflated, or is damaged.
   private func inflate(_ unit: Int, to base: UnsafeMutablePointer<UInt8>, stride: Int) -> Bool {
     let stored = handle.storedSize(unit)
     guard let inflater, (1...UInt64(Self.largestRead)).contains(stored) else { return false }
@@ -81,8 +82,8 @@ final class TIFFUnitReader {
       rowSize: rowSize, to: base, stride: stride)
   }
 
-  /// Whether `inflate` has just found the unit damaged, of which libtiff made pixels nevertheless. Some writers fill up
-  /// the last strip.
+  /// Whether `inflate` has just found the unit damaged, although libtiff decoded its pixels. Some writers pad the last
+  /// strip.
   private func isInflatedInVain(_ unit: Int) -> Bool {
     guard (1...UInt64(Self.largestRead)).contains(handle.storedSize(unit)) else { return false }
     switch inflater?.flaw {
@@ -92,13 +93,13 @@ final class TIFFUnitReader {
     }
   }
 
-  /// The first bytes of a unit as they are stored, at most `count`; nil where it has none, or they cannot be read.
+  /// Returns the first stored bytes of a unit, at most `count`; nil if it is missing or cannot be read.
   func start(ofUnit unit: Int, count: Int) -> [UInt8]? { handle.start(ofUnit: unit, count: count) }
 
-  /// Whether the file holds nothing for a unit, as scanners do of glass with nothing on it.
+  /// Whether the file has no data for a unit, as scanners do for empty glass.
   func isMissing(_ unit: Int) -> Bool { handle.isMissing(unit) }
 
-  /// Pixels of a unit in planes of their own, or interleaved in the first; 0 if the file does not hold it.
+  /// Decodes a unit to separate planes, or interleaved to the first plane; 0 if it is missing.
   func decode(
     _ unit: Int, _ layout: PixelLayout, to planes: Planes
   ) throws(BuildError) {
@@ -112,7 +113,7 @@ final class TIFFUnitReader {
     } catch { try lose(unit, layout, planes, error) }
   }
 
-  /// Makes a unit that cannot be decoded black, but for the rows that a file without compression has of it.
+  /// Makes a unit black that cannot be decoded, except for the rows that an uncompressed file contains.
   func lose(
     _ unit: Int, _ layout: PixelLayout, _ planes: Planes, _ error: BuildError
   ) throws(BuildError) {
@@ -130,7 +131,7 @@ final class TIFFUnitReader {
       .truncated, "the TIFF file is cut off: \(rows - whole) of \(rows) rows of \(name(unit)) are missing")
   }
 
-  /// Notes that a unit cannot be decoded.
+  /// Records that a unit cannot be decoded.
   func lose(_ unit: Int, _ error: BuildError) throws(BuildError) {
     if error.isTemporary { throw error }
     file.log.add(lost: unit, handle.loss(of: unit, named: name(unit), error.reason))
@@ -142,13 +143,14 @@ final class TIFFUnitReader {
       let step = layout.subsampling(ofPlane: index)
       let count = (file.unitWidth + step - 1) / step * layout.bandsPerPlane
       for y in 0..<(file.tags.rows(ofUnit: unit) + step - 1) / step {
-        // No difference of blue and red is the middle of their range.
+        // The middle of the range of Cb and Cr means no colour.
         (planes[index].base + y * planes[index].stride).update(repeating: index == 0 ? 0 : 128, count: count)
       }
     }
   }
 
-  /// Y, Cb, Cr of a unit as its JPEG has them. One that is not 4:2:0 is refused: its planes are larger.
+  /// Decodes Y, Cb, Cr of a unit without conversion. Throws an error if the unit is not 4:2:0, because its planes are
+  /// larger.
   @discardableResult
   func decodePlanes(
     _ unit: Int, to planes: Planes
@@ -166,14 +168,14 @@ final class TIFFUnitReader {
     return (soundness, UnsafeRawBufferPointer(data))
   }
 
-  /// A unit's JPEG with the tables that it shares with others, so that it stands by itself. Valid until
-  /// the next call.
+  /// Returns a unit's JPEG with the tables that all units share, which makes it complete. It is valid until the next
+  /// call.
   func jpeg(_ unit: Int) throws(BuildError) -> UnsafeMutableBufferPointer<UInt8> {
     let size = handle.storedSize(unit)
     guard (4...UInt64(Self.largestRead)).contains(size) else {
       throw handle.refused("\(name(unit)) says that it is \(size) bytes long")
     }
-    // Read so that its own SOI comes where the last two bytes of the tables then go.
+    // The offset places the unit's SOI where the last two bytes of the tables are written next.
     let start = identifier.count - 2
     kept.reserve(start + Int(size))
     let base = bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)
@@ -187,13 +189,13 @@ final class TIFFUnitReader {
     return UnsafeMutableBufferPointer(start: base, count: start + Int(size))
   }
 
-  /// `jpeg` of the unit's size, of the TIFF's colours and of the chroma sampling of all units.
+  /// Returns a complete JPEG of the unit's size, the TIFF's colours and the chroma sampling of all units.
   func completeJPEG(_ unit: Int) throws(BuildError) -> UnsafeMutableBufferPointer<UInt8> {
     try sizedJPEG(unit).data
   }
 
-  /// The same with its size, which is the unit's, or that of the image's part of a tile at the edge. Some writers fill up
-  /// the last strip.
+  /// Returns a complete JPEG with its size: the unit's, or that of the image's part of a tile at the edge. Some writers
+  /// pad the last strip.
   private func sizedJPEG(
     _ unit: Int
   ) throws(BuildError) -> (
@@ -218,18 +220,18 @@ final class TIFFUnitReader {
     return (data, found.width, found.height, found.sampling)
   }
 
-  /// The chroma sampling of a unit's JPEG, in the numbers of TurboJPEG.
+  /// Returns the chroma sampling of a unit's JPEG, as TurboJPEG's number.
   func sampling(ofUnit unit: Int) throws(BuildError) -> Int32 {
     try header(of: try jpeg(unit), unit).sampling
   }
 
-  /// The colours inside JPEG by the TIFF's own field. libjpeg goes by the JPEG's markers, and some scanners write RGB
-  /// under the numbers of YCbCr's components.
+  /// The colour space inside the JPEG by the TIFF's field. libjpeg uses the JPEG's markers, and some scanners write RGB
+  /// with the component numbers of YCbCr.
   private var colours: UInt32 {
     (file.bands == 1 ? TJCS_GRAY : file.isYCbCr ? TJCS_YCbCr : TJCS_RGB).rawValue
   }
 
-  /// Whether the JPEG decoder would take a unit for the colours that the TIFF says it has.
+  /// Whether the JPEG decoder would assume the colour space that the TIFF states.
   func hasStatedColours(_ unit: Int) throws(BuildError) -> Bool {
     let data = try jpeg(unit)
     return try UInt32(header(of: data, unit).colours) == colours
@@ -244,7 +246,7 @@ final class TIFFUnitReader {
     return header
   }
 
-  /// A unit that ends early is refused; other damage leaves a picture, and is noted.
+  /// Throws an error if a unit ends early. Records other damage, which leaves a picture.
   @discardableResult
   private func check(_ unit: Int, _ code: Int32) throws(BuildError) -> Soundness {
     if code == 0 { return .sound }
@@ -252,7 +254,7 @@ final class TIFFUnitReader {
     guard tjGetErrorCode(decoder?.handle) == TJERR_WARNING.rawValue, !warning.contains("Premature end") else {
       throw refused(unit)
     }
-    // Bytes behind the last pixel; see `jpeg_errors.c`.
+    // Bytes after the last pixel; see `jpeg_errors.c`.
     let isOfPixels = !warning.contains("extraneous bytes")
     file.log.add(
       isOfPixels ? .error : .warning,
@@ -264,6 +266,6 @@ final class TIFFUnitReader {
     BuildError(file.path, "\(name(unit)): \(decoder?.message ?? "")")
   }
 
-  /// The name of a tile or strip in messages, counted from 1.
+  /// Returns the name of a tile or strip in messages, counted from 1.
   func name(_ unit: Int) -> String { file.tags.name(ofUnit: unit) }
 }

@@ -15,9 +15,9 @@ struct BuildRun {
   let library: String
   /// Whether the library is a private space, which is not in the catalog.
   let isPrivate: Bool
-  /// Whether the library is in an object store, which has a directory instead of a catalog.
+  /// Whether the library is in an object store, which has an index instead of a catalog.
   var isElsewhere = false
-  /// Whether `library` is a folder whose images may be listed by anybody.
+  /// Whether `library` is a folder whose images may be listed publicly.
   var hasCatalog: Bool { !isPrivate && !isElsewhere }
   let operands: [String]
   let asBooks: Bool

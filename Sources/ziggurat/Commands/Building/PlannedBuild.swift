@@ -4,7 +4,7 @@ import TileStorage
 import ZigguratCatalog
 import ZigguratFiles
 
-/// A plan of which a build makes all images or a shard.
+/// A plan, and the shard of it that a build makes; without a shard, all its images.
 struct PlannedBuild {
   static let options = [
     Option("plan", "FILE", help: "Plan of 'ziggurat plan' to build instead of sources; - is stdin"),

@@ -38,7 +38,7 @@ final class LibraryMaintenance: Sendable {
   /// Whether the names of images are not reported, as in a private space.
   private let isSilent: Bool
 
-  /// - Parameter spaces: the private spaces that visitors may open; nil if they may not.
+  /// - Parameter spaces: the private spaces that clients may unlock; nil if they may not.
   init(
     _ library: any ImageRepository, _ tileServer: TileServer, _ purging: CachePurger?,
     _ spaces: (any SpaceOpener)?,

@@ -94,7 +94,7 @@ struct ServerConfiguration: Codable, Equatable, Sendable {
     var tokenFile: String?
     /// Seconds in which deleted images can be restored.
     var keepsDeleted = ServerOptions().keepsDeleted
-    /// Whether everybody can download original files.
+    /// Whether every client can download original files.
     var publicOriginals = false
   }
 
@@ -105,7 +105,7 @@ struct ServerConfiguration: Codable, Equatable, Sendable {
   }
 
   struct SpaceSettings: Codable, Equatable, Sendable {
-    /// Whether visitors are offered to unlock private spaces.
+    /// Whether clients can unlock private spaces.
     enum Offer: String, Codable, Sendable {
       case no, yes
       /// Once the library has a private space.
