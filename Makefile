@@ -163,7 +163,7 @@ format: ## put Swift sources into the form that lint asks for
 	@$(use_swift); swift format --in-place --parallel --recursive Package.swift Sources Tests
 
 .PHONY: lint
-lint: ## format, long files without a reason, assignments of several properties at once, import cycles of modules, names in the map, undocumented exports, sentences and links of README and docs, messages of the program, warnings as errors, the page's types, undeclared imports, undefined names in Python
+lint: ## format, long files without a reason, assignments of several properties at once, import cycles of modules, names in the map and the glossary, undocumented exports, sentences and links of README and docs, messages of the program, warnings as errors, the page's types, undeclared imports, undefined names in Python
 	@$(prepare) build
 	@$(PYTHON) $(scripts)/sizes
 	@$(PYTHON) $(scripts)/structure

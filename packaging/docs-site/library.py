@@ -4,12 +4,18 @@ docc's own pages are a program that loads data from a server, at a fixed path. H
 members. The archive's data are RenderNode documents: https://github.com/swiftlang/swift-docc/blob/main/Sources/SwiftDocC/SwiftDocC.docc/Resources/RenderNode.spec.json
 """
 
+import html
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 TYPES = {"struct", "enum", "class", "protocol"}
+
+
+def image_address(folder: str, path: Path) -> str:
+    """The address of an image of a library's catalog in the site."""
+    return f"{folder}/images/{path.name}"
 
 
 def escaped(text: str) -> str:
@@ -81,6 +87,8 @@ class Library:
                     text += f"**{self.inline(item['inlineContent'], references)}**"
                 case "reference":
                     text += self.link(item["identifier"], references)
+                case "image":
+                    text += self.picture(references[item["identifier"]])
                 case other:
                     raise ValueError(f"{self.name}: text of the kind {other}")
         return text
@@ -92,6 +100,14 @@ class Library:
         title = reference["title"]
         name = escaped(title) if reference.get("kind") == "article" else code(title)
         return f"[{name}]({self.addresses[identifier]})" if identifier in self.addresses else name
+
+    def picture(self, reference: dict) -> str:
+        """An image; dark pages show its variant `NAME~dark`, if there is one."""
+        files = {"dark" in variant["traits"]: image_address(self.folder, Path(variant["url"])) for variant in reference["variants"]}
+        text = f'<img src="{html.escape(files[False])}" alt="{html.escape(reference["alt"])}">'
+        if True not in files:
+            return text
+        return f'<picture><source media="(prefers-color-scheme: dark)" srcset="{html.escape(files[True])}">{text}</picture>'
 
     def blocks(self, contents: list[dict], references: dict, level: int = 0) -> str:
         """Paragraphs, lists, code and headings, these as many levels lower."""
@@ -192,3 +208,8 @@ class Library:
 def library_pages(archive: Path, folder: str) -> Iterator[tuple[str, str]]:
     """The addresses of the library's pages below `folder`, and their Markdown; links in it are addresses of the site."""
     return Library(archive, folder).pages()
+
+
+def library_images(archive: Path, folder: str) -> dict[str, Path]:
+    """The images of the library's catalog, by their addresses in the site."""
+    return {image_address(folder, path): path for path in sorted(archive.glob("images/*/*"))}
