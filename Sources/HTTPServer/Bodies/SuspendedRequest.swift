@@ -65,7 +65,7 @@ final class SuspendedRequest: @unchecked Sendable {
   }
 
   /// Whether the request may be handled again; false after it was several times.
-  var mayBeHandledAgain: Bool { rounds < TileArchive.timeout }
+  var mayBeHandledAgain: Bool { rounds < TileArchive.maxAttempts }
 
   private func suspend() -> Bool {
     guard connection.server.suspended.add(self) else { return false }

@@ -85,7 +85,7 @@ extension Handler {
   func waiting(
     for pending: any Pending, head: Response? = nil, _ rest: @escaping @Sendable (Self) -> Reply
   ) -> Reply {
-    guard call.waits < TileArchive.timeout else { return .response(unavailable) }
+    guard call.waits < TileArchive.maxAttempts else { return .response(unavailable) }
     var handler = self
     handler.call = call.detached(waits: 1)
     return .task(head: head) { [handler] in

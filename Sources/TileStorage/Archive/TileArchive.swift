@@ -35,7 +35,7 @@ public final class TileArchive: Sendable {
   let records = ArchiveRecords()
 
   /// The maximum number of attempts to get a pending tile.
-  package static let timeout = 8
+  package static let maxAttempts = 8
 
   /// Opens an SZI file, or the descriptor of a Deep Zoom folder.
   ///

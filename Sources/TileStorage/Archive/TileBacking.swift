@@ -80,7 +80,7 @@ extension TileBacking {
 extension TileBacking {
   /// Returns the state of the tile after it was fetched: never `.pending`. Not for threads on which others depend.
   func waitForTile(_ number: Int) -> StoredTile {
-    for _ in 0..<TileArchive.timeout {
+    for _ in 0..<TileArchive.maxAttempts {
       let stored = tile(number)
       guard case .pending(let pending) = stored else { return stored }
       pending.wait()

@@ -182,7 +182,7 @@ final class LazyTiles: TileBacking {
 
   /// Returns the tiles after the archive was opened, for threads that may block.
   private func waitForTile() -> ObjectTiles? {
-    for _ in 0..<TileArchive.timeout {
+    for _ in 0..<TileArchive.maxAttempts {
       switch tiles() {
       case .success(let tiles): return tiles
       case .failure(.pending(let opening)): opening.wait()
