@@ -5,7 +5,7 @@ import ZigguratFiles
 /// Reads from a bucket of an S3 store, with patience that ends.
 package final class ObjectClient: ObjectReading {
   private struct State {
-    var timeout: TimeoutPolicy
+    var timeout: RequestPolicy
     var waiting = 0
   }
 
@@ -21,10 +21,10 @@ package final class ObjectClient: ObjectReading {
   private final class Shared: Sendable {
     let state: Mutex<State>
     let counts = Mutex(Counts())
-    let timeout: TimeoutPolicy
+    let timeout: RequestPolicy
     let thread = Mutex<TransferThread?>(nil)
 
-    init(_ timeout: TimeoutPolicy) {
+    init(_ timeout: RequestPolicy) {
       state = Mutex(State(timeout: timeout))
       self.timeout = timeout
     }
@@ -64,7 +64,7 @@ package final class ObjectClient: ObjectReading {
 
   /// - Returns: nil where there is no memory or no thread for it.
   package init?(
-    _ address: ObjectAddress, _ settings: ObjectSettings, _ timeout: TimeoutPolicy = TimeoutPolicy()
+    _ address: ObjectAddress, _ settings: ObjectSettings, _ timeout: RequestPolicy = RequestPolicy()
   ) {
     let shared = Shared(timeout)
     guard

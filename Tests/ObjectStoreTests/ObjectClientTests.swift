@@ -15,15 +15,15 @@ struct ObjectClientTests {
   static let version = ObjectVersion(key: "szi/a", etag: HostileServer.etag, byteCount: object.count)
 
   /// One call at a time, never cut off and without the pauses that wait for better times.
-  static var timeout: TimeoutPolicy {
-    var timeout = TimeoutPolicy()
+  static var timeout: RequestPolicy {
+    var timeout = RequestPolicy()
     timeout.breaker = CircuitBreaker(share: 2)
     timeout.pause = .milliseconds(1)
     return timeout
   }
 
   static func client(
-    _ server: HostileServer, _ timeout: TimeoutPolicy = timeout, key: String? = nil
+    _ server: HostileServer, _ timeout: RequestPolicy = timeout, key: String? = nil
   ) throws -> ObjectClient {
     var environment = ["AWS_ENDPOINT_URL_S3": server.endpoint]
     if let key {

@@ -61,7 +61,7 @@ import ZigguratTestSupport
       settings = try ObjectSettings([
         "AWS_ENDPOINT_URL_S3": store.endpoint, "AWS_ACCESS_KEY_ID": "K", "AWS_SECRET_ACCESS_KEY": "s",
       ]) { _ in nil }
-      var timeout = TimeoutPolicy()
+      var timeout = RequestPolicy()
       (timeout.whole, timeout.attempt) = (.milliseconds(200), .milliseconds(60))
       (timeout.pause, timeout.breaker) = (.milliseconds(1), CircuitBreaker(share: 2))
       timeout.retries = RetryBudget(share: 1, most: 1000)

@@ -1,4 +1,4 @@
-/// The timeouts and the number of attempts of a request of `ObjectWriter`. Reads of tiles have an `TimeoutPolicy`.
+/// The timeouts and the number of attempts of a request of `ObjectWriter`. Reads of tiles have an `RequestPolicy`.
 package struct RequestLimits: Sendable {
   /// Requests for one question, where what went wrong may pass.
   package var tries: Int

@@ -1,5 +1,5 @@
 /// The timeouts and the retry policy for reads of tiles.
-package struct TimeoutPolicy: Sendable {
+package struct RequestPolicy: Sendable {
   /// Until a connection stands.
   package var connecting = Duration.seconds(1)
   /// The timeout of one call of `read` with all its retries. A caller's deadline may be earlier.

@@ -18,12 +18,12 @@ final class TransferThread: Sendable {
   private let inbox = Mutex(Inbox())
   private let settings: ObjectSettings
   private let bucket: BucketName
-  private let timeout: TimeoutPolicy
+  private let timeout: RequestPolicy
 
   /// Starts the thread; nil if there is no memory or no thread.
   /// - Parameter ended: told on the thread; must not hold it up.
   init?(
-    _ settings: ObjectSettings, _ bucket: BucketName, _ timeout: TimeoutPolicy, _ ended: @escaping Ended
+    _ settings: ObjectSettings, _ bucket: BucketName, _ timeout: RequestPolicy, _ ended: @escaping Ended
   ) {
     guard EasyHandle() != nil, let multi = curl_multi_init() else { return nil }
     self.multi = multi
