@@ -5,7 +5,7 @@ import ZigguratFiles
 /// Reads from a bucket of an S3 store, with patience that ends.
 package final class ObjectClient: ObjectReading {
   private struct State {
-    var timeout: RequestPolicy
+    var policy: RequestPolicy
     var waiting = 0
   }
 
@@ -21,12 +21,12 @@ package final class ObjectClient: ObjectReading {
   private final class Shared: Sendable {
     let state: Mutex<State>
     let counts = Mutex(Counts())
-    let timeout: RequestPolicy
+    let policy: RequestPolicy
     let thread = Mutex<TransferThread?>(nil)
 
-    init(_ timeout: RequestPolicy) {
-      state = Mutex(State(timeout: timeout))
-      self.timeout = timeout
+    init(_ policy: RequestPolicy) {
+      state = Mutex(State(policy: policy))
+      self.policy = policy
     }
 
     /// A try came to its end: the caller is told, or there is another try.
@@ -35,10 +35,10 @@ package final class ObjectClient: ObjectReading {
       var again: Duration?
       let error: ObjectError? = if case .failure(let error) = result { error } else { nil }
       state.withLock { state in
-        state.timeout.breaker.note(hasAnswered: error?.isTimeout != true, at: now)
-        let pause = error == nil ? .zero : timeout.pause.backoff(after: call.attempt)
-        if error?.isRetryable == true, call.attempt < timeout.tries, now + pause < call.deadline,
-          state.timeout.breaker.admits(at: now), state.timeout.retries.spend()
+        state.policy.breaker.note(hasAnswered: error?.isTimeout != true, at: now)
+        let pause = error == nil ? .zero : policy.pause.backoff(after: call.attempt)
+        if error?.isRetryable == true, call.attempt < policy.tries, now + pause < call.deadline,
+          state.policy.breaker.admits(at: now), state.policy.retries.spend()
         {
           again = pause
         } else {
@@ -64,11 +64,11 @@ package final class ObjectClient: ObjectReading {
 
   /// - Returns: nil where there is no memory or no thread for it.
   package init?(
-    _ address: ObjectAddress, _ settings: ObjectSettings, _ timeout: RequestPolicy = RequestPolicy()
+    _ address: ObjectAddress, _ settings: ObjectSettings, _ policy: RequestPolicy = RequestPolicy()
   ) {
-    let shared = Shared(timeout)
+    let shared = Shared(policy)
     guard
-      let thread = TransferThread(settings, address.bucket, timeout, { shared.ended($0, $1) })
+      let thread = TransferThread(settings, address.bucket, policy, { shared.ended($0, $1) })
     else { return nil }
     shared.thread.withLock { $0 = thread }
     self.shared = shared
@@ -83,7 +83,7 @@ package final class ObjectClient: ObjectReading {
   package var counts: Counts { shared.counts.withLock { $0 } }
 
   /// Whether the store is not asked, since it does not answer.
-  package var isCutOff: Bool { shared.state.withLock { $0.timeout.breaker.isOpen } }
+  package var isCutOff: Bool { shared.state.withLock { $0.policy.breaker.isOpen } }
 
   package func read(
     _ version: ObjectVersion, _ range: Range<Int>, by deadline: ContinuousClock.Instant,
@@ -111,15 +111,15 @@ package final class ObjectClient: ObjectReading {
     guard ObjectAddress.isReadable(question.key) else { return done(.failure(.invalidRequest)) }
     let now = ContinuousClock.now
     let isAdmitted = shared.state.withLock { state in
-      guard state.waiting < state.timeout.waiting, state.timeout.breaker.admits(at: now) else {
+      guard state.waiting < state.policy.waiting, state.policy.breaker.admits(at: now) else {
         return false
       }
-      state.timeout.retries.earn()
+      state.policy.retries.earn()
       state.waiting += 1
       return true
     }
     guard isAdmitted else { return done(.failure(.unavailable)) }
-    let call = RangeCall(question, by: min(deadline, now + shared.timeout.whole), done)
+    let call = RangeCall(question, by: min(deadline, now + shared.policy.whole), done)
     if !thread.submit(call, at: now) {
       shared.state.withLock { $0.waiting -= 1 }
       done(.failure(.unavailable))

@@ -15,15 +15,15 @@ struct ObjectClientTests {
   static let version = ObjectVersion(key: "szi/a", etag: HostileServer.etag, byteCount: object.count)
 
   /// One call at a time, never cut off and without the pauses that wait for better times.
-  static var timeout: RequestPolicy {
-    var timeout = RequestPolicy()
-    timeout.breaker = CircuitBreaker(share: 2)
-    timeout.pause = .milliseconds(1)
-    return timeout
+  static var policy: RequestPolicy {
+    var policy = RequestPolicy()
+    policy.breaker = CircuitBreaker(share: 2)
+    policy.pause = .milliseconds(1)
+    return policy
   }
 
   static func client(
-    _ server: HostileServer, _ timeout: RequestPolicy = timeout, key: String? = nil
+    _ server: HostileServer, _ policy: RequestPolicy = policy, key: String? = nil
   ) throws -> ObjectClient {
     var environment = ["AWS_ENDPOINT_URL_S3": server.endpoint]
     if let key {
@@ -32,7 +32,7 @@ struct ObjectClientTests {
       }
     }
     let settings = try ObjectSettings(environment) { _ in nil }
-    return try #require(ObjectClient(ObjectAddress("s3://pictures/szi")!, settings, timeout))
+    return try #require(ObjectClient(ObjectAddress("s3://pictures/szi")!, settings, policy))
   }
 
   /// Waits for what `ask` is told, which must be once.
@@ -128,10 +128,10 @@ struct ObjectClientTests {
   func lies(_ answer: HostileServer.Answer) throws {
     let server = HostileServer([Self.path: Self.object]) { _, _ in answer }
     defer { server.stop() }
-    var timeout = Self.timeout
-    timeout.tries = 1
-    timeout.attempt = .milliseconds(200)
-    let client = try Self.client(server, timeout)
+    var policy = Self.policy
+    policy.tries = 1
+    policy.attempt = .milliseconds(200)
+    let client = try Self.client(server, policy)
     let read = Self.read(client, 1000..<3000)
     if let error = Self.error(answer) {
       #expect(read == .failure(error))
@@ -172,10 +172,10 @@ struct ObjectClientTests {
     let isBusy = Mutex(true)
     let server = HostileServer([Self.path: Self.object]) { _, _ in isBusy.withLock { $0 } ? .busy : .honest }
     defer { server.stop() }
-    var timeout = Self.timeout
-    timeout.tries = 1
-    timeout.breaker = CircuitBreaker(rest: .milliseconds(50))
-    let client = try Self.client(server, timeout)
+    var policy = Self.policy
+    policy.tries = 1
+    policy.breaker = CircuitBreaker(rest: .milliseconds(50))
+    let client = try Self.client(server, policy)
     for _ in 0..<20 { _ = Self.read(client, 0..<10) }
     #expect(client.isCutOff && server.requests.count == 20)
     isBusy.withLock { $0 = false }
@@ -190,11 +190,11 @@ struct ObjectClientTests {
       return .honest
     }
     defer { server.stop() }
-    var timeout = Self.timeout
-    timeout.waiting = 3
-    timeout.whole = .seconds(60)
-    timeout.attempt = .seconds(60)
-    let client = try Self.client(server, timeout)
+    var policy = Self.policy
+    policy.waiting = 3
+    policy.whole = .seconds(60)
+    policy.attempt = .seconds(60)
+    let client = try Self.client(server, policy)
     let results = Mutex<[Result<[UInt8], ObjectError>]>([])
     let (early, all) = (CountingSemaphore(), CountingSemaphore())
     for number in 0..<5 {

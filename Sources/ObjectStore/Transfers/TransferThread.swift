@@ -18,20 +18,20 @@ final class TransferThread: Sendable {
   private let inbox = Mutex(Inbox())
   private let settings: ObjectSettings
   private let bucket: BucketName
-  private let timeout: RequestPolicy
+  private let policy: RequestPolicy
 
   /// Starts the thread; nil if there is no memory or no thread.
   /// - Parameter ended: told on the thread; must not hold it up.
   init?(
-    _ settings: ObjectSettings, _ bucket: BucketName, _ timeout: RequestPolicy, _ ended: @escaping Ended
+    _ settings: ObjectSettings, _ bucket: BucketName, _ policy: RequestPolicy, _ ended: @escaping Ended
   ) {
     guard EasyHandle() != nil, let multi = curl_multi_init() else { return nil }
     self.multi = multi
     self.settings = settings
     self.bucket = bucket
-    self.timeout = timeout
-    ziggurat_curl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, timeout.connections)
-    ziggurat_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, timeout.connections)
+    self.policy = policy
+    ziggurat_curl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, policy.connections)
+    ziggurat_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, policy.connections)
     guard StartedThread.detached({ [self] in run(ended) }) else { return nil }
   }
 
@@ -109,7 +109,7 @@ final class TransferThread: Sendable {
           // Whoever waits is told before the next is got ready.
           ended(transfer.call, result)
         }
-        if idle.count < timeout.connections {
+        if idle.count < policy.connections {
           transfer.handle.reset()
           idle.append(transfer.handle)
         }
@@ -133,7 +133,7 @@ final class TransferThread: Sendable {
     let transfer = RangeTransfer(call, handle)
     transfer.prepare(
       settings, bucket, call.question.version.flatMap { signed.read(of: $0, at: now) },
-      connecting: timeout.connecting, within: min(timeout.attempt, call.deadline - now))
+      connecting: policy.connecting, within: min(policy.attempt, call.deadline - now))
     guard curl_multi_add_handle(multi, handle.raw) == CURLM_OK else { return nil }
     return transfer
   }
