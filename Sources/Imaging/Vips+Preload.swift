@@ -3,7 +3,7 @@ import ZigguratCVips
 package import ZigguratSandbox
 
 /// The preparations of this module that a zygote may make before a sandboxed process starts.
-package enum ImagingWarmth {
+package enum ImagingPreload {
   package static let magick = ProcessLauncher.Preload(rawValue: 1)
 }
 
@@ -41,7 +41,7 @@ extension Vips {
   }
 
   /// Makes ImageMagick load the decoders of common formats, which it otherwise does on the first picture of a format.
-  package static func warmMagick() {
+  package static func preloadMagick() {
     start()
     guard !ImageLoaders.allow([.magick]).isEmpty else { return }
     for picture in smallest {

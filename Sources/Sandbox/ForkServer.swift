@@ -42,10 +42,10 @@ struct ForkServer {
   static let hasThreads: Int32 = 75
 
   /// Serves requests until the requesting program has ended.
-  mutating func run(preload: () -> Void, rehearsal: () -> Void) -> Never {
+  mutating func run(preload: () -> Void, trialPreload: () -> Void) -> Never {
     _ = sandbox_set_name("ziggurat-zygote")
     preload()
-    rehearsal()
+    trialPreload()
     if !Self.isAlone { _exit(Self.hasThreads) }
     inherited = Self.ownMemory
     while true { turn() }

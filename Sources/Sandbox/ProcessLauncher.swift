@@ -58,7 +58,7 @@ package final class ProcessLauncher: Sendable {
   ///   - preloads: called in the server before the first process that needs them, under the same conditions as
   ///     `preload`.
   package static func start(
-    _ work: [Kind: WorkerMain], preload: @escaping () -> Void, rehearsal: @escaping () -> Void = {},
+    _ work: [Kind: WorkerMain], preload: @escaping () -> Void, trialPreload: @escaping () -> Void = {},
     preloads: [Preload: () -> Void] = [:]
   ) throws(TerminationReason) {
     precondition(running == nil, "a program has one launcher")
@@ -73,9 +73,9 @@ package final class ProcessLauncher: Sendable {
       throw .unavailable(code)
     }
     if process == 0 {
-      Supervisor.run(socket: ends[0]) { isRehearsed in
+      Supervisor.run(socket: ends[0]) { isTrialPreloaded in
         var forkServer = ForkServer(work: work, preloads: preloads)
-        forkServer.run(preload: preload, rehearsal: isRehearsed ? rehearsal : {})
+        forkServer.run(preload: preload, trialPreload: isTrialPreloaded ? trialPreload : {})
       }
     }
     close(ends[0])

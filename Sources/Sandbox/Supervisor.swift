@@ -15,7 +15,7 @@ enum Supervisor {
   ///   - socket: the servers' end, the only descriptor that stays open.
   ///   - server: becomes the server, with the socket as descriptor 3. Its argument states whether it does the
   ///     rehearsal.
-  static func run(socket: Int32, _ server: (_ isRehearsed: Bool) -> Never) -> Never {
+  static func run(socket: Int32, _ server: (_ isTrialPreloaded: Bool) -> Never) -> Never {
     _ = sandbox_set_name("ziggurat-seed")
     // These signals are for the parent. This process ends when the parent does. Exceeding the file size limit is a
     // write error, like a full disk.
@@ -26,16 +26,16 @@ enum Supervisor {
     // The sandboxed processes of a killed server become children of this one, which waits for them.
     _ = sandbox_prctl(PR_SET_CHILD_SUBREAPER, 1)
     var failures = 0
-    var isRehearsed = true
+    var isTrialPreloaded = true
     while failures < most {
       let began = ContinuousClock.now
       let process = sandbox_fork()
-      if process == 0 { server(isRehearsed) }
+      if process == 0 { server(isTrialPreloaded) }
       let status = process > 0 ? end(of: process) : -1
       // The server exits with 0 if no client is left.
       if status == 0 { _exit(0) }
-      if isRehearsed, status == ForkServer.hasThreads << 8 {
-        isRehearsed = false
+      if isTrialPreloaded, status == ForkServer.hasThreads << 8 {
+        isTrialPreloaded = false
         continue
       }
       failures = ContinuousClock.now - began < .seconds(1) ? failures + 1 : 0

@@ -30,8 +30,8 @@ enum ProgramWorkers {
           if !takesUncommon { SourceInspection.forbidUncommonFormats() }
           ImageMetadata.preload()
         },
-        rehearsal: { if builds { BuildWorker.preload(options) } },
-        preloads: [ImagingWarmth.magick: Vips.warmMagick])
+        trialPreload: { if builds { BuildWorker.preload(options) } },
+        preloads: [ImagingPreload.magick: Vips.preloadMagick])
     } catch {
       Output.error("cannot start the processes that decode pictures: \(error)")
       return .temporary

@@ -17,7 +17,7 @@ package struct DecodingNeeds: Sendable {
     let start = FileStart(of: file, path: path)
     let kinds = start.uncommonKinds
     tables = start.isDICOM ? [DICOMFile.dictionary] : []
-    preload = kinds.contains(.magick) ? ImagingWarmth.magick : nil
+    preload = kinds.contains(.magick) ? ImagingPreload.magick : nil
     drawsText = !kinds.isDisjoint(with: [.svg, .pdf])
     isPDF = kinds.contains(.pdf)
   }
