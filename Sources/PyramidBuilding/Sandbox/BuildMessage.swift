@@ -30,11 +30,11 @@ enum BuildMessage {
   /// Returns the maximum bytes of a message of a kind.
   static func longest(_ kind: UInt32) -> Int {
     // Tiles are at most as large as their pixels, and an animation has 32 MB.
-    kind == tile || kind == entry ? 1 << 28 : longestTerms
+    kind == tile || kind == entry ? 1 << 28 : longestMessage
   }
 
   /// Maximum bytes of a JSON message.
-  static let longestTerms = InputLimit.message.bytes
+  static let longestMessage = InputLimit.message.bytes
 
   static func encode(_ value: some Encodable) -> [UInt8] {
     // Strings and finite numbers always encode.
@@ -49,7 +49,7 @@ enum BuildMessage {
   }
 
   /// The limits of `pages`: a message with many values has only numbers.
-  private static let pageLimits = JSONLimits(bytes: longestTerms, depth: 16, values: 1 << 18)
+  private static let pageLimits = JSONLimits(bytes: longestMessage, depth: 16, values: 1 << 18)
 
   /// Whether a message about the source's pages is accepted.
   static func isTaken(pages message: [UInt8]) -> Bool {
@@ -167,7 +167,7 @@ struct PagesMessage: Codable {
     self.associated = associated
     self.book = book
     // The size of a message is limited.
-    self.book?.cutChapters(to: BuildMessage.longestTerms / 2)
+    self.book?.cutChapters(to: BuildMessage.longestMessage / 2)
   }
 }
 

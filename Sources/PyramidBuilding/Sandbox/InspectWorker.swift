@@ -68,7 +68,7 @@ package enum InspectWorker {
     // The path, a NUL and the password, which is sent only to a sandboxed process that reads a PDF.
     let password: [UInt8] = needs.isPDF ? pdfPassword.map { [0] + Array($0.utf8) } ?? [] : []
     try process.send(look, Array(path.utf8) + password, files: nameless, within: timeout)
-    let answer = try process.receive(longest: { _ in BuildMessage.longestTerms }, within: timeout)
+    let answer = try process.receive(longest: { _ in BuildMessage.longestMessage }, within: timeout)
     return try BuildMessage.decode(Answer.self, answer)
   }
 }
