@@ -17,7 +17,7 @@ package enum MetadataWorker {
   /// The main function of the process.
   package static let work: WorkerMain = { session in
     while true {
-      let message = session.next(timeout: WorkerPool.timeout)
+      let message = session.next(timeout: WorkerPool.idleSeconds)
       session.send(begun)
       session.send(message.kind, answer(message.kind, message.bytes))
     }

@@ -16,7 +16,7 @@ enum Supervisor {
   ///   - server: becomes the server, with the socket as descriptor 3. Its argument states whether it does the
   ///     rehearsal.
   static func run(socket: Int32, _ server: (_ isTrialPreloaded: Bool) -> Never) -> Never {
-    _ = sandbox_set_name("ziggurat-seed")
+    _ = sandbox_set_name("ziggurat-parent")
     // These signals are for the parent. This process ends when the parent does. Exceeding the file size limit is a
     // write error, like a full disk.
     for number in [SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2, SIGQUIT, SIGXFSZ] {

@@ -17,7 +17,7 @@ package final class WorkerPool: Sendable {
   private let kept = Mutex<[Kept]>([])
 
   /// The idle time in seconds after which a process exits; see `WorkerConnection.next(timeout:)`.
-  package static let timeout = 2
+  package static let idleSeconds = 2
 
   /// - Parameter longestUse: the number of answers after which a process is replaced.
   package init(_ kind: ProcessLauncher.Kind, _ limits: SandboxLimits, longestUse: Int) {
@@ -63,7 +63,7 @@ package final class WorkerPool: Sendable {
   private func take() -> Kept? {
     kept.withLock { kept in
       let now = ContinuousClock.now
-      kept.removeAll { now - $0.since > .milliseconds(900 * Self.timeout) }
+      kept.removeAll { now - $0.since > .milliseconds(900 * Self.idleSeconds) }
       return kept.popLast()
     }
   }

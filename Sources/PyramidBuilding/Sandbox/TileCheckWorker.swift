@@ -16,7 +16,7 @@ package enum TileCheckWorker {
   /// The main function of such a process.
   package static let work: WorkerMain = { session in
     while true {
-      let message = session.next(timeout: WorkerPool.timeout)
+      let message = session.next(timeout: WorkerPool.idleSeconds)
       session.send(check, answer(message.bytes))
     }
   }

@@ -7,7 +7,7 @@ package enum RenderWorker {
   package static let kind = ProcessLauncher.Kind(rawValue: 4)
 
   /// The idle time in seconds after which the process exits.
-  static let timeout = 10
+  static let idleSeconds = 10
 
   /// The main function of the process.
   package static let work: WorkerMain = { session in
@@ -16,7 +16,7 @@ package enum RenderWorker {
     mallopt(M_TRIM_THRESHOLD, 64 << 20)
     var known: TileRenderer?
     while true {
-      let message = session.next(timeout: timeout)
+      let message = session.next(timeout: idleSeconds)
       guard message.kind == RenderMessage.render,
         let question = RenderMessage.parse(question: message.bytes)
       else { _exit(2) }

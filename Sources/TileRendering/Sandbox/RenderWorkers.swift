@@ -177,7 +177,7 @@ package final class RenderWorkers: Sendable {
   /// Drops processes that are about to exit when idle, and those of released archives.
   private static func drop(_ kept: inout [Kept]) {
     let now = ContinuousClock.now
-    kept.removeAll { now - $0.since > .milliseconds(900 * RenderWorker.timeout) || $0.archive == nil }
+    kept.removeAll { now - $0.since > .milliseconds(900 * RenderWorker.idleSeconds) || $0.archive == nil }
   }
 
   /// Drops processes that are no longer needed.
