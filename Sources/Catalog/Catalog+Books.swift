@@ -1,10 +1,10 @@
 package import TileStorage
 package import ZigguratFiles
 
-/// Books: images whose ids are those of the book and what a page is called. The first page in natural order, or
-/// the one that its description names, is the book's cover, which is listed in its place.
+/// Books: images whose ids consist of the book's id and the name of the page. The first page in natural order, or the
+/// page that the book's description names, is the cover. Lists show the cover for the book.
 extension Catalog {
-  /// The pages of a book in order, numbered by it where they have no numbers of their own.
+  /// Returns the pages of a book in order. A page without a number of its own gets its position as the number.
   package func pages(ofBook id: ImageID) throws(StorageError) -> [CatalogEntry] {
     var pages = try entries(Self.pages + " ORDER BY name_key, id", [.text(id.text)])
     for at in pages.indices where pages[at].page == nil { pages[at].page = at + 1 }
@@ -20,7 +20,7 @@ extension Catalog {
     try count(Self.pages, [.text(id.text)])
   }
 
-  /// The page that stands for a book; nil where there is no such book.
+  /// Returns the page that stands for a book; nil if there is no such book.
   package func cover(ofBook id: ImageID) throws(StorageError) -> CatalogEntry? {
     try entries("WHERE item = ? AND book IS NOT NULL AND pages IS NOT NULL", [.text(id.text)]).first
   }
@@ -37,7 +37,7 @@ extension Catalog {
       [.text(book.text), .text(NaturalOrder.key(id.text)), .text(id.text)])
   }
 
-  /// The same for every page of a book.
+  /// Returns the numbers of all pages of a book, counted from 1.
   package func numbers(ofBook book: ImageID) throws(StorageError) -> [ImageID: Int] {
     let ids = try rows("SELECT id FROM image \(Self.pages) ORDER BY name_key, id", [.text(book.text)]) {
       $0.text(0) ?? ""
@@ -49,7 +49,7 @@ extension Catalog {
 
   private static let pages = "WHERE book = ? AND width IS NOT NULL"
 
-  /// Has a page of a book be its cover, which says how many there are and what they have in common.
+  /// Makes a page the cover of a book. The cover stores the number of pages and their common title.
   static func bind(_ book: ImageID, _ connection: any SQLConnection) throws(SQLError) {
     let name = SQLValue.text(book.text)
     var first: Int?
@@ -61,7 +61,7 @@ extension Catalog {
       first = try connection.integer(
         "SELECT number FROM image \(pages) AND id = ?", [name, .text("\(book)/\(cover)")])
     }
-    // A page by its number, or else the first.
+    // The page with the given number, or else the first page.
     for number in [said.cover.flatMap { Int($0) }, 1] where first == nil {
       guard let number, 1...1_000_000 ~= number else { continue }
       first = try connection.integer(
@@ -94,7 +94,7 @@ extension Catalog {
   /// The description of a book as a whole.
   package struct BookMetadata: Sendable {
     package let id: ImageID
-    /// Differs with every version of what says so; 0 where nothing does.
+    /// A value that differs for every version of the description; 0 if there is none.
     package let fileVersion: Int
     package let metadata: ImageMetadata
     /// The name or the number of the cover page; nil for the first page.
@@ -108,7 +108,7 @@ extension Catalog {
     }
   }
 
-  /// All books, with the stamps of what was last said of them.
+  /// Returns all books, each with the version of its stored description.
   package func bookVersions() throws(StorageError) -> [ImageID: Int] {
     let fileVersions = try rows(
       "SELECT item, book.stamp FROM image LEFT JOIN book ON book.id = item WHERE image.pages IS NOT NULL"
@@ -116,7 +116,7 @@ extension Catalog {
     return Dictionary(fileVersions) { $1 }
   }
 
-  /// Takes in what is said of books.
+  /// Stores the descriptions of books.
   package func describe(_ books: [BookMetadata]) throws(StorageError) {
     guard !books.isEmpty else { return }
     try write { (connection) throws(SQLError) in

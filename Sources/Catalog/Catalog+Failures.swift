@@ -1,7 +1,8 @@
 package import TileStorage
 package import ZigguratFiles
 
-/// Images that could not be built. No archive tells them, so they outlive a change of the other tables, like origins.
+/// Images that could not be built. Archives do not contain these records, so they outlive a change of the other tables,
+/// like origins.
 extension Catalog {
   package func failures() throws(StorageError) -> [FailureRecord] {
     try rows("SELECT id, path, version, digest, builder, reason, time FROM failure") { row in

@@ -1,7 +1,7 @@
 import TileStorage
 package import ZigguratFiles
 
-/// The content of one folder of a library. An index finds it, so that the cost depends on the folder alone.
+/// The content of one folder of a library. An index finds it, so the cost depends only on the folder.
 extension Catalog {
   /// A single image or a book, as a collection lists it.
   package struct Item: Hashable, Sendable {
@@ -12,13 +12,13 @@ extension Catalog {
     package var first: CatalogEntry
   }
 
-  /// The folders right below one that hold images, at any depth, in natural order.
-  /// - Parameter folder: nil for the library's own.
+  /// Returns the folders directly below a folder that contain images at any depth, in natural order.
+  /// - Parameter folder: nil for the root of the library.
   package func folders(in folder: ImageID?) throws(StorageError) -> [ImageID] {
     var found: [ImageID] = []
     let (start, end) = Self.range(below: folder)
     try read { (connection) throws(SQLError) in
-      // From the first place of one folder to the first behind all that is below it: a seek for each.
+      // One seek for each folder: from its first place to the first place behind everything below it.
       func seek(_ sign: String, _ from: String) -> String {
         "(SELECT substr(folder, 1, length(?1) + \(connection.positionFunction)(substr(folder, length(?1) + 1), '/')) "
           + "FROM image WHERE shelf IS NOT NULL AND folder \(sign) \(from) AND folder < ?2 ORDER BY folder LIMIT 1)"
@@ -38,7 +38,8 @@ extension Catalog {
     try count("WHERE folder = ? AND shelf IS NOT NULL", [.text(Self.range(below: folder).start)])
   }
 
-  /// The images and books of a folder itself in natural order, from the first of them, counted from 0.
+  /// Returns the images and books directly in a folder, in natural order, beginning with number `first`, counted from
+  /// 0.
   package func items(in folder: ImageID?, from first: Int, limit: Int) throws(StorageError) -> [Item] {
     try entries(
       "WHERE folder = ? AND shelf IS NOT NULL ORDER BY shelf, id LIMIT ? OFFSET ?",
@@ -48,13 +49,14 @@ extension Catalog {
     }
   }
 
-  /// The first of what is listed below a folder, at any depth, of a book its cover; nil where there is nothing.
+  /// Returns the first listed entry below a folder, at any depth; nil if there is none. A book is listed by its cover.
   package func first(below folder: ImageID?) throws(StorageError) -> CatalogEntry? {
     let (condition, values) = Self.condition(folder.map(ListScope.folder) ?? .items)
     return try entries("WHERE \(condition) ORDER BY shelf, id LIMIT 1", values).first
   }
 
-  /// All that begins with the folder and a slash, of which "0" is the next byte; no text comes behind U+10FFFF.
+  /// Returns the range of all ids that begin with the folder and a slash. "0" is the byte after the slash, and no text
+  /// sorts behind U+10FFFF.
   private static func range(below folder: ImageID?) -> (start: String, end: String) {
     folder.map { ("\($0)/", "\($0)0") } ?? ("", "\u{10ffff}\u{10ffff}")
   }

@@ -3,7 +3,7 @@ package import ZigguratFiles
 
 /// The images of a listing.
 package enum ListScope: Hashable, Sendable {
-  /// Single images and books, of which each is one, by its cover.
+  /// Single images and books. A book is listed by its cover.
   case items
   /// The items below a folder, at any depth.
   case folder(ImageID)
@@ -19,13 +19,13 @@ package enum ListScope: Hashable, Sendable {
   }
 }
 
-/// The scope of a count, and its connection if each connection sees changes of its own.
+/// The scope of a count, and its connection if each connection sees its own changes.
 struct CountedScope: Hashable {
   let scope: ListScope
   let connection: ObjectIdentifier?
 }
 
-/// The number of rows in a state of a database.
+/// The number of rows in a certain state of a database.
 struct ListedCount {
   let state: DatabaseState
   let count: Int
@@ -42,10 +42,11 @@ extension Catalog {
     package var next: String?
   }
 
-  /// Images in an order, those of one key by id, at most `limit`; names the other way round altogether.
+  /// Returns at most `limit` images in an order. Images with equal keys are sorted by id. The descending order of names
+  /// also reverses the ids.
   /// - Parameters:
-  ///   - cursor: what the page before gave; what is none of its kind begins anew.
-  ///   - text: only images that a search for it finds, and books of which it finds a page.
+  ///   - cursor: the cursor from the previous page. An invalid cursor starts at the first page.
+  ///   - text: a search. Only matching images, and books with a matching page, are listed.
   package func list(
     _ scope: ListScope = .items, by order: ListOrder = .standard, after cursor: String?, limit: Int,
     containing text: String? = nil
@@ -72,20 +73,20 @@ extension Catalog {
         last = ListCursor(key: row.text(width), id: row.text(0) ?? "", order: order)
       }
       func list() throws(SQLError) {
-        // One of them behind the other: each is a way along an index, however far in the list it begins.
+        // One range after the other. Each is read along an index, however deep in the list it begins.
         for range in ranges where count <= limit {
           try connection.run(
             selection + "image WHERE \(condition)\(range.condition) ORDER BY \(range.sorting) LIMIT ?",
             values + range.values + [.integer(limit + 1 - count)], take)
         }
       }
-      /// - Returns: whether all was found that is wanted.
+      /// - Returns: whether all wanted images were found.
       func lookThrough(_ window: Int, for choice: SearchChoice) throws(SQLError) -> Bool {
         var seen = 0
         for range in ranges where count <= limit && seen < window {
           let rows = "FROM image WHERE \(condition)\(range.condition)"
           let part = values + range.values + [.integer(window - seen)]
-          // They come as they lie in the part, in which they are looked for one by one.
+          // Rows come in the order of the range and are checked one by one.
           try connection.run(
             selection
               + "(SELECT * \(rows) ORDER BY \(range.sorting) LIMIT ?) AS image WHERE \(choice.condition) LIMIT ?",
@@ -109,8 +110,8 @@ extension Catalog {
         if let window = choice.window {
           guard try lookThrough(window, for: choice) else { continue }
         } else {
-          // What is no way along an index would be found anew for each range; and numbers alone are sorted faster than
-          // all that a listing tells.
+          // Without an index, each range would repeat the whole search. Sorting only the numbers is faster than sorting
+          // all columns of a listing.
           let range = ListRange.whole(behind: cursor, order, key)
           try connection.run(
             selection
@@ -132,11 +133,11 @@ extension Catalog {
     return result
   }
 
-  /// So many that to count or to sort them takes a while.
+  /// The number of rows from which counting or sorting takes a noticeable time.
   private static let many = 50_000
 
-  /// Returns the number of rows in a scope. It reads a whole index, but only after a change, and for very many rows not at
-  /// once.
+  /// Returns the number of rows in a scope. Counting reads a whole index, so it is repeated only after a change, and
+  /// for very many rows only after some seconds.
   private func count(
     _ scope: ListScope, _ condition: String, _ values: [SQLValue], _ connection: any SQLConnection
   ) throws(SQLError) -> Int {
@@ -158,8 +159,8 @@ extension Catalog {
     case .items: return ("shelf IS NOT NULL", [])
     case .book(let book): return ("book = ? AND width IS NOT NULL", [.text(book.text)])
     case .folder(let folder):
-      // All that begins with the folder and a slash, of which "0" is the next byte; by the index of shelves, where
-      // folders that differ by leading zeros alone stand together. A cover's id begins as its book's does.
+      // All ids that begin with the folder and a slash ("0" is the byte after it). The index of shelves mixes folders
+      // that differ only in leading zeros, so ids are compared, too. The id of a cover begins with the id of its book.
       let key = NaturalOrder.key("\(folder)/")
       return (
         "shelf > ? AND shelf < ? AND id > ? AND id < ?",

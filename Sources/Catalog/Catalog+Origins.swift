@@ -2,10 +2,10 @@ import Glibc
 package import TileStorage
 package import ZigguratFiles
 
-/// From which source roots a library's archives came.
+/// The source roots of a library's archives.
 ///
-/// All else in a catalog is read from the archives; this cannot be. A row counts as long as its archive is the very
-/// file that was claimed, by size and time: what somebody else put in its place is nobody's.
+/// All other data of a catalog can be read from the archives; this cannot. A row is valid only while its archive has
+/// the size and time that were claimed. An archive that somebody else has replaced has no owner.
 package struct LibraryOrigins: OriginStore {
   private let library: String
   package let catalog: Catalog
@@ -30,8 +30,8 @@ package struct LibraryOrigins: OriginStore {
     try catalog.claim(claims, sources)
   }
 
-  /// The second image's archive is about to have the first id, which is no source's, for a moment; should it keep it, it
-  /// came from the same root.
+  /// Claims a temporary id, which belongs to no source, before an image's archive gets it. If the archive keeps that
+  /// id, its root is still known.
   package func claim(_ id: ImageID, as other: ImageID) throws(StorageError) {
     guard let known = try catalog.knownOrigins(of: [other])[other] else {
       throw StorageError("move \(other)", "its source is unknown")
@@ -40,7 +40,7 @@ package struct LibraryOrigins: OriginStore {
       [Catalog.Origin(id: id, root: known.root, size: known.size, modified: known.modifiedNanoseconds)], [])
   }
 
-  /// Remembers where the roots' pictures lie.
+  /// Stores the places of the roots' pictures.
   package func remember(_ places: [SourceRoot: SourcePlace]) throws(StorageError) {
     try catalog.remember(places)
   }
@@ -83,7 +83,7 @@ package struct LibraryOrigins: OriginStore {
 }
 
 extension Catalog {
-  /// Whether it is known of any image from where it came; true if the catalog cannot be read.
+  /// Whether the source of any image is known; true if the catalog cannot be read.
   package var hasOrigins: Bool {
     do throws(StorageError) { return try integer("SELECT 1 FROM origin LIMIT 1") != nil } catch {
       return true
@@ -123,7 +123,7 @@ extension Catalog {
   }
 
   func owners(below folder: ImageID) throws(StorageError) -> [String: [ImageID]] {
-    // The character behind the slash ends the range.
+    // The byte after the slash ends the range.
     let found = try rows(
       "SELECT id, root FROM origin WHERE id > ? AND id < ?", [.text("\(folder)/"), .text("\(folder)0")],
       Self.owner)
@@ -151,7 +151,7 @@ extension Catalog {
     var found: [Origin] = []
     try read { (connection) throws(SQLError) in
       found = []
-      // Sources may be named by the thousand: each is asked for alone.
+      // There may be thousands of sources, so each has its own query.
       for root in roots {
         found += try connection.rows(
           "SELECT id, bytes, modified FROM origin WHERE root = ?", [.text(root)]
@@ -165,7 +165,7 @@ extension Catalog {
 }
 
 extension FileIdentity {
-  /// A copy that keeps its time is the same version, on whatever disk.
+  /// Whether the file is the claimed version. A copy that keeps its time is the same version, on any disk.
   fileprivate func isSameVersion(as origin: Catalog.Origin) -> Bool {
     size == origin.size && modifiedNanoseconds == origin.modifiedNanoseconds
   }

@@ -2,18 +2,18 @@ import TileStorage
 package import ZigguratFiles
 
 extension Catalog {
-  /// One page of what was found.
+  /// One page of search results.
   package struct Findings: Sendable {
-    /// In natural order, of a book its cover.
+    /// The images in natural order. A book is listed by its cover.
     package var entries: [CatalogEntry] = []
     /// The number of images on all pages.
     package var total = 0
     package var hasMore = false
   }
 
-  /// Images behind `cursor` in natural order, at most `limit`, that have a word beginning with each of `text`'s in id,
-  /// title, caption, creator, date, place or keywords; case and accents do not count. Of a book that has such pages, or of
-  /// which that is said, its cover.
+  /// Returns at most `limit` images behind `cursor` in natural order that match a search. Each term of `text` must
+  /// begin a word of the id, title, caption, creator, date, place or keywords. Case and accents are ignored. A book
+  /// that matches itself, or by a page, is returned as its cover.
   package func search(_ text: String, after cursor: ListCursor?, limit: Int) throws(StorageError) -> Findings
   {
     let terms = SearchTerms(text)

@@ -1,22 +1,22 @@
 package import TileStorage
 package import ZigguratFiles
 
-/// From what archives were built, for who finds one damaged. None of it is believed of an image before its source has
-/// the digest: a catalog may be a stranger's, who does not know what files there are.
+/// The sources of archives, for the repair of damaged ones. A record is used only after its source is found to have the
+/// recorded digest. The catalog may be untrusted, and its author does not know which files exist.
 extension Catalog {
-  /// The build record's part that the catalog keeps.
+  /// The part of a build record that the catalog stores.
   struct BuiltSource {
     let id: ImageID
     let digest: String
     let options: String
   }
 
-  /// An image's source as it was built.
+  /// The source from which an image was built.
   package struct KnownSource: Hashable, Sendable {
     package let place: SourcePlace
     /// The digest of the source's content, as in build records.
     package let digest: String
-    /// As build records have them.
+    /// The build options, as in build records.
     package let options: String
   }
 
@@ -39,7 +39,7 @@ extension Catalog {
     return found
   }
 
-  /// The root that claimed each image last.
+  /// Returns the root that claimed each image last.
   /// - Parameter ids: nil for all.
   func owners(of ids: [ImageID]?) throws(StorageError) -> [ImageID: String] {
     let (condition, values) = Self.condition(of: ids)
@@ -64,7 +64,7 @@ extension Catalog {
     try rows("SELECT path, book, prefix FROM place WHERE root = ?", [.text(root)], Self.place).first
   }
 
-  /// Returns the place in a row's first columns; nil if its prefix is no image's id.
+  /// Returns the place in a row's first columns; nil if its prefix is not a valid id.
   private static func place(_ row: any SQLRow) -> SourcePlace? {
     let prefix = row.id(2)
     guard let path = row.text(0), row.isNull(2) || prefix != nil else { return nil }
@@ -84,7 +84,7 @@ extension Catalog {
     }
   }
 
-  /// Claims of archives whose build is known, too.
+  /// Returns the claims of those archives whose source is also known.
   /// - Parameter ids: nil for all.
   func knownOrigins(of ids: [ImageID]?) throws(StorageError) -> [ImageID: Origin] {
     let (condition, values) = Self.condition(of: ids)

@@ -3,20 +3,20 @@ import Synchronization
 import TileStorage
 package import ZigguratFiles
 
-/// A library's listing: what pages, searches and books are told from without opening archives.
+/// The listing of a library. It answers pages, searches and books without opening archives.
 ///
-/// It holds nothing that the archives do not hold, but from which sources they came. Several processes may use one at
-/// once: a file of SQLite in the library's folder, or tables in PostgreSQL that many servers share.
+/// All of its data is also in the archives, except the sources of the archives. Several processes can use one catalog
+/// at the same time: an SQLite file in the library's folder, or tables in PostgreSQL that many servers share.
 package final class Catalog: Sendable {
   package static let fileName = CatalogFile.name
 
   let database: any CatalogDatabase
-  /// Whether the library's file was damaged, and opening it put an empty one in its place.
+  /// Whether the library's file was damaged and was replaced by an empty one.
   package let replacesDamaged: Bool
-  /// The last counts of listings.
+  /// Recent counts of listings.
   let listed = Mutex(LeastRecentlyUsed<CountedScope, ListedCount>(limit: 200))
 
-  /// Opens the catalog of a library's folder, or makes one.
+  /// Opens the catalog of a library's folder, or creates one.
   /// - Parameter isReadOnly: keeps the listing in memory and leaves the folder alone.
   package init(library: String, isReadOnly: Bool = false) throws(StorageError) {
     for name in CatalogFile.names { try RootDirectory.requireOwn(name, in: library) }
@@ -25,8 +25,8 @@ package final class Catalog: Sendable {
     database = file
   }
 
-  /// A listing that never touches the disk.
-  /// - Parameter name: what errors call it.
+  /// Creates a listing in memory that never touches the disk.
+  /// - Parameter name: the name of the catalog in errors.
   package init(inMemoryOf name: String) throws(StorageError) {
     database = try SQLiteDatabase(inMemoryOf: name)
     replacesDamaged = false
@@ -39,36 +39,36 @@ package final class Catalog: Sendable {
 
   package static func exists(in library: String) -> Bool { access("\(library)/\(fileName)", F_OK) == 0 }
 
-  /// Whether the listing is in memory alone, since its file cannot be written.
+  /// Whether the listing is only in memory, since its file cannot be written.
   package var isInMemory: Bool { memoryReason != nil }
 
-  /// Why it is, in a clause for a person.
+  /// The reason for a listing in memory, as a clause for the user; nil if the listing is on disk.
   package var memoryReason: String? { database.memoryReason }
 
-  /// Whether archives may be missing in it: it is new, or an update was cut short.
+  /// Whether archives may be missing, because the catalog is new or an update was interrupted.
   package var needsUpdate: Bool { database.needsUpdate }
 
-  /// The number of times that the catalog was created, which an update notes when it begins: the catalog may be
-  /// recreated, and empty, before it ends.
+  /// The number of times that the catalog was created. An update notes it when it begins, because the catalog may be
+  /// recreated, and empty, before the update ends.
   package var making: Int { database.making }
 
-  /// To be called when an update has seen every archive.
-  /// - Parameter making: when it began.
+  /// Marks the catalog as complete, after an update that has seen every archive.
+  /// - Parameter making: the value of `making` when the update began.
   package func isComplete(_ making: Int) { database.isComplete(making) }
 
-  /// Whether this process brings it to what the archives are; of many servers that share it, one does.
+  /// Whether this process updates the catalog from the archives. Of the servers that share a catalog, only one does.
   package var isWriter: Bool { database.isWriter }
 
-  /// To be called when this process writes no more: another one may at once.
+  /// Releases the right to write, so that another process can take it at once.
   package func handOver() { database.handOver() }
 
   /// The URL of the server that writes the catalog; empty if that is this server, or unknown.
   package var writerURL: String { database.writerURL }
 
-  /// Whether its database answers, as far as is known without asking.
+  /// Whether the database is reachable, as far as is known without a query.
   package var isReachable: Bool { outage == nil }
 
-  /// Why it cannot be asked, in words; nil where it can.
+  /// The reason why the database is unreachable, as text for the user; nil if it is reachable.
   package var outage: String? { database.outage }
 
   /// Returns the message of the last statement that the database refused since the last call, as for a missing right.
@@ -76,7 +76,7 @@ package final class Catalog: Sendable {
 
   // MARK: Reading
 
-  /// Returns the entries of those ids that are known, in no order.
+  /// Returns the entries of the known ids, in no particular order.
   /// - Parameter ids: at most a thousand.
   package func entries(_ ids: [ImageID]) throws(StorageError) -> [CatalogEntry] {
     precondition(ids.count <= 1000, "SQLite takes a limited number of parameters")
@@ -90,18 +90,18 @@ package final class Catalog: Sendable {
   /// Returns the number of archives that cannot be read.
   package func unreadableCount() throws(StorageError) -> Int { try count("WHERE width IS NULL", []) }
 
-  /// The first image whose archive cannot be read; `nil` if there is none.
+  /// Returns the first image whose archive cannot be read; `nil` if there is none.
   package func firstUnreadable() throws(StorageError) -> ImageID? {
     try entries("WHERE width IS NULL ORDER BY id LIMIT 1", []).first?.id
   }
 
-  /// The images that were made from such a file, by id.
-  /// - Parameter digest: of the file's content, as build records have it.
+  /// Returns the images that were built from a file, by id.
+  /// - Parameter digest: the digest of the file's content, as in build records.
   package func entries(madeFrom digest: String) throws(StorageError) -> [CatalogEntry] {
     try entries("WHERE digest = ? ORDER BY id", [.text(digest)])
   }
 
-  /// Gives every id (UTF-8, valid during the call) with its archive's stamp.
+  /// Calls `body` with every id (UTF-8, valid during the call) and the `FileVersion` of its archive.
   package func forEachFileVersion(_ body: (UnsafeRawBufferPointer, FileVersion) -> Void) throws(StorageError)
   {
     try read { (connection) throws(SQLError) in
@@ -122,7 +122,7 @@ package final class Catalog: Sendable {
     try integer("SELECT count(*) FROM image \(condition)", values) ?? 0
   }
 
-  /// Returns what `make` reads from each row of a query, without nils.
+  /// Returns the values that `make` reads from the rows of a query, without nils.
   func rows<Element>(
     _ sql: String, _ values: [SQLValue] = [], reading: CatalogReading = .ordinary,
     _ make: (any SQLRow) -> Element?
@@ -141,8 +141,8 @@ package final class Catalog: Sendable {
 
   // MARK: Writing
 
-  /// Takes in entries and drops others, all or nothing.
-  /// - Parameter gone: ids as rows have them, where they may be none.
+  /// Adds or replaces entries and removes others, in one transaction.
+  /// - Parameter gone: the ids to remove, as in rows; they need not be valid ids.
   package func update(_ entries: [CatalogEntry], removing gone: [String]) throws(StorageError) {
     try write { (connection) throws(SQLError) in try Self.update(entries, removing: gone, connection) }
   }
@@ -164,7 +164,7 @@ package final class Catalog: Sendable {
     for book in books { try Self.bind(book, connection) }
   }
 
-  /// - Parameter making: in which what is written was found out; nil for any.
+  /// - Parameter making: the value of `making` when the data was read; nil for any.
   func write(
     in making: Int? = nil, _ body: (any SQLConnection) throws(SQLError) -> Void
   ) throws(StorageError) {
@@ -177,6 +177,6 @@ package final class Catalog: Sendable {
     try database.read(reading, body)
   }
 
-  /// Writes the file anew, without what rows that are gone have left in it; fails where others do not stop reading.
+  /// Rewrites the file without the remains of deleted rows. Fails if other processes keep reading.
   package func vacuum() throws(StorageError) { try database.vacuum() }
 }

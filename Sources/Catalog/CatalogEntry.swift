@@ -3,13 +3,13 @@ package import TileGeometry
 package import TileStorage
 package import ZigguratFiles
 
-/// The entry of one image in a library's listing, which needs no archive.
+/// The entry of one image in a library's listing. It is used without opening the archive.
 package struct CatalogEntry: Hashable, Sendable {
   package var id: ImageID
   package var fileVersion: FileVersion
   /// The pyramid; nil if the archive could not be read. Nothing else is known then.
   package var pyramid: Pyramid?
-  /// The tiles' ending.
+  /// The file extension of the tiles.
   package var format: String
   package var generation: UInt64
   package var metadata: ImageMetadata
@@ -23,9 +23,9 @@ package struct CatalogEntry: Hashable, Sendable {
   package var cover: Cover?
   /// The size of the archive; nil if the tiles are files of their own.
   package var bytes: Int?
-  /// Across, where the source tells it and its pixels are square to within 1%: what a scale bar needs.
+  /// The width of a pixel, if the source states it and pixels are square to within 1%. Scale bars use it.
   package var micronsPerPixel: Double?
-  /// Whether it moves: its archive has the animation as it came.
+  /// Whether the image is animated. Its archive then contains the original animation.
   package var isMoving = false
   /// The digest of the source's content, as in the build record. It finds duplicates.
   package var sourceDigest: String?
@@ -41,7 +41,7 @@ package struct CatalogEntry: Hashable, Sendable {
     page = record?.page
     sourceDigest = record?.sourceDigest
     micronsPerPixel = archive.squareMicronsPerPixel
-    // By itself the id's end does not tell whose label it is.
+    // The last part of the id alone does not say to which slide the label belongs.
     if let part = record?.associatedAs, metadata.title == nil, let slide = id.folder {
       metadata.title = "\(slide.name), \(part)"
     }
@@ -61,7 +61,7 @@ package struct CatalogEntry: Hashable, Sendable {
     metadata = ImageMetadata()
   }
 
-  /// Whether the sidecar's words are missing, since they could not be read: it has no stamp then.
+  /// Whether the sidecar's metadata is missing because it could not be read. `fileVersion` is unset then.
   package var isWordless: Bool { fileVersion == .unset }
 
   /// The data of a book that its first page has.
@@ -79,26 +79,26 @@ package struct CatalogEntry: Hashable, Sendable {
   /// The id in a collection: the book of a page, or the image itself.
   package var item: ImageID { book ?? id }
 
-  /// The name that a visitor reads below it; for a page, its label in the book.
+  /// The name below the image; for a page, its label in the book.
   var shownName: String { (book == nil ? nil : label) ?? metadata.title ?? id.name }
 
   /// Returns the sort key of a shown name: in natural order, without case and accents.
   static func key(ofShown name: String) -> String {
-    // No index takes what is very long.
+    // Very long keys do not fit into an index.
     NaturalOrder.key(
       name.firstScalars(200).folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil))
   }
 
-  /// All that a search looks in, as the index splits it into words.
+  /// The text that searches look in. The index splits it into terms.
   var searchText: String { SearchTerms.text(of: id, metadata) }
 }
 
-/// The version of an archive and its sidecar, as far as it lasts beyond a restart of the machine.
+/// The version of an archive and its sidecar. It stays the same after a restart of the machine.
 package struct FileVersion: Hashable, Sendable {
   package let inode: UInt64
   package let size: Int
   package let modifiedNanoseconds: Int
-  /// Differs with every version of the sidecar; 0 without one.
+  /// A value that differs for every version of the sidecar; 0 without a sidecar.
   package let sidecar: Int
 
   package init(_ identity: FileIdentity, sidecar: FileIdentity? = nil) {
@@ -112,10 +112,10 @@ package struct FileVersion: Hashable, Sendable {
       ?? 0
   }
 
-  /// No archive's: what has it in the catalog is read again.
+  /// The version of no archive. An archive that has it in the catalog is read again.
   package static let unset = FileVersion(inode: 0, size: -1, modified: 0, sidecar: 0)
 
-  /// The stamp of an archive that could not be read for want of permission: it is read again, too.
+  /// The version of an archive that could not be read for lack of permission. It is read again, too.
   package static let refused = FileVersion(inode: 0, size: -2, modified: 0, sidecar: 0)
 
   init(inode: Int, size: Int, modified: Int, sidecar: Int) {
@@ -127,9 +127,9 @@ package struct FileVersion: Hashable, Sendable {
 }
 
 extension String {
-  /// At most so many of its scalars.
+  /// Returns at most the first `most` Unicode scalars.
   func firstScalars(_ most: Int) -> String {
-    // Nearly all texts are shorter, and are not made anew.
+    // Nearly all texts are shorter and are returned without a copy.
     utf8.count <= most ? self : String(String.UnicodeScalarView(unicodeScalars.prefix(most)))
   }
 }

@@ -3,7 +3,7 @@ import TileGeometry
 import TileStorage
 import ZigguratFiles
 
-/// The way between rows of the table of images and entries, and the statements that change tables.
+/// The conversion between entries and rows of the image table, and the statements that change tables.
 enum CatalogSchema {
   static let learnSource =
     "INSERT INTO source (id, digest, options) VALUES (?, ?, ?) "
@@ -21,7 +21,7 @@ enum CatalogSchema {
     + "label, pages, common, moves"
   static let allColumns =
     columns + ", item, folder, search, name_key, shelf, shown, book_search, book_shown, book_date"
-  /// Not `INSERT OR REPLACE`, which would remove a row without its trigger.
+  /// An upsert. `INSERT OR REPLACE` would remove a row without firing its trigger.
   static let insert: String = {
     let names = allColumns.split(separator: ", ")
     let changes = names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
@@ -45,7 +45,7 @@ enum CatalogSchema {
       SQLValue(entry.micronsPerPixel), .integer(entry.fileVersion.sidecar),
       SQLValue(sortable(entry.sourceDigest)),
       SQLValue(otherMetadata(m)), SQLValue(entry.book?.text), SQLValue(entry.label),
-      // What a cover tells of its book is known once all of its pages are written.
+      // The columns of a book's cover are set after all of its pages are written.
       .null, .null, entry.isMoving ? .integer(1) : .null, .text(entry.item.text),
       .text(entry.item.folder.map { "\($0)/" } ?? ""),
       entry.pyramid == nil ? .null : .searchText(entry.searchText), .text(NaturalOrder.key(entry.id.text)),
@@ -55,12 +55,12 @@ enum CatalogSchema {
     ]
   }
 
-  /// Returns a text that fits into an index: very long texts do not, and no date or digest is that long.
+  /// Returns a text that is short enough for an index. No valid date or digest is longer.
   static func sortable(_ text: String?) -> String? {
     text.map { $0.firstScalars(128) }
   }
 
-  /// All words as JSON where they are more than the other columns hold; few pictures have more, and JSON takes time.
+  /// Returns the whole metadata as JSON if the other columns cannot hold it. Few images need that, and JSON is slow.
   private static func otherMetadata(_ metadata: ImageMetadata) -> String? {
     let held = ImageMetadata(
       title: metadata.title, caption: metadata.caption,
@@ -69,7 +69,7 @@ enum CatalogSchema {
     return held == metadata ? nil : String(decoding: metadata.json, as: UTF8.self)
   }
 
-  /// The entry of a row with `columns`; nil where somebody has written one that has no image's id.
+  /// Returns the entry of a row with `columns`; nil if the row has no valid image id.
   static func entry(_ row: any SQLRow) -> CatalogEntry? {
     guard let id = row.id(0) else { return nil }
     let fileVersion = FileVersion(
@@ -89,7 +89,7 @@ enum CatalogSchema {
         date: row.text(13), place: row.text(14), rights: row.text(15), keywords: keywords ?? [])
     entry.page = row.optionalInteger(17)
     entry.bytes = row.optionalInteger(18)
-    // JSON has no other numbers, and a row may be anybody's.
+    // Other numbers are invalid (JSON has no infinity), and another program may have written the row.
     entry.micronsPerPixel = row.optionalReal(19).flatMap { $0.isFinite && $0 > 0 ? $0 : nil }
     entry.sourceDigest = row.text(21)
     entry.book = row.id(23)

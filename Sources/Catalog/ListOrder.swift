@@ -5,13 +5,13 @@ package struct ListOrder: Hashable, Sendable {
   package enum Key: String, CaseIterable, Sendable {
     /// The id, in natural order.
     case name
-    /// The name that visitors read below it, in natural order.
+    /// The name that is shown to visitors, in natural order.
     case title
     /// The date of the image, or of a book as a whole. An image without a date comes last.
     case date
     /// The time at which the archive was added or rebuilt.
     case added
-    /// In pixels.
+    /// The number of pixels.
     case size
   }
 
@@ -25,19 +25,19 @@ package struct ListOrder: Hashable, Sendable {
     self.isDescending = isDescending
   }
 
-  /// `date`, or `-date` for the last one first.
+  /// Reads `date`, or `-date` for the descending order.
   package init?(_ text: String) {
     let isDescending = text.hasPrefix("-")
     guard let key = Key(rawValue: isDescending ? String(text.dropFirst()) : text) else { return nil }
     self.init(key: key, isDescending: isDescending)
   }
 
-  /// As `init(_:)` takes it.
+  /// The text that `init(_:)` reads.
   package var text: String { "\(isDescending ? "-" : "")\(key.rawValue)" }
 
   package static var names: [String] { Key.allCases.map(\.rawValue) }
 
-  /// As SQL has it: a book stands where its id would, its pages by theirs.
+  /// Returns the sort key in SQL. A book is sorted by its own id, and its pages by theirs.
   func expression(in scope: ListScope) -> String {
     switch key {
     case .name: if case .book = scope { "name_key" } else { "shelf" }
@@ -48,7 +48,7 @@ package struct ListOrder: Hashable, Sendable {
     }
   }
 
-  /// A way along all that is listed in this order, for `CREATE INDEX`; not for names, of which there always is one.
+  /// The definition of an index of the whole list in this order, for `CREATE INDEX`. The order by name always has one.
   var index: String {
     let way = isDescending ? "DESC" : "ASC"
     return
@@ -56,10 +56,10 @@ package struct ListOrder: Hashable, Sendable {
   }
 }
 
-/// The end of a page of a listing: its order, the sort key of its last image, and that image's id.
+/// The end of a page of a listing: its order, the sort key of its last image, and the id of that image.
 ///
-/// As text the order and `!`, where it is not that of names; the key's length, a colon, the key and the id: nothing in
-/// either can be taken for what stands between.
+/// Its text is the order and `!` (omitted for the standard order), the length of the key, a colon, the key and the id.
+/// The length keeps the text unambiguous, whatever the key and the id contain.
 package struct ListCursor {
   package let order: ListOrder
   /// The sort key; nil if the image has none.
@@ -72,13 +72,13 @@ package struct ListCursor {
     self.order = order
   }
 
-  /// Behind an image or a book's cover in natural order.
+  /// Creates the place behind an image or a book's cover in natural order.
   package init(behind entry: CatalogEntry) {
     self.init(key: NaturalOrder.key(entry.item.text), id: entry.id.text)
   }
 
   package init?(_ text: String) {
-    // Not by characters, which may be one with what stands behind a colon.
+    // By scalars: as a character, the colon may combine with the scalar after it.
     let scalars = text.unicodeScalars
     guard let colon = scalars.firstIndex(of: ":") else { return nil }
     let rest = scalars[colon...].dropFirst()

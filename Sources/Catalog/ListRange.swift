@@ -1,13 +1,13 @@
 import ZigguratFiles
 
-/// A part of an ordered list that lies together in an index: the list behind a place is some of these, one after the other.
+/// A part of an ordered list that is contiguous in an index. The list behind a place consists of several ranges.
 struct ListRange {
-  /// Behind another condition.
+  /// The condition, to be added to another one.
   let condition: String
   let values: [SQLValue]
   let sorting: String
 
-  /// All of these at once, for what is no way along an index: each of them would be found anew.
+  /// Returns all ranges as one, for a query without an index, which would repeat the search for each range.
   static func whole(behind cursor: ListCursor?, _ order: ListOrder, _ key: String) -> ListRange {
     let ranges = ranges(behind: cursor, order, key)
     guard ranges.count > 1 else { return ranges[0] }
@@ -19,8 +19,8 @@ struct ListRange {
   }
 
   /// - Parameters:
-  ///   - cursor: of the last image before; nil of the first page.
-  ///   - key: what the list goes by, as SQL has it.
+  ///   - cursor: the last image of the previous page; nil for the first page.
+  ///   - key: the sort key in SQL.
   static func ranges(behind cursor: ListCursor?, _ order: ListOrder, _ key: String) -> [ListRange] {
     let way = order.isDescending ? "DESC" : "ASC"
     let sign = order.isDescending ? "<" : ">"
@@ -35,7 +35,7 @@ struct ListRange {
           sorting: sorting)
       ]
     }
-    // Those of one key are in their natural order, whichever way the keys go.
+    // Images with equal keys are in natural order, also if the keys are descending.
     let natural = "name_key, id"
     let place = cursor.map { [SQLValue.text(NaturalOrder.key($0.id)), .text($0.id)] } ?? []
     let behind = cursor == nil ? "" : " AND (name_key, id) > (?, ?)"
@@ -49,7 +49,7 @@ struct ListRange {
       ]
     }
     guard let last = cursor.key else { return [without(behind, place)] }
-    // What is a number is compared as one.
+    // Numeric keys are compared as numbers.
     let value: SQLValue =
       switch order.key {
       case .name, .date, .title: .text(last)

@@ -1,17 +1,17 @@
 import TileStorage
 import ZigguratFiles
 
-/// A person's search as words of the full-text index.
+/// A user's search as terms of the full-text index.
 struct SearchTerms {
-  /// Each of the parts that stand side by side, with a space between two.
+  /// The terms. The parts of one term are adjacent and separated by a space.
   let terms: [String]
 
-  /// Whether nothing can be found.
+  /// Whether the search has no terms, and so finds nothing.
   var isEmpty: Bool { terms.isEmpty }
 
-  /// - Parameter text: anything at all; what is neither letter nor digit only separates words.
+  /// - Parameter text: any text. Characters other than letters and digits only separate terms.
   init(_ text: String) {
-    // Beyond any person's search.
+    // More than any user enters.
     terms = Self.spaced(String(text.prefix(1000))).split(whereSeparator: \.isWhitespace).prefix(32).compactMap
     {
       let tokens = String($0).unicodeScalars.split { !Self.isToken($0) }
@@ -19,8 +19,9 @@ struct SearchTerms {
     }
   }
 
-  /// Every word begins one of the image's; its parts stand side by side. Nil where nothing can be found.
-  /// - Parameter scope: of a book's pages what is said of the book does not count.
+  /// Returns the query of FTS5; nil if nothing can match. Each term must begin a word of the image, and its parts must
+  /// be adjacent.
+  /// - Parameter scope: in a book, pages do not match by the metadata of the book.
   func query(in scope: ListScope = .items) -> String? {
     guard let query else { return nil }
     if case .book = scope { return "search : (\(query))" }
@@ -28,11 +29,11 @@ struct SearchTerms {
   }
 
   private var query: String? {
-    // Nothing but letters, marks and digits stands between the quotes: no query is a syntax error.
+    // Only letters, marks and digits are between the quotes, so no query is a syntax error.
     terms.isEmpty ? nil : terms.map { "\"\($0)\" *" }.joined(separator: " AND ")
   }
 
-  /// All that a search looks in.
+  /// Returns the text of an image that searches look in.
   static func text(of id: ImageID, _ m: ImageMetadata) -> String {
     spaced(
       ([id.text, m.title, m.caption, m.creator, m.date, m.place, m.identifier, m.source, m.credit]
@@ -40,12 +41,12 @@ struct SearchTerms {
         .joined(separator: "\n"))
   }
 
-  /// Spaces about the characters of scripts that write none between words, so that every character is one.
+  /// Returns the text with separators around each character of scripts without spaces, so that each is a term.
   static func spaced(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isUnspaced) else { return text }
     var result = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
-      // No white space: a phrase of a search stays one.
+      // A word joiner is not white space, so a phrase of a search remains one.
       if isUnspaced(scalar) { result.append("\u{2060}") }
       result.append(scalar)
       if isUnspaced(scalar) { result.append("\u{2060}") }
@@ -53,7 +54,7 @@ struct SearchTerms {
     return String(result)
   }
 
-  /// Thai, Lao, Burmese, Khmer; kana and Han.
+  /// Whether a character belongs to a script without spaces: Thai, Lao, Burmese, Khmer, kana or Han.
   private static func isUnspaced(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0xe00...0xeff, 0x1000...0x109f, 0x1780...0x17ff, 0x3040...0x30ff, 0x3400...0x4dbf, 0x4e00...0x9fff,
@@ -63,7 +64,8 @@ struct SearchTerms {
     }
   }
 
-  /// As the tokenizer has it (FTS5, section 4.3.1): letters, digits and private use; marks stay with their letters.
+  /// Whether a scalar is part of a token, as in the tokenizer (FTS5, section 4.3.1): a letter, digit, mark or private
+  /// use.
   static func isToken(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
@@ -74,14 +76,15 @@ struct SearchTerms {
   }
 }
 
-/// The words of a search for texts that no index is asked for: what an index finds in them is found.
+/// The terms of a search, for texts that are searched without an index. They match the same texts as with an index.
 struct WantedTerms {
-  /// The parts of each phrase. The last part of a phrase only begins a word.
+  /// The parts of each phrase. The last part of a phrase is a prefix.
   private let phrases: [[String]]
 
   init(_ search: SearchTerms) { phrases = search.terms.map(LexemeText.terms) }
 
-  /// - Parameter texts: no phrase goes from one to the next.
+  /// Whether the texts match all phrases.
+  /// - Parameter texts: texts that no phrase spans.
   func areIn(_ texts: [String]) -> Bool {
     let terms = Array(texts.map(LexemeText.terms).joined(separator: [""]))
     return phrases.allSatisfy { phrase in

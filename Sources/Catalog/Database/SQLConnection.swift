@@ -1,54 +1,54 @@
-/// A statement that a database refused, or could not be asked.
+/// The error of a statement that a database refused or could not run.
 struct SQLError: Error, CustomStringConvertible {
   enum Kind {
-    /// Others hold it up; another time it may go.
+    /// Another process blocks the statement. A later attempt may succeed.
     case busy
-    /// It is no database, or a damaged one.
+    /// The file is damaged, or is not a database.
     case damaged
-    /// There is no way to it now.
+    /// The database is unreachable at present.
     case away
-    /// A value that its tables cannot hold.
+    /// A value does not fit into the tables.
     case unfit
     case refused
   }
 
   let kind: Kind
-  /// The database's own number or word for it.
+  /// The error code of the database, a number or a name.
   let code: String
-  /// The database's own words.
+  /// The error message of the database.
   let message: String
   let statement: String
 
   var description: String { "\(code): \(message), in: \(statement)" }
 }
 
-/// One open database that has the tables of a catalog, and what its SQL has in words of its own.
+/// One open database with the tables of a catalog, and the parts of SQL that differ between databases.
 ///
-/// Statements have a `?` for each parameter in its turn, or `?1` for the first wherever it stands.
+/// Statements have a `?` for each parameter in order, or `?1` for the first one at any position.
 protocol SQLConnection: AnyObject {
-  /// Runs a statement and gives each of its rows to `body`.
+  /// Runs a statement and calls `body` with each of its rows.
   func run(_ sql: String, _ values: [SQLValue], _ body: (any SQLRow) -> Void) throws(SQLError)
 
   /// Runs a statement once for each list of values.
   func runEach(_ sql: String, _ rows: [[SQLValue]]) throws(SQLError)
 
-  /// The function that tells where in a text another one begins, counted from 1; 0 where it does not.
+  /// The function that returns the position of a text in another one, counted from 1; 0 if it is not found.
   var positionFunction: String { get }
 
-  /// Differs from what it was when rows have changed since, whoever has changed them.
+  /// Returns the state of the database. It differs after every change of rows by any process.
   func state() throws(SQLError) -> DatabaseState
 
-  /// Returns the condition that selects rows with such words from a list in any order; nil if nothing can be found. A book
-  /// with such pages is selected by its cover.
+  /// Returns the condition that selects matching rows from a list in any order; nil if nothing can match. A book with
+  /// matching pages is selected by its cover.
   /// - Parameters:
-  ///   - limit: how many are wanted of it at once.
-  ///   - isFarAway: whether a part of the list was looked through to no end.
+  ///   - limit: the number of rows that are wanted at once.
+  ///   - isFarAway: whether a search of one part of the list has already failed to find enough rows.
   func choice(
     of terms: SearchTerms, in scope: ListScope, limit: Int, isFarAway: Bool
   ) throws(SQLError) -> SearchChoice?
 
-  /// Returns the listed rows with such words behind a place, in their order, at most `limit`. A book with such pages is
-  /// returned by its cover.
+  /// Returns at most `limit` matching rows of the list behind a place, in order. A book with matching pages is returned
+  /// as its cover.
   /// - Parameter start: the shelf and id of the place.
   func found(_ terms: SearchTerms, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows
 }
@@ -58,7 +58,7 @@ extension SQLConnection {
   func run(_ sql: String, _ values: [SQLValue]) throws(SQLError) { try run(sql, values) { _ in } }
   func run(_ sql: String, _ body: (any SQLRow) -> Void) throws(SQLError) { try run(sql, [], body) }
 
-  /// Returns what `make` reads from each row of a query, without nils.
+  /// Returns the values that `make` reads from the rows of a query, without nils.
   func rows<Element>(
     _ sql: String, _ values: [SQLValue] = [], _ make: (any SQLRow) -> Element?
   ) throws(SQLError) -> [Element] {
@@ -77,18 +77,18 @@ extension SQLConnection {
 
 /// The result of a search.
 struct FoundRows {
-  /// By their numbers.
+  /// The rows of one page, by number.
   var page: [Int] = []
   /// The number of rows on all pages.
   var total = 0
 }
 
-/// The rows of `image` that have the words of a search.
+/// The rows of `image` that match a search.
 struct SearchChoice {
-  /// The condition for such a row, behind another condition.
+  /// The condition for such a row, to be added to another condition.
   var condition: String
   var values: [SQLValue]
-  /// The number of rows of a list to look through, if very many meet the condition; nil otherwise.
+  /// The number of rows of a list to check, if very many rows match; nil otherwise.
   var window: Int?
   /// The number of listed rows; nil if they are few enough to be counted.
   var total: Int?

@@ -5,7 +5,7 @@ enum SQLValue {
   case integer(Int)
   case real(Double)
   case text(String)
-  /// Text for the database's index of words.
+  /// Text for the full-text index.
   case searchText(String)
   case null
 
@@ -14,14 +14,14 @@ enum SQLValue {
   init(_ number: Double?) { self = number.map { .real($0) } ?? .null }
 }
 
-/// The row that a statement stands at, valid until the next one; columns count from 0.
+/// The current row of a statement, valid until the next one. Columns count from 0.
 protocol SQLRow {
   func isNull(_ column: Int32) -> Bool
-  /// 0 where there is none.
+  /// Returns a number; 0 if the column is null.
   func integer(_ column: Int32) -> Int
   func real(_ column: Int32) -> Double
   func text(_ column: Int32) -> String?
-  /// The text's UTF-8, valid until the next row.
+  /// Returns the text's UTF-8, valid until the next row.
   func bytes(_ column: Int32) -> UnsafeRawBufferPointer
 }
 
