@@ -1,9 +1,9 @@
-/// The passwords in URLs such as `postgresql://USER:PASSWORD@HOST/DATABASE?password=PASSWORD`, which belong in no
-/// message, log or list of processes.
+/// The passwords in URLs such as `postgresql://USER:PASSWORD@HOST/DATABASE?password=PASSWORD`. No message, log or list
+/// of processes may contain them.
 package enum AddressSecrets {
   /// The text that replaces a password.
   private static let mask: [UInt8] = Array("***".utf8)
-  /// Bytes of a piece of a password that is looked for in a message by itself.
+  /// The minimum length in bytes of a part of a password that is searched for in a message.
   private static let shortest = 3
 
   /// Returns a text without the passwords of URLs in it.
@@ -16,8 +16,8 @@ package enum AddressSecrets {
     return isChanged ? String(decoding: bytes, as: UTF8.self) : text
   }
 
-  /// Returns a message about a URL without the URL's password, nor pieces of one that was not escaped and was taken for
-  /// a host or port.
+  /// Returns a message about a URL without the URL's password. Parts of an unescaped password that were parsed as a
+  /// host or port are removed, too.
   static func redacted(_ message: String, about url: String) -> String {
     let bytes = Array(url.utf8)
     var secrets: Set<String> = []
@@ -37,17 +37,18 @@ package enum AddressSecrets {
     return text
   }
 
-  /// Returns where passwords stand: of URLs, and behind `password=` as libpq's other form has it (section 34.1.1.1 of
+  /// Returns the ranges of passwords: in URLs, and after `password=` in libpq's other form (section 34.1.1.1 of
   /// PostgreSQL's manual).
   ///
-  /// - Parameter isWhole: whether the text is one word of a command line, so that blanks and quotation marks belong to it.
+  /// - Parameter isWhole: whether the text is one argument of a command line, which can contain blanks and quotation
+  ///   marks.
   package static func ranges(in text: ArraySlice<UInt8>, isWhole: Bool = false) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var rest = text
     while let start = authority(in: rest) {
       ranges += Self.ranges(ofKeywords: rest[..<start])
       let tail = rest[start...]
-      // A URL in a message has no spaces or quotation marks, in which messages put it.
+      // Messages quote a URL, and the URL itself has no spaces or quotation marks.
       let end =
         isWhole
         ? tail.endIndex
@@ -59,7 +60,7 @@ package enum AddressSecrets {
     return ranges + Self.ranges(ofKeywords: rest)
   }
 
-  /// The start of the first URL's authority: behind `://`, or behind PostgreSQL's scheme, however it is punctuated.
+  /// Returns the start of the first URL's authority: after `://`, or after PostgreSQL's scheme with any punctuation.
   private static func authority(in text: ArraySlice<UInt8>) -> Int? {
     let places = [
       text.firstRange(of: Array("://".utf8))?.upperBound,
@@ -71,10 +72,11 @@ package enum AddressSecrets {
     return text[first...].firstIndex { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") } ?? first
   }
 
-  /// - Parameter url: from its authority on, which ends the part of `text` in front of it.
+  /// Returns the ranges of passwords in a URL.
+  /// - Parameter url: the end of `text`, from the authority of the URL on.
   private static func ranges(ofURL url: ArraySlice<UInt8>, in text: ArraySlice<UInt8>) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
-    // To the last, since whoever does not escape one in a password means that; paths of web pages may have one, too.
+    // Up to the last `@`, because an unescaped password may contain one. Paths of web pages may have one, too.
     let isPage = ["http://", "https://"].contains {
       text[..<url.startIndex].reversed().starts(with: $0.utf8.reversed())
     }
@@ -97,7 +99,7 @@ package enum AddressSecrets {
     return ranges
   }
 
-  /// `password = 'VALUE'` among other such words.
+  /// Returns the ranges of values in `password = 'VALUE'` among other keywords.
   private static func ranges(ofKeywords text: ArraySlice<UInt8>) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var rest = text

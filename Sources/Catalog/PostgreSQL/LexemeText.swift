@@ -1,14 +1,14 @@
 import Foundation
 
-/// Words as PostgreSQL's `tsvector` and `tsquery` have them (section 8.11 of its manual), split as SQLite's index splits
-/// them and not as PostgreSQL's own parser does, so that a search finds the same images in both.
+/// The lexemes of PostgreSQL's `tsvector` and `tsquery` (section 8.11 of its manual). They are split as in SQLite's
+/// index, not by PostgreSQL's parser, so that a search finds the same images in both.
 enum LexemeText {
-  /// The maximum size of a `tsvector`'s words with its overhead, bytes. Two of them joined must stay below a megabyte.
+  /// The maximum size of a `tsvector` with its overhead, in bytes. Two of them joined must stay below a megabyte.
   private static let mostBytes = 450_000
-  /// A lexeme is below 2 KB.
+  /// The maximum length of a lexeme in characters, since it must stay below 2 KB.
   private static let mostCharacters = 200
 
-  /// The words of a text with their places, as a `tsvector`.
+  /// Returns the lexemes of a text with their positions, as a `tsvector`.
   static func vector(_ text: String) -> String {
     var result = ""
     var (place, bytes) = (0, 0)
@@ -16,20 +16,21 @@ enum LexemeText {
       place += 1
       bytes += word.utf8.count + 20
       if bytes > mostBytes { break }
-      // Places behind this are one (the same section).
+      // Larger positions are not distinguished (the same section).
       result += "'\(word)':\(min(place, 16383)) "
     }
     return result
   }
 
-  /// Every word begins one of the image's; the parts of one stand side by side. Nil where nothing can be found.
-  /// - Parameter scope: of a book's pages what is said of the book does not count.
+  /// Returns the query; nil if nothing can match. Each term must begin a word of the image, and its parts must be
+  /// adjacent.
+  /// - Parameter scope: in a book, pages do not match by the metadata of the book.
   static func query(_ search: SearchTerms, in scope: ListScope = .items) -> String? {
     let queries = queries(search, in: scope)
     return queries.isEmpty ? nil : queries.joined(separator: " & ")
   }
 
-  /// The same, a query for each word; none where nothing can be found.
+  /// Returns one query for each term; empty if nothing can match.
   static func queries(_ search: SearchTerms, in scope: ListScope = .items) -> [String] {
     let weight = if case .book = scope { "A" } else { "" }
     let conditions = search.terms.compactMap { word -> String? in
@@ -41,12 +42,12 @@ enum LexemeText {
     return conditions.count < search.terms.count ? [] : conditions
   }
 
-  /// Nothing but letters, digits and marks, without accents and in lower case.
+  /// Returns the lexemes of a text: letters, digits and marks, without accents and in lower case.
   static func terms(_ text: String) -> [String] {
-    // Most texts, for which no tables are needed.
+    // Most texts are ASCII and need no tables.
     if text.utf8.allSatisfy({ $0 < 0x80 }) {
       return text.utf8.split { !isLetterOrDigit($0) }.map { word in
-        // The bit that makes letters small, and that digits have.
+        // This bit is set in lower-case letters and in digits.
         String(decoding: word.prefix(mostCharacters).lazy.map { $0 | 0x20 }, as: UTF8.self)
       }
     }

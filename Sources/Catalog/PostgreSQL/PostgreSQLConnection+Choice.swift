@@ -1,9 +1,9 @@
 /// Searches in a folder, in a book, and in other orders than the list's own.
 ///
-/// PostgreSQL is given the numbers of what was found: of a condition it supposes that it holds for hardly a row, and looks
-/// for all words again for each.
+/// The query gets the numbers of the matching rows. For a condition instead, PostgreSQL estimates hardly any matches,
+/// and repeats the search for each row.
 extension PostgreSQLConnection {
-  /// Rows whose numbers are told one by one.
+  /// The maximum number of rows that are passed to a query by number.
   private static let mostNumbers = 20_000
 
   func choice(
@@ -22,7 +22,7 @@ extension PostgreSQLConnection {
     let search = sample?.search ?? Search(asked: each, looked: [])
     if sample.map({ !$0.isOften($0.found) }) ?? true, let found = try few(search) { return numbers(found) }
     var choice = Self.lookedAt(query)
-    // Wherever there are fewer, all of the window is looked through.
+    // With fewer matches, the whole window is checked.
     if let sample, sample.found > 0, scope == .items {
       choice.window = min(Self.window, 4 * limit * Self.sampled / sample.found)
     }
@@ -46,7 +46,7 @@ extension PostgreSQLConnection {
       values: [.text(query)])
   }
 
-  /// Each row is looked at for itself: a query that tells one value is never run for all at once.
+  /// Returns a condition that checks each row by itself. PostgreSQL never runs a scalar subquery for all rows at once.
   private static func lookedAt(_ query: String) -> SearchChoice {
     SearchChoice(
       condition: "((SELECT words @@ CAST(? AS tsquery) FROM searched WHERE searched.number = image.number) "
@@ -54,7 +54,7 @@ extension PostgreSQLConnection {
       values: [.text(query), .text(query)], window: window)
   }
 
-  /// All that are found; nil of more than can be told one by one.
+  /// Returns all matches; nil if there are more than can be passed by number.
   private func few(_ search: Search) throws(SQLError) -> [Int]? {
     let found = try rows(
       "SELECT coalesce(cover, number) FROM searched WHERE \(search.condition) LIMIT CAST(?3 AS bigint)",
@@ -72,7 +72,7 @@ extension PostgreSQLConnection {
     ) { $0.integer(0) }
   }
 
-  /// A folder's rows as they are looked at.
+  /// Returns the rows of a folder, with a check of each row.
   private static func listed(_ condition: String) -> String {
     "(SELECT number, cover, words FROM searched WHERE \(condition) OFFSET 0) AS listed "
       + "WHERE words @@ CAST(? AS tsquery) OR cover IS NOT NULL AND "

@@ -1,4 +1,4 @@
-/// Searches by the index of lexemes.
+/// Searches with the index of lexemes.
 extension PostgreSQLConnection {
   var positionFunction: String { "strpos" }
 
@@ -6,15 +6,15 @@ extension PostgreSQLConnection {
     DatabaseState(connection: nil, version: try integer("SELECT changes FROM writer") ?? 0)
   }
 
-  /// Found so often, images are no longer counted.
+  /// The number of matches up to which they are counted.
   static let most = 5_000
-  /// Rows of the sample that tells how often words are found, where there are so many more.
+  /// The number of sampled rows, which estimate the frequency of terms in a much larger table.
   static let sampled = 10_000
-  /// The number of rows of the sample that probably means more than `most` of a million.
+  /// The number of matches in the sample that probably means more than `most` in a million rows.
   private static let often = 75
-  /// Words of a search of which it is told how often each is found.
+  /// The maximum number of terms of a search whose frequency is measured separately.
   private static let mostApart = 8
-  /// Rows of the list that are looked through for those that are found often.
+  /// The number of rows of the list that are checked for frequent terms.
   static let window = 40_000
 
   func found(_ terms: SearchTerms, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
@@ -23,37 +23,37 @@ extension PostgreSQLConnection {
     guard let sample = try Sample(each, of: Self.sampled, behind: start, limit, self) else {
       return try sortedOrFirst(Search(asked: each, looked: []), start, limit)
     }
-    // An index of lexemes tells all rows or none, and of what is found often that takes long.
+    // An index of lexemes returns all matches or none, which takes long for frequent terms.
     guard sample.isOften(sample.found) else {
       return try sortedOrFirst(sample.search, start, limit)
     }
-    // As far as there would be twice as many, were they everywhere alike; what is in one folder is met nowhere else.
+    // Twice the rows that are needed if matches are spread evenly. Matches in a single folder are not met elsewhere.
     let window = 2 * limit * Self.sampled / sample.found
     var page = window <= Self.window ? try walked(sample.search, start, limit, within: window) : nil
     if page == nil { page = try firstWithin(sample, start, limit) }
-    // Of books as many pages may be few.
+    // Many matching pages may belong to few books.
     return FoundRows(page: page ?? [], total: sample.isMany ? Self.most : try count(sample.search))
   }
 
-  /// Joins the last words of a long search into one query, since each query is run on the whole sample.
+  /// Joins the last terms of a long search into one query, since each query is run on the whole sample.
   static func apart(_ each: [String]) -> [String] {
     guard each.count > mostApart else { return each }
     return each[..<mostApart] + [each[mostApart...].joined(separator: " & ")]
   }
 
-  /// The queries for an index of lexemes, and those that are checked row by row.
+  /// The queries for the index of lexemes, and the queries that are checked row by row.
   struct Search {
     let asked, looked: [String]
 
     var all: String { (asked + looked).joined(separator: " & ") }
 
-    /// The condition for a row, with the first two parameters.
+    /// The condition for a row. It uses the first two parameters.
     var condition: String {
       "words @@ CAST(?1 AS tsquery) AND (words @@ CAST(?2 AS tsquery)) IS NOT FALSE"
     }
 
     var values: [SQLValue] {
-      // What is there no more of is no condition.
+      // A null meets the second part of the condition.
       [
         .text(asked.joined(separator: " & ")),
         looked.isEmpty ? .null : .text(looked.joined(separator: " & ")),
@@ -61,20 +61,20 @@ extension PostgreSQLConnection {
     }
   }
 
-  /// The frequency of words in a sample of the table. It uses the same pages each time, which stay in memory.
+  /// The frequency of terms in a sample of the table. It uses the same pages each time, which stay in memory.
   struct Sample {
     private let share: Double
-    /// Rows that have all words.
+    /// The rows that match all terms.
     private(set) var found = 0
-    /// The rows that are not pages of a book, and the number of the table's pages that contain some.
+    /// The matches that are not pages of a book, and the number of the table's pages that contain some of them.
     private var single = 0
     private var blocks = 0
-    /// Up to which there are `limit` rows with all words, and some more; nil where that is the end.
+    /// The shelf up to which there are at least `limit` matches, and a few more; nil if the list ends before.
     private(set) var shelf: String?
-    /// The seldom ones are asked for, and what is far more often is looked for in what has those.
+    /// The index finds the rare terms. The rows found are checked for much more frequent terms.
     let search: Search
 
-    /// Takes a sample; nil if the table is not much larger.
+    /// Takes a sample; nil if the table is not much larger than the sample.
     init?(
       _ queries: [String], of rows: Int, behind start: [SQLValue], _ limit: Int,
       _ connection: PostgreSQLConnection
@@ -89,7 +89,7 @@ extension PostgreSQLConnection {
       let together = has.joined(separator: " AND ")
       let looked = queries.indices.map { "words @@ CAST(?\($0 + 5) AS tsquery) AS has_\($0)" }
       var (counts, end): ([Int], String?) = ([], nil)
-      // "OFFSET 0" has each row looked at once for each word.
+      // With "OFFSET 0", PostgreSQL checks each row only once for each term.
       try connection.run(
         "SELECT count(*) FILTER (WHERE \(together)), count(*) FILTER (WHERE \(together) AND cover IS NULL), "
           + "count(DISTINCT (CAST(CAST(place AS text) AS point))[0]) FILTER (WHERE \(together) AND cover IS NULL), "
@@ -109,23 +109,23 @@ extension PostgreSQLConnection {
       blocks = counts[2]
       shelf = end
       let ranked = zip(queries, counts[3...]).sorted { $0.1 < $1.1 }
-      // To look at a row takes ten times as long as to find it in the index.
+      // Checking a row takes ten times as long as finding it in the index.
       let most = max(rows / 200, 10 * ranked[0].1)
       let asked = ranked.filter { $0.1 <= most }.map(\.0)
       search = Search(asked: asked, looked: ranked.map(\.0).filter { !asked.contains($0) })
     }
 
-    /// Whether so many of the sample are surely more than are counted.
+    /// Whether a number of matches in the sample surely means more matches than are counted.
     func isOften(_ count: Int) -> Bool {
       count >= PostgreSQLConnection.often
         && estimate(count) > PostgreSQLConnection.often * PostgreSQLConnection.most / 100
     }
 
-    /// Rows of the table, by rows of the sample.
+    /// Returns an estimate for the whole table from a number of rows of the sample.
     func estimate(_ count: Int) -> Int { Int(Double(count) / share) }
 
-    /// Whether surely more than are counted are found. What lies together in few of the table's pages is sampled all or
-    /// not at all, so that the pages count, and of them three standard deviations less.
+    /// Whether there are surely more matches than are counted. The rows of one table page are sampled together, so
+    /// pages are counted, less three standard deviations.
     var isMany: Bool {
       guard blocks > 0 else { return false }
       let least = Double(blocks) - 3 * Double(blocks).squareRoot()
@@ -140,12 +140,12 @@ extension PostgreSQLConnection {
     return FoundRows(page: try first(search, start, limit), total: try count(search))
   }
 
-  /// All that is found, put in order and counted.
-  /// - Returns: nil where there are very many, pages of books as well.
+  /// Returns one page of the matches, sorted and counted.
+  /// - Returns: nil if there are very many matches, including pages of books.
   private func sorted(
     _ search: Search, _ start: [SQLValue], _ limit: Int
   ) throws(SQLError) -> FoundRows? {
-    // A page of a book is found as its cover. What is none needs no second look.
+    // A page of a book is found as its cover. Other rows need no second lookup.
     let hits =
       "WITH hit AS MATERIALIZED (SELECT number, cover, shelf, id FROM searched WHERE \(search.condition) "
       + "LIMIT CAST(?3 AS bigint)), "
@@ -158,7 +158,7 @@ extension PostgreSQLConnection {
       count = row.integer(2)
     }
     let counts = "(SELECT count(*) FROM item), (SELECT count(*) FROM hit)"
-    // More than are counted, so that the sample's error costs no second look.
+    // A larger number than is counted, so that an error of the sample causes no second query.
     let most = 2 * Self.most
     let values = search.values + [.integer(most + 1)]
     try run(
@@ -172,7 +172,7 @@ extension PostgreSQLConnection {
     return count > most ? nil : result
   }
 
-  /// The first of all that is found. Where the sample tells up to where they are, no more than those are put in order.
+  /// Returns the first matches. If the sample shows how far they reach, only the matches up to there are sorted.
   private func firstWithin(
     _ sample: Sample, _ start: [SQLValue], _ limit: Int
   ) throws(SQLError) -> [Int] {
@@ -184,9 +184,9 @@ extension PostgreSQLConnection {
     return try first(sample.search, start, limit, isInOrder)
   }
 
-  /// Whether the table's rows lie in the order of the list, all but a twentieth or so (the correlation is about the
-  /// square of the share that does). Of pages with rows from everywhere the index would have each row looked at, which
-  /// costs more than it spares.
+  /// Whether about 95% of the table's rows are in the order of the list (the correlation is about the square of that
+  /// share). If table pages have mixed rows, the index of pages costs more than it saves, because PostgreSQL checks
+  /// each of their rows.
   private var isInOrder: Bool {
     get throws(SQLError) {
       try rows(
@@ -195,24 +195,24 @@ extension PostgreSQLConnection {
     }
   }
 
-  /// The same: each is looked at once, and none kept that is not among them.
+  /// Returns the first matches. It visits each row once and keeps only the first ones.
   /// - Parameters:
-  ///   - shelf: behind which nothing counts; nil for all.
-  ///   - isInOrder: whether pages of the table are passed over that hold nothing of what is between.
+  ///   - shelf: the last shelf that counts; nil for all.
+  ///   - isInOrder: whether to skip table pages without rows between the place and the shelf.
   private func first(
     _ search: Search, _ start: [SQLValue], _ limit: Int, upTo shelf: String? = nil, _ isInOrder: Bool = false
   ) throws(SQLError) -> [Int] {
-    // Of the first page it is no condition for each row.
+    // The first page needs no condition for each row.
     let behind = "(CAST(?3 AS text) = '' OR (shelf, id) > (?3, ?4))"
     let end = shelf == nil ? "" : " AND shelf <= ?6"
-    // As the index of pages has it. Of what a query tells, PostgreSQL supposes that it is little; of a value it would
-    // suppose that what is found is spread evenly, and not ask this index.
+    // In the form of the index of pages. For the result of a subquery, PostgreSQL estimates few rows. For a constant it
+    // would assume that matches are spread evenly, and ignore this index.
     let pages =
       isInOrder
       ? " AND shelf || '' >= (SELECT CAST(?3 AS text))"
         + (shelf == nil ? "" : " AND shelf || '' <= (SELECT CAST(?6 AS text))") : ""
-    // "OFFSET 0" has the index of words asked first. By the index of what is listed, which PostgreSQL would take for the
-    // order's sake, the first may be far away.
+    // With "OFFSET 0", PostgreSQL uses the index of lexemes first. For the sake of the order it would use the index of
+    // the list, in which the first match may be far away.
     let own =
       "SELECT number, shelf, id FROM (SELECT number, shelf, id FROM searched WHERE \(search.condition) "
       + "AND shelf IS NOT NULL AND \(behind)\(end)\(pages) OFFSET 0) AS own ORDER BY shelf, id LIMIT ?5"

@@ -1,25 +1,24 @@
 import Glibc
 import ZigguratCPostgreSQL
 
-/// One open connection to a PostgreSQL database. Statements are prepared when they are met first.
-// Whoever borrows it from `PostgreSQLPool` is alone with it.
+/// One open connection to a PostgreSQL database. A statement is prepared when it is first used.
+// `PostgreSQLPool` lends a connection to one thread at a time.
 final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
   private let handle: OpaquePointer
-  /// Names of statements that are prepared, by what they are.
+  /// The names of prepared statements, by their SQL.
   private var prepared: [String: String] = [:]
-  /// More of them than are met again.
+  /// The maximum number of prepared statements. The program repeats fewer.
   private static let mostPrepared = 200
   /// The timeout of a response; nil for none. A server that is stopped or cut off does not report it.
   var timeout: Duration? = PostgreSQLConnection.shortTimeout
   /// The timeout of callers that can do without the response.
   static let shortTimeout = Duration.seconds(3)
-  /// Longer than the server itself lets a statement run.
+  /// A timeout that is longer than the server's own timeout of a statement.
   static let longTimeout = Duration.seconds(12)
 
-  /// - Parameter address: a `postgresql://` URL; what it leaves out is libpq's to find (section 34.1 of PostgreSQL's
-  ///   manual).
+  /// - Parameter address: a `postgresql://` URL. libpq supplies missing parts (section 34.1 of PostgreSQL's manual).
   init(_ address: String) throws(SQLError) {
-    // What stands behind the address counts more than what it says itself.
+    // Parameters after the address take precedence over it.
     let options = [
       ("connect_timeout", "3"), ("tcp_user_timeout", "3000"), ("keepalives_idle", "5"),
       ("keepalives_interval", "2"), ("keepalives_count", "3"), ("target_session_attrs", "read-write"),
@@ -46,32 +45,32 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
       throw SQLError(
         kind: isBarred ? .refused : .away, code: "PostgreSQL", message: message, statement: "connect")
     }
-    // Notices would stand on standard error.
+    // Notices would be written to standard error.
     PQsetNoticeProcessor(handle, { _, _ in }, nil)
-    // What is sent is not waited for longer than its answer.
+    // Sending has the same timeout as the response.
     PQsetnonblocking(handle, 1)
     let settings = Self.settings.map { "set_config('\($0.0)', '\($0.1)', false)" }
-    // At once: each round trip counts where many connect.
+    // In one statement: the number of round trips matters if many servers connect.
     try run("SELECT \(settings.joined(separator: ", "))")
   }
 
   private static let settings = [
-    // A writer that was stopped in the middle must not hold up who takes its place.
+    // A writer that stops within a transaction must not block its successor.
     ("statement_timeout", "10s"), ("lock_timeout", "5s"), ("idle_in_transaction_session_timeout", "2s"),
-    // How rows are found depends on the words.
+    // The best plan depends on the search terms.
     ("plan_cache_mode", "force_custom_plan"), ("work_mem", "32MB"), ("jit", "off"),
-    // Other servers need the processors, too, and what is looked for in is in memory.
+    // Other servers need the processors, too, and the searched data is in memory.
     ("max_parallel_workers_per_gather", "0"), ("random_page_cost", "1.1"),
   ]
 
   deinit { PQfinish(handle) }
 
-  /// The host and database that it is connected to, without a password.
+  /// The connected host and database, without a password.
   var name: String { "\(Self.line(PQhost(handle)))/\(Self.line(PQdb(handle)))" }
 
   var isSound: Bool { PQstatus(handle) == CONNECTION_OK }
 
-  /// Whether it is in no transaction and can be lent to somebody else.
+  /// Whether the connection is in no transaction and can be lent again.
   var isIdle: Bool { isSound && PQtransactionStatus(handle) == PQTRANS_IDLE }
 
   func run(_ sql: String, _ values: [SQLValue], _ body: (any SQLRow) -> Void) throws(SQLError) {
@@ -82,14 +81,14 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
     for row in 0..<PQntuples(result) { body(PostgreSQLRow(result: result!, row: row)) }
   }
 
-  /// The one answer to what was sent.
+  /// Returns the single result of a statement that was sent.
   private func answer(_ isSent: Int32, _ sql: String) throws(SQLError) -> OpaquePointer? {
     guard isSent == 1 else { throw sqlError(sql) }
     let end = timeout.map { ContinuousClock.now + $0 }
     try waitForAnswer(until: end, sql)
     let result = PQgetResult(handle)
     do throws(SQLError) {
-      // Behind it is nothing, which has to be read, too.
+      // An empty result follows, which has to be read, too.
       try waitForAnswer(until: end, sql)
       while let more = PQgetResult(handle) {
         PQclear(more)
@@ -102,7 +101,7 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
     return result
   }
 
-  /// Returns when an answer can be read; where none comes the connection is of no use any more.
+  /// Waits until a result can be read. After a timeout, the connection is unusable.
   private func waitForAnswer(until end: ContinuousClock.Instant?, _ sql: String) throws(SQLError) {
     while true {
       let unsent = PQflush(handle)
@@ -111,7 +110,7 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
       let wants = POLLIN | (unsent > 0 ? POLLOUT : 0)
       var socket = pollfd(fd: PQsocket(handle), events: Int16(wants), revents: 0)
       let rest = end.map { max(0, ($0 - .now) / .milliseconds(1)) } ?? .infinity
-      // What lies deciphered in libpq's TLS wakes nobody.
+      // Data that libpq's TLS has already decrypted does not wake up `poll`.
       let ready = poll(&socket, 1, Int32(min(rest, 50).rounded(.up)))
       guard ready != 0 || rest > 0 else {
         throw SQLError(kind: .away, code: "PostgreSQL", message: "it does not answer", statement: sql)
@@ -123,8 +122,8 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
   func runEach(_ sql: String, _ rows: [[SQLValue]]) throws(SQLError) {
     guard !rows.isEmpty else { return }
     let statement = try statement(sql)
-    // So many go on their way before an answer is read that a round trip costs little, and so few that neither side
-    // waits for the other to read.
+    // The number of statements that are sent before a result is read. A round trip then costs little, and neither side
+    // blocks because the other does not read.
     for start in stride(from: 0, to: rows.count, by: 100) {
       let rows = rows[start..<min(start + 100, rows.count)]
       guard PQenterPipelineMode(handle) == 1 else { throw sqlError(sql) }
@@ -149,14 +148,14 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
           PQclear(result)
         }
       }
-      // The answer to the end of the pipeline.
+      // The result of the end of the pipeline.
       PQclear(try next())
       guard PQexitPipelineMode(handle) == 1 else { throw failure ?? sqlError(sql) }
       if let failure { throw failure }
     }
   }
 
-  /// Everything that `body` writes, or nothing of it.
+  /// Runs `body` in a transaction: all of its changes are stored, or none.
   func transaction(_ body: () throws(SQLError) -> Void) throws(SQLError) {
     try run("BEGIN")
     do throws(SQLError) {
@@ -166,7 +165,7 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
       throw error
     }
     do throws(SQLError) { try run("COMMIT") } catch {
-      // It may be written all the same, and written once more it would be refused, or be another's.
+      // The transaction may be committed nevertheless, so it must not be repeated.
       guard error.kind == .away else { throw error }
       throw SQLError(kind: .busy, code: error.code, message: error.message, statement: error.statement)
     }
@@ -187,7 +186,7 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
     return name
   }
 
-  /// With `$1` for the first `?`, or for `?1`. No statement has a question mark in a text.
+  /// Returns the statement with `$1` for the first `?`, or for `?1`. No statement has a question mark in a literal.
   static func numbered(_ sql: String) -> String {
     var result = ""
     var count = 0
@@ -203,7 +202,7 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
     return isAfterMark ? result + "\(count + 1)" : result
   }
 
-  /// Sends a prepared statement; returns 1 if that was possible.
+  /// Sends a prepared statement. Returns 1 on success.
   private func send(_ statement: String, _ values: [SQLValue]) -> Int32 {
     let texts = values.map { value in value.postgreSQLText.map { strdup($0) ?? nil } ?? nil }
     defer { for text in texts { free(text) } }
@@ -224,19 +223,20 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
       kind: Self.kind(state), code: "PostgreSQL error \(state)", message: message, statement: sql)
   }
 
-  /// By the codes of appendix A of PostgreSQL's manual.
+  /// Returns the kind of an error by its code (appendix A of PostgreSQL's manual).
   private static func kind(_ state: String) -> SQLError.Kind {
     switch state {
-    // Shutting down, starting up, too many connections, ended for being idle in a transaction.
+    // Shutdown, startup, too many connections, or idle in a transaction for too long.
     case "57P01", "57P02", "57P03", "53300", "25P03": .away
-    // A time limit; a lock; two that wait for each other.
+    // A timeout, a lock, a serialization failure or a deadlock.
     case "57014", "55P03", "40001", "40P01": .busy
     default:
       switch state.prefix(2) {
       case "08": .away
-      // A full disk, too little memory; an error of the system.
+      // A full disk, too little memory or a system error.
       case "53", "58": .busy
-      // What a type cannot be; what is too long for an index. A constraint is no image's fault, and is told of all.
+      // A value that a type cannot hold, or that is too long for an index. A violated constraint is no error of one
+      // image, and is reported for the whole change.
       case "22", "54": .unfit
       default: .refused
       }
@@ -249,14 +249,14 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
       message: Self.line(PQerrorMessage(handle)), statement: sql)
   }
 
-  /// The first line of what libpq says.
+  /// Returns the first line of a message from libpq.
   private static func line(_ text: UnsafePointer<CChar>?) -> String {
     let message = text.map { String(cString: $0) } ?? ""
     return message.split(separator: "\n").first.map(String.init) ?? message
   }
 }
 
-/// A row of PostgreSQL's, whose values come as text.
+/// A row of a PostgreSQL result, with its values as text.
 private struct PostgreSQLRow: SQLRow {
   let result: OpaquePointer
   let row: Int32
@@ -278,12 +278,12 @@ private struct PostgreSQLRow: SQLRow {
 }
 
 extension SQLValue {
-  /// As PostgreSQL reads it; nil for NULL.
+  /// The value as PostgreSQL's text; nil for NULL.
   fileprivate var postgreSQLText: String? {
     switch self {
     case .integer(let value): String(value)
     case .real(let value): String(value)
-    // The one character that PostgreSQL's text cannot hold.
+    // PostgreSQL's text cannot contain this character.
     case .text(let value): value.utf8.contains(0) ? value.replacing("\0", with: "\u{fffd}") : value
     case .searchText(let value): LexemeText.vector(value)
     case .null: nil

@@ -3,7 +3,7 @@ import Synchronization
 import ZigguratConcurrency
 package import ZigguratFiles
 
-/// A catalog's tables in PostgreSQL, for any number of servers, of which one writes.
+/// A catalog's tables in PostgreSQL, shared by any number of servers. One of them writes.
 final class PostgreSQLDatabase: CatalogDatabase {
   private let pool: PostgreSQLPool
   private let lease: WriterLease
@@ -13,14 +13,15 @@ final class PostgreSQLDatabase: CatalogDatabase {
   private let isChecked = Atomic<Bool>(false)
   /// The reason why this program cannot use the tables; nil if it can.
   private let misfit = Mutex<String?>(nil)
-  /// Held by who writes: each finds what the one before has left, and none waits for another in the database.
+  /// A lock for writing. A writer sees the changes of the previous one, and no transaction waits for another in the
+  /// database.
   private let writing = Mutex<Void>(())
 
-  /// Opens tables that are there. Where the database cannot be reached now it is asked again later; where its tables are
-  /// another version's that is told now.
+  /// Opens existing tables. If the database is unreachable, the connection is tried again later. Tables of another
+  /// version are reported at once.
   /// - Parameters:
-  ///   - library: of which it is to be; nil for whatever it is of.
-  ///   - ownURL: where other servers' visitors reach this one; empty for nowhere.
+  ///   - library: the library that the catalog must belong to; nil for any.
+  ///   - ownURL: the URL at which visitors of other servers reach this one; empty if there is none.
   init(_ address: String, library: String? = nil, ownURL: String = "") throws(StorageError) {
     self.library = library
     do throws(SQLError) { pool = try PostgreSQLPool(address) } catch {
@@ -28,12 +29,12 @@ final class PostgreSQLDatabase: CatalogDatabase {
     }
     lease = WriterLease(pool, address: ownURL, library: library)
     do throws(SQLError) { try pool.use(checked) } catch {
-      // Of another version, of another library, with a wrong password.
+      // Another version, another library or a wrong password.
       guard Self.isPassing(error) else { throw Self.failure(error, pool.name, .unreadable) }
     }
     lease.beat()
     StartedThread.needed { [weak self] in
-      // As long as anybody has the catalog.
+      // The thread runs as long as the catalog is in use.
       while self?.goesOn() == true { sleep(1) }
     }
   }
@@ -42,7 +43,7 @@ final class PostgreSQLDatabase: CatalogDatabase {
 
   private func goesOn() -> Bool {
     lease.beat()
-    // Where nobody asks for anything it is told all the same.
+    // The check also runs without requests, so that a mismatch is reported.
     if !isChecked.load(ordering: .relaxed) { try? pool.use(checked) }
     return true
   }
@@ -104,7 +105,7 @@ final class PostgreSQLDatabase: CatalogDatabase {
 
   private static let notOurs = "another server writes it"
 
-  /// Fails where somebody else has taken over; nobody does before the transaction ends.
+  /// Fails if another process has become the writer. None can become the writer before the transaction ends.
   private func prove(_ epoch: Int, _ connection: PostgreSQLConnection) throws(SQLError) {
     let statement = "SELECT epoch FROM writer WHERE epoch = ? AND \(PostgreSQLSchema.isOurs) FOR KEY SHARE"
     guard try connection.integer(statement, [.integer(epoch)]) == nil else { return }
@@ -112,10 +113,10 @@ final class PostgreSQLDatabase: CatalogDatabase {
     throw SQLError(kind: .busy, code: "epoch \(epoch)", message: Self.notOurs, statement: statement)
   }
 
-  /// Each has its index from the start.
+  /// Does nothing, because each order has an index from the start.
   func isListed(by order: ListOrder) {}
 
-  /// PostgreSQL's vacuum does it, by itself.
+  /// Runs a vacuum, which PostgreSQL would also run by itself.
   func vacuum() throws(StorageError) {
     try asked { () throws(SQLError) in
       try pool.use { (connection) throws(SQLError) in
@@ -124,7 +125,7 @@ final class PostgreSQLDatabase: CatalogDatabase {
     }
   }
 
-  /// Whether the tables are this program's and of its library, once.
+  /// Checks once whether the tables have this program's version and belong to the library.
   private func checked(_ connection: PostgreSQLConnection) throws(SQLError) {
     guard !isChecked.load(ordering: .relaxed) else { return }
     do throws(SQLError) { try check(connection) } catch {
@@ -164,7 +165,7 @@ final class PostgreSQLDatabase: CatalogDatabase {
 
   private func asked(_ body: () throws(SQLError) -> Void) throws(StorageError) {
     do throws(SQLError) { try body() } catch {
-      // The tables may be others by now, or gone.
+      // The tables may have been changed or removed.
       if error.kind == .refused { isChecked.store(false, ordering: .relaxed) }
       throw Self.failure(error, pool.name)
     }
@@ -176,7 +177,7 @@ final class PostgreSQLDatabase: CatalogDatabase {
     let hasOwnMessage = error.code.hasPrefix("version ") || error.statement == "connect"
     return StorageError(
       "use the catalog \(name)", hasOwnMessage ? error.message : error.description,
-      // What it refuses any more, once it did not or was not there, somebody makes it allow again.
+      // A refusal after the start is temporary: an administrator can correct it while the server runs.
       kind: kind ?? (isPassing(error) || error.kind == .refused ? .unreachable : .unreadable))
   }
 
@@ -185,24 +186,24 @@ final class PostgreSQLDatabase: CatalogDatabase {
 
 /// Functions for commands that create or migrate the tables.
 extension Catalog {
-  /// Whether a text means tables in PostgreSQL, be it a sound address or not.
+  /// Whether a text is an address of tables in PostgreSQL, valid or not.
   package static func isPostgreSQL(_ text: String) -> Bool {
     ["postgresql://", "postgres://"].contains(where: text.hasPrefix)
   }
 
-  /// Tables in PostgreSQL that servers share; `migrate` has made them.
+  /// Opens tables in PostgreSQL that servers share and that `migrate` has created.
   /// - Parameters:
   ///   - address: `postgresql://USER@HOST/DATABASE`.
-  ///   - library: what calls the library, the same for all servers of it; a catalog that is another's is refused. Nil for
-  ///     whatever it is of.
-  ///   - ownURL: where this server is sent what is to be written, while it is the one that writes; empty for nowhere.
+  ///   - library: the name of the library, the same on all of its servers. A catalog of another library is refused. Nil
+  ///     for any.
+  ///   - ownURL: the URL at which this server accepts changes while it is the writer; empty if there is none.
   package convenience init(
     postgreSQL address: String, library: String? = nil, ownURL: String = ""
   ) throws(StorageError) {
     self.init(try PostgreSQLDatabase(address, library: library, ownURL: ownURL))
   }
 
-  /// The version of the tables there, 0 for none, and of those that this program needs.
+  /// Returns the version of the tables, 0 if there are none, and the version that this program needs.
   package static func versions(postgreSQL address: String) throws(StorageError) -> (found: Int, needed: Int) {
     var version = 0
     try use(address) { (connection) throws(SQLError) in version = try PostgreSQLSchema.version(of: connection)
@@ -210,8 +211,8 @@ extension Catalog {
     return (version, PostgreSQLSchema.version)
   }
 
-  /// Makes the tables, or brings those of an older version to this program's.
-  /// - Returns: how many changes were made.
+  /// Creates the tables, or migrates them from an older version.
+  /// - Returns: the number of migrations.
   package static func migrate(postgreSQL address: String) throws(StorageError) -> Int {
     var count = 0
     try use(address) { (connection) throws(SQLError) in count = try PostgreSQLSchema.migrate(connection) }
@@ -223,7 +224,7 @@ extension Catalog {
   ) throws(StorageError) {
     do throws(SQLError) {
       let connection = try PostgreSQLConnection(address)
-      // Whoever waits for a migration sees that it goes on.
+      // A migration has no timeout, since the user sees that it is running.
       connection.timeout = nil
       try body(connection)
     } catch {

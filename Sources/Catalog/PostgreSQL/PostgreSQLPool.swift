@@ -2,11 +2,12 @@ import Glibc
 import Synchronization
 import ZigguratCPostgreSQL
 
-/// Connections to one database, each lent to one thread at a time: as many as are at work at once, and a few more.
+/// Connections to one database, each lent to one thread at a time. There are as many as are used at once, and a few
+/// more.
 final class PostgreSQLPool: Sendable {
   private struct State {
     var idle: [PostgreSQLConnection] = []
-    /// Why there was no way to it the last time, and until when it is not tried again.
+    /// The reason of the last failed connection, and the time of the next attempt.
     var outage: (reason: SQLError, until: ContinuousClock.Instant)?
     /// The message of the last refused statement.
     var refusal: String?
@@ -20,7 +21,7 @@ final class PostgreSQLPool: Sendable {
   /// The time without connection attempts after a failure. Callers get the error at once meanwhile.
   private static let pause = Duration.seconds(1)
 
-  /// - Parameter address: `postgresql://…`; nothing is asked of it yet.
+  /// - Parameter address: `postgresql://…`. It is parsed, but no connection is opened yet.
   init(_ address: String) throws(SQLError) {
     var message: UnsafeMutablePointer<CChar>?
     guard let settings = PQconninfoParse(address, &message) else {
@@ -44,7 +45,7 @@ final class PostgreSQLPool: Sendable {
     name = AddressSecrets.redacted(place, about: address)
   }
 
-  /// Why the last who asked was not answered; nil where there was an answer.
+  /// The reason why the last request failed; nil if it succeeded.
   var outage: String? { state.withLock { $0.outage?.reason.message } }
 
   /// Returns the message of the last refused statement since the last call, as for a missing right.
@@ -55,8 +56,8 @@ final class PostgreSQLPool: Sendable {
     }
   }
 
-  /// Lends a connection, and another one where that turns out to be broken: what `body` did is forgotten then.
-  /// - Parameter patience: how long each answer is waited for.
+  /// Lends a connection to `body`. If the connection turns out to be broken, `body` runs again with a new one.
+  /// - Parameter timeout: the timeout of each response.
   func use(
     timeout: Duration = PostgreSQLConnection.longTimeout,
     _ body: (PostgreSQLConnection) throws(SQLError) -> Void
@@ -65,7 +66,7 @@ final class PostgreSQLPool: Sendable {
     if let known {
       do throws(SQLError) { return try use(known, timeout, body) } catch {
         guard error.kind == .away else { throw error }
-        // The others were opened before it broke, too.
+        // The other connections were opened before the failure, too.
         state.withLock { $0.idle = [] }
       }
     } else if let outage, .now < outage.until {
@@ -91,14 +92,14 @@ final class PostgreSQLPool: Sendable {
     defer {
       if connection.isIdle {
         state.withLock { state in
-          // It answers, whatever another one was told meanwhile that had asked before.
+          // The database answers, even if an earlier request has failed in the meantime.
           state.outage = nil
           if state.idle.count < Self.mostIdle { state.idle.append(connection) }
         }
       }
     }
     do throws(SQLError) { try body(connection) } catch {
-      // What this program has against the tables is told elsewhere.
+      // A mismatch of the tables is reported elsewhere.
       if error.kind == .refused, connection.isSound, !error.code.hasPrefix("version ") {
         state.withLock { [error] in $0.refusal = error.message }
       }

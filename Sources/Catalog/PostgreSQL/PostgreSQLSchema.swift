@@ -1,15 +1,16 @@
-/// The tables of a catalog in PostgreSQL, as they came about: a list of changes that only grows.
+/// The tables of a catalog in PostgreSQL, as a list of migrations that only grows.
 ///
-/// Text is in the order of its bytes, as in SQLite, whatever the database's own language is.
+/// Text is sorted by its bytes, as in SQLite, in any locale of the database.
 enum PostgreSQLSchema {
   /// The version of the tables that this program needs.
   static var version: Int { migrations.count }
 
-  /// A condition of statements by which somebody writes: whoever has another version's tables writes nothing, also where
-  /// they were changed after it has looked.
+  /// A condition in statements that write. It prevents writes by a program of another version, also if the tables were
+  /// migrated after its check.
   static var isOurs: String { "(SELECT version FROM ziggurat_schema) = \(version)" }
 
-  /// Each brings a database of the version that is its place in the list to the next one, in a transaction of its own.
+  /// The migrations. Each brings a database from the version that is its index to the next one, in a transaction of its
+  /// own.
   static let migrations: [[String]] = [
     [
       """
@@ -55,8 +56,8 @@ enum PostgreSQLSchema {
         root text COLLATE "C" PRIMARY KEY, path text NOT NULL, book bigint NOT NULL, prefix text COLLATE "C"
       )
       """,
-      // One row: who writes, until when it may be taken for alive, and how often it has written. The epoch is a key, so
-      // that who takes over waits for transactions that count on it, and beats do not.
+      // One row: the writer, its last heartbeat and the number of its changes. The epoch is a key, so that a new writer
+      // waits for transactions of the old epoch, and heartbeats do not.
       """
       CREATE TABLE writer (
         epoch bigint PRIMARY KEY, holder text NOT NULL, beat timestamptz NOT NULL, changes bigint NOT NULL
@@ -64,7 +65,7 @@ enum PostgreSQLSchema {
       """,
       "INSERT INTO writer VALUES (0, '', '-infinity', 0)",
     ],
-    // What a library in an object store has, so that no server needs a list of all.
+    // The archives of a library in an object store, so that no server needs a list of all.
     [
       """
       CREATE TABLE archive (
@@ -84,7 +85,7 @@ enum PostgreSQLSchema {
       """,
       "CREATE INDEX change_transaction ON change (transaction)",
       "CREATE INDEX change_told ON change (told)",
-      // Whoever changes a row, be it by hand, tells of it.
+      // Every change of a row is recorded, even one that is made by hand.
       """
       CREATE FUNCTION tell_change() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
@@ -97,8 +98,8 @@ enum PostgreSQLSchema {
       FOR EACH ROW EXECUTE FUNCTION tell_change()
       """,
     ],
-    // What visitors say and delete, and where whoever writes it down is reached. What was deleted stays named, so that it
-    // does not come back by what builders have written.
+    // The metadata and deletions of visitors, and the URL of the writer. A deleted archive stays in the table, so that
+    // the index in the store does not bring it back.
     [
       """
       CREATE TABLE sidecar (id text COLLATE "C" PRIMARY KEY, xmp text NOT NULL, version bigint NOT NULL)
@@ -112,14 +113,14 @@ enum PostgreSQLSchema {
       "CREATE INDEX archive_deletion ON archive (deletion) WHERE deletion IS NOT NULL",
       "ALTER TABLE writer ADD COLUMN address text NOT NULL DEFAULT ''",
     ],
-    // Ways along which lists are read in their orders, forth and back, wherever they begin.
+    // Indexes for reading the list in each order, in both directions, from any place.
     ListOrder.Key.allCases.filter { $0 != .name }.flatMap { key in
       [false, true].map { "CREATE INDEX \(ListOrder(key: key, isDescending: $0).index)" }
     } + [
       "CREATE INDEX image_without_date ON image (name_key, id) "
         + "WHERE shelf IS NOT NULL AND coalesce(book_date, date) IS NULL"
     ],
-    // What was said of an image that was deleted goes with it, and is not said of another that gets its id.
+    // The metadata of a deleted image is kept with its deletion. A later image with the same id does not get it.
     [
       "ALTER TABLE sidecar ADD COLUMN deleted text COLLATE \"C\" NOT NULL DEFAULT ''",
       "ALTER TABLE sidecar DROP CONSTRAINT sidecar_pkey",
@@ -127,9 +128,10 @@ enum PostgreSQLSchema {
       "CREATE INDEX sidecar_deleted ON sidecar (deleted) WHERE deleted <> ''",
     ],
     searched,
-    // Of which library it is: another one's server would take all images for gone.
+    // The library of the catalog. A server of another library would treat all images as missing.
     ["ALTER TABLE writer ADD COLUMN library text COLLATE \"C\""],
-    // When an archive came: a store's directory does not tell. Of those that are there nobody knows it any more.
+    // The time at which an archive was added, which the index in a store does not contain. It is unknown for existing
+    // archives.
     [
       "ALTER TABLE archive ADD COLUMN added timestamptz NOT NULL DEFAULT 'epoch'",
       "ALTER TABLE archive ALTER COLUMN added SET DEFAULT clock_timestamp()",
@@ -146,12 +148,12 @@ enum PostgreSQLSchema {
       CREATE TRIGGER image_added BEFORE INSERT OR UPDATE OF modified ON image FOR EACH ROW WHEN (NEW.modified = 0)
       EXECUTE FUNCTION tell_added()
       """,
-      // What went is nobody's former archive, whoever gets its id.
+      // A removed archive is not a former archive of a later image with its id.
       "ALTER TABLE archive ADD COLUMN gone boolean NOT NULL DEFAULT false",
-      // What was brought back and does not stand in the store's directory yet.
+      // Restored archives that are not yet in the index of the store.
       "ALTER TABLE archive ADD COLUMN unannounced boolean NOT NULL DEFAULT false",
       "CREATE INDEX archive_unannounced ON archive (id) WHERE unannounced",
-      // That a former one is forgotten changes nothing.
+      // The removal of a former archive is not a change.
       "DROP TRIGGER archive_changed ON archive",
       """
       CREATE TRIGGER archive_changed AFTER INSERT OR UPDATE ON archive
@@ -162,8 +164,8 @@ enum PostgreSQLSchema {
       FOR EACH ROW WHEN (OLD.replaced IS NULL) EXECUTE FUNCTION tell_change()
       """,
     ],
-    // Which pages of the table hold what stretch of the list, while it lies in that order. Not of "shelf" itself, so that
-    // the index of the list itself is no other way to the same.
+    // An index from table pages to parts of the list, as long as the table has that order. It has an expression instead
+    // of "shelf", so that PostgreSQL does not use the index of the list for the same condition.
     [
       "CREATE INDEX searched_pages ON searched USING brin ((shelf || '')) "
         + "WITH (pages_per_range = 16, autosummarize = on)",
@@ -171,17 +173,17 @@ enum PostgreSQLSchema {
     ],
   ]
 
-  /// The table for searches. A page of it has four times as many rows as a page of the table of images, and the rows of a
+  /// The table for searches. One of its pages has four times as many rows as a page of `image`, and the rows of a
   /// folder are together.
   private static let searched = [
-    // What running servers write meanwhile waits.
+    // Writes of running servers wait.
     "LOCK TABLE image IN ACCESS EXCLUSIVE MODE",
     """
     CREATE TABLE searched (
       number bigint PRIMARY KEY, cover bigint, shelf text COLLATE "C", id text COLLATE "C" NOT NULL, words tsvector
     )
     """,
-    // Of a book's cover what is said of the book has another weight than what is said of the page.
+    // For a cover, the metadata of the book has another weight than the metadata of the page.
     """
     CREATE FUNCTION tell_searched() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -221,7 +223,7 @@ enum PostgreSQLSchema {
     "ALTER TABLE image DROP COLUMN found",
   ]
 
-  /// The version of the tables; 0 where there are none.
+  /// Returns the version of the tables; 0 if there are none.
   static func version(of connection: PostgreSQLConnection) throws(SQLError) -> Int {
     var isThere = false
     try connection.run("SELECT to_regclass('ziggurat_schema')") { isThere = !$0.isNull(0) }
@@ -229,16 +231,16 @@ enum PostgreSQLSchema {
     return try connection.integer("SELECT version FROM ziggurat_schema") ?? 0
   }
 
-  /// Brings the tables to this program's version.
-  /// - Returns: how many changes were made.
+  /// Migrates the tables to this program's version.
+  /// - Returns: the number of migrations.
   static func migrate(_ connection: PostgreSQLConnection) throws(SQLError) -> Int {
-    // Indexes of a large table take their time.
+    // Building the indexes of a large table takes long.
     try connection.run("SET statement_timeout = 0")
     var count = 0
     var isDone = false
     while !isDone {
       try connection.transaction { () throws(SQLError) in
-        // One at a time, whoever else does the same: the letters of "ziggurat".
+        // One migration at a time, in any process. The number is the letters of "ziggurat".
         try connection.run("SELECT pg_advisory_xact_lock(8820132213562827124)")
         try connection.run("CREATE TABLE IF NOT EXISTS ziggurat_schema (version bigint NOT NULL)")
         let version = try version(of: connection)

@@ -1,22 +1,22 @@
 import Glibc
 import Synchronization
 
-/// The right to write a catalog that many servers share: one has it at a time, and says so every second.
+/// The right to write a catalog that many servers share. One server holds it at a time and renews it every second.
 ///
-/// Who has it is a row of the database, by the database's clock; whose beats stay out for `length` loses it to who asks
-/// next, and whoever can be sent no changes to who can. Each holder has an epoch of its own, which every transaction
-/// proves: whoever was stopped, and goes on later, writes nothing any more.
+/// The holder is a row of the database, with the database's clock. A holder without heartbeats for `length` seconds
+/// loses the lease to the next server that requests it. A holder without a URL loses it to a server with a URL. Each
+/// holder has an epoch, which every transaction checks, so that a former holder cannot write after a pause.
 final class WriterLease: Sendable {
   private struct State {
     var epoch: Int?
     var until = ContinuousClock.now
     /// The last known URL of the holder.
     var address = ""
-    /// That this process asks for it no more.
+    /// Whether this process no longer requests the lease.
     var isReleased = false
   }
 
-  /// In seconds.
+  /// The duration of the lease in seconds.
   static let length = 3
   private let pool: PostgreSQLPool
   private let holder: String
@@ -26,8 +26,8 @@ final class WriterLease: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - address: where others reach this process; empty for nowhere.
-  ///   - library: whose catalog it becomes where it is nobody's yet; of another's the right is not taken.
+  ///   - address: the URL at which others reach this process; empty if there is none.
+  ///   - library: the library of a catalog that has none yet. The lease of another library's catalog is not taken.
   init(_ pool: PostgreSQLPool, address: String, library: String?) {
     self.pool = pool
     self.address = address
@@ -37,16 +37,16 @@ final class WriterLease: Sendable {
     holder = "\(name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }) \(getpid())"
   }
 
-  /// The number that transactions prove; nil where another process has the right, or this one has been silent too long.
+  /// The epoch for transactions; nil if another process holds the lease, or if this process has not renewed it in time.
   var epoch: Int? { state.withLock { $0.until > .now ? $0.epoch : nil } }
 
   /// The URL of the process that writes; empty if it is unknown, or if this process writes.
   var writer: String {
-    // Its own address may be that of one that was killed, whose time is not over.
+    // This server's own address may be left from a process that was killed and whose lease has not expired.
     state.withLock { $0.epoch == nil && $0.address != address ? $0.address : "" }
   }
 
-  /// Says that this process is alive, or asks for the right.
+  /// Renews the lease, or requests it.
   func beat() {
     let began = ContinuousClock.now
     let (epoch, isReleased) = state.withLock { ($0.epoch, $0.isReleased) }
@@ -60,7 +60,8 @@ final class WriterLease: Sendable {
             "UPDATE writer SET beat = clock_timestamp() WHERE epoch = ? AND \(PostgreSQLSchema.isOurs) RETURNING epoch",
             [.integer(epoch)])
         } else {
-          // Whoever was stopped in a transaction is not waited for: who gave up waiting would get the right without knowing it.
+          // A lock of a stopped process is skipped. A request that waited for it and timed out could get the lease
+          // without knowing.
           found = try connection.integer(
             "UPDATE writer SET epoch = epoch + 1, holder = ?1, address = ?2, beat = clock_timestamp(), "
               + "library = coalesce(library, ?3) WHERE epoch = (SELECT epoch FROM writer "
@@ -72,7 +73,7 @@ final class WriterLease: Sendable {
         }
       }
     } catch {
-      // As long as nobody can be asked nobody can take it either, but the next one may.
+      // No process can take the lease while the database is unreachable. The known lease expires by itself.
       return
     }
     state.withLock { [found, other] in
@@ -81,10 +82,10 @@ final class WriterLease: Sendable {
     }
   }
 
-  /// To be called where a transaction found another's epoch.
+  /// Drops the lease after a transaction has found another epoch.
   func isLost(_ epoch: Int) { state.withLock { if $0.epoch == epoch { $0.epoch = nil } } }
 
-  /// Lets the next one have it at once, and never asks for it again.
+  /// Releases the lease, so that another process can take it at once, and never requests it again.
   func release() {
     guard
       let epoch = state.withLock({ state in

@@ -1,4 +1,4 @@
-/// Searches by SQLite's FTS5.
+/// Searches with SQLite's FTS5.
 extension SQLiteConnection {
   var positionFunction: String { "instr" }
 
@@ -14,16 +14,18 @@ extension SQLiteConnection {
     return SearchChoice(condition: condition, values: [.text(query)])
   }
 
-  /// Found so often, images are met soon on the way through all that is listed; less often, they are sorted.
+  /// The number of matches up to which they are sorted. With more matches, a walk along the list soon meets enough of
+  /// them.
   private static let fewest = 2000
-  /// Found so often, they are no longer counted.
+  /// The number of matches up to which they are counted.
   private static let most = 100_000
 
   func found(_ terms: SearchTerms, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
     guard let query = terms.query() else { return FoundRows() }
-    // Not asked of a database in which nothing was found as often: most are small.
+    // Skipped for a database in which no search was that frequent; most databases are small.
     let last = try hasMany.load(ordering: .relaxed) ? integer("SELECT max(number) FROM image") ?? 0 : 0
-    // Of what every other image has the index alone would take longer than all of the rest. Others are told by few rows.
+    // For a term in every other image, the index alone would take longer than all the rest. A few rows identify other
+    // terms.
     if last > Self.most, try met(terms, after: start, limit: 3, batches: 2) != nil,
       try areMany(terms, upTo: last),
       let page = try met(terms, after: start, limit: limit, batches: 20)
@@ -38,7 +40,7 @@ extension SQLiteConnection {
       if let page = try met(terms, after: start, limit: limit, batches: 20) {
         return FoundRows(page: page, total: Self.most)
       }
-      // Far away.
+      // The matches are far behind the place.
       numbers = try integers("SELECT rowid FROM words WHERE words MATCH ?", [.text(query)])
     }
     if numbers.count <= Self.fewest {
@@ -52,8 +54,8 @@ extension SQLiteConnection {
   }
 
   func state() throws(SQLError) -> DatabaseState {
-    // Of others' writing; of this process's, too, since there is a connection for writing alone. Tables in memory have
-    // one for all.
+    // `data_version` covers the writes of other connections, also in this process, since one connection is only for
+    // writing. Tables in memory have a single connection, so its own changes are added.
     let version = try integer("PRAGMA data_version") ?? 0
     return DatabaseState(connection: ObjectIdentifier(self), version: version &+ changes)
   }
@@ -62,7 +64,7 @@ extension SQLiteConnection {
     numbers.map(String.init).joined(separator: ",")
   }
 
-  /// The rows that are listed for these.
+  /// Returns the listed rows for some rows. A page of a book is listed as its cover.
   private func sorted(_ numbers: [Int]) throws(SQLError) -> [Int] {
     try integers(
       "SELECT DISTINCT coalesce(cover, number) FROM image WHERE number IN (\(Self.list(numbers)))", [])
@@ -74,7 +76,7 @@ extension SQLiteConnection {
       start)
   }
 
-  /// Rows by number, of very many.
+  /// A set of very many row numbers.
   private struct Wanted {
     private var isWanted: [Bool]
     private(set) var count: Int
@@ -87,11 +89,11 @@ extension SQLiteConnection {
 
     func has(_ number: Int) -> Bool { number < isWanted.count && isWanted[number] }
 
-    /// Puts the covers of books in the place of pages.
+    /// Replaces the pages of books by their covers.
     mutating func bind(_ connection: SQLiteConnection) throws(SQLError) {
       var covers: Set<Int> = []
       var pages: [Int] = []
-      // In the index whole.
+      // The whole result is in the index.
       try connection.run("SELECT number, cover FROM image WHERE cover IS NOT NULL") { row in
         guard has(row.integer(0)) else { return }
         pages.append(row.integer(0))
@@ -105,10 +107,10 @@ extension SQLiteConnection {
     }
   }
 
-  /// Rows that the index of what is listed is gone along for those that are found, before all of it is kept in memory.
+  /// The number of listed rows that are read along the index before the whole list is loaded into memory.
   private static let farthest = 40_000
 
-  /// The first `limit` of them that the index of what is listed comes by.
+  /// Returns the first `limit` wanted rows along the index of the list.
   private func walked(_ wanted: Wanted, after start: [SQLValue], limit: Int) throws(SQLError) -> [Int] {
     if let listed = listed.withLock({ $0 }), try listed.state == state(),
       let found = try first(limit, of: wanted, in: listed.numbers, after: start)
@@ -122,7 +124,7 @@ extension SQLiteConnection {
     while seen < Self.farthest {
       var met = 0
       var next = last
-      // The whole answer is in the index, which the table's row numbers are part of.
+      // The whole result is in the index, which contains the row numbers of the table.
       try run(
         "SELECT number, shelf, id FROM image WHERE shelf IS NOT NULL AND (shelf, id) > (?, ?) "
           + "ORDER BY shelf, id LIMIT ?", last + [.integer(step)]
@@ -146,7 +148,7 @@ extension SQLiteConnection {
       try run("SELECT number FROM image WHERE shelf IS NOT NULL ORDER BY shelf, id") {
         numbers.append(UInt32(clamping: $0.integer(0)))
       }
-      // Whatever was written meanwhile, this is what is listed for the one who asks now.
+      // This list is right for the current search, even if rows were written in the meantime.
       if numbers.count <= ListedNumbers.most, try self.state() == state {
         listed.withLock { $0 = ListedNumbers(state: state, numbers: numbers) }
       }
@@ -166,8 +168,8 @@ extension SQLiteConnection {
     return Array(numbers[place...].lazy.map(Int.init).filter(wanted.has).prefix(limit))
   }
 
-  /// Whether surely more are found than are counted: by a sample of some rows in each part of the table, of whose sum
-  /// three standard deviations are taken off.
+  /// Whether there are surely more matches than are counted. The estimate samples some rows in each part of the table,
+  /// and subtracts three standard deviations from their sum.
   private func areMany(_ terms: SearchTerms, upTo last: Int) throws(SQLError) -> Bool {
     let wanted = WantedTerms(terms)
     let parts = 64
@@ -176,10 +178,10 @@ extension SQLiteConnection {
     var sum = 0.0
     var squares = 0.0
     for part in 0..<parts {
-      // In its own place of each, so that nothing that comes again and again is met each time.
+      // A random place in each part, so that no sample follows a periodic pattern.
       let first = part * size + .random(in: 1...size - rows + 1)
       var count = 0.0
-      // Rows by number, of which some may be gone; a page of a book is found as its cover.
+      // Some row numbers may be unused. A page of a book is found as its cover.
       try run(
         "SELECT search, book_search FROM image WHERE number BETWEEN ? AND ? AND cover IS NULL AND shelf IS NOT NULL",
         [.integer(first), .integer(first + rows - 1)]
@@ -192,8 +194,8 @@ extension SQLiteConnection {
     return (sum - 3 * deviation) * Double(last) / Double(parts * rows) > Double(Self.most)
   }
 
-  /// The first `limit` whose own words the search finds, of so many that hardly any is passed over; nil where they are not
-  /// met within so many batches of twice as many rows.
+  /// Returns the first `limit` rows whose own text matches, for matches so frequent that few rows are skipped. Nil if
+  /// they are not found in `batches` batches of twice `limit` rows.
   private func met(
     _ terms: SearchTerms, after start: [SQLValue], limit: Int, batches: Int
   ) throws(SQLError) -> [Int]? {
@@ -226,13 +228,13 @@ extension SQLiteConnection {
   }
 }
 
-/// The row numbers of all that is listed, in its order: to go along a million of them takes a hundredth of the time that
-/// the index takes.
+/// The row numbers of all listed rows, in order. A pass over a million of them takes a hundredth of the time of a pass
+/// over the index.
 struct ListedNumbers: Sendable {
   /// The state of the database at that time.
   let state: DatabaseState
   let numbers: [UInt32]
 
-  /// More would be too much memory for that: 16 MB.
+  /// The maximum number of rows. More would take too much memory (16 MB).
   static let most = 4_000_000
 }

@@ -2,14 +2,14 @@ import Synchronization
 import ZigguratCSQLite
 
 /// One open database. Every statement is prepared, run and finalized in one call.
-// Opened in SQLite's serialized mode, in which it locks the connection itself.
+// SQLite locks the connection itself in its serialized mode.
 final class SQLiteConnection: SQLConnection, @unchecked Sendable {
   private let handle: OpaquePointer
-  /// Held by the thread whose transaction it is: what others run meanwhile would be part of that.
+  /// A lock that the thread with a transaction holds. Statements of other threads would become part of the transaction.
   private let writing = Mutex<Void>(())
-  /// The list at the last search that went far along it.
+  /// The list at the last search that read far along it.
   let listed = Mutex<ListedNumbers?>(nil)
-  /// Whether a search found so many that they are no longer counted.
+  /// Whether a search had so many matches that they were not counted.
   let hasMany = Atomic(false)
 
   /// - Parameter name: a path, or a `file:` URI.
@@ -29,27 +29,28 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
 
   deinit { sqlite3_close_v2(handle) }
 
-  /// To be called before the file's name is given to another one: what is closed later would remove that one's log, by
-  /// its name.
+  /// Keeps the log file when the connection is closed. Must be called before another file gets the name, because
+  /// closing would remove the log of that file.
   func leaveFiles() {
     var isKept: Int32 = 1
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &isKept)
   }
 
-  /// Whether the file could be opened for reading alone.
+  /// Whether the file could only be opened for reading.
   var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
-  /// Rows that were changed by this connection.
+  /// The number of rows that were changed by this connection.
   var changes: Int { Int(sqlite3_total_changes64(handle)) }
 
-  /// Runs a statement and gives each of its rows to `body`.
+  /// Runs a statement and calls `body` with each of its rows.
   func run(_ sql: String, _ values: [SQLValue], _ body: (any SQLRow) -> Void) throws(SQLError) {
     let statement = try prepared(sql)
     defer { sqlite3_finalize(statement) }
     try step(statement, sql, values, body)
   }
 
-  /// The first column of each row, of a statement that may give very many: rows of any database cost more than a number.
+  /// Returns the first column of each row, for statements with very many rows. A row of the protocol costs more than a
+  /// number.
   func integers(_ sql: String, _ values: [SQLValue]) throws(SQLError) -> [Int] {
     let statement = try prepared(sql)
     defer { sqlite3_finalize(statement) }
@@ -68,10 +69,10 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     }
   }
 
-  /// Everything that `body` writes, or nothing of it. Threads take turns.
+  /// Runs `body` in a transaction: all of its changes are stored, or none. Threads wait for each other.
   func transaction(_ body: () throws(SQLError) -> Void) throws(SQLError) {
     try alone { () throws(SQLError) in
-      // A lock for writing from the start: one that is taken later can fail with no way to wait.
+      // A write lock from the start. A lock that is taken later can fail without waiting.
       try run("BEGIN IMMEDIATE")
       do throws(SQLError) {
         try body()
@@ -83,7 +84,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     }
   }
 
-  /// While no other thread has a transaction of this connection.
+  /// Runs `body` while no other thread has a transaction of this connection.
   func alone(_ body: () throws(SQLError) -> Void) throws(SQLError) {
     try writing.withLock { (_) throws(SQLError) in try body() }
   }
@@ -143,7 +144,7 @@ extension SQLError {
   }
 }
 
-/// A row of SQLite's.
+/// A row of an SQLite statement.
 private struct SQLiteRow: SQLRow {
   let statement: OpaquePointer
 

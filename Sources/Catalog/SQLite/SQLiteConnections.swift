@@ -3,15 +3,15 @@ import Synchronization
 import ZigguratCSQLite
 import ZigguratFiles
 
-/// A catalog's open databases: of its file, or in memory where that cannot be written.
+/// The open connections of a catalog: to its file, or to memory if the file cannot be written.
 ///
-/// Reading goes on while another process holds up the writer.
+/// Reading continues while another process blocks the writer.
 struct SQLiteConnections {
   var reader: SQLiteConnection
   var writer: SQLiteConnection
   /// A connection for searches, which take longer than all other queries and must not delay them.
   var searcher: SQLiteConnection
-  /// Why the listing is in memory alone; nil where it has its file.
+  /// The reason why the listing is only in memory; nil if it has its file.
   var memoryReason: String?
   /// Whether a damaged file was replaced by an empty one.
   var replacesDamaged = false
@@ -33,7 +33,8 @@ struct SQLiteConnections {
     }
   }
 
-  /// Returns why a file cannot be used. SQLite reports a full disk as an I/O error if it makes the file of shared memory.
+  /// Returns why a file cannot be used. SQLite reports a full disk as an I/O error while it creates the file of shared
+  /// memory.
   private static func reason(_ error: SQLError, _ path: String) -> String {
     let isOfDisk =
       error.code.split(separator: " ").last.flatMap { Int32($0) }.map { $0 & 0xff } == SQLITE_IOERR
@@ -43,33 +44,33 @@ struct SQLiteConnections {
 
   private static func openFile(_ path: String) throws(SQLError) -> SQLiteConnections {
     let writer = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
-    // SQLite opens such a file for reading alone, and each write would fail.
+    // SQLite opens a file without write permission for reading, and each write would fail.
     guard !writer.isReadOnly else {
       throw SQLError(
         kind: .refused, code: "SQLite error \(SQLITE_READONLY)", message: "its permissions do not allow it",
         statement: "open \(path)")
     }
     try writer.run("PRAGMA journal_mode = WAL")
-    // Losing the last moments to a power cut costs reading those archives again.
+    // After a power failure, the archives of the last seconds are read again.
     try writer.run("PRAGMA synchronous = NORMAL")
     try prepare(writer)
     let reader = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE)
     let searcher = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE)
-    // Each opens the log with its first question, by name, which may be another file's by then.
+    // A connection opens the log by name with its first query. By then another file may have that name.
     for each in [reader, searcher] { try each.run("SELECT id FROM image LIMIT 1") }
     return SQLiteConnections(reader: reader, writer: writer, searcher: searcher)
   }
 
   private static let memoryNumber = Atomic<Int>(0)
 
-  /// - Parameter path: a catalog whose rows are taken over where it can be read.
+  /// - Parameter path: a catalog whose rows are copied, if it can be read.
   static func openMemory(
     startingFrom path: String? = nil, since reason: String = "it is not asked for"
   ) throws(SQLError) -> SQLiteConnections {
     let number = memoryNumber.wrappingAdd(1, ordering: .relaxed).newValue
     let name = "file:ziggurat-catalog-\(number)?mode=memory"
     let connection = try SQLiteConnection(name, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
-    // Large sorts would go through files else.
+    // Otherwise large sorts would use files.
     try connection.run("PRAGMA temp_store = MEMORY")
     try prepare(connection)
     if let path {
@@ -83,9 +84,9 @@ struct SQLiteConnections {
       reader: connection, writer: connection, searcher: connection, memoryReason: reason)
   }
 
-  /// The end of a URI's query: empty if the last writers left a log that can be read (https://sqlite.org/wal.html,
-  /// section 8), else `immutable`: in a read-only folder the file could not be locked. What is stale then is noticed by
-  /// the archives' stamps.
+  /// Returns the end of a URI's query. It is empty if the last writers left a readable log
+  /// (https://sqlite.org/wal.html, section 8), else `immutable`: a file in a read-only folder cannot be locked.
+  /// Outdated rows are detected by the `FileVersion` of the archives.
   private static func isolation(_ path: String) -> String {
     var status = stat()
     let hasLog = stat(path + "-wal", &status) == 0 && status.st_size > 0
@@ -93,12 +94,12 @@ struct SQLiteConnections {
       ? "" : "&immutable=1"
   }
 
-  /// For a `file:` URI: what would end its path is percent-encoded.
+  /// Returns a path for a `file:` URI. Characters that would end the path are percent-encoded.
   private static func escaped(_ path: String) -> String {
     path.replacing("%", with: "%25").replacing("?", with: "%3f").replacing("#", with: "%23")
   }
 
-  /// Makes the tables where there are none of this version.
+  /// Creates the tables if there are none of this version.
   private static func prepare(_ connection: SQLiteConnection) throws(SQLError) {
     try connection.transaction { () throws(SQLError) in
       for statement in SQLiteSchema.origin { try connection.run(statement) }

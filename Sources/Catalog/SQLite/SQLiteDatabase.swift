@@ -4,21 +4,21 @@ import ZigguratCSQLite
 import ZigguratConcurrency
 import ZigguratFiles
 
-/// A catalog's tables in SQLite. Where the file is damaged it is made anew, where it cannot be written the tables live in
-/// memory, and several processes may use one at once.
+/// A catalog's tables in SQLite. A damaged file is recreated. If the file cannot be written, the tables are in memory.
+/// Several processes can use one file at the same time.
 final class SQLiteDatabase: CatalogDatabase {
   private let path: String
   private let keepsOffDisk: Bool
   private let connections: Mutex<SQLiteConnections>
-  /// Held by who begins again with another database.
+  /// A lock that is held while another database replaces the current one.
   private let recovering = Mutex<Void>(())
-  /// The number of times that it was recreated, and the one of them in which all archives were seen.
+  /// The number of times that the database was recreated, and the number at which all archives were seen.
   private let made = Atomic<Int>(0)
   private let completed = Atomic<Int>(-1)
-  /// Orders that have an index, or will soon.
+  /// Orders that have an index, or will have one soon.
   private let indexed = Mutex<Set<ListOrder>>([])
 
-  /// Opens the file, or makes one.
+  /// Opens the file, or creates one.
   /// - Parameter isReadOnly: keeps the tables in memory and leaves the file alone.
   init(path: String, isReadOnly: Bool) throws(StorageError) {
     self.path = path
@@ -31,7 +31,7 @@ final class SQLiteDatabase: CatalogDatabase {
     }
   }
 
-  /// Tables that never touch the disk.
+  /// Creates tables in memory that never touch the disk.
   init(inMemoryOf name: String) throws(StorageError) {
     path = name
     keepsOffDisk = true
@@ -60,7 +60,7 @@ final class SQLiteDatabase: CatalogDatabase {
 
   func takeRefusal() -> String? { nil }
 
-  /// Each that was made anew is brought up to date by whoever finds it so, whatever was written into it before.
+  /// Ignores `making`: a caller that finds a recreated database updates it, whatever was written into it before.
   func write(
     in making: Int?, _ body: (any SQLConnection) throws(SQLError) -> Void
   ) throws(StorageError) {
@@ -69,7 +69,7 @@ final class SQLiteDatabase: CatalogDatabase {
     }
     let current = connections.withLock { $0 }
     do throws(SQLError) { try write(current.writer) } catch {
-      // A busy neighbour is waited for another time; everything else is mended by another database.
+      // A busy database is tried again later. After any other error, another database replaces it.
       if error.kind == .busy { throw failure(error) }
       try recover(from: error, of: current)
       let fresh = connections.withLock { $0 }
@@ -77,17 +77,17 @@ final class SQLiteDatabase: CatalogDatabase {
     }
   }
 
-  /// An index for each order that somebody uses, of the file alone: each makes what is written take longer, and most
-  /// libraries are seen by name. Others wait to write for the seconds that one takes to make of millions.
+  /// Creates an index for an order in use, but only in a file. Each index slows down writes, and most libraries are
+  /// listed by name. Other writers wait for the seconds that an index of millions of rows takes.
   func isListed(by order: ListOrder) {
     guard memoryReason == nil, indexed.withLock({ $0.insert(order).inserted }) else { return }
     let isStarted = StartedThread.detached { [self, path] in
       do throws(SQLError) {
-        // Not by the writer's connection, of which everybody would wait.
+        // Not the connection of the writer, for which every other thread would wait.
         let connection = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE)
         try connection.run("CREATE INDEX IF NOT EXISTS \(order.index)")
       } catch {
-        // On a full disk no other try is made: each takes seconds, and would fill it anew.
+        // On a full disk there is no other attempt: each takes seconds, and would fill the disk again.
         if error.kind == .busy { indexed.withLock { _ = $0.remove(order) } }
       }
     }
@@ -111,7 +111,7 @@ final class SQLiteDatabase: CatalogDatabase {
     try SQLiteSchema.optimize(writer)
     try writer.run("VACUUM")
     let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
-    // Where others read all the while, the old pages stay in both files, and SQLite calls that no error.
+    // If other processes keep reading, the old pages stay in both files, and SQLite reports no error.
     guard try writer.integer(checkpoint) == 0 else {
       throw SQLError(
         kind: .busy, code: "SQLite error \(SQLITE_BUSY)", message: "others are reading it",
@@ -119,8 +119,8 @@ final class SQLiteDatabase: CatalogDatabase {
     }
   }
 
-  /// A damaged file is made anew and `body` run on that, where it finds nothing.
-  /// - Parameter reading: a search goes by the connection that nobody else waits for.
+  /// Runs `body`. A damaged file is recreated, and `body` runs again on the empty one.
+  /// - Parameter reading: a search uses a connection that no other query waits for.
   func read(
     _ reading: CatalogReading, _ body: (any SQLConnection) throws(SQLError) -> Void
   ) throws(StorageError) {
@@ -134,18 +134,18 @@ final class SQLiteDatabase: CatalogDatabase {
   }
 
   private func failure(_ error: SQLError) -> StorageError {
-    // The system's number of a full disk, as other files have it.
+    // The system's error number of a full disk, as for other files.
     let isFull = error.code.hasSuffix(" \(SQLITE_FULL)")
     return StorageError("use the catalog \(path)", error.description, code: isFull ? ENOSPC : 0)
   }
 
-  /// Begins again with an empty database: a new file for a damaged one, else memory. Of several who find the same
-  /// damage the first does.
+  /// Starts again with an empty database: a new file if the file is damaged, else memory. If several threads find the
+  /// same damage, the first one replaces the database.
   private func recover(from error: SQLError, of broken: SQLiteConnections) throws(StorageError) {
     try recovering.withLock { (_) throws(StorageError) in
       guard connections.withLock({ $0.writer === broken.writer }) else { return }
       made.add(1, ordering: .releasing)
-      // Who begins before the empty one is there has seen the old one.
+      // An update that began before the empty database existed has seen the old one.
       defer { made.add(1, ordering: .releasing) }
       do throws(SQLError) {
         let isFile = error.kind == .damaged && !keepsOffDisk

@@ -1,6 +1,6 @@
 /// The tables of a catalog in SQLite, with a full-text index of images.
 enum SQLiteSchema {
-  /// Raised with every change of the tables: a catalog of another version is made anew.
+  /// The version of the tables, raised with every change. A catalog of another version is recreated.
   static let version = 14
 
   private static let image = """
@@ -14,19 +14,19 @@ enum SQLiteSchema {
       shown TEXT, book_search TEXT, book_shown TEXT, book_date TEXT
     )
     """
-  /// Descriptions of books as wholes. Their covers have the parts that are listed and searched.
+  /// The descriptions of books. A cover has a copy of the parts that are listed and searched.
   private static let book = """
     CREATE TABLE book (
       id TEXT PRIMARY KEY, stamp INTEGER NOT NULL, title TEXT, date TEXT, search TEXT, cover TEXT
     ) WITHOUT ROWID
     """
-  /// Reads its text from the table; `prefix` for what is found as it is typed.
+  /// The full-text index, which reads its text from the table. `prefix` is for searches while the user types.
   private static let words = """
     CREATE VIRTUAL TABLE words USING fts5(
       search, book_search, content = 'image', content_rowid = 'number', tokenize = 'unicode61 remove_diacritics 2',
       prefix = '1 2 3')
     """
-  // The index forgets a row only when it is told the very text that it was given (FTS5, section 4.4.3).
+  // A row is removed from the index only with the very text that was inserted (FTS5, section 4.4.3).
   private static let forget =
     "INSERT INTO words (words, rowid, search, book_search) "
     + "VALUES ('delete', old.number, old.search, old.book_search);"
@@ -39,16 +39,16 @@ enum SQLiteSchema {
     "CREATE TRIGGER image_added AFTER INSERT ON image BEGIN \(learn) END",
     "CREATE TRIGGER image_removed AFTER DELETE ON image BEGIN \(forget) END",
     "CREATE TRIGGER image_changed AFTER UPDATE OF search, book_search ON image BEGIN \(forget) \(learn) END",
-    // A book's pages in order, with all that its cover tells of them.
+    // A book's pages in order, with all columns that its cover summarizes.
     "CREATE INDEX image_book ON image (book, name_key, id, title, cover) "
       + "WHERE book IS NOT NULL AND width IS NOT NULL",
     "CREATE INDEX image_unreadable ON image (id) WHERE width IS NULL",
     "CREATE INDEX image_digest ON image (digest) WHERE digest IS NOT NULL",
-    // What is listed: single images and the covers of books.
+    // The listed rows: single images and the covers of books.
     "CREATE INDEX image_shelf ON image (shelf, id) WHERE shelf IS NOT NULL",
     "CREATE INDEX image_cover ON image (cover) WHERE cover IS NOT NULL",
     "CREATE INDEX image_books ON image (item) WHERE pages IS NOT NULL",
-    // What a folder's collection lists.
+    // The rows of a folder's collection.
     "CREATE INDEX image_folder ON image (folder, shelf, id) WHERE shelf IS NOT NULL",
   ]
 
@@ -62,7 +62,7 @@ enum SQLiteSchema {
     "CREATE INDEX IF NOT EXISTS origin_root ON origin (root)",
     // The source roots that own books.
     "CREATE TABLE IF NOT EXISTS book_origin (id TEXT PRIMARY KEY, root TEXT NOT NULL) WITHOUT ROWID",
-    // From what and how the archive was built, as it says itself as long as it can be read.
+    // The source and options of each build. A readable archive contains them, too.
     "CREATE TABLE IF NOT EXISTS source (id TEXT PRIMARY KEY, digest TEXT NOT NULL, options TEXT NOT NULL) WITHOUT ROWID",
     // Images that could not be built.
     """
@@ -71,7 +71,7 @@ enum SQLiteSchema {
       reason TEXT NOT NULL, time INTEGER NOT NULL, PRIMARY KEY (path, id)
     ) WITHOUT ROWID
     """,
-    // Where a root's pictures lie.
+    // The place of each root's pictures.
     """
     CREATE TABLE IF NOT EXISTS place (
       root TEXT PRIMARY KEY, path TEXT NOT NULL, book INTEGER NOT NULL, prefix TEXT
@@ -79,14 +79,14 @@ enum SQLiteSchema {
     """,
   ]
 
-  /// Takes over what an attached catalog `old` has.
+  /// Statements that copy the rows of an attached catalog `old`.
   static let takeOverOrigins = ["origin", "book_origin"].map { "INSERT INTO \($0) SELECT * FROM old.\($0)" }
   static let takeOver = [
     "INSERT INTO image (number, cover, \(CatalogSchema.allColumns)) SELECT number, cover, \(CatalogSchema.allColumns) FROM old.image",
     "INSERT INTO book SELECT * FROM old.book",
   ]
 
-  /// Has indexes let go of what was deleted.
+  /// Removes deleted rows from the full-text indexes.
   static func optimize(_ connection: any SQLConnection) throws(SQLError) {
     let indexes = try connection.rows(
       "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%fts5%'"
