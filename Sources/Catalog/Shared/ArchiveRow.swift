@@ -2,12 +2,12 @@ package import TileGeometry
 package import TileStorage
 package import ZigguratFiles
 
-/// An archive in an object store, as a catalog that servers share names it: enough to answer for the image without
-/// having opened it, and without a list of all.
+/// An archive in an object store, as a row of a shared catalog. The row answers requests for the image before its
+/// archive is opened, and without a list of all archives.
 package struct ArchiveRow: Hashable, Sendable {
   package let id: ImageID
   package let generation: UInt64
-  /// The SHA-256 of its bytes, hexadecimal, by which the store calls it.
+  /// The SHA-256 of its bytes, hexadecimal. It is part of the object's name.
   package let digest: String
   /// The entity tag of its object.
   package let etag: String
@@ -41,11 +41,11 @@ package struct ArchiveRows: Sendable {
   /// An archive that another one has replaced.
   package struct Former: Sendable {
     package let row: ArchiveRow
-    /// Seconds that it is still answered for whoever names its generation.
+    /// The remaining time in seconds in which requests for its generation are answered.
     package let remains: Int
   }
 
-  /// The present archive; nil if the image does not exist any more.
+  /// The current archive; nil if the image does not exist any more.
   package internal(set) var current: ArchiveRow?
   package internal(set) var former: [Former] = []
   /// The metadata of visitors; nil if there is none.
@@ -53,26 +53,26 @@ package struct ArchiveRows: Sendable {
 
   /// The metadata that visitors wrote.
   package struct Sidecar: Hashable, Sendable {
-    /// The XMP, whole.
+    /// The whole XMP packet.
     package let xmp: [UInt8]
-    /// Counted from 1.
+    /// The version, counted from 1.
     package let version: Int
   }
 }
 
-/// The changes that the writer puts into a catalog at once.
+/// A set of changes that the writer applies to a catalog at once.
 package struct ArchiveChange: Sendable {
   /// The listed entries, each with the row of its archive.
   package var entries: [CatalogEntry] = []
   package var archives: [ArchiveRow] = []
-  /// The versions of the sidecars that the entries were made with; none for images without a sidecar.
+  /// The sidecar versions that the entries were made with; empty for images without a sidecar.
   package var versions: [ImageID: Int] = [:]
-  /// Images that are there no more.
+  /// Images that no longer exist.
   package var gone: [ImageID] = []
 
   package init() {}
 
-  /// Half of the archives, nil of a single one, and the others with what is gone; none of a single one.
+  /// The first half of the archives, nil if there is only one, and the other archives with the removed images.
   var halves: (ArchiveChange?, ArchiveChange) {
     var (first, rest) = (ArchiveChange(), self)
     let half = (archives.count + 1) / 2
@@ -104,7 +104,7 @@ extension ArchiveRow {
     guard let id = row.id(0), let digest = row.text(2), let etag = row.text(3),
       digest.utf8.count == 64,
       digest.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
-      // It goes into a header of what asks for the archive.
+      // It becomes part of a request header.
       !etag.isEmpty, etag.utf8.allSatisfy({ (0x21...0x7e).contains($0) }), row.integer(4) > 0,
       let size = PixelSize(width: row.integer(5), height: row.integer(6)),
       let pyramid = Pyramid(imageSize: size, tileSize: row.integer(7)),

@@ -2,13 +2,13 @@ package import ZigguratFiles
 
 /// The archives of a library in an object store, in a catalog that servers share. No server needs a list of all.
 extension Catalog {
-  /// Hours that an archive which was replaced is still answered for whoever names its generation.
+  /// The number of hours in which requests for the generation of a replaced archive are answered.
   package static let formerHours = 24
 
-  /// The condition for an archive that is the present one of its image.
+  /// The condition for the current archive of an image.
   static let isThere = "replaced IS NULL AND deletion IS NULL"
 
-  /// The archives of those of `ids` that are known, also those that were replaced a short while ago.
+  /// Returns the known archives of some images, including those that were replaced a short time ago.
   package func archives(of ids: [ImageID]) throws(StorageError) -> [ImageID: ArchiveRows] {
     guard !ids.isEmpty else { return [:] }
     var found: [ImageID: ArchiveRows] = [:]
@@ -41,19 +41,19 @@ extension Catalog {
         }
       }
     }
-    // That is no reason to call the image missing.
+    // A damaged row does not mean that the image is missing.
     if let damaged {
       throw StorageError("read the catalog", "the row of '\(damaged)' is damaged", kind: .unreadable)
     }
     return found
   }
 
-  /// Gives the id and digest of every image's archive; of an image that was deleted those that went last.
+  /// Calls `body` with the id and digest of every image's archive. A deleted image is represented by its last archive.
   package func forEachArchive(_ body: (ImageID, String) -> Void) throws(StorageError) {
     let step = 20_000
     var last: String? = ""
     while let behind = last {
-      // Pages, none of which is much in memory; whoever changes rows meanwhile is this process.
+      // Pages keep the use of memory small. Only this process changes rows in the meantime.
       let page = try rows(
         "SELECT DISTINCT ON (id) id, digest FROM archive WHERE id > ? AND replaced IS NULL "
           + "ORDER BY id, deletion DESC LIMIT \(step)", [.text(behind)]
@@ -67,7 +67,7 @@ extension Catalog {
   package struct Taking: Sendable {
     /// The errors of images that the database cannot store.
     package var refused: [StorageError] = []
-    /// Images of which somebody has said something else meanwhile: they are not taken in, and to be read again.
+    /// Images whose metadata was edited in the meantime. They are not stored and must be read again.
     package var edited: [ImageID] = []
 
     static func + (one: Taking, other: Taking) -> Taking {
@@ -75,11 +75,12 @@ extension Catalog {
     }
   }
 
-  /// Takes in what images are now, all or nothing but what the database cannot hold, and what was edited meanwhile.
+  /// Stores the present state of images in one transaction. It omits images that the database cannot hold, or that were
+  /// edited in the meantime.
   /// - Parameters:
-  ///   - parts: of what builders have written, those that are taken in whole with this.
-  ///   - isWhole: whether they are all that count, and none of before.
-  ///   - making: in which that was read: who took over meanwhile has read more. Nil for any.
+  ///   - parts: the parts of the store's index that are complete with this change.
+  ///   - isWhole: whether these are all valid parts, and replace the earlier ones.
+  ///   - making: the value of `making` when the index was read; nil for any. A later writer may have read more.
   @discardableResult package func take(
     _ change: ArchiveChange, parts: Set<String> = [], isWhole: Bool = false, in making: Int? = nil
   ) throws(StorageError) -> Taking {
@@ -99,7 +100,7 @@ extension Catalog {
     } catch {
       guard isUnfit, let last = change.archives.last else { throw error }
       let (first, rest) = change.halves
-      // One that is alone is what does not fit.
+      // An archive that is alone is the one that does not fit.
       let found =
         try first.map { (first) throws(StorageError) in try take(first, in: making) }
         ?? Taking(refused: [StorageError("list \(last.id)", error.reason, kind: .unreadable)])
@@ -107,7 +108,7 @@ extension Catalog {
     }
   }
 
-  /// - Returns: those that were edited meanwhile.
+  /// - Returns: the images that were edited in the meantime.
   private static func take(
     _ change: ArchiveChange, _ parts: Set<String>, _ isWhole: Bool, _ connection: any SQLConnection
   ) throws(SQLError) -> [ImageID] {
@@ -129,7 +130,7 @@ extension Catalog {
         + "CASE WHEN archive.replaced IS NULL AND archive.deletion IS NULL THEN archive.added ELSE clock_timestamp() END, "
         + names.dropFirst(2).map { "\($0) = excluded.\($0)" }.joined(separator: ", "),
       archives.map(\.values))
-    // Behind the archives, which say when they came.
+    // After the archives, which have the times at which they were added.
     try update(
       change.entries.filter { !isPassedOver($0.id) }, removing: gone.map(\.text), connection)
     try connection.runEach(
@@ -142,7 +143,7 @@ extension Catalog {
     return change.archives.map(\.id).filter(edited.contains)
   }
 
-  /// Returns the archives that visitors have deleted and that no other archive has followed.
+  /// Returns the archives that visitors have deleted and that no other archive has replaced.
   private static func deleted(
     _ archives: [ArchiveRow], _ connection: any SQLConnection
   ) throws(SQLError) -> Set<ImageID> {
@@ -162,8 +163,8 @@ extension Catalog {
     return Set(found)
   }
 
-  /// Returns the images that visitors have restored since the change was read. The directory does not contain that yet, and
-  /// will contain it last.
+  /// Returns the images that visitors have restored since the change was read. The index in the store does not contain
+  /// them yet; it is updated last.
   private static func restored(
     _ change: ArchiveChange, _ connection: any SQLConnection
   ) throws(SQLError) -> Set<ImageID> {
@@ -189,28 +190,28 @@ extension Catalog {
     return Set(change.archives.lazy.map(\.id).filter { versions[$0] != change.versions[$0] })
   }
 
-  /// The parts of what builders have written that were taken in.
+  /// Returns the parts of the store's index that have been applied.
   package func parts() throws(StorageError) -> Set<String> {
     Set(try rows("SELECT name FROM part WHERE name <> ''") { $0.text(0) })
   }
 
-  /// Whether all that builders had written was taken in once: before that nobody knows what is missing.
+  /// Whether the whole index was applied once. Before that, a missing image may still exist.
   package func isFilled() throws(StorageError) -> Bool {
     try integer("SELECT 1 FROM part LIMIT 1", reading: .row) != nil
   }
 
-  /// The parts of a directory that is empty.
+  /// The parts of an empty index.
   package static let noParts: Set<String> = [""]
 
-  /// Forgets what nobody is answered with any more: archives that were replaced long ago, and what was told of changes.
+  /// Removes archives that were replaced long ago, and old records of changes.
   package func forgetFormer() throws(StorageError) {
     let former =
       "archive WHERE deletion IS NULL AND replaced < clock_timestamp() - make_interval(hours => \(Self.formerHours))"
-    // Who has not listened for so long begins anew.
+    // A server that has not read the feed for so long starts again.
     let announced = "change WHERE told < clock_timestamp() - interval '1 hour'"
     for old in [former, announced] {
       var isAny = try integer("SELECT 1 FROM \(old) LIMIT 1") != nil
-      // After long silence there are millions, for which one transaction has not the time.
+      // After a long pause there may be millions of rows, too many for the timeout of one transaction.
       while isAny {
         try write { (connection) throws(SQLError) in
           isAny = false
@@ -223,13 +224,13 @@ extension Catalog {
     }
   }
 
-  /// Ids as PostgreSQL reads an array of them (section 8.15 of its manual).
+  /// Returns ids as a PostgreSQL array (section 8.15 of its manual).
   static func list(_ ids: [ImageID]) -> String {
     var text: [UInt8] = [UInt8(ascii: "{")]
     for (number, id) in ids.enumerated() {
       if number > 0 { text.append(UInt8(ascii: ",")) }
       text.append(UInt8(ascii: "\""))
-      // By bytes: with a mark that combines behind it a quote is another character.
+      // By bytes: as a character, a quote may combine with the mark after it.
       for byte in id.text.utf8 {
         if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { text.append(UInt8(ascii: "\\")) }
         text.append(byte)

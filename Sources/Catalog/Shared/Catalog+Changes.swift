@@ -1,14 +1,15 @@
 package import ZigguratFiles
 
-/// A feed of changed images. It loses no change, whichever server makes it.
+/// A feed of changed images. It loses no change of any server.
 ///
-/// Each row of it carries its transaction. Transactions end in another order than they have begun, so that neither their
-/// numbers nor a counter say what is new. A place in the feed is therefore a snapshot, which says of every transaction
-/// whether it had ended at a moment: behind it is what had not. Each change is told once, whatever else is open meanwhile.
+/// Each row has the number of its transaction. Transactions end in another order than they begin, so neither their
+/// numbers nor a counter show which rows are new. A place in the feed is therefore a snapshot. It knows for every
+/// transaction whether it had ended; the changes of all others are behind the place. Each change is reported once,
+/// whatever other transactions are open.
 extension Catalog {
   /// A position in the feed.
   package struct Place: Hashable, Sendable {
-    /// PostgreSQL's text of it ("pg_snapshot"): what it sees was told.
+    /// The text of a `pg_snapshot`. Changes that are visible in it have been reported.
     let snapshot: String
   }
 
@@ -21,14 +22,14 @@ extension Catalog {
 
   private static let most = 10_000
   private static let now = "CAST(pg_current_snapshot() AS text)"
-  /// The condition for a row of the feed behind a place, which is the parameter twice.
+  /// The condition for a row of the feed behind a place. It uses the place as a parameter twice.
   private static let isBehind =
     "change.transaction >= pg_snapshot_xmin(CAST(CAST(? AS text) AS pg_snapshot)) "
     + "AND NOT pg_visible_in_snapshot(change.transaction, CAST(CAST(? AS text) AS pg_snapshot))"
 
   /// Returns the present end of the feed. Later reads of the catalog see all changes before it.
   package func place() throws(StorageError) -> Place {
-    // Behind which all is.
+    // The fallback is the place before all changes.
     Place(snapshot: try rows("SELECT \(Self.now)", reading: .row) { $0.text(0) }.first ?? "1:1:")
   }
 
@@ -42,14 +43,14 @@ extension Catalog {
       count = 0
       isEarlier = false
       let behind = SQLValue.text(place.snapshot)
-      // One statement: what it sees is what its snapshot says.
+      // One statement, so that its result belongs to its snapshot.
       try connection.run(
         "SELECT \(Self.now), id, CAST(pg_snapshot_xmax(pg_current_snapshot()) < "
           + "pg_snapshot_xmax(CAST(CAST(? AS text) AS pg_snapshot)) AS integer) "
           + "FROM (SELECT 1) AS one LEFT JOIN change ON \(Self.isBehind) LIMIT \(Self.most + 1)",
         [behind, behind, behind]
       ) { row in
-        // A standby took over that had not heard all: other transactions have got those numbers.
+        // A standby without the last transactions took over. It has reused their numbers.
         isEarlier = row.integer(2) == 1
         snapshot = row.text(0) ?? snapshot
         if row.isNull(1) { return }
@@ -60,8 +61,7 @@ extension Catalog {
     return Changes(images: count > Self.most || isEarlier ? nil : images, place: Place(snapshot: snapshot))
   }
 
-  /// Returns those of the changed images that do not exist any more, and those with a former archive that was deleted or
-  /// removed.
+  /// Returns the changed images that no longer exist, and those with a former archive that was deleted or removed.
   /// - Parameter ids: at most a thousand.
   package func gone(among ids: [ImageID]) throws(StorageError) -> [ImageID] {
     try rows(
@@ -76,9 +76,9 @@ extension Catalog {
       + "OR EXISTS (SELECT 1 FROM archive AS own WHERE own.id = \(rows).id AND (deletion IS NOT NULL OR gone)))"
   }
 
-  /// The images that have changed between two places and of which something has gone, however many they are, in no order and maybe
-  /// more than once.
-  /// - Parameter body: gets some of them, as many as are in memory together.
+  /// Calls `body` with the images that lost an archive between two places, in no particular order. An image may be
+  /// repeated.
+  /// - Parameter body: called with as many ids as are in memory at once.
   package func gone(
     between first: Place, and last: Place, _ body: ([ImageID]) -> Void
   ) throws(StorageError) {
@@ -97,12 +97,12 @@ extension Catalog {
     }
   }
 
-  /// The images of which something went since a time, the last day's at most, each once.
+  /// Calls `body` with the images that lost an archive since a time, at most a day ago, each once.
   /// - Parameters:
   ///   - time: seconds since 1970.
-  ///   - body: gets some of them, as many as are in memory together.
+  ///   - body: called with as many ids as are in memory at once.
   package func gone(since time: Int, _ body: ([ImageID]) -> Void) throws(StorageError) {
-    // As deletions are called: by their time, then a number.
+    // The names of deletions begin with their time.
     let name = String(time, radix: 16)
     var last = ""
     while true {

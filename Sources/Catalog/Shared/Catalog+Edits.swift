@@ -1,14 +1,14 @@
 import TileStorage
 package import ZigguratFiles
 
-/// Changes by visitors in a catalog that servers share. The writer proves in each transaction that it still is the writer.
+/// Changes by visitors in a catalog that servers share. Each transaction checks that this process is still the writer.
 extension Catalog {
-  /// Writes what somebody says of an image, and how it is listed by that.
+  /// Stores the sidecar of an image, and the entry with its metadata.
   /// - Parameters:
-  ///   - xmp: of the sidecar, whole.
-  ///   - entry: of the image's archive with these words.
-  ///   - version: of the sidecar that they were made of; 0 for none.
-  /// - Returns: false where it is not that version any more, or not that archive: nothing is written then.
+  ///   - xmp: the whole sidecar.
+  ///   - entry: the entry of the image's archive with this metadata.
+  ///   - version: the version of the sidecar that was edited; 0 for none.
+  /// - Returns: false if the sidecar or the archive has changed since then. Nothing is stored in that case.
   package func write(
     sidecar xmp: [UInt8], of entry: CatalogEntry, after version: Int
   ) throws(StorageError) -> Bool {
@@ -34,7 +34,7 @@ extension Catalog {
   }
 
   /// Returns the sidecars of those images that have one.
-  /// - Parameter deletion: with which the images went; nil for those that are there.
+  /// - Parameter deletion: the deletion of the images; nil for existing images.
   package func sidecars(
     of ids: [ImageID], deletedBy deletion: String? = nil
   ) throws(StorageError) -> [ImageID: ArchiveRows.Sidecar] {
@@ -50,13 +50,14 @@ extension Catalog {
 
   // MARK: Adding
 
-  /// In bytes: an index of PostgreSQL's takes 2,700, and one of them has an id, its key and its folder or book in it.
+  /// The maximum length of an id in bytes. An index entry of PostgreSQL has at most 2,700 bytes, and one contains an
+  /// id, its key and its folder or book.
   static let longestID = 600
 
-  /// Takes an id for the picture of an upload: no other upload gets it, whichever of the servers has that. A server need not be the
-  /// one that writes, or be it still: that an id is one row's is all the proof that it needs.
-  /// - Parameter upload: its id; asked again, it has the same image's.
-  /// - Returns: false where an image, a book, a folder or another upload has it.
+  /// Reserves an id for the image of an upload, so that no other upload on any server gets it. Any server can reserve
+  /// an id, because the primary key alone prevents duplicates.
+  /// - Parameter upload: the id of the upload. A second call for it can reserve the same id again.
+  /// - Returns: false if an image, a book, a folder or another upload has the id.
   package func reserve(_ id: ImageID, for upload: String) throws(StorageError) -> Bool {
     guard id.text.utf8.count <= Self.longestID else {
       throw StorageError(
@@ -69,13 +70,13 @@ extension Catalog {
         + "AND NOT EXISTS (SELECT 1 FROM image WHERE id > ?3 AND id < ?4) "
         + "AND NOT EXISTS (SELECT 1 FROM archive WHERE id = ?1) ON CONFLICT (id) DO UPDATE SET root = excluded.root "
         + "WHERE origin.root = excluded.root RETURNING id",
-      // All below it; "0" is the byte behind the slash.
+      // Everything below it. "0" is the byte after the slash.
       [.text(id.text), .text(Self.root(ofUpload: upload)), .text("\(id)/"), .text("\(id)0")]
     ) { $0.id(0) }
     return !reserved.isEmpty
   }
 
-  /// Gives back what was reserved for uploads of which no picture has come.
+  /// Releases the ids that were reserved for uploads without an image.
   package func release(_ uploads: [String]) throws(StorageError) {
     let roots = uploads.map { "\"\(Self.root(ofUpload: $0))\"" }.joined(separator: ",")
     try read { (connection) throws(SQLError) in
@@ -83,21 +84,21 @@ extension Catalog {
     }
   }
 
-  /// No builder's root is called so.
+  /// Returns a root that no builder uses.
   private static func root(ofUpload id: String) -> String { "upload:\(id)" }
 
   // MARK: Deleting
 
-  /// Now by the database's clock, which is the same for all servers: seconds since 1970.
+  /// Returns the time of the database's clock, which is the same for all servers, in seconds since 1970.
   package func now() throws(StorageError) -> Int {
     try integer("SELECT CAST(floor(extract(epoch FROM clock_timestamp())) AS bigint)") ?? 0
   }
 
-  /// Takes images out of the library until `restore`, together.
+  /// Deletes images together, until `restore`.
   /// - Parameters:
   ///   - time: seconds since 1970.
-  ///   - version: of the archive and the sidecar that a single one has to have, 0 for no sidecar; nil for any.
-  /// - Returns: those that were there.
+  ///   - version: the required version of a single image's archive and sidecar (0 for no sidecar); nil for any.
+  /// - Returns: the images that existed.
   package func delete(
     _ ids: [ImageID], as name: String, at time: Int, onlyOf version: (generation: UInt64, sidecar: Int)? = nil
   ) throws(StorageError) -> [ImageID] {
@@ -149,15 +150,15 @@ extension Catalog {
     return found.map { Deletion(name: $0.name, images: $0.images, time: $0.time) }
   }
 
-  /// The archives of a deletion.
+  /// Returns the archives of a deletion.
   package func archives(ofDeletion name: String) throws(StorageError) -> [ArchiveRow] {
     try rows(
       "SELECT \(ArchiveRow.columns) FROM archive WHERE deletion = ?", [.text(name)], ArchiveRow.init)
   }
 
-  /// Brings a deletion's images back.
-  /// - Parameter entries: as they are listed then.
-  /// - Returns: those that are back; the others' places are taken, and they stay deleted.
+  /// Restores the images of a deletion.
+  /// - Parameter entries: the entries of the restored images.
+  /// - Returns: the restored images. The others stay deleted because their ids are in use.
   package func restore(_ entries: [CatalogEntry], from name: String) throws(StorageError) -> [ImageID] {
     var back: [ImageID] = []
     try write { (connection) throws(SQLError) in
@@ -171,7 +172,7 @@ extension Catalog {
         ) { if let id = $0.id(0) { back.append(id) } }
       }
       let restored = Set(back)
-      // Of one that had its id meanwhile, and went without a deletion, something may have been said.
+      // A later image with the same id, removed without a deletion, may have left a sidecar.
       let those = "id IN (SELECT id FROM sidecar WHERE deleted = ? AND id = ANY (CAST(? AS text[])))"
       try connection.run(
         "DELETE FROM sidecar WHERE deleted = '' AND \(those)", [.text(name), .text(Self.list(back))])
@@ -186,14 +187,14 @@ extension Catalog {
     return back
   }
 
-  /// Archives that were brought back since a builder has written another one down, or that there is none.
+  /// Returns restored archives for which the index in the store still contains another archive, or none.
   package func unannounced() throws(StorageError) -> [ArchiveRow] {
     try rows(
       "SELECT \(ArchiveRow.columns) FROM archive WHERE unannounced AND \(Self.isThere) LIMIT 1000", [],
       reading: .row, ArchiveRow.init)
   }
 
-  /// To be called when the store's directory has these as their images'.
+  /// Notes that the index in the store contains these archives.
   package func areAnnounced(_ rows: [ArchiveRow], in making: Int) throws(StorageError) {
     try write(in: making) { (connection) throws(SQLError) in
       try connection.runEach(
@@ -202,7 +203,7 @@ extension Catalog {
     }
   }
 
-  /// Forgets what can come back of deletions until a time. What was deleted stays so, whatever the store's directory says.
+  /// Makes deletions until a time permanent. The images stay deleted, whatever the index in the store contains.
   package func purgeDeleted(until oldest: Int) throws(StorageError) {
     guard try integer("SELECT 1 FROM deletion WHERE time <= ? LIMIT 1", [.integer(oldest)]) != nil else {
       return
@@ -215,10 +216,10 @@ extension Catalog {
     }
   }
 
-  // MARK: Originals of what was purged
+  // MARK: Originals of purged images
 
   /// Returns the archives that were deleted and can no longer be restored.
-  /// - Parameter ids: of images, and of books, whose pages are returned.
+  /// - Parameter ids: ids of images, or of books for all of their pages.
   package func purged(_ ids: [ImageID]) throws(StorageError) -> [ArchiveRow] {
     guard !ids.isEmpty else { return [] }
     let columns = ArchiveRow.columns.split(separator: ", ").map { "archive.\($0)" }.joined(separator: ", ")
@@ -229,7 +230,7 @@ extension Catalog {
     var found: [ArchiveRow] = []
     try read { (connection) throws(SQLError) in
       found = []
-      // Two questions, each of which an index answers; "0" is the byte behind the slash.
+      // Two queries, each with an index. "0" is the byte after the slash.
       for condition in [
         "id = item.name", "id > item.name || '/' COLLATE \"C\" AND id < item.name || '0' COLLATE \"C\"",
       ] {
@@ -240,7 +241,7 @@ extension Catalog {
   }
 
   /// Whether an image of this id, or a page of a book of this id, may show a file, and exists or can be restored.
-  /// - Parameter sourceDigest: of the file, as in build records.
+  /// - Parameter sourceDigest: the digest of the file, as in build records.
   package func mayShow(sourceDigest: String, _ id: ImageID) throws(StorageError) -> Bool {
     try integer(
       "SELECT 1 FROM archive WHERE (id = ?1 OR id > ?2 AND id < ?3) AND position(?4 IN build) > 0 "
