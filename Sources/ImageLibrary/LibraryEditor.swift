@@ -4,21 +4,22 @@ import TileStorage
 package import ZigguratFiles
 package import ZigguratMetadata
 
-/// Edits and deletes images, one at a time: the later of two who change one image at once learns of it.
+/// An editor of images that makes one change at a time. Of two clients that change one image at once, the later one is
+/// notified.
 package final class LibraryEditor: Sendable {
   package enum Outcome {
     case done
     case notFound
     /// Somebody else has changed the image in the meantime.
     case changedMeanwhile
-    /// A sidecar of somebody's that cannot be read.
+    /// The sidecar is another program's and cannot be read.
     case unreadableSidecar
-    /// The sidecar cannot be read or written now, for no fault of its own.
+    /// The sidecar cannot be read or written at present, although it may be valid.
     case unavailable
   }
 
   private let library: any ImageRepository
-  /// Changes that are made one at a time.
+  /// A lock for changes that are made one at a time.
   private final class Turn: Sendable {
     private let lock = Mutex<Void>(())
 
@@ -35,15 +36,15 @@ package final class LibraryEditor: Sendable {
 
   package init(_ library: any ImageRepository) { self.library = library }
 
-  /// Writes the edit beside the archive, durably, and takes it into the catalog.
-  /// - Parameter isCurrent: whether the image is as the editor saw it; asked while nobody else may write.
+  /// Writes the edit to a file beside the archive, durably, and updates the catalog.
+  /// - Parameter isCurrent: whether the image is as the editor saw it. Called while no other change is possible.
   package func edit(
     _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) throws(StorageError) -> Outcome {
     try turn.run { () throws(StorageError) in try library.edit(id, edit, if: isCurrent) }
   }
 
-  /// Edits an image of a private space, as `edit` does in the library.
+  /// - Parameter id: the id within the space.
   /// - Parameter id: within the space.
   package func edit(
     _ id: ImageID, of space: SpaceLibrary, _ edit: MetadataEdit,
@@ -52,17 +53,17 @@ package final class LibraryEditor: Sendable {
     try turnInSpaces.run { () throws(StorageError) in try space.edit(id, edit, if: isCurrent) }
   }
 
-  /// Deletes images, also of a private space; nobody edits one meanwhile here.
-  /// - Parameter isCurrent: whether they are as whoever deletes them saw them.
-  /// - Returns: nil where they are not.
+  /// Deletes images of the library or of a private space, while this process makes no edits.
+  /// - Parameter isCurrent: whether the images are as the client saw them.
+  /// - Returns: nil if they are not.
   package func delete(
     _ ids: [ImageID], from trash: Trash, if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) throws(StorageError) -> (deletion: Trash.Listed?, refused: [ImageID])? {
     trash.prepareToDelete(ids)
     return try (trash.repository == .space ? turnInSpaces : turn).run { () throws(StorageError) in
-      // More than once where what was asked about is another one by then.
+      // Repeated if an image has changed after the call of `isCurrent`.
       for _ in 0..<4 {
-        // What another server has written counts.
+        // Includes the changes of other servers.
         let restricted = try trash.restricted(to: ids)
         do throws(MetadataUnavailable) {
           guard try isCurrent() else { return nil }
@@ -76,15 +77,15 @@ package final class LibraryEditor: Sendable {
     }
   }
 
-  /// A sidecar with the edit in it, of an image of the library as of a space.
-  /// - Returns: the bytes where that is done, and nil where something is in the way.
+  /// Returns a sidecar with the edit, for an image of the library or of a space.
+  /// - Returns: the new bytes; nil if the outcome is not `done`.
   static func edited(
     _ old: [UInt8], _ edit: MetadataEdit, isPrivate: Bool,
     if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) -> (outcome: Outcome, new: [UInt8]?) {
     do throws(MetadataUnavailable) {
       guard try isCurrent() else { return (.changedMeanwhile, nil) }
-      // What cannot be read again is not written.
+      // A sidecar that could not be read again is not written.
       guard let new = try Sidecar.edited(old, edit, isPrivate: isPrivate),
         try Sidecar(new, isPrivate: isPrivate) != nil
       else { return (.unreadableSidecar, nil) }

@@ -5,7 +5,7 @@ package import ZigguratCatalog
 package import ZigguratFiles
 package import ZigguratMetadata
 
-/// One archive of the library, as long as its file and its sidecar stay the same ones.
+/// One archive of the library, for as long as its file and its sidecar are unchanged.
 package final class LibraryEntry: Sendable {
   package let id: ImageID
   package let path: String
@@ -13,33 +13,33 @@ package final class LibraryEntry: Sendable {
   package let sidecar: SidecarFile?
   /// The metadata of the image, read at the first request.
   private struct MetadataState {
-    /// In memory of its own, since most are never asked for.
+    /// Metadata in memory of its own, since most of it is never requested.
     final class Read: Sendable {
       let metadata: ImageMetadata
       init(_ metadata: ImageMetadata) { self.metadata = metadata }
     }
     var read: Read?
-    /// The number of failed reads in a row, and the time of the next.
+    /// The number of consecutive failed reads, and the time of the next attempt.
     var failures = 0
     var notBefore: ContinuousClock.Instant?
 
     var isWaiting: Bool { notBefore.map { .now < $0 } ?? false }
   }
   private let state = Mutex(MetadataState())
-  /// Held while they are read: whoever asks meanwhile waits for the same answer.
+  /// Held during a read. Other threads wait for its result.
   private let reading = Mutex<Void>(())
-  /// The sidecar's bytes; nil where there is none, or it cannot be read.
+  /// Returns the sidecar's bytes; nil if there is no sidecar, or it cannot be read.
   package let readSidecar: @Sendable () -> [UInt8]?
   private let hasSidecar: Bool
-  /// Whether the image is of a private space: no sandboxed process that has read other files may see its metadata.
+  /// Whether the image is in a private space. A sandboxed process that has read other files must not see its metadata.
   private let isPrivate: Bool
   private let opener: @Sendable () throws(StorageError) -> TileArchive
   private let opened = Mutex<TileArchive?>(nil)
   private let isDefective = Atomic<Bool>(false)
-  /// The archives' clock when it was last asked for.
+  /// The value of the archives' clock at the last use.
   fileprivate let lastUse = Atomic<Int>(0)
 
-  /// - Parameter enclosure: the library, out of which no link leads.
+  /// - Parameter enclosure: the library. Links out of it are not followed.
   package init(
     id: ImageID, path: String, identity: FileIdentity, sidecar: SidecarFile? = nil,
     within enclosure: RootDirectory? = nil
@@ -65,8 +65,8 @@ package final class LibraryEntry: Sendable {
     hasSidecar = sidecar != nil
   }
 
-  /// An image of an object store.
-  /// - Parameter xmp: what somebody has said of it, which is everybody's.
+  /// Creates the entry of an image in an object store.
+  /// - Parameter xmp: the metadata that visitors wrote, which is public.
   package init(ofRow image: SourceImage, _ xmp: [UInt8]? = nil) {
     id = image.id
     path = image.path
@@ -80,9 +80,9 @@ package final class LibraryEntry: Sendable {
 
   package var fileVersion: FileVersion { FileVersion(identity, sidecar: sidecar?.identity) }
 
-  /// Returns the image's entry for the catalog. If the sidecar cannot be read now, the entry has neither its metadata nor a
-  /// stamp, so that it is read again.
-  /// - Parameter mayWait: whether to wait for metadata that are not in memory.
+  /// Returns the image's entry for the catalog. If the sidecar cannot be read now, its metadata is missing and
+  /// `fileVersion` is unset, so that it is read again.
+  /// - Parameter mayWait: whether to wait for metadata that is not in memory.
   package func catalogEntry(_ archive: TileArchive, mayWait: Bool = true) -> CatalogEntry {
     var entry = CatalogEntry(id: id, fileVersion: fileVersion, archive: archive)
     if mayWait || isQuick, let read = try? metadata(archive) {
@@ -93,10 +93,10 @@ package final class LibraryEntry: Sendable {
     return entry
   }
 
-  /// Whether `metadata` returns at once, also if it cannot read the sidecar now.
+  /// Whether `metadata` returns at once, even if it cannot read the sidecar at present.
   package var isQuick: Bool { !hasSidecar || state.withLock { $0.read != nil || $0.isWaiting } }
 
-  /// Whether the last read failed, and it is too early for the next.
+  /// Whether the last read failed and the next one is not due yet.
   package var isWaiting: Bool { state.withLock { $0.isWaiting } }
 
   /// Returns the metadata of the sidecar, or else of the archive. A damaged sidecar is ignored.
@@ -128,10 +128,10 @@ package final class LibraryEntry: Sendable {
   /// Whether this call is the first to find that the archive cannot be read.
   package func isFirstError() -> Bool { !isDefective.exchange(true, ordering: .relaxed) }
 
-  /// The archive, which is not counted among those that are open.
+  /// Opens the archive without counting it among the open ones.
   package func openOnce() throws(StorageError) -> TileArchive { try opener() }
 
-  /// The archive, and whether this call opened it; others wait for the first who asks.
+  /// Returns the archive, and whether this call opened it. Other threads wait until it is open.
   fileprivate func open() throws(StorageError) -> (archive: TileArchive, isNew: Bool) {
     let result: Result<(TileArchive, Bool), StorageError> = opened.withLock { opened in
       let isNew = opened == nil
@@ -150,8 +150,8 @@ package final class LibraryEntry: Sendable {
   fileprivate func close() { opened.withLock { $0 = nil } }
 }
 
-/// A policy for reading the metadata of many images in turn. After several consecutive failures no sandboxed process
-/// answers at present, so the metadata of the others are not requested.
+/// A policy for reading the metadata of many images in turn. After several consecutive failures, no sandboxed process
+/// is available, so no more metadata is requested.
 package struct MetadataReadPolicy {
   private let most: Int
   private var failures = 0
@@ -166,8 +166,8 @@ package struct MetadataReadPolicy {
   }
 }
 
-/// The archives that are open: at most so many, and of so much memory, that it stays bounded. The
-/// one that was not asked for longest is closed first; answers in flight keep theirs until they are sent.
+/// The open archives. Their number and their memory are limited. The least recently used one is closed first; a
+/// response in progress keeps its archive until it is sent.
 package final class OpenArchives: Sendable {
   private struct State {
     var entries: [(entry: LibraryEntry, cost: Int)] = []
@@ -175,9 +175,9 @@ package final class OpenArchives: Sendable {
   }
 
   private let limit: Int
-  /// Bytes of indexes and records.
+  /// The maximum size of indexes and records, in bytes.
   private let costLimit: Int
-  /// Counts openings: who was asked for since the same opening counts as equally recent.
+  /// A clock that counts openings. Archives that were used since the same opening count as equally recent.
   private let clock = Atomic<Int>(1)
   private let state = Mutex(State())
 
@@ -192,14 +192,14 @@ package final class OpenArchives: Sendable {
 
   package func archive(_ entry: LibraryEntry) throws(StorageError) -> TileArchive {
     let now = clock.load(ordering: .relaxed)
-    // Written but once an opening, so that threads do not contend for it with every tile.
+    // Written at most once per opening, so that threads do not contend for it with every tile.
     if entry.lastUse.load(ordering: .relaxed) != now { entry.lastUse.store(now, ordering: .relaxed) }
     let (archive, isNew) = try opened(entry)
     if isNew { add(entry, cost: archive.memoryCost) }
     return archive
   }
 
-  /// Opens the entry's archive, for want of a descriptor in place of others.
+  /// Opens the entry's archive. If no file descriptor is free, other archives are closed first.
   private func opened(_ entry: LibraryEntry) throws(StorageError) -> (archive: TileArchive, isNew: Bool) {
     do throws(StorageError) { return try entry.open() } catch {
       guard DescriptorRelief.isShortage(error.code), DescriptorRelief.shared.relieve() else { throw error }
@@ -207,7 +207,7 @@ package final class OpenArchives: Sendable {
     }
   }
 
-  /// Closes the half that was not asked for longest, and returns how many those are.
+  /// Closes the least recently used half, and returns the number of closed archives.
   package func closeHalf() -> Int {
     state.withLock { state in
       let count = (state.entries.count + 1) / 2
@@ -232,7 +232,7 @@ package final class OpenArchives: Sendable {
     state.withLock { $0.entries.map(\.entry) }.first { $0.holds(archive) }
   }
 
-  /// Closes those that are no longer the library's.
+  /// Closes archives that no longer belong to the library.
   package func removeAll(where isGone: (LibraryEntry) -> Bool) {
     state.withLock { state in
       for at in state.entries.indices.reversed() where isGone(state.entries[at].entry) {
@@ -244,12 +244,12 @@ package final class OpenArchives: Sendable {
   private func add(_ entry: LibraryEntry, cost: Int) {
     clock.wrappingAdd(1, ordering: .relaxed)
     state.withLock { state in
-      // Closed and opened again between two threads, it may be here already.
+      // It may be here already, closed and opened again between two threads.
       guard !state.entries.contains(where: { $0.entry === entry }) else { return }
       state.entries.append((entry, cost))
       state.cost += cost
       while state.entries.count > limit || (state.cost > costLimit && state.entries.count > 1) {
-        // Not the new one.
+        // The new archive stays open.
         Self.close(Self.oldest(of: state.entries.indices.dropLast(), state), &state)
       }
     }
@@ -264,7 +264,7 @@ package final class OpenArchives: Sendable {
 }
 
 extension LibraryTable {
-  /// Whether the folder is no library: no archive is in it, and something else is.
+  /// Whether the folder is no library: it contains files, but no archive.
   func isOfOthers(_ root: String) -> Bool {
     guard ids.isEmpty, let directory = opendir(root) else { return false }
     defer { closedir(directory) }

@@ -7,7 +7,7 @@ package struct LibraryListing {
   package let entries: [CatalogEntry]
   /// The number of images on all pages.
   package let total: Int
-  /// The cursor of the next page.
+  /// The cursor of the next page; nil on the last.
   package let next: String?
 
   package init(entries: [CatalogEntry], total: Int, next: String?) {
@@ -19,22 +19,22 @@ package struct LibraryListing {
 
 /// The images of a library to list, and their order.
 package struct LibrarySelection: Sendable {
-  /// Words that images are to have; nil for all images.
+  /// The search terms; nil for all images.
   package var text: String?
   package var scope = ListScope.items
   package var order = ListOrder.standard
 
   package init() {}
 
-  /// Whether all images are meant.
+  /// Whether all images are selected.
   package var isWhole: Bool { scope == .items && terms == nil }
 
   var terms: String? { text.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 } }
 }
 
 extension Catalog {
-  /// A page of the selected images as the catalog holds them.
-  /// - Parameter present: returns the entries as they are now, without those that have gone.
+  /// Returns a page of the selected images from the catalog.
+  /// - Parameter present: returns the current entries, without those of removed images.
   package func list(
     _ selection: LibrarySelection, after cursor: String?, limit: Int,
     _ present: ([CatalogEntry]) -> [CatalogEntry] = { $0 }

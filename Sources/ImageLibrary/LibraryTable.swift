@@ -11,12 +11,12 @@ package struct LibraryTable: Sendable {
     let disk: Disk
     let inode: UInt64
     var modified: Int
-    /// Changes until then are known one by one, nanoseconds since 1970.
+    /// The time until which all changes are known one by one, in nanoseconds since 1970.
     var watchedUntil = 0
-    /// Read so soon after its last change that another change may bear the same time.
+    /// Whether the folder was read so soon after its last change that a later change may have the same time.
     let isUncertain: Bool
 
-    /// Whether this is the folder that was read, and not one that was mounted over it, or that was below.
+    /// Whether this is the folder that was read, and not one mounted over it or uncovered below it.
     func isSame(_ status: stat) -> Bool {
       UInt64(status.st_dev) == disk.device && UInt64(status.st_ino) == inode
     }
@@ -28,26 +28,26 @@ package struct LibraryTable: Sendable {
     let mount: UInt64
   }
 
-  /// Sorted.
+  /// The ids, sorted.
   package private(set) var ids: [ImageID] = []
   private(set) var entries: [LibraryEntry] = []
-  /// Open addressing over the ids' hashes; -1 is free.
+  /// A hash table over the ids, with open addressing; -1 is free.
   private var slots: [Int32] = []
   private var folders: [Folder] = []
   private var sidecars: [SidecarFile] = []
-  /// Folders on disks of their own that are not mounted now, with the disks that they were on. Their images stay.
+  /// Folders on disks of their own that are not mounted now, with their former disks. Their images stay listed.
   private(set) var unmounted: [String: Disk] = [:]
   /// The disk of the library's own folder.
   private var rootDisk: Disk?
-  /// Folders that this process cannot look into. Their images are not listed.
+  /// Folders that this process cannot read. Their images are not listed.
   package private(set) var unreadableFolders: [String] = []
   /// The watch of all folders; nil if they are polled instead.
   private(set) var watch: FolderWatch?
 
-  /// The library's folder; nil of a source.
+  /// The library's folder; nil for a source.
   private var enclosure: RootDirectory?
 
-  /// The identity of the folder that had the library's name.
+  /// The identity of a library's folder.
   struct Root: Hashable {
     let device: UInt64
     let inode: UInt64
@@ -55,7 +55,7 @@ package struct LibraryTable: Sendable {
     init(_ status: stat) { (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino)) }
   }
 
-  /// `nil` of a source.
+  /// The folder that was read; nil for a source.
   private(set) var rootFolder: Root?
 
   /// Whether the path leads to the folder that was read.
@@ -67,7 +67,7 @@ package struct LibraryTable: Sendable {
   /// The version of the source that was read; nil for a folder.
   private(set) var version: Int?
 
-  /// - Parameter watches: has the kernel tell of changes, where it can.
+  /// - Parameter watches: whether the kernel reports changes, if it can.
   package init(root: String, previous: LibraryTable?, watches: Bool = false) throws(StorageError) {
     if watches { watch = FolderWatch(root: root) }
     do throws(StorageError) { enclosure = try RootDirectory(root) } catch {
@@ -80,7 +80,7 @@ package struct LibraryTable: Sendable {
     take(&found)
   }
 
-  /// Keeps the images of folders that were on another disk than now, and have no images now.
+  /// Keeps the images of folders that were on another disk before and have no images now.
   private mutating func keepUnmounted(
     _ previous: LibraryTable, _ found: inout [(id: ImageID, entry: LibraryEntry)]
   ) {
@@ -88,7 +88,7 @@ package struct LibraryTable: Sendable {
     for folder in previous.folders where folder.disk != previous.rootDisk { disks[folder.path] = folder.disk }
     guard !disks.isEmpty else { return }
     for folder in folders {
-      // Without its folder a disk has no mount point: its images are gone.
+      // Without its folder a disk has no mount point, so its images are gone.
       guard let disk = disks[folder.path], disk != folder.disk,
         !found.contains(where: { Self.isPath($0.entry.path, below: folder.path) })
       else { continue }
@@ -110,7 +110,7 @@ package struct LibraryTable: Sendable {
     version = try source.version()
     var found: [(id: ImageID, entry: LibraryEntry)] = []
     for image in try source.images() {
-      // Gone since it was named.
+      // The file was removed after it was listed.
       guard let identity = image.identity ?? FileIdentity(path: image.path) else { continue }
       let sidecar = image.sidecar.flatMap { SidecarFile(path: $0.path) }
       if let old = previous?.entry(image.id), old.identity == identity, old.path == image.path,
@@ -131,15 +131,15 @@ package struct LibraryTable: Sendable {
     fillSlots()
   }
 
-  /// A new entry for a file in the library's folders.
+  /// Creates an entry for a file in the library's folders.
   package func entry(
     id: ImageID, path: String, identity: FileIdentity, sidecar: SidecarFile?
   ) -> LibraryEntry {
     LibraryEntry(id: id, path: path, identity: identity, sidecar: sidecar, within: enclosure)
   }
 
-  /// Returns the bytes of a file in the library's folders, out of which no link leads; nil if it cannot be read, and for a
-  /// source.
+  /// Returns the bytes of a file in the library's folders; nil if it cannot be read, and for a source. Links out of the
+  /// folders are not followed.
   package func bytes(ofFile path: String, atMost most: Int) -> [UInt8]? {
     guard let enclosure else { return nil }
     return try? SidecarFile(path: path)?.contents(atMost: most, within: enclosure)
@@ -147,10 +147,11 @@ package struct LibraryTable: Sendable {
 
   package func entry(_ id: ImageID) -> LibraryEntry? { id.withBytes { entry($0) } }
 
-  /// By the bytes that a request has: what is no id is not in the table, so that a tile costs no string to ask.
+  /// Returns the entry of an id, as the bytes of a request. Invalid ids are not in the table, so a tile needs no
+  /// string.
   package func entry(_ id: UnsafeRawBufferPointer) -> LibraryEntry? { index(id).map { entries[$0] } }
 
-  /// The place of an id among `ids`.
+  /// Returns the index of an id in `ids`.
   package func index(_ id: UnsafeRawBufferPointer) -> Int? {
     let mask = slots.count - 1
     var slot = Self.hash(id) & mask
@@ -162,7 +163,8 @@ package struct LibraryTable: Sendable {
     return nil
   }
 
-  /// Compares in place: `elementsEqual` takes 60 instructions for each byte of a string.
+  /// Whether a text has these bytes. Compares in place, because `elementsEqual` takes 60 instructions for each byte of
+  /// a string.
   private static func isSame(_ text: String, _ bytes: UnsafeRawBufferPointer) -> Bool {
     let isSame = text.utf8.withContiguousStorageIfAvailable { text in
       guard text.count == bytes.count else { return false }
@@ -172,7 +174,7 @@ package struct LibraryTable: Sendable {
     return isSame ?? text.utf8.elementsEqual(bytes)
   }
 
-  /// Whether there are images of the folder, at any depth, or pages of the book.
+  /// Whether the folder has images, at any depth, or the book has pages.
   package func hasImages(below id: ImageID) -> Bool {
     let folder = id.text + "/"
     let at = ids.partitioningIndex { $0.follows(folder) }
@@ -189,14 +191,15 @@ package struct LibraryTable: Sendable {
       }
   }
 
-  /// Programs that write into a sidecar leave its folder's time alone. Of very many, some are looked at in turn.
+  /// Whether a sidecar has changed. A program that writes into a sidecar does not change its folder's time. If there
+  /// are very many sidecars, each call checks some of them.
   private var hasChangedSidecar: Bool {
     let most = 2000
     let start = sidecars.count <= most ? 0 : Int.random(in: 0..<sidecars.count)
     return (0..<min(most, sidecars.count)).contains { sidecars[(start + $0) % sidecars.count].hasChanged }
   }
 
-  /// Returns when a folder may have changed: after a second, or at once where the kernel tells.
+  /// Waits until a folder may have changed: for a second, or until the kernel reports a change.
   func waitForChange() {
     if let watch { watch.wait(milliseconds: 1000) } else { sleep(1) }
   }
@@ -207,26 +210,26 @@ package struct LibraryTable: Sendable {
     return now.tv_sec * 1_000_000_000 + now.tv_nsec
   }
 
-  /// Remembers that every change of these folders until now is known.
-  /// - Returns: whether no other folder has changed without a word of the watch.
+  /// Notes that all changes of these folders until now are known.
+  /// - Returns: false if another folder has changed without a report of the watch.
   package mutating func accept(_ watched: Set<String>) -> Bool {
     let now = Self.now
     for at in folders.indices {
       if watched.contains(folders[at].path) { folders[at].watchedUntil = now }
       var status = stat()
-      // A folder that is mounted may be older than the last look.
+      // A mounted folder may be older than the last check.
       guard stat(folders[at].path, &status) == 0, folders[at].isSame(status) else { return false }
       let (folder, modified) = (folders[at], FileIdentity(status).modifiedNanoseconds)
-      // The word may come a moment after the time.
+      // The report may come shortly after the change.
       let isKnown = modified == folder.modified || modified <= folder.watchedUntil
       if !isKnown, now - modified > 2_000_000_000 { return false }
     }
     return true
   }
 
-  /// Takes in what images are now, without reading folders; nil for those that are gone.
+  /// Applies changes of images without reading folders. A nil entry removes its image.
   package mutating func replace(_ changes: [ImageID: LibraryEntry?]) {
-    // So many are faster put in order all at once.
+    // For so many changes it is faster to sort everything once.
     guard changes.count <= 64 else {
       var found = zip(ids, entries).filter { changes[$0.0] == nil }.map { (id: $0.0, entry: $0.1) }
       for (id, entry) in changes { if let entry { found.append((id, entry)) } }
@@ -260,7 +263,7 @@ package struct LibraryTable: Sendable {
     let mask = slots.count - 1
     var hole = home(at)
     while slots[hole] != Int32(at) { hole = (hole + 1) & mask }
-    // What came to stand behind its place for the sake of the one that goes moves up (Knuth, 6.4, algorithm R).
+    // Entries that the removed one had displaced move up (Knuth, 6.4, algorithm R).
     var slot = (hole + 1) & mask
     while slots[slot] >= 0 {
       if (slot - home(Int(slots[slot]))) & mask >= (slot - hole) & mask {
@@ -294,7 +297,7 @@ package struct LibraryTable: Sendable {
 
   private mutating func fillSlots() {
     var capacity = 16
-    // With room for those to come.
+    // With room for more images.
     while capacity < ids.count * 3 { capacity *= 2 }
     slots = Array(repeating: -1, count: capacity)
     for number in ids.indices { place(number) }
@@ -306,7 +309,7 @@ package struct LibraryTable: Sendable {
     return Int(truncatingIfNeeded: hash >> 8)
   }
 
-  /// The endings of images, in order of precedence among files of one name.
+  /// The file extensions of images, in order of precedence among files with the same name.
   private static let endings = [".szi", ".dzi", ".zip"]
 
   private mutating func scan(
@@ -318,7 +321,7 @@ package struct LibraryTable: Sendable {
       if depth > 0 { return }
       throw StorageError("open the library \(folder)", errno: errno)
     }
-    // Without the right to search it, a file would be called a folder of another user.
+    // Without the right to search it, a file would be reported as another user's folder.
     guard depth > 0 || status.st_mode & S_IFMT == S_IFDIR else {
       throw StorageError("open the library \(folder)", errno: ENOTDIR)
     }
@@ -326,12 +329,12 @@ package struct LibraryTable: Sendable {
     guard access(folder, X_OK) == 0, let directory = opendir(folder) else {
       let code = errno
       guard depth > 0 else { throw StorageError("open the library \(folder)", errno: code) }
-      // Else it is gone since its name was read.
+      // Any other error means that the folder was removed after its name was read.
       if code == EACCES { unreadableFolders.append(folder) }
       return
     }
     defer { closedir(directory) }
-    // Again, for the watch may have waited.
+    // Again, because the watch may have waited.
     fstat(dirfd(directory), &status)
     let disk = Disk(device: UInt64(status.st_dev), mount: Mount.number(of: dirfd(directory)))
     if depth == 0 { (rootFolder, rootDisk) = (Root(status), disk) }
@@ -346,16 +349,16 @@ package struct LibraryTable: Sendable {
     var sidecarNames: Set<String> = []
     var tileFolders: Set<String> = []
     while let entry = readdir(directory) {
-      // Partial files begin with a dot, as do a person's hidden ones.
+      // The names of partial and hidden files begin with a dot.
       guard let name = entry.pointee.name, name.utf8.first != UInt8(ascii: ".") else { continue }
-      // A folder called `a.dzi` does not make `a_files` a folder of tiles.
+      // A folder named `a.dzi` does not make `a_files` a folder of tiles.
       if !entry.pointee.isFolder,
         let ending = Self.endings.first(where: { name.hasSuffix($0) && name.utf8.count > 4 })
       {
         let base = String(name.dropLast(4))
         if ending == ".dzi" { tileFolders.insert(base + "_files") }
         guard let id = ImageID(prefix + base) else { continue }
-        // Our own archive stands before what it may have been made from.
+        // An archive of this program takes precedence over the file that it may have been made from.
         let other = images[id].flatMap { Self.endings.firstIndex(of: $0) } ?? .max
         if Self.endings.firstIndex(of: ending)! < other { images[id] = ending }
       }
@@ -375,7 +378,7 @@ package struct LibraryTable: Sendable {
         found.append((id, entry(id: id, path: path, identity: identity, sidecar: sidecar)))
       }
     }
-    // Tiles' folders are vast and hold no images of their own.
+    // Folders of tiles are vast and contain no images of their own.
     for name in subfolders where depth < 64 && !tileFolders.contains(name) {
       // Its ids would be those of private spaces.
       if depth == 0, name == "~" { continue }

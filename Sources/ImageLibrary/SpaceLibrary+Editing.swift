@@ -2,11 +2,11 @@ import TileStorage
 package import ZigguratFiles
 package import ZigguratMetadata
 
-/// Changes of a space by who has it open, as `LibraryEditor` makes them of the library.
+/// Changes of an unlocked space, as `LibraryEditor` makes them in the library.
 extension SpaceLibrary {
   /// - Parameters:
-  ///   - id: within the space.
-  ///   - isCurrent: whether the image is as the editor saw it; asked while nobody else may write.
+  ///   - id: the id within the space.
+  ///   - isCurrent: whether the image is as the editor saw it. Called while no other change is possible.
   package func edit(
     _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) throws(StorageError) -> LibraryEditor.Outcome {

@@ -2,46 +2,46 @@ import TileStorage
 package import ZigguratFiles
 package import ZigguratUploading
 
-/// Opens private spaces by their passwords.
+/// A service that opens private spaces by their passwords.
 package protocol SpaceOpener: Sendable {
-  /// Whether visitors may unlock spaces: looks whether the library has any by now.
+  /// Whether visitors can unlock spaces. Checks whether the library has any at present.
   var isOffered: Bool { get }
 
-  /// The same as of the last look.
+  /// The result of the last check.
   var wasOffered: Bool { get }
 
-  /// Looks whether the spaces' files can be read. A server calls it about once a second.
-  /// - Returns: why one of them cannot be read; `nil` if all can.
+  /// Checks whether the files of the spaces can be read. A server calls it about once a second.
+  /// - Returns: the reason why one of them cannot be read; `nil` if all can.
   func lookForRefusal() -> String?
 
-  /// Whether the spaces' files could be read when they were last looked at.
+  /// Whether the files of the spaces could be read at the last check.
   var isReadable: Bool { get }
 
-  /// Takes half a second and a quarter of a gigabyte, the same whether a space opens or not.
-  /// - Parameter password: UTF-8.
-  /// - Returns: nil where no space opens, for whatever reason.
+  /// Opens a space. Takes half a second and a quarter of a gigabyte, whether a space opens or not.
+  /// - Parameter password: the password in UTF-8.
+  /// - Returns: nil if no space opens, for any reason.
   func open(_ password: String) throws(StorageError) -> (any OpenSpace)?
 }
 
 /// A private space whose keys are in memory.
 package protocol OpenSpace: LibrarySource, TrashStore {
-  /// The same for every opening of the same space, and no other's.
+  /// An identifier that is the same for every opening of the space, and differs from that of every other space.
   var identity: String { get }
 
-  /// Nothing can be read or written any more.
+  /// Wipes the keys. Afterwards nothing can be read or written.
   func wipeKeys()
 
-  /// Returns a vault for the bytes of one upload on their way into the space. Touches no disk.
+  /// Returns a sink that encrypts the bytes of one upload into the space. The call does not touch the disk.
   func makeVault() -> any EncryptedUploadSink
 
-  /// Replaces an image's XMP sidecar by what `body` makes of it, which is empty where there is none; nil leaves
-  /// it. Nobody else changes the space meanwhile.
-  /// - Returns: false where there is no such image.
+  /// Replaces the XMP sidecar of an image by the result of `body`, which gets the old one, empty if there is none. Nil
+  /// keeps the old one. No other change of the space takes place meanwhile.
+  /// - Returns: false if there is no such image.
   func changeSidecar(
     ofID id: ImageID, _ body: ([UInt8]) throws(StorageError) -> [UInt8]?
   ) throws(StorageError) -> Bool
 
-  /// Seals an image of a library's folder and its sidecar, and deletes them there.
+  /// Encrypts an image of a library's folder and its sidecar, and deletes them there.
   func take(_ id: ImageID, from library: String) throws(StorageError)
 
   /// Writes an image and its sidecar into a library's folder, and deletes them here.
@@ -50,7 +50,7 @@ package protocol OpenSpace: LibrarySource, TrashStore {
   func hand(_ id: ImageID, to other: any OpenSpace) throws(StorageError)
 }
 
-/// An unlocked space as the server answers from it: for the sessions that have unlocked it, and nobody else.
+/// An unlocked space as a library of the server, only for the sessions that have unlocked it.
 ///
 /// Clients name its images by an `ImageReference`.
 package final class SpaceLibrary: Sendable {
@@ -62,9 +62,9 @@ package final class SpaceLibrary: Sendable {
     library = try ListRepository(space, name: "private space", openLimit: openLimit)
   }
 
-  /// Keeps up with what is built into the space.
+  /// Updates the list of images after changes of the space.
   package func refresh() {
-    // What fails now is tried again the next time.
+    // A failed update is tried again the next time.
     if library.refresh() { _ = try? library.updateCatalog() }
   }
 }

@@ -1,9 +1,9 @@
 import TileStorage
 package import ZigguratFiles
 
-/// The deleted images of a library, or of the space that a visitor has open, as long as they are kept.
+/// The deleted images of a library, or of an unlocked space, for as long as they are kept.
 package struct Trash: Sendable {
-  /// A deletion in answers of the server.
+  /// A deletion in responses of the server.
   package struct Listed: Encodable {
     package let id: String
     package let images: [ImageReference]
@@ -15,7 +15,7 @@ package struct Trash: Sendable {
   private var place: any TrashStore
   /// The space; nil for the library's trash.
   private let space: SpaceLibrary?
-  /// Seconds.
+  /// The retention time in seconds.
   private let keeps: Int
 
   package init(_ library: any ImageRepository, keeps: Int) {
@@ -30,8 +30,8 @@ package struct Trash: Sendable {
     self.keeps = keeps
   }
 
-  /// The same trash for one deletion, which fails if the images change meanwhile; nil if it needs no such care. Takes in
-  /// what others have written.
+  /// Returns the trash for one deletion, which fails if the images change meanwhile; nil if no such check is needed.
+  /// Takes in the changes of other processes.
   func restricted(to ids: [ImageID]) throws(StorageError) -> Trash? {
     space?.refresh()
     guard let restricted = try place.restricted(to: ids) else { return nil }
@@ -45,14 +45,14 @@ package struct Trash: Sendable {
   /// The first character of the ids of deletions from a space.
   private static let mark: Character = "~"
 
-  /// Whether a deletion of that id is one from a space.
+  /// Whether a deletion id belongs to a space.
   package static func isOfSpace(_ id: String) -> Bool { id.first == mark }
 
-  /// Does what `delete` would have to wait for, and what needs no turn.
+  /// Does the slow part of `delete` in advance, outside its lock.
   func prepareToDelete(_ ids: [ImageID]) { place.prepareToDelete(ids) }
 
   /// Deletes images of the repository.
-  /// - Returns: the deletion, nil if nothing was deleted; and the ids that are no image or could not be deleted.
+  /// - Returns: the deletion, nil if nothing was deleted, and the ids that do not exist or could not be deleted.
   package func delete(
     _ ids: [ImageID]
   ) throws(StorageError) -> (deletion: Listed?, refused: [ImageID]) {
@@ -61,14 +61,14 @@ package struct Trash: Sendable {
     return (deletion.map(listed), refused)
   }
 
-  /// Returns the deletions that can be restored, the last first.
+  /// Returns the deletions that can be restored, the latest first.
   package func deletions() throws(StorageError) -> [Listed] {
     try place.deletions(since: oldest).map(listed)
   }
 
   /// Restores the images of a deletion; nil if the deletion does not exist any more.
-  /// - Parameter id: of a `Listed` deletion.
-  /// - Returns: ids within the repository.
+  /// - Parameter id: the id of a `Listed` deletion.
+  /// - Returns: the ids within the repository.
   package func restore(_ id: String) throws(StorageError) -> Deletion.Restoration? {
     guard Self.isOfSpace(id) == (space != nil),
       let result = try place.restore(space == nil ? id : String(id.dropFirst()), since: oldest)
@@ -77,7 +77,7 @@ package struct Trash: Sendable {
     return result
   }
 
-  /// Removes for good what was kept for long enough. What fails now is tried again the next time.
+  /// Removes deletions permanently after the retention time. An error is ignored, because the next call tries again.
   package func purge() { try? place.purgeDeleted(until: oldest) }
 
   private var oldest: Int {

@@ -4,14 +4,15 @@ package import ZigguratFiles
 package import ZigguratMetadata
 
 extension FolderRepository {
-  /// A book's file as it was decoded.
+  /// The decoded file of a book.
   struct DescribedBook {
     let identity: FileIdentity
-    /// `nil` if the file is no description.
+    /// The description; nil if the file is invalid.
     let description: BookDescription?
   }
 
-  /// Decodes each version of the file once, while there is room to keep it. A file that is no description is passed over.
+  /// Returns the description of a book. Each version of its file is decoded once and cached; an invalid file is
+  /// ignored.
   package func description(ofBook id: ImageID) -> BookDescription? {
     let path = FolderStore.bookFile(of: id, in: root)
     guard let identity = FileIdentity(path: path) else { return nil }
@@ -20,7 +21,7 @@ extension FolderRepository {
     }
     guard let bytes = current.bytes(ofFile: path, atMost: BookDescription.longest + 1) else { return nil }
     let book = DescribedBook(identity: identity, description: try? BookDescription(json: bytes))
-    // Strings and lists take a few times their text.
+    // Decoded strings and lists take a few times the size of their text.
     describedBooks.withLock { $0.insert(book, for: id, weight: 4 * bytes.count + 256) }
     return book.description
   }

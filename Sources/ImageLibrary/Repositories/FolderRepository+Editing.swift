@@ -10,7 +10,7 @@ extension FolderRepository {
     let table = current
     guard let path = table.entry(id)?.path else { return .notFound }
     if table.isUnmounted(path) { throw .libraryIsAway }
-    // Another server of this library takes its turn by the same lock.
+    // Another server of this library uses the same lock.
     let folder = try DirectoryLock(parentFolder(path))
     try renew([(id, path)], isWritten: false)
     guard let entry = current.entry(id) else { return .notFound }
@@ -20,7 +20,7 @@ extension FolderRepository {
       do throws(StorageError) {
         old = try sidecar.contents(atMost: SidecarFile.longest + 1, within: enclosure)
       } catch {
-        // It may be gone by now, or cannot be opened at the moment.
+        // It may be gone by now, or it cannot be opened at present.
         return error.kind == .unreadable ? .unreadableSidecar : .unavailable
       }
       guard old.count <= SidecarFile.longest else { return .unreadableSidecar }

@@ -2,8 +2,8 @@ import Glibc
 import TileStorage
 package import ZigguratFiles
 
-// A folder that cannot be reached, as when its share was unmounted under a running server: images are unavailable then, and
-// the listing stays as it was, since nothing was deleted.
+// A folder is unreachable, for example, after its share was unmounted under a running server. Its images are then
+// unavailable. The listing stays as it was, because nothing was deleted.
 extension FolderRepository {
   package var outage: String? { outageReason.withLock { $0 } }
 
@@ -16,7 +16,7 @@ extension FolderRepository {
   @discardableResult
   package func lookForOutage() -> Bool { note(outage: current.outage(of: root)) }
 
-  /// - Parameter reason: nil if the folder is there.
+  /// - Parameter reason: the reason of the outage; nil if the folder is reachable.
   @discardableResult
   func note(outage reason: String?) -> Bool {
     outageReason.withLock { $0 = reason }
@@ -24,7 +24,7 @@ extension FolderRepository {
     return reason != nil
   }
 
-  /// Ignores folders that were read while a share was mounted or unmounted.
+  /// Reads all images again. Ignores folders that were read while a share was mounted or unmounted.
   package func read(_ previous: LibraryTable) throws(StorageError) -> LibraryTable {
     let fresh = try LibraryTable(root: root, previous: previous, watches: watches)
     if note(outage: previous.outage(of: root, seenAs: fresh)) { throw .libraryIsAway }
@@ -41,11 +41,11 @@ extension FolderRepository {
 }
 
 extension LibraryTable {
-  /// Returns why the folder that was read is not there; `nil` if it is, or if another library has its name.
+  /// Returns why the folder that was read is missing; `nil` if it is there, or if another library has its name.
   ///
-  /// An unmounted share leaves another folder of the same name without images. It may have files that mark it, or a catalog
-  /// that a server made before the share was mounted.
-  /// - Parameter fresh: what was read there now; `nil` if nothing was read.
+  /// An unmounted share leaves another folder of the same name without images. That folder may contain files that mark
+  /// it, or a catalog that a server created before the share was mounted.
+  /// - Parameter fresh: the result of reading the folder now; `nil` if it was not read.
   func outage(of root: String, seenAs fresh: LibraryTable? = nil) -> String? {
     var status = stat()
     guard stat(root, &status) == 0 else { return StorageError("", errno: errno).reason }

@@ -2,7 +2,7 @@ import Synchronization
 import TileStorage
 package import ZigguratFiles
 
-// The table sees at once what is deleted and restored.
+// The table contains deleted and restored images at once.
 extension FolderRepository: TrashStore {
   private var bin: TrashFolder { TrashFolder(library: root) }
 
@@ -11,16 +11,16 @@ extension FolderRepository: TrashStore {
     bin.readOriginals(ofArchives: ids.compactMap { table.entry($0)?.path })
   }
 
-  /// Takes in what others have written.
+  /// Takes in the changes of other processes.
   package func restricted(to ids: [ImageID]) throws(StorageError) -> (any TrashStore)? {
     let table = current
     let known = ids.compactMap { id in table.entry(id).map { (id, $0.path) } }
-    // An error is the catalog's, or of a disk that is not mounted: `delete` refuses images of such a disk.
+    // The error concerns the catalog, or an unmounted disk, whose images `delete` refuses.
     try? renew(known, isWritten: false)
     return nil
   }
 
-  /// Durable. Refuses also images whose tiles are loose files. Where none could be moved it throws.
+  /// Deletes images durably. It refuses images with loose tiles, and throws if no archive could be moved.
   package func delete(
     _ ids: [ImageID], at time: Int
   ) throws(StorageError) -> (deletion: Deletion?, refused: [ImageID]) {
@@ -45,7 +45,7 @@ extension FolderRepository: TrashStore {
     try alone { () throws(StorageError) in
       try requireMounted(name, since: oldest)
       guard let (restored, conflicts) = try bin.restore(name, since: oldest) else { return nil }
-      // With a page, the description of its book.
+      // The description of a book is restored with its page.
       hasNewsOfBooks.withLock { $0 = true }
       // The files are back, even if the catalog follows later. Images in conflict were left alone.
       try? renew(restored.map { ($0.id, $0.path) })
@@ -53,7 +53,8 @@ extension FolderRepository: TrashStore {
     }
   }
 
-  /// Throws if images of a deletion belong on disks that are not mounted: they would lie in the folders below the disks.
+  /// Throws if images of a deletion belong on unmounted disks. They would be restored into the folders below the mount
+  /// points.
   private func requireMounted(_ name: String, since oldest: Int) throws(StorageError) {
     let table = current
     guard !table.unmounted.isEmpty else { return }
@@ -61,7 +62,7 @@ extension FolderRepository: TrashStore {
     if images.contains(where: { table.isUnmounted($0.archive(in: root)) }) { throw .libraryIsAway }
   }
 
-  /// Also what a killed program was removing.
+  /// Removes old deletions, including those whose removal was interrupted.
   package func purgeDeleted(until oldest: Int) { bin.purge(until: oldest) }
 
   private func alone<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {

@@ -5,10 +5,9 @@ package import ZigguratCatalog
 package import ZigguratFiles
 import ZigguratMetadata
 
-/// The archives below one folder, by image id. They are opened when they are asked for, and the least recently used are
-/// closed again.
+/// The archives below one folder, by image id. They are opened on demand, and the least recently used are closed again.
 ///
-/// Single files that the kernel reports are taken in alone. Otherwise the folders are read again when one of them has
+/// Files that the kernel reports are read one by one. Otherwise the folders are read again when one of them has
 /// changed.
 package final class FolderRepository: TableRepository {
   package let root: String
@@ -20,25 +19,25 @@ package final class FolderRepository: TableRepository {
   let watches: Bool
   /// Whether the kernel has reported a change of a file that describes a book.
   let hasNewsOfBooks = Mutex(false)
-  /// Books are weighed by bytes.
+  /// The decoded descriptions of books, weighed by bytes.
   let describedBooks = Mutex(LeastRecentlyUsed<ImageID, DescribedBook>(limit: 32 << 20))
   let outageReason = Mutex<String?>(nil)
   let away = Atomic<Bool>(false)
-  /// Whether an update of the catalog has looked at the permissions of all archives.
+  /// Whether an update of the catalog has checked the permissions of all archives.
   private let hasCheckedPermissions = Atomic<Bool>(false)
   /// Held while images are deleted or restored.
   let deleting = Mutex<Void>(())
 
-  /// Reads the folder's names; archives are not opened yet.
+  /// Reads the names in the folder, but opens no archive yet.
   /// - Parameters:
-  ///   - openLimit: archives that are open at once, besides those in answers in flight.
-  ///   - watches: `refresh` will be called often.
+  ///   - openLimit: the maximum number of open archives, besides those of responses in progress.
+  ///   - watches: whether `refresh` will be called often.
   package init(root: String, openLimit: Int = 512, watches: Bool = false) throws(StorageError) {
     self.root = root
     self.watches = watches
     let table = try LibraryTable(root: root, previous: nil, watches: watches)
     images = ImageTable(table)
-    // Folders that other programs made are read and left as they are.
+    // Folders of other programs are only read.
     let isForeign = table.entries.contains { !$0.path.hasSuffix(".szi") } || table.isOfOthers(root)
     self.isForeign = isForeign && !Catalog.exists(in: root)
     catalog = try Catalog(library: root, isReadOnly: self.isForeign)
@@ -60,7 +59,7 @@ package final class FolderRepository: TableRepository {
   package var trash: any TrashStore { self }
 
   package func needsReading() -> (LibraryEntry) -> Bool {
-    // Permissions change without a change of the stamp. One call for each archive is too much for every update.
+    // A change of permissions does not change the `FileVersion`. Checking each archive is too slow for every update.
     let checksPermissions = !hasCheckedPermissions.exchange(true, ordering: .relaxed)
     return { checksPermissions && readRefusal($0.path) != nil }
   }
@@ -73,8 +72,8 @@ package final class FolderRepository: TableRepository {
   package func waitForChange() { current.waitForChange() }
 
   package func takeChanges() -> [ImageID]? {
-    // No state of the table is held meanwhile: it would be copied for the sake of one image.
-    // A folder that took the place of the one that is watched reports nothing.
+    // No state of the table is held meanwhile, because a change of one image would copy it. A folder that replaces the
+    // watched one reports nothing.
     let (watch, isReplaced) = images.table.withLock { ($0.watch, !$0.isRoot(root)) }
     if !isReplaced, let watch, let images = changedImages(watch) { return take(images) }
     let current = current
@@ -90,7 +89,7 @@ package final class FolderRepository: TableRepository {
     reloadTable()
   }
 
-  /// The images whose files the kernel has reported; nil if the folders must be read.
+  /// Returns the images whose files the kernel has reported; nil if the folders must be read.
   private func changedImages(_ watch: FolderWatch) -> [(id: ImageID, path: String)]? {
     guard let events = watch.events(), events.files.count <= 1000,
       images.table.withLock({ $0.accept(events.folders) })
@@ -108,12 +107,12 @@ package final class FolderRepository: TableRepository {
         path.removeLast(SidecarFile.ending.count)
         if isArchive() { ids.append(ImageID(archive: path, below: root)) }
       } else {
-        // With an image called `a.szi`, the file `a.szi.xmp` is no sidecar of `a`.
+        // If an image is named `a.szi`, the file `a.szi.xmp` is not a sidecar of `a`.
         path.removeLast(4)
         if isArchive() { ids.append(ImageID(archive: path, below: root)) }
       }
       for id in ids.compactMap(\.self) {
-        // Our own archive stands before what it may have been made from.
+        // An archive of this program takes precedence over the file that it may have been made from.
         let ending = [".szi", ".dzi", ".zip"].first { access("\(root)/\(id)\($0)", F_OK) == 0 } ?? ".szi"
         images[id] = "\(root)/\(id)\(ending)"
       }
@@ -121,21 +120,21 @@ package final class FolderRepository: TableRepository {
     return images.map { ($0.key, $0.value) }
   }
 
-  /// Does not read folders. The next request sees the changes.
+  /// Updates the table and the catalog without reading folders. The next request sees the changes.
   package func renew(_ written: [(id: ImageID, path: String)], isWritten: Bool) throws(StorageError) {
-    // A change that is written now would lie in the empty folder below the disk.
+    // A change that is written now would end up in the empty folder below the mount point.
     for (_, path) in written where current.isUnmounted(path) { throw .libraryIsAway }
     let changed = images.reading.withLock { _ in take(written) }
-    // The thread that takes in what the kernel reports may not have come to the catalog yet.
+    // The thread that handles events of the kernel may not have updated the catalog yet.
     do throws(StorageError) { try updateCatalog(of: isWritten ? written.map(\.id) : changed) } catch {
-      // The table has the change, so that nothing but a whole update would find the difference.
+      // The table already has the change, so only an update of the whole catalog would find the difference.
       images.delays.withLock { $0.fallen += 1 }
       throw error
     }
   }
 
-  /// To be called while no other thread reads folders.
-  /// - Returns: the ids of those that have changed.
+  /// Updates the table. Called while no other thread reads folders.
+  /// - Returns: the ids of the changed images.
   private func take(_ changed: [(id: ImageID, path: String)]) -> [ImageID] {
     var changes: [ImageID: LibraryEntry?] = [:]
     for (id, path) in changed {

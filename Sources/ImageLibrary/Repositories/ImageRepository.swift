@@ -6,10 +6,9 @@ package import ZigguratMetadata
 
 /// The images that a server serves, by id.
 ///
-/// Each implementation has its own storage, rules for changes and ways to notice them. Errors
-/// keep three cases apart: an image that does not exist (nil), one that cannot be reached now
-/// (`StorageError.Kind.unreachable`), and one whose archive is damaged (`.unreadable`). Methods that may block on a disk or
-/// a database say so; all others return at once.
+/// Each implementation has its own storage, rules for changes and ways to notice them. Errors keep three cases apart:
+/// an image that does not exist (nil), one that is unreachable (`StorageError.Kind.unreachable`), and one with a
+/// damaged archive (`.unreadable`). Methods that may block on a disk or a database say so; all others return at once.
 package protocol ImageRepository: AnyObject, Sendable {
   /// The path of the folder, or the name of the storage, for messages.
   var root: String { get }
@@ -22,34 +21,34 @@ package protocol ImageRepository: AnyObject, Sendable {
   /// Returns the archive of an image; nil if there is no such image.
   /// - Parameters:
   ///   - id: UTF-8, percent-decoded.
-  ///   - generation: the version that a URL names. A repository that keeps replaced archives for a while returns that one
-  ///     if it is still there.
+  ///   - generation: the version that a URL names. A repository that keeps replaced archives for a while returns that
+  ///     version if it still exists.
   func archive(
     _ id: UnsafeRawBufferPointer, generation: @autoclosure () -> UInt64?
   ) throws(StorageError) -> TileArchive?
 
-  /// The same for a request that waited for `lookup(of:generation:)`, if there was anything to wait for.
+  /// Returns the same for a request that has waited for `lookup(of:generation:)`, if that was necessary.
   func archive(_ id: ImageID, generation: @autoclosure () -> UInt64?) throws(StorageError) -> TileArchive?
 
   /// Returns the record of an image; nil if there is no such image.
   func entry(_ id: ImageID) throws(StorageError) -> LibraryEntry?
 
-  /// Returns what a request must wait for before the repository knows whether these images exist; nil if it knows, or cannot
-  /// know at present.
+  /// Returns the lookup that a request must wait for while the existence of these images is unknown. Nil if it is
+  /// known, or cannot be known at present.
   func lookup(
     of ids: @autoclosure () -> [ImageID], generation: @autoclosure () -> UInt64?
   ) -> (any Pending)?
 
-  /// Whether it cannot be said at present that there is no such image or book.
+  /// Whether the existence of an image or book is unknown at present.
   func isUndecided(_ id: ImageID) -> Bool
 
-  /// Whether a description of this image needs a question to a database on another machine.
+  /// Whether the description of an image requires a query to a database on another machine.
   func asksDatabase(about id: ImageID) -> Bool
 
-  /// Returns the present id of an image or book whose source was renamed, or whose name is spelled in another normal form
-  /// of Unicode.
-  /// - Parameter ids: the ids that a path may mean, nil for a part that is no id.
-  /// - Returns: which of `ids` has another id now, and that; nil if an image has one of `ids`, or none was renamed.
+  /// Returns the present id of an image or book whose source was renamed, or whose name is in another normal form of
+  /// Unicode.
+  /// - Parameter ids: the ids that a path may mean; nil for a part that is not a valid id.
+  /// - Returns: the index in `ids` and the present id; nil if an image has one of `ids`, or none was renamed.
   func replacement(for ids: [ImageID?]) -> (index: Int, id: ImageID)?
 
   /// Whether the tiles of the image are loose files.
@@ -57,14 +56,14 @@ package protocol ImageRepository: AnyObject, Sendable {
 
   // MARK: Listing. These block.
 
-  /// Returns a page of the selected images, at most `limit` of them after `cursor`; a book is represented by its cover
-  /// unless its pages are asked for.
+  /// Returns at most `limit` of the selected images after `cursor`. A book is represented by its cover unless its pages
+  /// are requested.
   func list(
     _ selection: LibrarySelection, after cursor: String?, limit: Int
   ) throws(StorageError) -> LibraryListing
 
   /// Returns the images that were made from a file, by id.
-  /// - Parameter digest: of the file's content, as build records have it.
+  /// - Parameter digest: the digest of the file's content, as in build records.
   func images(madeFrom digest: String) throws(StorageError) -> [MadeImage]
 
   /// Returns the description of a book as a whole; nil if there is none.
@@ -72,8 +71,9 @@ package protocol ImageRepository: AnyObject, Sendable {
 
   // MARK: Changing. These block.
 
-  /// Changes the metadata of an image, durably, and updates the catalog. The caller excludes other edits by this process.
-  /// - Parameter isCurrent: whether the image is as the editor saw it; called while no other process may write.
+  /// Changes the metadata of an image, durably, and updates the catalog. The caller excludes other edits by this
+  /// process.
+  /// - Parameter isCurrent: whether the image is as the editor saw it. Called while no other process can write.
   func edit(
     _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) throws(StorageError) -> LibraryEditor.Outcome
@@ -81,9 +81,9 @@ package protocol ImageRepository: AnyObject, Sendable {
   /// The trash, which keeps deleted images for a while.
   var trash: any TrashStore { get }
 
-  /// Updates what is known of images whose files were changed by this process.
+  /// Updates the records of images whose files were changed by this process.
   /// - Parameters:
-  ///   - images: with the paths of their archives.
+  ///   - images: the images with the paths of their archives.
   ///   - isWritten: false if another process may have changed them.
   func renew(_ images: [(id: ImageID, path: String)], isWritten: Bool) throws(StorageError)
 
@@ -91,24 +91,24 @@ package protocol ImageRepository: AnyObject, Sendable {
   /// - Returns: false if the id is taken.
   func reserve(_ id: ImageID, for upload: String) throws(StorageError) -> Bool
 
-  /// Releases what was reserved for these uploads.
+  /// Releases the ids that were reserved for uploads.
   func release(uploads: [String]) throws(StorageError)
 
-  /// The longest time until an image that another process has added is listed.
+  /// The maximum time until an image of another process is listed.
   var settlingTime: Duration { get }
 
   // MARK: Keeping up with changes. These block.
 
-  /// Returns when images may have changed, after a second at the latest.
+  /// Waits until images may have changed, for a second at most.
   func waitForChange()
 
-  /// Takes in what has changed; cheap if nothing has.
+  /// Updates the list of images. The call is cheap if nothing has changed.
   /// - Returns: whether the catalog should be updated.
   func refresh() -> Bool
 
-  /// Brings the catalog up to date: reads the archives that are new or have changed.
+  /// Updates the catalog from the archives that are new or have changed.
   /// - Parameters:
-  ///   - readsAll: reads also those that look unchanged.
+  ///   - readsAll: whether to read unchanged archives, too.
   ///   - unreadable: called for each archive that could not be read.
   /// - Returns: the number of archives that were read.
   @discardableResult
@@ -116,34 +116,34 @@ package protocol ImageRepository: AnyObject, Sendable {
     readsAll: Bool, isCancelled: () -> Bool, unreadable: (StorageError) -> Void
   ) throws(StorageError) -> Int
 
-  /// Reads everything again, whatever seems unchanged, and updates the catalog. What fails stays as it was.
+  /// Reads all images again, even unchanged ones, and updates the catalog. After an error everything stays as it was.
   func reload()
 
-  /// Calls `removed` with the images that have gone since `mark`, and moves the mark. The first call with a new mark names
-  /// those of the last `RemovalMark.span`.
+  /// Calls `removed` with the images that were removed since `mark`, and moves the mark. The first call with a new mark
+  /// reports the removals of the last `RemovalMark.span` seconds.
   func removals(since mark: inout RemovalMark, _ removed: ([ImageID]) -> Void) throws(StorageError)
 
   // MARK: Health
 
-  /// The number of images as far as it is known.
+  /// The number of images, as far as it is known.
   var count: Int { get }
 
   /// Counts the images; blocks.
   func counted() -> Int
 
-  /// Whether it is certain that there are no images.
+  /// Whether there are certainly no images.
   var isEmpty: Bool { get }
 
   /// The number of archives that cannot be read and that are not listed.
   var unreadableArchiveCount: Int { get }
 
-  /// The number of those archives, and the path of one; nil if there are none.
+  /// The number of unreadable archives, and the path of one; nil if there are none.
   var unreadableArchives: (count: Int, example: String)? { get }
 
-  /// The number of images whose sidecars could not be read although nothing is wrong with them.
+  /// The number of images whose sidecars could not be read, although they may be valid.
   var wordlessCount: Int { get }
 
-  /// The folder whose disk receives changes; nil if there is none.
+  /// The folder whose disk stores changes; nil if there is none.
   var folder: String? { get }
 
   /// Whether another program made the folder, so that nothing is written into it.
@@ -155,15 +155,15 @@ package protocol ImageRepository: AnyObject, Sendable {
   /// Whether all images are unavailable at present.
   var isAway: Bool { get }
 
-  /// Why all images are unavailable; nil if they are available.
+  /// The reason why all images are unavailable; nil if they are available.
   var outage: String? { get }
 
-  /// Looks whether the images are available.
+  /// Checks whether the images are available.
   /// - Returns: whether they are unavailable.
   @discardableResult
   func lookForOutage() -> Bool
 
-  /// Folders on disks that are not mounted now, sorted. Their images are listed and unavailable.
+  /// Folders on disks that are not mounted now, sorted. Their images are listed but unavailable.
   var unmountedFolders: [String] { get }
 
   /// Folders that this process cannot read, sorted. Their images are not listed.
@@ -172,11 +172,11 @@ package protocol ImageRepository: AnyObject, Sendable {
   /// Metrics of the storage.
   var figures: [SourceFigure] { get }
 
-  /// Since when changes are not seen; nil while they are.
+  /// The outage that hides changes of the images; nil if there is none.
   var sourceOutage: SourceOutage? { get }
 }
 
-// What most repositories have in common.
+// Defaults for most repositories.
 extension ImageRepository {
   package func archive(_ id: ImageID) throws(StorageError) -> TileArchive? {
     try archive(id, generation: nil)
@@ -195,7 +195,7 @@ extension ImageRepository {
     try updateCatalog(readsAll: false, isCancelled: isCancelled, unreadable: unreadable)
   }
 
-  /// Returns what the catalog holds of one image, read from its archive and sidecar; nil if there is no such image.
+  /// Returns the catalog entry of one image, read from its archive and sidecar; nil if there is no such image.
   package func catalogEntry(
     _ id: ImageID
   ) throws(StorageError) -> (entry: CatalogEntry, archive: TileArchive)? {
@@ -235,24 +235,24 @@ extension ImageRepository {
 }
 
 extension StorageError {
-  /// All images of a library are unavailable, as when its share is unmounted.
+  /// The error if all images of a library are unavailable, for example because its share is unmounted.
   package static let libraryIsAway = StorageError(
     "open the library", "its folder cannot be reached", kind: .unreachable)
 
-  /// A change of images that are only read.
+  /// The error for a change of read-only images.
   package static let libraryIsReadOnly = StorageError(
     "change the library", "its images cannot be changed here", kind: .unreadable)
 }
 
-/// Up to where the removals of a repository were reported.
+/// The position up to which the removals of a repository were reported.
 package struct RemovalMark: Sendable {
-  /// The images at the last look. A table that shares this array copies it only when it changes.
+  /// The images at the last call. A table that shares this array copies it only when it changes.
   var ids: [ImageID] = []
   /// The position in the changes of a shared catalog; nil before the first look.
   var place: Catalog.Place?
   var time: ContinuousClock.Instant?
 
-  /// Seconds; longer than any cache keeps an answer (`s-maxage`).
+  /// A time in seconds that is longer than any cache keeps a response (`s-maxage`).
   package static let span = 86_400
 
   package init() {}

@@ -1,9 +1,9 @@
 package import TileStorage
 package import ZigguratFiles
 
-/// Images that do not lie open in a library's folders.
+/// A source of images that are not plain files in a library's folders.
 package protocol LibrarySource: Sendable {
-  /// Differs whenever an image was added, replaced or removed.
+  /// Returns a number that changes whenever an image is added, replaced or removed.
   func version() throws(StorageError) -> Int
 
   func images() throws(StorageError) -> [SourceImage]
@@ -11,10 +11,10 @@ package protocol LibrarySource: Sendable {
   /// The metrics of the source.
   var figures: [SourceFigure] { get }
 
-  /// Since when changes are not seen; nil while they are.
+  /// The outage that hides changes of the images; nil if there is none.
   var outage: SourceOutage? { get }
 
-  /// Whether the folder of the images is there.
+  /// Whether the folder of the images exists.
   var isReachable: Bool { get }
 }
 
@@ -24,11 +24,11 @@ extension LibrarySource {
   package var outage: SourceOutage? { nil }
 }
 
-/// A time in which the source of a library's images cannot be read, so that what has changed is not seen.
+/// A period in which a library's source cannot be read, so that changes are not seen.
 package struct SourceOutage: Sendable {
-  /// For everybody: "the object store has not been read for 12 s".
+  /// The summary for everybody: "the object store has not been read for 12 s".
   package let summary: String
-  /// For administrators.
+  /// The reason, for administrators.
   package let reason: String
 
   package init(_ source: String, seconds: Int, reason: String) {
@@ -37,14 +37,14 @@ package struct SourceOutage: Sendable {
   }
 }
 
-/// One number that tells how it goes.
+/// A metric of a source.
 package struct SourceFigure: Sendable {
-  /// As monitors call it, behind the program's own name.
+  /// The name of the metric, without the program's name.
   package let name: String
-  /// A sentence.
+  /// The description of the metric, a sentence.
   package let help: String
   package let value: Int
-  /// Whether it only grows, as long as the server runs.
+  /// Whether the value only grows while the server runs.
   package let isTotal: Bool
 
   package init(_ name: String, _ help: String, _ value: Int, isTotal: Bool) {
@@ -64,14 +64,14 @@ package struct SourceImage: Sendable {
   package let open: @Sendable () throws(StorageError) -> TileArchive
   package let sidecar: SidecarReader?
 
-  /// The metadata that somebody wrote about the image.
+  /// The metadata that a user wrote about the image.
   package struct SidecarReader: Sendable {
     let path: String
     let read: @Sendable () -> [UInt8]?
 
     /// - Parameters:
-    ///   - path: of the file that is another one when they have changed.
-    ///   - read: the XMP; nil where it cannot be read.
+    ///   - path: the path of a file that changes with the metadata.
+    ///   - read: returns the XMP; nil if it cannot be read.
     package init(path: String, read: @escaping @Sendable () -> [UInt8]?) {
       self.path = path
       self.read = read
@@ -79,8 +79,8 @@ package struct SourceImage: Sendable {
   }
 
   /// - Parameters:
-  ///   - path: of the file that is another one when the image was replaced.
-  ///   - identity: where there is no such file.
+  ///   - path: the path of a file that changes with the image.
+  ///   - identity: the identity of the image's version, if there is no such file.
   package init(
     id: ImageID, path: String, identity: FileIdentity? = nil, sidecar: SidecarReader? = nil,
     open: @escaping @Sendable () throws(StorageError) -> TileArchive

@@ -3,8 +3,9 @@ package import ZigguratCatalog
 package import ZigguratFiles
 package import ZigguratMetadata
 
-/// The images of a `LibrarySource`, which can list them all: an object store without a shared catalog, a private space, a
-/// single archive, or a list in memory. Nothing is written to the disk, and nothing can be changed here.
+/// The images of a `LibrarySource`, which can list them all. Sources are an object store without a shared catalog, a
+/// private space, a single archive and a list in memory. Nothing is written to the disk, and nothing can be changed
+/// here.
 package final class ListRepository: TableRepository {
   package let root: String
   package let catalog: Catalog
@@ -14,8 +15,8 @@ package final class ListRepository: TableRepository {
   private let source: any LibrarySource
 
   /// - Parameters:
-  ///   - name: what stands for the folder in messages.
-  ///   - openLimit: archives that are open at once, besides those in answers in flight.
+  ///   - name: the name of the library in messages.
+  ///   - openLimit: the maximum number of open archives, besides those of responses in progress.
   package init(_ source: any LibrarySource, name: String, openLimit: Int = 512) throws(StorageError) {
     self.source = source
     root = name

@@ -7,12 +7,12 @@ package struct MadeImage: Hashable, Sendable {
   package let id: ImageID
   /// The first of its archives.
   package let first: ImageID
-  /// The number of pages of a file that are there; nil for an image by itself, and for a page of a book of several files.
+  /// The number of existing pages of a file; nil for a single image, and for a page of a book of several files.
   package var pages: Int?
 }
 
 extension [MadeImage] {
-  /// The images of archives that were made from one file, by id: the pages of a book are one image.
+  /// Creates the images of archives that were made from one file, by id. The pages of a book are one image.
   init(_ entries: [CatalogEntry]) {
     self = []
     for entry in entries {
@@ -27,7 +27,7 @@ extension [MadeImage] {
 }
 
 extension TableRepository {
-  /// Updates the catalog first. No archive is opened that the catalog knows.
+  /// Updates the catalog first. Archives in the catalog are not opened.
   package func images(madeFrom digest: String) throws(StorageError) -> [MadeImage] {
     if refresh() { try updateCatalog() }
     let table = current

@@ -2,12 +2,12 @@ import Glibc
 import TileStorage
 package import ZigguratFiles
 
-/// One archive by itself as all of a library.
+/// A single archive as a whole library.
 package struct SingleArchive: LibrarySource {
   private let path: String
   private let id: ImageID
 
-  /// Creates a source of one archive; nil if there is no file at the path, or its name is not an archive's.
+  /// Creates a source of one archive; nil if the path is not a file with the extension of an archive.
   package init?(path: String) {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,

@@ -3,11 +3,11 @@ import TileStorage
 import ZigguratCatalog
 package import ZigguratFiles
 
-// The catalog of a repository follows its table.
+// Updates of a repository's catalog from its table.
 extension TableRepository {
   /// Updates the catalog's rows of these images.
   func updateCatalog(of ids: [ImageID]) throws(StorageError) {
-    // Who writes for all sees the same.
+    // If another server is the writer, it sees the same changes.
     guard !ids.isEmpty, catalog.isWriter, !isAway else { return }
     let result: Result<Void, StorageError> = images.updating.withLock { _ in
       let table = current
@@ -59,7 +59,7 @@ extension TableRepository {
   ) throws(StorageError) -> Int {
     let making = catalog.making
     var isKnown = [Bool](repeating: false, count: table.ids.count)
-    // As the rows have them: a catalog may be a stranger's.
+    // As in rows, because an untrusted catalog may contain invalid ids.
     var gone: [String] = []
     let needsReading = needsReading()
     try catalog.forEachFileVersion { id, fileVersion in
@@ -76,10 +76,10 @@ extension TableRepository {
     for (number, entry) in table.entries.enumerated() where !isKnown[number] {
       if isCancelled() { return read }
       do throws(StorageError) {
-        // Not among the open ones, which are those in use.
+        // The archive is not in use, so it is not counted among the open ones.
         batch.append(policy.catalogEntry(entry, try entry.openOnce()))
       } catch {
-        // Nothing of it is to be listed as unreadable.
+        // During an outage no image may be listed as unreadable.
         if lookForOutage() { throw error }
         if table.isUnmounted(entry.path) { continue }
         unreadable(error)
@@ -99,7 +99,8 @@ extension TableRepository {
     return read
   }
 
-  /// Permissions change without a change of the file: its archive is read again with the next update.
+  /// Returns the entry of an unreadable archive. Permissions change without a change of the file, so such an archive is
+  /// read again with the next update.
   private static func unreadable(_ entry: LibraryEntry, _ error: StorageError) -> CatalogEntry {
     CatalogEntry(unreadable: entry.id, fileVersion: error.isOfPermissions ? .refused : entry.fileVersion)
   }

@@ -12,14 +12,14 @@ extension TableRepository {
     return try catalog.list(selection, after: cursor, limit: limit, present)
   }
 
-  /// Whether the catalog is being made and does not know all images yet.
+  /// Whether the catalog is still being created and does not contain all images.
   private var isListedLate: Bool {
     get throws(StorageError) {
       catalog.needsUpdate ? try catalog.count() != current.ids.count : false
     }
   }
 
-  /// Returns the catalog's entries as they are now, without those of images that have gone since.
+  /// Returns the current entries for entries of the catalog, without those of removed images.
   private func present(_ entries: [CatalogEntry]) -> [CatalogEntry] {
     let table = current
     var policy = MetadataReadPolicy(failures: 1)
@@ -34,13 +34,13 @@ extension TableRepository {
     }
   }
 
-  /// By the folders' own names, so that it is whole also while the catalog is being made: only the total counts pages
-  /// for what they are.
+  /// Returns a page in the order of the file names. It is complete even while the catalog is being created, but its
+  /// total counts each page of a book.
   private func page(_ cursor: String?, _ limit: Int) throws(StorageError) -> LibraryListing {
     let table = current
     let cursor = cursor.flatMap(ListCursor.init)
     var at = cursor.map { cursor in table.ids.partitioningIndex { $0.follows(cursor.id) } } ?? 0
-    // The covers of these books are listed already.
+    // Books whose covers are already listed.
     var books: Set<ImageID> = []
     if at > 0, cursor != nil, let book = try known(at - 1..<at, of: table).first?.book { books.insert(book) }
     var items: [CatalogEntry] = []
@@ -64,7 +64,7 @@ extension TableRepository {
       next: at < table.ids.count ? items.last.map { ListCursor(behind: $0).text } : nil)
   }
 
-  /// Images of the table as the catalog has them, or else their archives.
+  /// Returns the entries of images in the table, from the catalog or else from their archives.
   private func known(_ range: Range<Int>, of table: LibraryTable) throws(StorageError) -> [CatalogEntry] {
     let known = try catalog.entries(Array(table.ids[range]))
     let byID = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
@@ -81,7 +81,7 @@ extension TableRepository {
 }
 
 extension [ImageID] {
-  /// The first index whose element satisfies `predicate`, where all that follow do, too.
+  /// Returns the first index from which all elements satisfy `predicate`.
   func partitioningIndex(_ predicate: (ImageID) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -7,7 +7,7 @@ import ZigguratMetadata
 extension TableRepository {
   package var wordlessCount: Int { images.wordless.withLock { $0.count } }
 
-  /// Reads metadata that could not be read before; ends with the first that cannot be read again.
+  /// Reads metadata that could not be read before. Stops at the first that still cannot be read.
   func readMissingMetadata() throws(StorageError) {
     let table = current
     var found: [ImageID] = []

@@ -3,47 +3,47 @@ package import TileStorage
 import ZigguratCatalog
 package import ZigguratFiles
 
-/// A repository whose images are all listed in memory, in a `LibraryTable`.
+/// A repository that lists all of its images in memory, in a `LibraryTable`.
 ///
-/// The table is replaced as a whole, so that every request sees one state, and an archive that was replaced lives on until
-/// its last answer is sent.
+/// The table is replaced as a whole, so that every request sees one state. A replaced archive stays open until its last
+/// response is sent.
 package protocol TableRepository: ImageRepository {
   var images: ImageTable { get }
 
   /// Reads all images again. Called while no other thread reads.
   func read(_ previous: LibraryTable) throws(StorageError) -> LibraryTable
 
-  /// Takes in what has changed since the last look. Called while no other thread reads.
-  /// - Returns: the images that have changed; nil if the whole table was replaced.
+  /// Applies the changes since the last call. Called while no other thread reads.
+  /// - Returns: the changed images; nil if the whole table was replaced.
   func takeChanges() -> [ImageID]?
 
-  /// Returns whether an update of the catalog that begins now must read an archive that looks unchanged.
+  /// Returns a function that decides whether an update of the catalog must read an archive that looks unchanged.
   func needsReading() -> (LibraryEntry) -> Bool
 
   /// Returns the present id of an image or book whose source was renamed; nil if it was not.
   func newID(of old: ImageID, _ table: LibraryTable) -> ImageID?
 
-  /// Whether something besides archives and their sidecars waits for an update of the catalog.
+  /// Whether changes of other files than archives and sidecars require an update of the catalog.
   var hasOtherNews: Bool { get }
 
-  /// Updates the catalog's descriptions of books as wholes.
+  /// Updates the descriptions of books in the catalog.
   func updateBooks() throws(StorageError)
 }
 
-/// The images of a repository that lists them in memory, and how far its catalog follows.
+/// The images of a repository that lists them in memory, and the state of its catalog.
 package final class ImageTable: Sendable {
   let table: Mutex<LibraryTable>
-  /// Held while the images are read, so that a change is not overwritten by what was read before it.
+  /// Held while the images are read, so that an older state does not overwrite a change.
   let reading = Mutex<Void>(())
-  /// Held until the catalog has the changes that were noticed, so that the next reader finds them there.
+  /// Held until the catalog contains the changes that were noticed, so that the next reader finds them there.
   let refreshing = Mutex<Void>(())
   /// Held while the catalog is updated.
   let updating = Mutex<Void>(())
-  /// The number of times that the catalog fell behind as a whole, and the last of them that an update has made good.
+  /// The number of times that the whole catalog fell behind, and the last of them that an update has corrected.
   let delays = Mutex((fallen: 0, madeGood: 0))
-  /// Images in the catalog without their sidecars' metadata, which could not be read.
+  /// Images in the catalog without the metadata of their sidecars, which could not be read.
   let wordless = Mutex<Set<ImageID>>([])
-  /// Archives that the last update of the catalog could not read.
+  /// The number of archives that the last update of the catalog could not read.
   let unreadableCount = Atomic<Int>(0)
 
   init(_ table: LibraryTable) { self.table = Mutex(table) }
@@ -65,7 +65,7 @@ extension TableRepository {
     return try opened(entry)
   }
 
-  /// Returns nil if the archive was removed since the table was read.
+  /// Returns the archive of an entry; nil if it was removed since the table was read.
   func opened(_ entry: LibraryEntry) throws(StorageError) -> TileArchive? {
     do throws(StorageError) { return try open.archive(entry) } catch {
       switch error.kind {
@@ -102,7 +102,7 @@ extension TableRepository {
     return nil
   }
 
-  /// The images as they are now.
+  /// The current images.
   package var current: LibraryTable { images.table.withLock { $0 } }
 
   package var count: Int { images.table.withLock { $0.ids.count } }
@@ -122,7 +122,7 @@ extension TableRepository {
     }
   }
 
-  /// To be called while no other thread reads. The catalog is behind then.
+  /// Replaces the table. Called while no other thread reads. Afterwards the catalog needs an update.
   func replace(by fresh: LibraryTable) {
     images.table.withLock { $0 = fresh }
     open.removeAll { fresh.entry($0.id) !== $0 }
@@ -143,16 +143,16 @@ extension TableRepository {
     let before = mark.ids
     mark.ids = current.ids
     if mark.time == nil {
-      // These were deleted while no server ran, or while the caller could not be reached.
+      // Images that were deleted while no server ran, or while the caller was unreachable.
       let deleted = (try? trash.deletions(since: trash.now() - RemovalMark.span)) ?? []
       removed(deleted.flatMap(\.images))
     }
     mark.time = .now
-    // The same array has the same images without a look at them.
+    // The same array is equal without a comparison of its images.
     if before != mark.ids { removed(Self.removed(from: before, in: mark.ids)) }
   }
 
-  /// The ids that `after` does not have; both are sorted.
+  /// Returns the ids that `after` does not contain. Both arrays are sorted.
   static func removed(from before: [ImageID], in after: [ImageID]) -> [ImageID] {
     var rest = after[...]
     return before.filter { id in

@@ -4,11 +4,11 @@ import ZigguratCatalog
 import ZigguratConcurrency
 import ZigguratFiles
 
-/// Images that were asked for of a catalog which servers share.
+/// The images of a shared catalog that were requested.
 ///
-/// One thread asks, for all who wait together, and listens twice a second to what has changed: since it does the one after
-/// the other, nothing that was read before a change is taken for what came after. While the database is away, what is
-/// known is answered for ten minutes, and of nothing else it is said that it is not there.
+/// One thread looks up all waiting ids together, and reads the feed of changes twice a second. It does one after the
+/// other, so that a row from before a change never hides that change. While the database is unreachable, cached
+/// images are used for ten minutes, and the existence of all others is unknown.
 final class CatalogCache: Sendable {
   /// Ids that are looked up together.
   private struct Batch {
@@ -33,7 +33,7 @@ final class CatalogCache: Sendable {
     }
   }
 
-  /// The state that only the thread uses.
+  /// The state that only the lookup thread uses.
   private struct Listening {
     var place: Catalog.Place?
     var heard = ContinuousClock.now
@@ -47,14 +47,14 @@ final class CatalogCache: Sendable {
   private let wakeUps = CountingSemaphore()
   /// Whether the catalog was found to be filled.
   private let wasFilled = Atomic<Bool>(false)
-  /// Has archives closed that are no longer the library's.
+  /// Closes archives that no longer belong to the library.
   private let close: @Sendable (_ isGone: (LibraryEntry) -> Bool) -> Void
-  /// The time for which known images are used while the database is unreachable.
+  /// The time for which cached images are used while the database is unreachable.
   private let keeps: Duration
 
-  /// Seconds between two looks at what has changed.
+  /// The time between two reads of the feed, in seconds.
   private static let pause = 0.5
-  /// Ids that wait to be asked for.
+  /// The maximum number of ids that wait for a lookup.
   private static let most = 10_000
 
   init(
@@ -68,7 +68,7 @@ final class CatalogCache: Sendable {
     state = Mutex(State(cache: ImageCache(limit: limit)))
   }
 
-  /// Begins to listen, as long as anybody has it.
+  /// Starts the thread, which runs as long as the cache is in use.
   func start() {
     StartedThread.needed { [weak self, wakeUps] in
       while true {
@@ -105,14 +105,14 @@ final class CatalogCache: Sendable {
     try source.update(catalog, isCancelled: isCancelled, unreadable: unreadable)
   }
 
-  // MARK: Known images
+  // MARK: Cached images
 
-  /// - Parameter generation: one that somebody names; where there is none such, the image as it is now is meant.
+  /// - Parameter generation: the requested generation. If it does not exist, the current image is returned.
   func entry(_ id: UnsafeRawBufferPointer, generation: UInt64?) throws(StorageError) -> LibraryEntry? {
     try Self.checked(state.withLock { $0.cache.find(id, generation) })?.entry
   }
 
-  /// The same for a request that waited for `lookup`, if there was one.
+  /// Returns the same for a request that has waited for `lookup`, if that was necessary.
   func entry(_ id: ImageID, generation: UInt64?) throws(StorageError) -> LibraryEntry? {
     try Self.checked(arrived(id, generation))?.entry
   }
@@ -132,8 +132,8 @@ final class CatalogCache: Sendable {
     }
   }
 
-  /// Begins to look up those of the images that are not in memory; nil if there is nothing to look up.
-  /// - Parameter isAnew: whether a look-up that has begun does not count.
+  /// Starts a lookup of the images that are not in memory; nil if there is nothing to look up.
+  /// - Parameter isNew: whether a lookup in progress is not sufficient.
   func lookup(of ids: [ImageID], generation: UInt64?, isNew: Bool = false) -> (any Pending)? {
     let lookup = state.withLock { state -> Future<Void>? in
       var lookup: Future<Void>?
@@ -153,10 +153,10 @@ final class CatalogCache: Sendable {
     return lookup
   }
 
-  /// The image as the database has it now; nil where there is none. For threads that may wait.
+  /// Returns the current image from the database; nil if it does not exist. This blocks.
   func fresh(_ id: ImageID) throws(StorageError) -> ImageCache.Known? {
     let start = ContinuousClock.now
-    // More than once where all was forgotten in between.
+    // Repeated if all images were removed from the cache in the meantime.
     for _ in 0..<4 {
       forget([id])
       lookup(of: [id], generation: nil, isNew: true)?.wait()
@@ -185,9 +185,9 @@ final class CatalogCache: Sendable {
     return listed
   }
 
-  // MARK: Look-ups
+  // MARK: Lookups
 
-  /// One look at what has changed, where it is time, and one question. For the thread alone.
+  /// Reads the feed, if that is due, and looks up one batch. Only the thread calls it.
   func turn() {
     let isListening = listening.withLock { listening in
       if listening.next <= .now { listen(&listening) }
@@ -199,7 +199,7 @@ final class CatalogCache: Sendable {
       return state.current
     }
     guard let batch else { return }
-    // What is read before the feed was heard at all could be old for ever.
+    // A row that is read before the feed could stay outdated for ever.
     let answers = isListening ? answers(to: Array(batch.ids)) : nil
     let gone = state.withLock { state -> [LibraryEntry] in
       state.current = nil
@@ -214,7 +214,7 @@ final class CatalogCache: Sendable {
   }
 
   private func listen(_ listening: inout Listening) {
-    // What was not heard for so long is told no more, be it that this process stood still.
+    // After so long without the feed, cached images are no longer used, even if this process was only stopped.
     if listening.place != nil, listening.heard + keeps < .now {
       listening.place = nil
       forget(nil)
@@ -232,13 +232,13 @@ final class CatalogCache: Sendable {
       state.withLock { $0.cache.awayUntil = nil }
       recount()
     } catch {
-      // Until the next look, which may take its time.
+      // Until the next read of the feed, which may take long.
       state.withLock { $0.cache.awayUntil = .now + .seconds(30) }
     }
     listening.next = .now + .seconds(Self.pause)
   }
 
-  /// Looks up at once what was known of them: the database may be away when somebody wants it.
+  /// Looks up cached images at once after a change, because the database may be unreachable at the next request.
   private func lookUpAgain(_ ids: Set<ImageID>) {
     state.withLock { state in
       let known = ids.filter { state.cache.isKnown($0) }
@@ -247,8 +247,8 @@ final class CatalogCache: Sendable {
     }
   }
 
-  /// Has images asked for again when they are wanted next.
-  /// - Parameter ids: nil for all.
+  /// Marks images as outdated, so that the next request looks them up again.
+  /// - Parameter ids: the images; nil for all.
   func forget(_ ids: Set<ImageID>?) {
     if let ids, ids.isEmpty { return }
     state.withLock { state in
@@ -259,7 +259,7 @@ final class CatalogCache: Sendable {
     if ids == nil { close { _ in true } }
   }
 
-  /// Only when something has changed, and seldom: of very many it takes a while, in which others want to know of images.
+  /// Counts the images, only after changes and rarely. Counting very many takes a while, so another thread does it.
   private func recount() {
     let isDue = state.withLock { state in
       guard !state.isCounting else { return false }
@@ -283,11 +283,11 @@ final class CatalogCache: Sendable {
   private func answers(to ids: [ImageID]) -> (found: [ImageID: ArchiveRows], ids: Set<ImageID>)? {
     do throws(StorageError) {
       let found = try found(ids)
-      // As long as the catalog is being filled nothing is missing.
+      // While the catalog is being filled, an image without a row may exist.
       return (found, try found.count == ids.count ? Set(ids) : isFilled() ? Set(ids) : Set(found.keys))
     } catch {
       if error.isTemporary { return nil }
-      // One that the database does not take is no reason for the others not to be answered.
+      // An id that the database rejects must not prevent the lookup of the others.
       guard ids.count > 1 else { return ([:], []) }
       let halves = [ids[..<(ids.count / 2)], ids[(ids.count / 2)...]].map { answers(to: Array($0)) }
       guard let first = halves[0], let second = halves[1] else { return nil }

@@ -2,7 +2,7 @@ import TileStorage
 import ZigguratCatalog
 import ZigguratFiles
 
-/// The rows of a shared catalog that are in memory. The least recently used are forgotten first.
+/// The rows of a shared catalog that are in memory. The least recently used are removed first.
 struct ImageCache {
   /// One image with its archives.
   struct Known {
@@ -14,11 +14,12 @@ struct ImageCache {
 
     let row: ArchiveRow
     let entry: LibraryEntry
-    /// The metadata that somebody wrote about it.
+    /// The metadata that visitors wrote; nil if there is none.
     let sidecar: ArchiveRows.Sidecar?
     let former: [Former]
     let asked: ContinuousClock.Instant
-    /// When it is known to have changed since it was asked for; what is still the same of it is not opened anew.
+    /// The time since which the row is known to be outdated. Its unchanged archives are not opened again after a
+    /// lookup.
     var staleSince: ContinuousClock.Instant?
 
     var id: ImageID { row.id }
@@ -28,14 +29,14 @@ struct ImageCache {
     case known(Known, LibraryEntry)
     case notFound
     case notAsked
-    /// Nor can it be asked for now.
+    /// The image is not known, and the database is unreachable.
     case away
   }
 
   private var known: LeastRecentlyUsed<UInt64, Known>
   private var unknown = LeastRecentlyUsed<UInt64, (id: ImageID, until: ContinuousClock.Instant)>(
     limit: 20_000)
-  /// Nobody is asked until then, since nobody answers.
+  /// The time until which the database is not queried, because it is unreachable.
   var awayUntil: ContinuousClock.Instant?
   /// The time for which a missing image or generation is remembered.
   private static let rest = Duration.seconds(2)
@@ -49,14 +50,14 @@ struct ImageCache {
   private var isAway: Bool { awayUntil.map { $0 > .now } ?? false }
 
   /// - Parameters:
-  ///   - id: UTF-8.
-  ///   - generation: one that somebody names; where there is none such, the image as it is now is meant.
-  ///   - hasWaited: for the image to be asked for, or found it known.
+  ///   - id: the id in UTF-8.
+  ///   - generation: the requested generation. If it does not exist, the current image is returned.
+  ///   - hasWaited: whether the request has waited for a lookup, or found it done.
   mutating func find(
     _ id: UnsafeRawBufferPointer, _ generation: UInt64?, hasWaited: Bool = false
   ) -> Finding {
     let key = Digest.of(id)
-    // Of two ids with one digest both are right, and one is asked for again and again.
+    // Two ids with the same digest are both correct, but replace each other.
     if let known = known.value(for: key), known.id.text.utf8.elementsEqual(id),
       known.staleSince.map({ hasWaited && !isAway && $0 + Self.grace > .now }) ?? true
     {
@@ -66,7 +67,7 @@ struct ImageCache {
       }
       return known.asked + Self.rest > .now || isAway ? .known(known, known.entry) : .notAsked
     }
-    // While nobody answers nobody knows whether there is one now.
+    // While the database is unreachable, the existence of the image is unknown.
     if isAway { return .away }
     if let none = unknown.value(for: key), none.id.text.utf8.elementsEqual(id), none.until > .now {
       return .notFound
@@ -74,7 +75,7 @@ struct ImageCache {
     return .notAsked
   }
 
-  /// Whether the image was asked for and is in memory, be it that it has changed since.
+  /// Whether the image was looked up and is in memory, even if it has changed since then.
   mutating func isKnown(_ id: ImageID) -> Bool {
     known.value(for: id.withBytes(Digest.of)).map { $0.id == id } ?? false
   }
@@ -92,8 +93,8 @@ struct ImageCache {
     self.known.insert(known, for: key, weight: 1)
   }
 
-  /// Takes in what was found of some ids, in which those that are not there are missing.
-  /// - Returns: entries that are nobody's any more.
+  /// Stores the result of a lookup. Ids without rows do not exist.
+  /// - Returns: entries that are no longer in use.
   mutating func take(
     _ found: [ImageID: ArchiveRows], of ids: Set<ImageID>, from source: any RemoteImageSource
   ) -> [LibraryEntry] {

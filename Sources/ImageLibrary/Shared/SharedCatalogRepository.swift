@@ -6,14 +6,14 @@ package import ZigguratConcurrency
 package import ZigguratFiles
 package import ZigguratMetadata
 
-/// The storage of the archives that a shared catalog names.
+/// The storage of the archives of a shared catalog.
 package protocol RemoteImageSource: Sendable {
-  /// The image of a row; nothing is asked for it.
+  /// Returns the image of a row, without a request to the storage.
   func image(_ row: ArchiveRow) -> SourceImage
 
-  /// Brings the catalog to what builders have written since; called by the one server that writes it.
-  /// - Parameter unreadable: called for each image that cannot be taken in, at each attempt.
-  /// - Returns: how many images were new.
+  /// Updates the catalog with the changes of builders. Only the writer of the catalog calls it.
+  /// - Parameter unreadable: called for each image that cannot be stored, at each attempt.
+  /// - Returns: the number of new images.
   func update(
     _ catalog: Catalog, isCancelled: () -> Bool, unreadable: (StorageError) -> Void
   ) throws(StorageError) -> Int
@@ -21,11 +21,11 @@ package protocol RemoteImageSource: Sendable {
   /// Metrics of the storage.
   var figures: [SourceFigure] { get }
 
-  /// Since when changes are not seen; nil while they are.
+  /// The outage that hides changes of the images; nil if there is none.
   var outage: SourceOutage? { get }
 }
 
-/// Images that are rows of a catalog which several servers share. Each is asked for when a request needs it.
+/// Images that are rows of a catalog, which several servers share. Each is looked up when a request needs it.
 package final class SharedCatalogRepository: ImageRepository {
   package let root: String
   package let catalog: Catalog
@@ -36,8 +36,8 @@ package final class SharedCatalogRepository: ImageRepository {
   private let updating = Mutex<Void>(())
 
   /// - Parameters:
-  ///   - name: what stands for the folder in messages.
-  ///   - openLimit: archives that are open at once, besides those in answers in flight.
+  ///   - name: the name of the library in messages.
+  ///   - openLimit: the maximum number of open archives, besides those of responses in progress.
   package init(
     _ source: any RemoteImageSource, name: String, openLimit: Int = 512, catalog: Catalog
   ) throws(StorageError) {
@@ -61,7 +61,7 @@ package final class SharedCatalogRepository: ImageRepository {
     try opened(rows.entry(id, generation: generation()))
   }
 
-  /// Returns nil if the archive was removed meanwhile.
+  /// Returns the archive of an entry; nil if it was removed in the meantime.
   private func opened(_ entry: LibraryEntry?) throws(StorageError) -> TileArchive? {
     guard let entry else { return nil }
     do throws(StorageError) { return try open.archive(entry) } catch {
@@ -99,7 +99,8 @@ package final class SharedCatalogRepository: ImageRepository {
     _ selection: LibrarySelection, after cursor: String?, limit: Int
   ) throws(StorageError) -> LibraryListing { try catalog.list(selection, after: cursor, limit: limit) }
 
-  /// Lists also what builders have written since the last look, unless that cannot be read.
+  /// Returns the images that were made from a file, also those that builders have just written, unless these cannot be
+  /// read.
   package func images(madeFrom digest: String) throws(StorageError) -> [MadeImage] {
     if refresh() { _ = try? updateCatalog() }
     return [MadeImage](try catalog.entries(madeFrom: digest))
@@ -127,14 +128,14 @@ package final class SharedCatalogRepository: ImageRepository {
       let listed = try rows.listed(known.row, new)
       let version = known.sidecar?.version ?? 0
       guard try catalog.write(sidecar: new, of: listed, after: version) else { continue }
-      // The change is written, whether the database can be asked for it now or not.
+      // The change is stored, even if the database cannot be queried now.
       _ = try? rows.fresh(id)
       return .done
     }
     return .changedMeanwhile
   }
 
-  /// Other servers wait for what one of them finds.
+  /// Waits for a short time, because other servers depend on the changes that this one finds.
   package func waitForChange() { usleep(400_000) }
 
   package func refresh() -> Bool { catalog.isWriter }

@@ -7,7 +7,8 @@ struct SharedTrash: TrashStore {
   /// The expected state of the one image that is deleted; nil for any state.
   var known: ImageCache.Known?
 
-  /// The database's: whoever writes next may have another clock, and would remove for good what could come back still.
+  /// Returns the time of the database. The next writer may have another clock, and remove images that could still be
+  /// restored.
   func now() throws(StorageError) -> Int { try library.catalog.now() }
 
   func restricted(to ids: [ImageID]) throws(StorageError) -> (any TrashStore)? {
