@@ -2,13 +2,14 @@ import TileStorage
 import ZigguratFiles
 import ZigguratHTTPMessages
 
-/// Archives in a store that no image has, removed in two steps: one sweep marks them, and a later one, after two days,
-/// removes those that were marked all the while.
+/// A collector of archives in a store that no image uses. One run marks them, and a run after two days removes those
+/// that were unused all the time.
 ///
-/// What a builder has sent and not written into the directory yet looks the same. It is not removed: who sends an archive
-/// again makes its object a newer one than its mark.
+/// A new archive that its builder has not yet added to the index looks the same. It is not removed: sending an archive
+/// again makes its object newer than its mark.
 struct GarbageCollector {
-  /// `sweep/marks` behind the library's prefix, a line for each archive below the first.
+  /// The folder of the marks, after the library's prefix. `sweep/marks` has a line for each archive after the first
+  /// line.
   static let folder = "sweep/"
   static let first = "ziggurat-sweep 1"
   private static let longest = 1 << 30
@@ -30,12 +31,12 @@ struct GarbageCollector {
 
   /// - Parameters:
   ///   - now: seconds since 1970.
-  ///   - wait: seconds that archives stay marked.
+  ///   - wait: the time in seconds for which archives must stay marked.
   func run(now: Int, wait: Int) throws(StorageError) -> ObjectLibrary.Swept {
     let writing = ObjectWriter(address, settings, limits: limits)
     let known = try marks()
     let listed = try archives()
-    // Behind the list: what was written down until then has an image.
+    // After the list: an archive that is in the index by then has an image.
     var named = try names()
     var result = ObjectLibrary.Swept()
     var marks: [String: Mark] = [:]
@@ -49,7 +50,7 @@ struct GarbageCollector {
       if now - mark.time >= wait { due.append(version) }
     }
     for start in stride(from: 0, to: due.count, by: 100) {
-      // Again, since of very many it takes a while.
+      // Again, because it takes a while to remove very many.
       named = try names()
       for version in due[start..<min(start + 100, due.count)] {
         guard !named.contains(version.key), let mark = marks[version.key] else {
@@ -60,7 +61,7 @@ struct GarbageCollector {
           try writing.lastWritten(version.key)
         }
         guard let written, written < mark.time else {
-          // Somebody has sent it again; without a time nobody knows.
+          // The archive was sent again, or its time is unknown.
           marks[version.key] = Mark(etag: version.etag, time: now)
           continue
         }
@@ -69,7 +70,7 @@ struct GarbageCollector {
         }
         marks[version.key] = nil
         result.removed += 1
-        // Whatever sizes a store has listed.
+        // The sum of the listed sizes may overflow.
         result.bytes =
           result.bytes.addingReportingOverflow(version.byteCount).overflow
           ? .max : result.bytes + version.byteCount
@@ -84,7 +85,7 @@ struct GarbageCollector {
     return result
   }
 
-  /// Lists the archives, and reports what else lies in their folder, which is nobody's to remove.
+  /// Lists the archives, and reports other objects in their folder, which are not removed.
   private func archives() throws(StorageError) -> [ObjectVersion] {
     let folder = address.below(ListedRecord.folder)
     var stray: [[UInt8]] = []
@@ -112,14 +113,14 @@ struct GarbageCollector {
 
   private func marks() throws(StorageError) -> [String: Mark] {
     try directory.reporting("read the marks of archives") { () throws(ObjectError) in
-      // What is called just so comes before all that begin so.
+      // The object with exactly this key comes before all others with this prefix.
       let marks = ObjectAddress(bucket: address.bucket, prefix: marksKey)
       let list = ObjectWriter(marks, settings, limits: limits)
       guard let version = try list.list(after: nil).versions.first(where: { $0.key == marksKey }),
         (1...Self.longest).contains(version.byteCount)
       else { return [:] }
       let bytes = try reading.copy(version).bytes(0..<version.byteCount) ?? []
-      // What nobody has written so is no mark, and all wait from now on.
+      // An invalid text has no marks, so all archives wait from now on.
       return Self.marks(bytes) ?? [:]
     }
   }
@@ -130,8 +131,8 @@ struct GarbageCollector {
     return Array(text.utf8)
   }
 
-  /// The marks of a list; nil if the text is none, to its end. A line that is no mark is ignored, since its archive then
-  /// waits once more. Inverse of `text`.
+  /// Returns the marks in a text; nil if the text is invalid or incomplete. An invalid line is ignored, since its
+  /// archive then only waits once more. Inverse of `text`.
   static func marks(_ bytes: [UInt8]) -> [String: Mark]? {
     let lines = String(decoding: bytes, as: UTF8.self).split(
       separator: "\n", omittingEmptySubsequences: false)

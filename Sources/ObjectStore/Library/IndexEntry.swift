@@ -3,20 +3,20 @@ import TileStorage
 import ZigguratFiles
 import ZigguratHTTPMessages
 
-/// One line of a segment of a library's directory: fields with tabs between, the first of which says what it is.
+/// One line of a segment of a library's index: fields separated by tabs. The first field is the type of the line.
 ///
-/// Ids are percent-encoded; JSON has neither tabs nor ends of lines in it.
+/// Ids are percent-encoded. The JSON has neither tabs nor line ends in it.
 enum IndexEntry {
   case image(ImageID, ListedRecord)
-  /// The image is in the library no more.
+  /// The image is no longer in the library.
   case gone(ImageID)
-  /// From which source root the image came.
+  /// The source root of the image.
   case origin(ImageID, String)
-  /// Another segment, all of which is in this one, too; no name of a segment where an earlier version of the program
-  /// took a stray object for one.
+  /// Another segment, whose lines are all in this one. The name may be invalid, because an earlier version of the
+  /// program could take a stray object for a segment.
   case holds(String)
 
-  /// The line of an image, to its end.
+  /// Returns the line of an image, with its end.
   static func text(
     image id: ImageID, _ record: ListedRecord, build: some Collection<UInt8>, metadata: some Collection<UInt8>
   ) -> [UInt8] {
@@ -39,9 +39,9 @@ enum IndexEntry {
 
   /// Parses a line; nil if the bytes are not a valid line.
   /// - Parameters:
-  ///   - line: without its end.
-  ///   - text: of the segment, for what stays there until it is asked for.
-  ///   - start: of the line in it.
+  ///   - line: the line without its end.
+  ///   - text: the text of the segment. Records stay in it until they are needed.
+  ///   - start: the position of the line in the text.
   init?(_ line: UnsafeRawBufferPointer, of text: SegmentText, at start: Int) {
     let fields = line.split(separator: Self.tab, omittingEmptySubsequences: false)
     func field(_ number: Int) -> String? {
@@ -49,7 +49,7 @@ enum IndexEntry {
     }
     func id() -> ImageID? {
       guard fields.count > 1 else { return nil }
-      // An id that no library shows, as a private one's, is nobody's here.
+      // A hidden id, such as that of a private image, is invalid here.
       let text = PercentEncoding.decodedString(UnsafeRawBufferPointer(rebasing: fields[1]))
       return text.flatMap(ImageID.init).flatMap { $0.isHidden ? nil : $0 }
     }
@@ -78,14 +78,14 @@ enum IndexEntry {
     case ("origin", 3):
       guard let id = id(), let root = field(2), root.utf8.count == 16 else { return nil }
       self = .origin(id, root)
-    // Whatever it names, tabs included: the segment's digest says that a builder has written it.
+    // Any name, even with tabs: the digest of the segment shows that a builder wrote it.
     case ("holds", 2...):
       self = .holds(String(decoding: line.dropFirst("holds\t".utf8.count), as: UTF8.self))
     default: return nil
     }
   }
 
-  /// Whether a line, to its end, is read again as what it says.
+  /// Whether a line with its end can be parsed again.
   static func isReadable(_ line: [UInt8]) -> Bool {
     guard line.count <= IndexSegment.longestLine, line.last == end else { return false }
     return line.dropLast().withUnsafeBytes {
@@ -94,7 +94,7 @@ enum IndexEntry {
   }
 
   private static let tab = UInt8(ascii: "\t")
-  /// After each.
+  /// The end of each line.
   static let end = UInt8(ascii: "\n")
 
   static func digest(_ text: String) -> [UInt8]? {
@@ -110,9 +110,9 @@ enum IndexEntry {
   }
 }
 
-/// The record of one image in a directory. A class, because many copies of a large directory share it.
+/// The record of one image in an index. It is a class, because many copies of a large index share it.
 final class ListedRecord: Sendable {
-  /// The SHA-256 of its archive, by which that is called.
+  /// The SHA-256 of its archive, which is part of the object's key.
   let digest: [UInt8]
   let etag: String
   let byteCount: Int
@@ -139,7 +139,7 @@ final class ListedRecord: Sendable {
     self.metadata = metadata
   }
 
-  /// Whether another record says the same of an image, byte for byte.
+  /// Whether another record is equal, byte for byte.
   func isSame(as other: ListedRecord) -> Bool {
     digest == other.digest && etag == other.etag && byteCount == other.byteCount
       && generation == other.generation && pyramid == other.pyramid && format == other.format
@@ -147,7 +147,7 @@ final class ListedRecord: Sendable {
       && text.bytes(metadata) == other.text.bytes(other.metadata)
   }
 
-  /// An entry of the archive, by its name below the root folder; nil of those that are not in the directory.
+  /// Returns an entry of the archive, by its name below the root folder; nil if the index does not contain it.
   @Sendable func entry(_ relativeName: String) -> [UInt8]? {
     switch relativeName {
     case BuildRecord.entryName: text.bytes(build)
@@ -156,11 +156,11 @@ final class ListedRecord: Sendable {
     }
   }
 
-  /// The folder of archives, behind the library's prefix.
+  /// The folder of archives, after the library's prefix.
   static let folder = "szi/"
 
-  /// Whether a key in `folder` is an archive's, and no stray object's.
-  /// - Parameter name: the key behind `folder`.
+  /// Whether a key in `folder` belongs to an archive, not to a stray object.
+  /// - Parameter name: the key after `folder`.
   static func isName(_ name: some StringProtocol) -> Bool {
     let digest = name.dropFirst(3).prefix(64)
     return IndexEntry.digest(String(digest)) != nil
@@ -168,7 +168,7 @@ final class ListedRecord: Sendable {
       && name.utf8.elementsEqual("\(digest.prefix(2))/\(digest).szi".utf8)
   }
 
-  /// `szi/ab/<SHA-256>.szi` behind the library's prefix: never overwritten by anything else.
+  /// Returns `szi/ab/<SHA-256>.szi` after the library's prefix. No other content overwrites this key.
   static func key(_ digest: [UInt8], below prefix: String) -> String {
     key(SHA256.hexadecimal(digest), below: prefix)
   }

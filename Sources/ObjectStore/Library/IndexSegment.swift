@@ -2,30 +2,32 @@ import Glibc
 import TileStorage
 import ZigguratFiles
 
-/// Some lines of a library's directory, which one builder wrote at once and nobody changes.
+/// A group of lines of a library's index, which one builder wrote at once. It is never changed.
 ///
-/// `directory/<milliseconds since 1970>-<drawn by lot>` behind the library's prefix; one that holds all those before it ends
-/// in `-whole`. The first line says what it is; the last one how many there are between, and their digest.
+/// Its key is `directory/<milliseconds since 1970>-<random number>` after the library's prefix. The key of a segment
+/// that contains all earlier ones ends in `-whole`. The first line is the format. The last line is the number of lines
+/// between them, and their digest.
 struct IndexSegment {
   static let folder = "directory/"
   static let first = "ziggurat-directory 1"
-  /// Bytes of a segment: of a library of ten million images, of some 700 bytes each.
+  /// The maximum size of a segment in bytes, for a library of ten million images with about 700 bytes each.
   static let longest = 8 << 30
-  /// Bytes that are read without looking at both ends first.
+  /// The size in bytes up to which a segment is read without checking both ends first.
   static let shortest = 16 << 20
-  /// Bytes of a line; nobody writes a longer one.
+  /// The maximum length of a line in bytes.
   static let longestLine = 16 << 20
 
   let version: ObjectVersion
   let lines: [IndexEntry]
-  /// Other segments, all of which are in this one.
+  /// Other segments, whose lines are all in this one.
   let holds: Set<String>
-  /// Whether it names what is no segment, as earlier versions of the program did, which cannot read it then.
+  /// Whether the segment names something that is not a segment. Earlier versions of the program did so, and cannot read
+  /// it.
   var isOdd: Bool { !holds.allSatisfy { Self.isName($0) } }
 
   var isWhole: Bool { version.key.hasSuffix("-whole") }
 
-  /// Whether a name is one that `name` gives: any other object in the folder is somebody else's.
+  /// Whether `name` could have returned a name. Any other object in the folder is a stray object.
   static func isName(_ name: some StringProtocol) -> Bool {
     let bytes = Array(name.utf8)
     guard bytes.count > 14, bytes[13] == UInt8(ascii: "-"),
@@ -37,14 +39,15 @@ struct IndexSegment {
     return lot.utf8.count <= 16 && UInt64(lot, radix: 16).map { String($0, radix: 16) == lot } ?? false
   }
 
-  /// Milliseconds since 1970 of no builder's clock, so that names have one length and a later one can always be made.
+  /// A time in milliseconds since 1970 that no clock shows. It gives all names one length, and leaves room for later
+  /// ones.
   private static let latest = 9_000_000_000_000
 
-  /// A name that stands behind another's.
+  /// Returns a name that sorts after another one.
   static func name(after last: String?, isWhole: Bool) -> String {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
-    // Clocks of builders differ; nobody's name stands before those that he has seen.
+    // The clocks of builders differ, so a new name sorts after all names that the builder has seen.
     let seen = last.flatMap { Int($0.prefix(13)) } ?? 0
     let time = String(min(max(now.tv_sec * 1000 + now.tv_nsec / 1_000_000, seen + 1), latest - 1))
     let lot = String(UInt64.random(in: 0...(.max)), radix: 16)
@@ -52,7 +55,7 @@ struct IndexSegment {
       + (isWhole ? "-whole" : "")
   }
 
-  /// The bytes of a segment with these lines, each to its end.
+  /// Returns the bytes of a segment with these lines, each with its end.
   static func bytes(_ lines: [[UInt8]]) -> [UInt8] {
     var bytes = Array("\(first)\n".utf8)
     var digest: UInt64 = 0
@@ -67,7 +70,7 @@ struct IndexSegment {
     Digest.step(digest, Array(line).withUnsafeBytes { Digest.of($0) })
   }
 
-  /// Throws where it is not what a builder wrote, to its end.
+  /// Reads a segment. Throws if a builder did not write it, or not to its end.
   init(_ version: ObjectVersion, _ text: SegmentText) throws(StorageError) {
     var reader = Reader(version: version, text: text)
     try reader.read()
@@ -112,7 +115,7 @@ struct IndexSegment {
         guard isSound else { throw damaged }
         rest.removeFirst(at)
         start += at
-        // Of a line that never ends nothing is kept.
+        // A line without an end must not fill the memory.
         guard rest.count <= IndexSegment.longestLine else { throw damaged }
       }
       guard isEnded, rest.isEmpty else { throw damaged }

@@ -3,20 +3,20 @@ package import TileStorage
 import ZigguratConcurrency
 package import ZigguratFiles
 
-/// The directory of the images of a library in an object store.
+/// The index of the images of a library in an object store.
 ///
-/// A log: every builder adds segments of lines and nobody changes one, so that builders neither wait for each other nor
-/// lose what another has written, on stores without conditional requests, too. `reindex` writes one segment that holds all and
-/// removes those. Who reads asks for the list of segments, and for those that it has not read yet.
+/// It is a log: builders add segments of lines, and never change one. Builders neither wait for each other nor lose
+/// each other's lines, even on stores without conditional requests. `reindex` writes one segment with all lines, and
+/// removes the others. A reader requests the list of segments, and then the segments that it has not read yet.
 package final class LibraryIndex: Sendable {
   struct Contents: Sendable {
     var records: [ImageID: ListedRecord] = [:]
     var origins: [ImageID: String] = [:]
     /// The keys of the segments that were read.
     var keys: Set<String> = []
-    /// Whether a segment should be written anew for the sake of what else reads it.
+    /// Whether a segment should be rewritten for earlier versions of the program.
     var isOdd = false
-    /// Differs with every change.
+    /// A number that differs after every change.
     var version = 0
 
     mutating func apply(_ lines: [IndexEntry]) {
@@ -34,7 +34,7 @@ package final class LibraryIndex: Sendable {
   let address: ObjectAddress
   /// The folder of the segments.
   private let folder: ObjectAddress
-  /// The address of the store, for messages: a user who has set none sees the default here.
+  /// The address of the store, for messages. It shows a user the default address if none is set.
   private let endpoint: ObjectEndpoint
   private let reading: any ObjectReading
   private let writing: any ObjectWriting
@@ -43,12 +43,12 @@ package final class LibraryIndex: Sendable {
   private let tries: RetryPolicy
   private let strays: StrayObjects
   private let contents = Mutex(Contents())
-  /// Held while it is read or written.
+  /// Held while the index is read or written.
   private let updating = Mutex<Void>(())
 
   /// - Parameters:
-  ///   - settings: of a store that is not asked yet.
-  ///   - strays: is given what else lies in the folder.
+  ///   - settings: the settings of the store, which gets no request yet.
+  ///   - strays: notified of other objects in the folder.
   package init(
     _ address: ObjectAddress, _ settings: ObjectSettings, reading: any ObjectReading,
     limits: RequestLimits = .builder, strays: StrayObjects = StrayObjects()
@@ -60,7 +60,7 @@ package final class LibraryIndex: Sendable {
     tries = RetryPolicy(limits)
     writing = ObjectWriter(address, settings, limits: limits)
     folder = address.below(IndexSegment.folder)
-    // A prefix and a folder are one, again.
+    // A prefix with a folder is a prefix again.
     list = ObjectWriter(folder, settings, limits: limits)
   }
 
@@ -69,8 +69,8 @@ package final class LibraryIndex: Sendable {
   /// The number of images that the last `refresh` found.
   package var count: Int { contents.withLock { $0.records.count } }
 
-  /// Reads what builders wrote since; waits for the store.
-  /// - Returns: a number that differs with every change.
+  /// Reads the lines that builders have added. Waits for the store.
+  /// - Returns: a number that differs after every change.
   @discardableResult
   package func refresh() throws(StorageError) -> Int {
     try updating.withLock { (_) throws(StorageError) in try read() }
@@ -88,25 +88,25 @@ package final class LibraryIndex: Sendable {
     return fresh.version
   }
 
-  /// Lines that builders have written since a reader's last look.
+  /// Lines that builders have added since the last read.
   struct News {
-    /// In the order in which they count.
+    /// The lines in the order in which they apply.
     let lines: [IndexEntry]
-    /// All that count now.
+    /// The keys of all current segments.
     let parts: Set<String>
-    /// Whether nothing else counts, and not what was known.
+    /// Whether the lines replace everything that was known.
     let isWhole: Bool
-    /// Whether a segment names what is no segment.
+    /// Whether a segment names something that is not a segment.
     let isOdd: Bool
   }
 
-  /// Lists the segments, and reports what else lies in their folder.
+  /// Lists the segments, and reports other objects in their folder.
   private func segments() throws(StorageError) -> [ObjectVersion] {
     var stray: [[UInt8]] = []
     let listed = try reporting("list the library's directory") { () throws(ObjectError) in
       stray = []
       let listed = try list.all(atMost: 1_000_000) { stray.append($0) }
-      // Without one of its segments a library would lack images.
+      // Without one of its segments, a library would lack images.
       guard !stray.contains(where: { IndexSegment.isName(name(String(decoding: $0, as: UTF8.self))) })
       else { throw .damaged }
       return listed
@@ -120,7 +120,7 @@ package final class LibraryIndex: Sendable {
       }
     }
     strays.note(stray, in: folder)
-    // Later lines count more, whatever the order in which a store lists them. The keys are ASCII.
+    // Later lines take precedence, whatever the order in which a store lists segments. The keys are ASCII.
     return own.values.sorted { $0.key < $1.key }
   }
 
@@ -133,18 +133,18 @@ package final class LibraryIndex: Sendable {
   /// Returns the lines that builders have added; nil if there are none. Waits for the store.
   /// - Parameter known: the keys of the segments that were read.
   func news(since known: Set<String>) throws(StorageError) -> News? {
-    // A segment that went between the list and the reading is in another one.
+    // A segment that was removed after the list is contained in another one.
     for _ in 0..<8 {
       let listed = try segments()
       let keys = Set(listed.map(\.key))
       if keys == known { return nil }
-      // Who puts parts together writes the whole before: there never is none again.
+      // `compact` writes the new segment before it removes others, so there is always one.
       if keys.isEmpty {
         throw StorageError("list the library's directory", "it is empty, and was not", kind: .unreachable)
       }
       do throws(Unread) {
         let added = listed.filter { !known.contains($0.key) }
-        // What only adds to what is known is read alone.
+        // Segments that only add lines are read alone.
         let last = known.max()
         let isMore =
           known.isSubset(of: keys)
@@ -155,7 +155,7 @@ package final class LibraryIndex: Sendable {
         for version in isMore ? added : listed { segments.append(try segment(version)) }
         let held = segments.reduce(into: Set<String>()) { $0.formUnion($1.holds) }
         let isOdd = segments.contains(where: \.isOdd)
-        // One that holds others stands before all that it does not hold, whatever their names are.
+        // A segment that contains others applies before all that it does not contain, whatever their names.
         segments = segments.filter { !held.contains(name($0.version.key)) }
         let ordered = segments.filter(\.isWhole) + segments.filter { !$0.isWhole }
         return News(lines: ordered.flatMap(\.lines), parts: keys, isWhole: !isMore, isOdd: isOdd)
@@ -174,7 +174,7 @@ package final class LibraryIndex: Sendable {
     throw StorageError("read the library's directory", "it changes all the time", kind: .unreachable)
   }
 
-  /// Why a segment was not read.
+  /// The reason why a segment was not read.
   private enum Unread: Error {
     case store(ObjectError, key: String)
     case tooLong(StorageError)
@@ -184,7 +184,7 @@ package final class LibraryIndex: Sendable {
     do throws(StorageError) { try check(version) } catch { throw .tooLong(error) }
     do throws(ObjectError) {
       if version.byteCount > IndexSegment.shortest { try checkEnds(version) }
-      // `reading` has the patience of a server's, whose clients wait.
+      // `reading` has the timeouts of a server, whose clients wait, so it is retried here.
       return try tries.run { () throws(ObjectError) in
         let text = SegmentText(try reading.copy(version), count: version.byteCount)
         do throws(StorageError) { return try IndexSegment(version, text) } catch { throw ObjectError.damaged }
@@ -192,7 +192,7 @@ package final class LibraryIndex: Sendable {
     } catch { throw .store(error, key: version.key) }
   }
 
-  /// Throws if a segment is longer than any, or leaves no room on this machine.
+  /// Throws if a segment is longer than the maximum, or if this machine has no room for it.
   private func check(_ version: ObjectVersion) throws(StorageError) {
     let action = "read \(version.key)"
     guard (1...IndexSegment.longest).contains(version.byteCount) else {
@@ -208,7 +208,7 @@ package final class LibraryIndex: Sendable {
     }
   }
 
-  /// Throws if an object that takes long to read neither begins nor ends as a segment.
+  /// Throws if an object that takes long to read does not begin and end as a segment.
   private func checkEnds(_ version: ObjectVersion) throws(ObjectError) {
     let first = IndexSegment.first.utf8
     let last = version.byteCount - 64..<version.byteCount
@@ -221,7 +221,7 @@ package final class LibraryIndex: Sendable {
     guard isSegment else { throw .damaged }
   }
 
-  /// Whether the archive of a line is in the store; waits for that.
+  /// Whether the archive of a record is in the store. Waits for the store.
   func holds(_ record: ListedRecord) throws(StorageError) -> Bool {
     let version = ObjectVersion(
       key: ListedRecord.key(record.digest, below: address.prefix), etag: record.etag,
@@ -239,18 +239,18 @@ package final class LibraryIndex: Sendable {
 
   // MARK: Writing
 
-  /// Adds lines for everybody to read, and to what is known here.
+  /// Adds lines to the index in the store, and to its contents here.
   func add(_ lines: [[UInt8]]) throws(StorageError) {
     guard !lines.isEmpty else { return }
     try updating.withLock { (_) throws(StorageError) in
-      // Nobody's words are before what they change.
+      // New lines must come after the lines that they change.
       _ = try read()
       try put(IndexSegment.bytes(lines), after: current.keys.max(), isWhole: false)
       _ = try read()
     }
   }
 
-  /// The same for who does not read what is known, which may be very much: behind all that is there.
+  /// Adds lines after all others, without reading the index, which may be very large.
   func append(_ lines: [[UInt8]]) throws(StorageError) {
     guard !lines.isEmpty else { return }
     try updating.withLock { (_) throws(StorageError) in
@@ -259,7 +259,7 @@ package final class LibraryIndex: Sendable {
     }
   }
 
-  /// Writes all in one segment, reads that back, and removes those that are in it.
+  /// Writes all lines into one segment, reads it back, and removes the segments that it contains.
   package func compact() throws(StorageError) {
     try updating.withLock { (_) throws(StorageError) in
       _ = try read()
@@ -291,10 +291,10 @@ package final class LibraryIndex: Sendable {
     return IndexEntry.text(image: id, record, build: build, metadata: metadata)
   }
 
-  /// Reads a segment back that is to replace others. One that differs from what was written is removed.
+  /// Reads back a segment that is to replace others. If it differs from what was written, it is removed.
   /// - Parameters:
-  ///   - digest: the SHA-256 of what was written.
-  ///   - known: what it is to hold.
+  ///   - digest: the SHA-256 of the bytes that were written.
+  ///   - known: the expected contents.
   private func confirm(_ version: ObjectVersion, _ digest: [UInt8], _ known: Contents) throws(StorageError) {
     let action = "read \(version.key) back"
     do throws(StorageError) {
@@ -323,7 +323,7 @@ package final class LibraryIndex: Sendable {
         throw StorageError(action, "the store does not list it", kind: .unreachable)
       }
     } catch {
-      // The others are there still, and this one, damaged, would make all of them unreadable.
+      // The other segments still exist, and this damaged one would make all of them unreadable.
       _ = try? writing.remove(version.key)
       throw error
     }

@@ -3,16 +3,17 @@ import ZigguratConcurrency
 package import ZigguratFiles
 
 extension ObjectReading {
-  /// Bytes of one question, and how many are asked at a time: what a far store takes to answer is waited for once.
+  /// The number of bytes of one request, and the number of requests at a time. With several, the latency of a distant
+  /// store counts once.
   private static var piece: Int { 1 << 20 }
   private static var most: Int { 4 }
 
-  /// The whole object in a file; waits for the store.
-  /// - Parameter each: is given the bytes on their way, in their order.
+  /// Copies the whole object into a file. Waits for the store.
+  /// - Parameter each: called with the bytes in order.
   func copy(
     _ version: ObjectVersion, _ each: (UnsafeRawBufferPointer) -> Void = { _ in }
   ) throws(ObjectError) -> TemporaryFile {
-    // A full disk is no fault of the store's, and nobody's bytes are had for all that.
+    // A full disk is not an error of the store, but the object is unavailable all the same.
     guard let file = try? TemporaryFile() else { throw .unavailable }
     let isWritten = try readWhole(version, RetryPolicy(count: 1)) { bytes in
       each(bytes)
@@ -22,10 +23,10 @@ extension ObjectReading {
     return file
   }
 
-  /// The same of an archive, which is what was written.
+  /// Copies a whole archive, and checks its digest.
   /// - Parameters:
-  ///   - digest: its SHA-256.
-  ///   - action: what errors say was to be done.
+  ///   - digest: the SHA-256 of the archive.
+  ///   - action: the action for errors.
   func copy(_ version: ObjectVersion, of digest: [UInt8], _ action: String) throws(StorageError)
     -> TemporaryFile
   {
@@ -40,11 +41,11 @@ extension ObjectReading {
     return file
   }
 
-  /// The whole object, piece by piece; waits for the store.
+  /// Reads the whole object piece by piece. Waits for the store.
   /// - Parameters:
-  ///   - tries: of each piece.
-  ///   - body: is given the bytes in their order, until it says false.
-  /// - Returns: whether `body` was given all.
+  ///   - tries: the retry policy for each piece.
+  ///   - body: called with the bytes in order, until it returns false.
+  /// - Returns: whether `body` got all bytes.
   func readWhole(
     _ version: ObjectVersion, _ tries: RetryPolicy, _ body: (UnsafeRawBufferPointer) -> Bool
   ) throws(ObjectError) -> Bool {
@@ -69,7 +70,8 @@ extension ObjectReading {
 }
 
 extension ObjectLibrary {
-  /// The archive of an image, all of it, as long as `body` takes; its digest is compared before.
+  /// Calls `body` with a copy of an image's whole archive. The digest is checked first, and the copy exists during the
+  /// call.
   package func withCopy<Result>(
     of image: Image, _ body: (TileArchive) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {

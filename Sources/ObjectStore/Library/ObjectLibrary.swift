@@ -5,7 +5,7 @@ package import TileGeometry
 package import TileStorage
 package import ZigguratFiles
 
-/// A library in an object store, for who reads it: its directory, and its archives as they are asked for.
+/// A library in an object store for reading: its index, and its archives on demand.
 package final class ObjectLibrary: Sendable {
   package let address: ObjectAddress
   package let client: ObjectClient
@@ -15,7 +15,7 @@ package final class ObjectLibrary: Sendable {
   private let strays: StrayObjects
   private let outages = Mutex(Outage())
 
-  /// Since when the directory could not be read.
+  /// A period in which the index could not be read.
   private struct Outage {
     /// The start of the first failed attempt since the last success; nil if the last attempt succeeded.
     var start: ContinuousClock.Instant?
@@ -24,31 +24,32 @@ package final class ObjectLibrary: Sendable {
     var reason = "the store does not answer"
   }
 
-  /// An image, and what tells its version from others.
+  /// An image, and the identity of its version.
   package struct Image: Sendable {
     package let id: ImageID
     package let image: LazyArchive
     package let identity: FileIdentity
     /// The key of the archive's object.
     package let key: String
-    /// The SHA-256 of all of that.
+    /// The SHA-256 of the archive.
     let digest: [UInt8]
 
-    /// The same, hexadecimal.
+    /// The SHA-256 in hexadecimal.
     package var digestText: String { SHA256.hexadecimal(digest) }
   }
 
-  /// Whether the text means an object store, be it a sound address or not.
+  /// Whether a text is the address of an object store, valid or not.
   package static func isMeant(by text: String) -> Bool {
-    // What is written almost like one is no folder either.
+    // An address with a typing error is not a folder, either.
     text.prefix(4).lowercased() == "s3:/"
   }
 
+  /// Returns the library at an address, with the settings of the AWS tools.
   /// - Parameters:
-  ///   - memoryLimit: bytes of tiles that are kept of all images together.
-  ///   - limits: of each question about the directory.
-  ///   - report: is given lines about what lies in the store and is not the library's.
-  /// - Returns: nil where the text is no address of an object store, as a folder's path is none.
+  ///   - memoryLimit: the maximum size of the cached tiles of all images together, in bytes.
+  ///   - limits: the limits of each request for the index.
+  ///   - report: called with lines about stray objects in the store.
+  /// - Returns: nil if the text is not the address of an object store, but, for example, the path of a folder.
   package static func named(
     _ text: String, memoryLimit: Int = 64 << 20, limits: RequestLimits = .builder,
     report: @escaping @Sendable (String) -> Void
@@ -82,7 +83,7 @@ package final class ObjectLibrary: Sendable {
   /// The number of objects in the library's folders that Ziggurat did not write.
   package var strayCount: Int { strays.count }
 
-  /// The duration and the reason of an outage of the directory; nil if it can be read, or if no reader tries any more.
+  /// The duration and the reason of an outage of the index; nil if it can be read, or if no reader tries any more.
   package var outage: (time: Duration, reason: String)? {
     outages.withLock { outage in
       guard let start = outage.start, .now - outage.attempt < .seconds(60) else { return nil }
@@ -90,7 +91,7 @@ package final class ObjectLibrary: Sendable {
     }
   }
 
-  /// Reads the directory, and notes whether that was possible.
+  /// Reads the index, and notes whether that was possible.
   private func noting<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
     let now = ContinuousClock.now
     outages.withLock { outage in
@@ -107,16 +108,16 @@ package final class ObjectLibrary: Sendable {
     }
   }
 
-  /// Reads what builders wrote since; waits for the store.
-  /// - Returns: a number that differs with every change.
+  /// Reads the lines that builders have added. Waits for the store.
+  /// - Returns: a number that differs after every change.
   package func refresh() throws(StorageError) -> Int {
     try noting { () throws(StorageError) in try directory.refresh() }
   }
 
-  /// Writes the directory in one piece.
+  /// Writes the index as one segment.
   package func compact() throws(StorageError) { try directory.compact() }
 
-  /// As the last `refresh` has found them, in no order.
+  /// Returns the images that the last `refresh` has found, in no particular order.
   package func images() -> [Image] { directory.current.records.map(image) }
 
   private func image(_ id: ImageID, _ record: ListedRecord) -> Image {
@@ -129,19 +130,19 @@ package final class ObjectLibrary: Sendable {
       key: key, digest: record.digest)
   }
 
-  /// Changes that builders have written since a caller's last look.
+  /// Changes that builders have written since the caller's last call.
   package struct News: Sendable {
     package var images: [Image] = []
-    /// Images that are there no more.
+    /// Images that no longer exist.
     package var gone: [ImageID] = []
-    /// The parts of the directory that count now.
+    /// The keys of all current segments of the index.
     package let parts: Set<String>
-    /// Whether these are all images, and what was known before counts no more.
+    /// Whether these are all images, and replace what was known before.
     package let isWhole: Bool
   }
 
-  /// Returns what builders have written besides some parts of the directory; nil if there is nothing. Waits for the store,
-  /// and remembers nothing.
+  /// Returns the changes since some segments of the index; nil if there are none. Waits for the store, and remembers
+  /// nothing.
   package func news(since parts: Set<String>) throws(StorageError) -> News? {
     guard let news = try noting({ () throws(StorageError) in try directory.news(since: parts) }) else {
       return nil
@@ -156,7 +157,7 @@ package final class ObjectLibrary: Sendable {
     return result
   }
 
-  /// The image whose archive somebody has written down.
+  /// Returns the image of a stored record of its archive.
   /// - Parameter digest: the SHA-256 of the archive, 64 hexadecimal digits.
   package func image(
     _ id: ImageID, digest: String, etag: String, byteCount: Int, pyramid: Pyramid, format: TileFormat,
@@ -169,8 +170,8 @@ package final class ObjectLibrary: Sendable {
     return (LazyArchive(listed, from: client, memory), key)
   }
 
-  /// Writes down which archives are these images', for everybody who reads the directory; waits for the store.
-  /// - Parameter images: each with the SHA-256 of its archive, 64 hexadecimal digits.
+  /// Adds the archives of these images to the index, for all readers. Waits for the store.
+  /// - Parameter images: the images, each with the SHA-256 of its archive, 64 hexadecimal digits.
   package func announce(_ images: [(id: ImageID, image: LazyArchive, digest: String)]) throws(StorageError) {
     try directory.append(
       images.compactMap { id, image, digest in
@@ -182,21 +183,21 @@ package final class ObjectLibrary: Sendable {
         let line = IndexEntry.text(
           image: id, record, build: listed.entries(BuildRecord.entryName) ?? [],
           metadata: listed.entries(ImageMetadata.entryName) ?? [])
-        // One that nobody can read would keep all others from being read.
+        // A line that cannot be parsed would make all others unreadable.
         return IndexEntry.isReadable(line) ? line : nil
       })
   }
 
-  /// The result of a sweep for archives that no image has.
+  /// The result of a garbage collection of archives that no image uses.
   package struct Swept: Sendable {
-    /// Archives that a later sweep may remove.
+    /// The number of archives that a later run may remove.
     package internal(set) var marked = 0
     package internal(set) var removed = 0
     /// The total size of the removed archives.
     package internal(set) var bytes = 0
   }
 
-  /// Removes archives that no image has had for two days, as far as sweeps have seen.
+  /// Removes archives that no image has used for two days, according to earlier runs.
   package func sweep() throws(StorageError) -> Swept {
     try GarbageCollector(
       address: address, settings: settings, reading: client, directory: directory, strays: strays
@@ -204,15 +205,15 @@ package final class ObjectLibrary: Sendable {
     .run(now: Int(time(nil)), wait: 48 * 3600)
   }
 
-  /// For who builds it.
+  /// Returns a writer for building the library.
   package func store() -> S3LibraryWriter {
     let folder = NSTemporaryDirectory()
     let scratch = (folder.hasSuffix("/") ? folder : folder + "/") + "ziggurat-\(geteuid())"
     return S3LibraryWriter(address, settings, directory, reading: client, scratch: scratch)
   }
 
-  /// For a server that shares a catalog, which tells it what there is.
-  /// - Parameter scratch: a folder of its own, where archives lie until they are sent.
+  /// Returns a writer for a server with a shared catalog, which knows the images from there.
+  /// - Parameter scratch: a folder of the server's own, for archives that are not sent yet.
   package func storeOfUploads(scratch: String) -> S3LibraryWriter {
     S3LibraryWriter(address, settings, directory, reading: client, scratch: scratch, knowsAll: false)
   }

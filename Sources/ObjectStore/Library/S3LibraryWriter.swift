@@ -5,10 +5,10 @@ package import TileGeometry
 package import TileStorage
 package import ZigguratFiles
 
-/// A library that lies in an object store, for who builds it: archives by their digests, and a directory of them.
+/// A writer for a library in an object store: archives named by their digests, and an index of them.
 ///
-/// What is written is there for everybody within two seconds. What a killed builder had not announced is announced by
-/// whoever has its notices, and built again where nobody has.
+/// All readers can see a new image within two seconds. Images that a killed builder had not announced are announced
+/// later from its notices, or built again without them.
 package final class S3LibraryWriter: ArchiveStore, OriginStore {
   private struct State {
     var lines: [Line] = []
@@ -23,14 +23,14 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
     /// The earliest time of the next announcement before the end.
     var due = ContinuousClock.now + pause
 
-    /// Whether the archive that was to be sent last could not be, for a while.
+    /// Whether the store was unavailable for the last archive.
     var isAway = false
 
-    /// Nobody is told of some of what was built.
+    /// Whether some built images are not announced yet.
     var isBehind: Bool { !lines.isEmpty || !sending.isEmpty }
   }
 
-  /// One of the directory's, and of which image where it is one's.
+  /// A line of the index, and the image that it describes, if any.
   private struct Line {
     var id: ImageID?
     let text: [UInt8]
@@ -42,19 +42,20 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
   private let scratch: String
   private let knowsAll: Bool
   private let state = Mutex(State())
-  /// Held while the directory is written.
+  /// Held while the index is written.
   private let announcing = Mutex<Void>(())
-  /// The longest time that a new archive stays unannounced.
+  /// The maximum time until a new archive is announced.
   private static let pause = Duration.seconds(2)
-  /// And where the directory cannot be had: who asks waits with a builder's whole patience, and builds nothing meanwhile.
+  /// The same while the index is unavailable. Each attempt takes the whole timeout of a builder, which builds nothing
+  /// meanwhile.
   private static let rest = Duration.seconds(30)
-  /// Segments that who reads the library should not have to ask for.
+  /// The maximum number of segments that readers should have to request.
   private static let most = 200
 
   /// - Parameters:
-  ///   - scratch: a folder of this user's own, where archives lie until they are sent.
-  ///   - knowsAll: whether the directory is read. Who has another way to know which images there are has no memory for it: here it
-  ///     finds none, what it builds is announced by `announce` alone, and the scratch folder is nobody else's.
+  ///   - scratch: a folder of this user's own, for archives that are not sent yet.
+  ///   - knowsAll: whether the index is read. A server that knows the images otherwise has no memory for it. Without it
+  ///     no image is found, only `announce` announces new ones, and no other process uses the scratch folder.
   package init(
     _ address: ObjectAddress, _ settings: ObjectSettings, _ directory: LibraryIndex,
     reading: any ObjectReading, scratch: String, knowsAll: Bool = true
@@ -78,7 +79,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
     if directory.current.keys.count > Self.most { try directory.compact() }
   }
 
-  /// Archives of pictures that nobody else may see lie there for a while.
+  /// Creates a folder that only this user can read. It may contain archives of private pictures for a while.
   private static func makeOwn(_ folder: String) throws(StorageError) {
     if mkdir(folder, 0o700) != 0, errno != EEXIST {
       throw StorageError("make the folder \(folder)", errno: errno)
@@ -119,7 +120,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
     }
   }
 
-  /// By a copy of the archive that was sent last: whatever else is there is built anew.
+  /// Rewrites a copy of the archive that was sent last. Any other archive is built again.
   package func rewrite(
     id: ImageID, _ metadata: (BuildRecord, _ own: ImageMetadata) -> ArchiveMetadata
   ) throws(StorageError) -> Bool {
@@ -147,7 +148,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
       do throws(ObjectError) {
         return try writer.put(file: "/proc/self/fd/\(descriptor)", sha256: digest, key: key)
       } catch {
-        // What is refused may be so for this archive's sake.
+        // A refusal may concern only this archive.
         state.withLock { $0.isAway = error.isTimeout }
         throw error
       }
@@ -172,13 +173,14 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
       state.isAway = false
       guard knowsAll else { return false }
       state.fresh[id] = record
-      // One asks for all.
+      // One thread announces for all.
       guard state.sending.isEmpty, state.due < .now else { return false }
       state.due = .now + Self.rest
       return true
     }
     guard isDue else { return }
-    // What is sent is built: while the directory is away only its line is late, and the end of the build tells.
+    // The archive is stored. While the index is unavailable only its line is delayed, and the end of the build reports
+    // that.
     do throws(StorageError) { try announce() } catch { if !error.isTemporary { throw error } }
   }
 
@@ -198,7 +200,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
         state.withLock { ($0.due, $0.sending) = (.now + Self.pause, []) }
         return waiting
       } catch {
-        // Another time: what was built is there.
+        // The lines are announced later, because the archives are stored.
         state.withLock { state in
           state.lines = lines + state.lines
           state.waiting = waiting + state.waiting
@@ -246,7 +248,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
     try announce()
   }
 
-  /// Removes images from the directory. Their archives stay in the store for servers that have them open.
+  /// Removes images from the index. Their archives stay in the store for servers that have them open.
   package func trash(_ ids: [ImageID]) throws(StorageError) -> TrashFolder.Failures {
     state.withLock { state in
       for id in ids {

@@ -1,13 +1,13 @@
 import TileStorage
 import ZigguratFiles
 
-/// The text of a segment of a directory, in a file: of a large library it is far more than what is asked of it again.
+/// The text of a segment of an index, in a file. For a large library it is far more than is read again.
 final class SegmentText: Sendable {
   /// The file of the text; nil if the text is empty.
   private let file: TemporaryFile?
   let count: Int
 
-  /// - Parameter file: of so many bytes.
+  /// - Parameter file: a file with `count` bytes.
   init(_ file: TemporaryFile, count: Int) {
     self.file = file
     self.count = count
@@ -15,7 +15,7 @@ final class SegmentText: Sendable {
 
   private init() { (file, count) = (nil, 0) }
 
-  /// Without a byte.
+  /// The empty text.
   static let nothing = SegmentText()
 
   /// Returns a part of the text; nil if it cannot be read.

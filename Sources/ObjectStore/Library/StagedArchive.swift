@@ -2,13 +2,13 @@ import Glibc
 import TileStorage
 import ZigguratFiles
 
-/// An archive that is written into a file of its own and sent when it is finished; the file does not stay.
+/// An archive that is written into a file of its own, and sent when it is finished. The file is then removed.
 final class StagedArchive: ArchiveWriter {
   private let writer: SZIWriter
   private let path: String
   private let send: ArchiveFile.Send
 
-  /// - Parameter path: where `writer` writes.
+  /// - Parameter path: the path at which `writer` writes.
   init(
     _ writer: SZIWriter, at path: String, send: @escaping ArchiveFile.Send
   ) {

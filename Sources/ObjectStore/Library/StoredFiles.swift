@@ -3,11 +3,11 @@ import Synchronization
 import TileStorage
 package import ZigguratFiles
 
-/// Files that somebody keeps in buckets of an S3 store, by any names: found, and copied to this machine.
+/// Files of any name in buckets of an S3 store, which can be listed and copied to this machine.
 package final class StoredFiles: Sendable {
-  /// One of them, as it was when it was listed.
+  /// A file as it was listed.
   package struct File: Sendable {
-    /// `s3://bucket/key`, with nothing in it encoded.
+    /// `s3://bucket/key`, without encoding.
     package let path: String
     package let etag: String
     /// -1 if the store lists an invalid size.
@@ -24,12 +24,12 @@ package final class StoredFiles: Sendable {
   private let clients = Mutex<[BucketName: ObjectClient]>([:])
   private let tries = RetryPolicy(count: 5)
 
-  /// With what the environment and the files of the AWS tools say.
+  /// Reads the settings from the environment and the files of the AWS tools.
   package init() throws(StorageError) { settings = try ObjectSettings() }
 
-  /// The file of that address, or all below it, in the order of their keys' bytes.
+  /// Returns the file at an address, or all files below it, in the order of their keys' bytes.
   ///
-  /// What cannot be asked for by a URL (`a//b`, `a/../b`) and what stands for a folder (`a/`) is left out.
+  /// Keys that a URL cannot request (`a//b`, `a/../b`) and markers of folders (`a/`) are left out.
   package func list(_ address: String) throws(StorageError) -> [File] {
     let action = "list \(address)"
     guard let (bucket, key) = Self.parts(address) else {
@@ -42,7 +42,7 @@ package final class StoredFiles: Sendable {
     var versions: [ObjectVersion] = []
     do throws(ObjectError) {
       if !key.isEmpty, !address.hasSuffix("/") {
-        // What is called just so comes before all that begin so.
+        // The object with exactly this key comes before all others with this prefix.
         versions = try objects(key).list(after: nil).versions.filter { $0.key.utf8.elementsEqual(key.utf8) }
       }
       if versions.isEmpty {
@@ -59,8 +59,8 @@ package final class StoredFiles: Sendable {
     } + unreadable.map { File(path: path($0), etag: "", byteCount: -1) }
   }
 
-  /// All of a file in one that has no name; nil where it was cancelled.
-  /// - Parameter isCancelled: asked for each piece.
+  /// Copies a whole file into a temporary file; nil if that was cancelled.
+  /// - Parameter isCancelled: called for each piece.
   package func copy(
     _ file: File, _ isCancelled: () -> Bool
   ) throws(StorageError) -> TemporaryFile? {
@@ -104,11 +104,11 @@ package final class StoredFiles: Sendable {
     return client
   }
 
-  /// The bucket and the key, without slashes at its end.
+  /// Returns the bucket and the key, without slashes at its end.
   private static func parts(_ address: String) -> (bucket: BucketName, key: String)? {
     guard address.utf8.starts(with: ObjectAddress.scheme.utf8) else { return nil }
     let slash = UInt8(ascii: "/")
-    // By bytes: an accent that comes first makes another character of a slash.
+    // By bytes: as a character, a slash may combine with an accent after it.
     let parts = Array(address.utf8.dropFirst(ObjectAddress.scheme.utf8.count))
       .split(separator: slash, maxSplits: 1, omittingEmptySubsequences: false)
     guard let bucket = BucketName(String(decoding: parts[0], as: UTF8.self)) else { return nil }
@@ -121,8 +121,8 @@ package final class StoredFiles: Sendable {
 extension ObjectWriting {
   /// Returns all objects in the order of their keys' bytes.
   /// - Parameters:
-  ///   - most: a store that lists more, and never comes to an end, is none.
-  ///   - stray: is called with each key of `ObjectPage.strayKeys`.
+  ///   - most: the maximum number of objects. A store that lists more may never come to an end.
+  ///   - stray: called with each key of `ObjectPage.strayKeys`.
   func all(
     atMost most: Int, stray: ([UInt8]) -> Void = { _ in }
   ) throws(ObjectError) -> [ObjectVersion] {

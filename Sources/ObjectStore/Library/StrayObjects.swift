@@ -5,25 +5,25 @@ import Synchronization
 package final class StrayObjects: Sendable {
   private struct State {
     var known: Set<[UInt8]> = []
-    /// By where they lie.
+    /// The number of objects in each place.
     var counts: [ObjectAddress: Int] = [:]
   }
 
   private let state = Mutex(State())
   private let report: @Sendable (String) -> Void
-  /// Keys that are remembered; of more the report says no names.
+  /// The maximum number of remembered keys. A report names no others.
   private static let most = 1000
-  /// Keys that one report names, and bytes of each.
+  /// The maximum number of keys in a report, and the maximum length of each in bytes.
   private static let (named, longest) = (5, 200)
 
-  /// - Parameter report: is given a line of text.
+  /// - Parameter report: called with a line of text.
   package init(report: @escaping @Sendable (String) -> Void = { _ in }) { self.report = report }
 
   /// The number of stray objects in the last lists.
   package var count: Int { state.withLock { $0.counts.values.reduce(0, +) } }
 
-  /// Takes the stray keys of a list, and reports those that are new.
-  /// - Parameter place: where they lie.
+  /// Takes the stray keys of a list, and reports the new ones.
+  /// - Parameter place: the place of the list.
   func note(_ keys: [[UInt8]], in place: ObjectAddress) {
     let fresh = state.withLock { state -> [[UInt8]] in
       state.counts[place] = keys.count
@@ -39,7 +39,7 @@ package final class StrayObjects: Sendable {
     report("\(place): ignoring \(fresh.count) \(noun) that ziggurat did not write: \(names)\(rest)")
   }
 
-  /// A key as it can be shown anywhere: what is not printable ASCII is percent-encoded.
+  /// Returns a key as text that can be shown anywhere. Bytes other than printable ASCII are percent-encoded.
   private static func shown(_ key: [UInt8]) -> String {
     var text = ""
     for byte in key.prefix(longest) {
