@@ -2,14 +2,14 @@ import Synchronization
 package import TileStorage
 import ZigguratFiles
 
-/// Reads from a bucket of an S3 store, with patience that ends.
+/// A client that reads from a bucket of an S3 store, with timeouts and retries.
 package final class ObjectClient: ObjectReading {
   private struct State {
     var policy: RequestPolicy
     var waiting = 0
   }
 
-  /// Numbers of requests and responses since the start of a client.
+  /// Counters since the start of a client.
   package struct Counts: Sendable {
     package var requests = 0
     package var retries = 0
@@ -29,7 +29,7 @@ package final class ObjectClient: ObjectReading {
       self.policy = policy
     }
 
-    /// A try came to its end: the caller is told, or there is another try.
+    /// Handles the end of an attempt: retries the request, or passes the result to the caller.
     func ended(_ call: RangeCall, _ result: Result<ObjectTail, ObjectError>) {
       let now = ContinuousClock.now
       var again: Duration?
@@ -62,7 +62,7 @@ package final class ObjectClient: ObjectReading {
   private let shared: Shared
   private let thread: TransferThread
 
-  /// - Returns: nil where there is no memory or no thread for it.
+  /// - Returns: nil if there is no memory or no thread for it.
   package init?(
     _ address: ObjectAddress, _ settings: ObjectSettings, _ policy: RequestPolicy = RequestPolicy()
   ) {
@@ -82,14 +82,14 @@ package final class ObjectClient: ObjectReading {
 
   package var counts: Counts { shared.counts.withLock { $0 } }
 
-  /// Whether the store is not asked, since it does not answer.
+  /// Whether the store gets only probes, because it does not answer.
   package var isCutOff: Bool { shared.state.withLock { $0.policy.breaker.isOpen } }
 
   package func read(
     _ version: ObjectVersion, _ range: Range<Int>, by deadline: ContinuousClock.Instant,
     _ done: @escaping @Sendable (Result<ObjectBytes, ObjectError>) -> Void
   ) {
-    // What is listed or written down of an object may be wrong, and goes into a header.
+    // A listed or stored version may be invalid, and becomes part of a header.
     guard !range.isEmpty, range.lowerBound >= 0, range.upperBound <= version.byteCount,
       ResponseHead.isTag(version.etag)
     else { return done(.failure(.invalidRequest)) }
@@ -133,7 +133,7 @@ extension ObjectError {
     StorageError(action, self == .missing ? "there is no such bucket" : description, kind: kind)
   }
 
-  /// Whether the same question may have an answer soon.
+  /// Whether a retry of the same request may succeed soon.
   var isRetryable: Bool {
     switch self {
     case .cut, .damaged, .unavailable: true
@@ -141,7 +141,7 @@ extension ObjectError {
     }
   }
 
-  /// Whether the store counts as failing for the circuit breaker: it did not answer, not to the end, or with the status
+  /// Whether the store counts as failing for the circuit breaker. It did not answer, not completely, or with the status
   /// of an overload.
   var isTimeout: Bool {
     switch self {

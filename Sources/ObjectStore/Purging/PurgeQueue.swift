@@ -9,13 +9,13 @@ package final class PurgeQueue: Sendable {
     var number = 0
   }
 
-  /// Keys whose turns have one number, in the order of their times. Of a key that has another turn by now there is no
-  /// more than its place here.
+  /// Keys whose next purges have the same number, in the order of their times. A key with another next purge by now
+  /// still has its place here.
   private struct Line {
     var keys: [(key: String, at: ContinuousClock.Instant)] = []
     var first = 0
 
-    /// Returns the places of the keys that are due, up to the number in one request.
+    /// Returns the places of the keys that are due, at most as many as fit into one request.
     func due(at now: ContinuousClock.Instant) -> Range<Int> {
       var end = first
       while end < min(keys.count, first + most), keys[end].at <= now { end += 1 }
@@ -24,7 +24,7 @@ package final class PurgeQueue: Sendable {
 
     mutating func drop(_ count: Int) {
       first += count
-      // Seldom, so that each is moved twice at most.
+      // Rarely, so that each is moved at most twice.
       if first > keys.count / 2 {
         keys.removeFirst(first)
         first = 0
@@ -35,7 +35,7 @@ package final class PurgeQueue: Sendable {
   private struct State {
     var turns: [String: Turn] = [:]
     var lines = [Line](repeating: Line(), count: pauses.count + 1)
-    /// Questions in a row that had no answer.
+    /// The number of consecutive requests that failed.
     var failures = 0
     var isOver = false
 
@@ -45,12 +45,12 @@ package final class PurgeQueue: Sendable {
     }
   }
 
-  /// The pauses before the next purges of a key, for responses that were on their way when the image went. Some come from
-  /// servers that look for removals twice a second.
+  /// The pauses before the next purges of a key, for responses that were in progress when the image was removed. Some
+  /// come from servers that check for removals twice a second.
   private static let pauses: [Duration] = [.seconds(1), .seconds(4), .seconds(55)]
-  /// As many keys as a header of two kilobytes has room for.
+  /// The number of keys that fit into a header of two kilobytes.
   private static let most = 100
-  /// Seconds between questions to a cache that does not answer, at most.
+  /// The maximum time between requests to a cache that does not answer, in seconds.
   private static let longestPause = 15.0
 
   private let state = Mutex(State())
@@ -59,8 +59,8 @@ package final class PurgeQueue: Sendable {
   private let heard: @Sendable (Bool) -> Void
 
   /// - Parameters:
-  ///   - forget: asks the cache, and says whether it has forgotten.
-  ///   - heard: told false when the cache begins not to answer, and true when it answers again.
+  ///   - forget: sends the keys to the cache, and returns whether they were purged.
+  ///   - heard: called with false when the cache stops answering, and with true when it answers again.
   package init(
     _ forget: @escaping @Sendable ([String]) -> Bool, heard: @escaping @Sendable (Bool) -> Void = { _ in }
   ) {
@@ -68,10 +68,10 @@ package final class PurgeQueue: Sendable {
     self.heard = heard
   }
 
-  /// Has them forgotten now, and again when what was on its way has come. What cannot be asked is asked later.
+  /// Purges the keys now, and again after responses in progress have arrived. Failed requests are sent again later.
   /// - Parameters:
   ///   - keys: values of `Surrogate-Key`.
-  ///   - now: when they went.
+  ///   - now: the time at which the images were removed.
   package func add(_ keys: [String], at now: ContinuousClock.Instant = .now) {
     state.withLock { state in
       for key in keys { state.add(key, Turn(at: now)) }
@@ -79,10 +79,10 @@ package final class PurgeQueue: Sendable {
     news.signal()
   }
 
-  /// Keys that are asked for once more at least.
+  /// The number of keys that will be purged at least once more.
   package var count: Int { state.withLock { $0.turns.count } }
 
-  /// Begins to ask; to be called once.
+  /// Starts the thread. Must be called once.
   package func start() {
     StartedThread.needed { [self] in
       while !state.withLock({ $0.isOver }) {
@@ -97,7 +97,7 @@ package final class PurgeQueue: Sendable {
     news.signal()
   }
 
-  /// Seconds until there is something to ask; nil where others will say.
+  /// The time in seconds until the next request; nil if the thread waits for a signal.
   private var pause: Double? {
     state.withLock { state in
       if state.failures > 0 { return min(Self.longestPause, 0.25 * Double(1 << min(state.failures, 6))) }
@@ -106,7 +106,7 @@ package final class PurgeQueue: Sendable {
     }
   }
 
-  /// Asks for all that is due, until there is no answer.
+  /// Purges all keys that are due, until a request fails.
   func ask(at now: ContinuousClock.Instant) {
     while true {
       let (number, places, due) = state.withLock { state -> (Int, Int, [(key: String, turn: Turn)]) in
@@ -127,7 +127,7 @@ package final class PurgeQueue: Sendable {
       let wasHeard = state.withLock { state in
         defer { state.failures = isHeard ? 0 : state.failures + 1 }
         if isHeard { state.lines[number].drop(places) }
-        // What was added again meanwhile is asked for again.
+        // A key that was added again in the meantime is purged again.
         for (key, turn) in due where isHeard && state.turns[key] == turn {
           state.turns[key] = nil
           if let next = Self.after(turn, now) { state.add(key, next) }

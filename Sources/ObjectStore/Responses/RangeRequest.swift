@@ -12,10 +12,10 @@ enum RangeRequest: Sendable {
     }
   }
 
-  /// The version of the object, where it is known.
+  /// The version of the object, if it is known.
   var version: ObjectVersion? { if case .part(let version, _) = self { version } else { nil } }
 
-  /// As curl takes it.
+  /// The range in the format of libcurl.
   var range: String {
     switch self {
     case .part(_, let range): "\(range.lowerBound)-\(range.upperBound - 1)"
@@ -26,14 +26,14 @@ enum RangeRequest: Sendable {
   /// Returns the version and the number of bytes that a response announces.
   func expected(_ head: ResponseHead) -> Result<(version: ObjectVersion, count: Int), ObjectError> {
     if let error = head.error { return .failure(error) }
-    // 200 is the whole object, whatever range was asked for.
+    // Status 200 means the whole object, whatever range was requested.
     guard head.status == 206, let sent = head.contentRange, let etag = head.etag,
       head["content-encoding"].map({ $0 == "identity" }) ?? true,
       head["content-length"].map({ Int($0) == sent.range.count }) ?? true
     else { return .failure(.damaged) }
     switch self {
     case .part(let version, let range):
-      // A store that takes no conditions answers with whatever there is.
+      // A store without conditional requests sends the current version.
       guard etag == version.etag, sent.whole == version.byteCount else { return .failure(.otherVersion) }
       guard sent.range == range else { return .failure(.damaged) }
       return .success((version, range.count))

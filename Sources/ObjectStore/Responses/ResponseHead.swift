@@ -1,26 +1,26 @@
 import TileStorage
 
-/// The status and the fields of an answer that stand against what was asked.
+/// The status and the header fields of a response that are checked against the request.
 struct ResponseHead: Sendable {
   var status = 0
   /// The header fields that describe the body, by lowercase names.
   private var fields: [String: String] = [:]
-  /// Stores send many more, which become no text.
+  /// The fields that are kept. Stores send many more.
   private static let known = [
     "content-encoding", "content-length", "content-range", "etag", "last-modified",
   ]
-  /// One of them came twice, with different values.
+  /// Whether one of them was sent twice with different values.
   private var isAmbiguous = false
   private var bytes = 0
-  /// The maximum size of all header fields together, bytes.
+  /// The maximum size of all header fields together, in bytes.
   private static let longest = 64 << 10
 
-  /// Takes a line as it came.
-  /// - Returns: false where it is more than any answer has.
+  /// Takes a line of the response.
+  /// - Returns: false if the header is too long.
   mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
     bytes += line.count
     guard bytes <= Self.longest else { return false }
-    // An answer before the last, such as 100, has a head of its own.
+    // An interim response, such as 100, has a header of its own.
     if line.starts(with: "HTTP/".utf8) {
       self = ResponseHead()
       let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
@@ -36,7 +36,7 @@ struct ResponseHead: Sendable {
     return true
   }
 
-  /// - Parameter name: in small letters.
+  /// - Parameter name: the name in lower case.
   private static func isSame(_ bytes: Slice<UnsafeRawBufferPointer>, _ name: String) -> Bool {
     bytes.count == name.utf8.count
       && zip(bytes, name.utf8).allSatisfy { byte, other in
@@ -59,29 +59,29 @@ struct ResponseHead: Sendable {
     switch status {
     case 200..<300: isAmbiguous ? .damaged : nil
     case 404: .missing
-    // The range lies outside, or the condition does not hold: the object is another one.
+    // The range is outside the object, or the condition failed: the object has another version.
     case 412, 416: .otherVersion
     case 408, 429, 500, 502, 503, 504: .unavailable
     default: .refused(status)
     }
   }
 
-  /// The entity tag between quotation marks; nil if there is none that names bytes and fits into a header again.
+  /// The entity tag between quotation marks; nil if there is no strong tag that can be sent in a header.
   var etag: String? {
     guard let text = fields["etag"], !text.hasPrefix("W/"), Self.isTag(text) else { return nil }
     return Self.quoted(text)
   }
 
-  /// Whether an entity tag can be sent in a header and stand in a line of a directory: printable ASCII without spaces
-  /// (RFC 9110, section 8.8.3, without the obsolete bytes above 0x7f).
+  /// Whether an entity tag can be sent in a header and stored in a line of an index. It must be printable ASCII without
+  /// spaces (RFC 9110, section 8.8.3, without the obsolete bytes above 0x7f).
   static func isTag(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
   }
 
-  /// Some stores leave the marks away in lists.
+  /// Returns an entity tag with quotation marks, which some stores omit in lists.
   static func quoted(_ etag: String) -> String { etag.hasPrefix("\"") ? etag : "\"\(etag)\"" }
 
-  /// `bytes FIRST-LAST/WHOLE`; nil where it is anything else.
+  /// The range in `bytes FIRST-LAST/WHOLE`; nil if the field has another format.
   var contentRange: (range: Range<Int>, whole: Int)? {
     guard let text = fields["content-range"], text.hasPrefix("bytes ") else { return nil }
     let bytes = text.utf8.dropFirst("bytes ".utf8.count)

@@ -1,29 +1,29 @@
-/// The timeouts and the number of attempts of a request of `ObjectWriter`. Reads of tiles have an `RequestPolicy`.
+/// The timeouts and the number of attempts of a request of `ObjectWriter`. Reads of tiles have a `RequestPolicy`.
 package struct RequestLimits: Sendable {
-  /// Requests for one question, where what went wrong may pass.
+  /// The maximum number of attempts after errors that may be temporary.
   package var tries: Int
-  /// Before the second try, at most; doubled before each that follows.
+  /// The maximum pause before the second attempt. It is doubled before each further attempt.
   package var pause = Duration.milliseconds(400)
-  /// Until a connection is open.
+  /// The timeout of opening a connection.
   package var connecting = Duration.seconds(5)
-  /// Without a byte in either direction.
+  /// The maximum time without a byte in either direction.
   package var silence: Duration
-  /// From the first byte of an answer until it has to come at `leastRate`.
+  /// The time from the first byte of a response until `leastRate` applies.
   package var grace = Duration.seconds(2)
-  /// Bytes per second of an answer. A page of a list has some 250 bytes an object.
+  /// The minimum rate of a response in bytes per second. A page of a list has about 250 bytes per object.
   package var leastRate = 8 << 10
   /// The timeout of a request without a body, from its start to the end of its response.
   package var whole = Duration.seconds(60)
-  /// Bytes per second of what is sent.
+  /// The minimum rate of an upload in bytes per second.
   package var leastUpload = 32 << 10
 
   /// The limits for a server, which repeats requests itself and must recover within 5 seconds of an outage's end.
   package static let server = RequestLimits(tries: 2, silence: .seconds(3), whole: .seconds(15))
-  /// The policy of a command that runs once.
+  /// The limits for a command that runs once.
   package static let builder = RequestLimits(tries: 5, silence: .seconds(30))
 
-  /// The limits for the request that joins the parts of an upload. A store may send spaces for minutes meanwhile (S3 API
-  /// reference, CompleteMultipartUpload).
+  /// The limits for the request that joins the parts of an upload. A store may send spaces for minutes meanwhile (S3
+  /// API reference, CompleteMultipartUpload).
   var ofCompletion: RequestLimits {
     var limits = self
     limits.silence = .seconds(120)
@@ -32,11 +32,11 @@ package struct RequestLimits: Sendable {
     return limits
   }
 
-  /// The limit of a whole request that sends so many bytes.
+  /// Returns the timeout of a whole request that sends `count` bytes.
   func whole(sending count: Int) -> Duration { whole + .seconds(count / leastUpload) }
 }
 
-/// Whether a transfer goes on, so that a store that answers byte by byte holds nobody up.
+/// The progress of a transfer, so that a store that answers byte by byte does not block a caller.
 struct TransferPace {
   private let limits: RequestLimits
   private var (sent, received) = (0, 0)
@@ -48,8 +48,8 @@ struct TransferPace {
     lastByte = start
   }
 
-  /// Takes how many bytes have gone and come so far.
-  /// - Returns: whether the transfer may go on.
+  /// Takes the numbers of bytes that were sent and received so far.
+  /// - Returns: whether the transfer may continue.
   mutating func take(sent: Int, received: Int, at now: ContinuousClock.Instant) -> Bool {
     if sent != self.sent || received != self.received { lastByte = now }
     self.sent = sent

@@ -1,18 +1,18 @@
 /// The timeouts and the retry policy for reads of tiles.
 package struct RequestPolicy: Sendable {
-  /// Until a connection stands.
+  /// The timeout of opening a connection.
   package var connecting = Duration.seconds(1)
   /// The timeout of one call of `read` with all its retries. A caller's deadline may be earlier.
   package var whole = Duration.seconds(5)
   /// The timeout of one attempt. It is shorter than the whole, so that a dead connection leaves time for a retry.
   package var attempt = Duration.milliseconds(2500)
   package var tries = 3
-  /// Between the first try and the second, at most; doubled for the third. The time itself is drawn by lot, so that many
-  /// do not ask again at once.
+  /// The maximum pause between the first and the second attempt, doubled for the third. It is random, so that many
+  /// clients do not retry at the same time.
   package var pause = Duration.milliseconds(100)
-  /// Calls that may wait for their answers; others are told at once that the store cannot be reached.
+  /// The maximum number of calls that wait for a response. Further calls fail at once as unavailable.
   package var waiting = 512
-  /// Connections at a time.
+  /// The maximum number of connections.
   package var connections = 32
   package var retries = RetryBudget()
   package var breaker = CircuitBreaker()
@@ -27,8 +27,8 @@ package struct RetryBudget: Sendable {
   private let share: Double
 
   /// - Parameters:
-  ///   - share: retries for each call.
-  ///   - most: retries that a time without faults leaves over, and that there are at first.
+  ///   - share: the number of retries that each call adds to the budget.
+  ///   - most: the initial and maximum number of retries in the budget.
   package init(share: Double = 0.1, most: Double = 20) {
     self.share = share
     self.most = most
@@ -37,7 +37,7 @@ package struct RetryBudget: Sendable {
 
   package mutating func earn() { tokens = min(most, tokens + share) }
 
-  /// Whether there may be one more.
+  /// Takes a retry from the budget. Returns false if there is none.
   package mutating func spend() -> Bool {
     guard tokens >= 1 else { return false }
     tokens -= 1
@@ -45,8 +45,8 @@ package struct RetryBudget: Sendable {
   }
 }
 
-/// Stops asking a store that does not answer: opens where half of at least 20 calls of the last 5 seconds failed, then lets
-/// one call through every second until one succeeds.
+/// A circuit breaker for a store that does not answer. It opens if half of at least 20 calls of the last 5 seconds
+/// failed. Then it lets one call through every second, until one succeeds.
 package struct CircuitBreaker: Sendable {
   /// Calls that ended within one part of the window.
   private struct Part {
@@ -66,9 +66,9 @@ package struct CircuitBreaker: Sendable {
   private var nextProbe: ContinuousClock.Instant?
 
   /// - Parameters:
-  ///   - least: calls within the window; fewer say nothing.
-  ///   - share: of failures, 0...1; more than 1 never opens it.
-  ///   - rest: between calls that are let through.
+  ///   - least: the minimum number of calls in the window that can open the breaker.
+  ///   - share: the share of failures that opens it, 0...1; more than 1 never does.
+  ///   - rest: the time between probes.
   package init(
     window: Duration = .seconds(5), least: Int = 20, share: Double = 0.5, rest: Duration = .seconds(1),
     start: ContinuousClock.Instant = .now
@@ -82,7 +82,7 @@ package struct CircuitBreaker: Sendable {
 
   package var isOpen: Bool { nextProbe != nil }
 
-  /// Whether a request may be sent. While the breaker is open, one is from time to time, as a probe.
+  /// Whether a request may be sent. While the breaker is open, it admits one from time to time, as a probe.
   package mutating func admits(at now: ContinuousClock.Instant) -> Bool {
     guard let next = nextProbe else { return true }
     guard now >= next else { return false }
@@ -90,10 +90,10 @@ package struct CircuitBreaker: Sendable {
     return true
   }
 
-  /// A call ended, with an answer of whatever kind or without one.
+  /// Records the end of a call, with a response of any kind or without one.
   package mutating func note(hasAnswered: Bool, at now: ContinuousClock.Instant) {
     if isOpen {
-      // Those that were asked before it opened say nothing new.
+      // A failure of a call from before it opened means nothing new.
       guard hasAnswered else { return }
       nextProbe = nil
       parts = [Part](repeating: Part(), count: Self.partCount)

@@ -1,7 +1,7 @@
 import TileStorage
 import ZigguratConcurrency
 
-/// A retry loop for callers that wait for a store, for errors that may pass.
+/// A retry policy for callers that wait for a store. It repeats calls after errors that may be temporary.
 struct RetryPolicy: Sendable {
   let count: Int
   var pause = Duration.milliseconds(400)
@@ -22,8 +22,8 @@ struct RetryPolicy: Sendable {
 }
 
 extension Duration {
-  /// Returns the pause before the next try: this one at most, doubled for each try after the first. It is drawn at
-  /// random, so that many clients do not ask again at once.
+  /// Returns the pause before the next attempt: at most this one, doubled for each attempt after the first. It is
+  /// random, so that many clients do not retry at the same time.
   /// - Parameter attempt: counted from 1.
   func backoff(after attempt: Int) -> Duration {
     self * (Double(1 << (attempt - 1)) * Double.random(in: 0.5...1))

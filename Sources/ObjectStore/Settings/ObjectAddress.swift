@@ -1,10 +1,10 @@
 import ZigguratFiles
 import ZigguratHTTPMessages
 
-/// A bucket and a prefix in it, as `s3://bucket/prefix` names them.
+/// A bucket and a prefix in it, such as `s3://bucket/prefix`.
 package struct ObjectAddress: Hashable, Sendable, CustomStringConvertible {
   package let bucket: BucketName
-  /// Before every key: empty, or ending in a slash.
+  /// The prefix of every key: empty, or ending in a slash.
   package let prefix: String
 
   static let scheme = "s3://"
@@ -22,33 +22,33 @@ package struct ObjectAddress: Hashable, Sendable, CustomStringConvertible {
     self.prefix = prefix
   }
 
-  /// - Parameter prefix: any, with a slash at its end where it is a folder.
+  /// - Parameter prefix: any prefix. That of a folder has a slash at its end.
   init(bucket: BucketName, prefix: String) {
     self.bucket = bucket
     self.prefix = prefix
   }
 
-  /// - Parameter folder: plain, with a slash at its end.
+  /// - Parameter folder: a plain name with a slash at its end.
   func below(_ folder: String) -> ObjectAddress { ObjectAddress(bucket: bucket, prefix: prefix + folder) }
 
   package var description: String { "s3://\(bucket.text)/\(prefix.dropLast())" }
 
-  /// Whether a key of ours needs no encoding in any URL.
+  /// Whether a key of this program needs no encoding in any URL.
   package static func isPlain(_ key: some StringProtocol) -> Bool {
     key.utf8.count <= 900 && isReadable(key)
       && key.utf8.allSatisfy { $0 == UInt8(ascii: "/") || PercentEncoding.isUnreserved($0) }
   }
 
-  /// Whether an object of that key can be asked for, whoever chose it: its parts are neither empty nor dots, which URLs
-  /// lose on their way.
+  /// Whether an object with any key can be requested. Its parts must be neither empty nor dots, which URLs do not
+  /// preserve.
   static func isReadable(_ key: some StringProtocol) -> Bool {
     // The parts of an image's id have the same rules.
     key.utf8.count <= 1024 && ImageID(String(key)) != nil
   }
 }
 
-/// The name of a bucket: 3 to 63 small letters, digits, hyphens and dots, and nothing else at its ends than letters and
-/// digits.
+/// The name of a bucket: 3 to 63 lower-case letters, digits, hyphens and dots. It begins and ends with a letter or a
+/// digit.
 package struct BucketName: Hashable, Sendable {
   package let text: String
 
@@ -66,6 +66,6 @@ package struct BucketName: Hashable, Sendable {
     self.text = text
   }
 
-  /// Whether it can stand before a host's name: a certificate for all of a host's buckets holds for no dots.
+  /// Whether the name can stand before a host name. A wildcard certificate does not cover names with dots.
   var isHostName: Bool { !text.contains(".") }
 }

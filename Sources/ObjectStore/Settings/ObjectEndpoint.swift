@@ -1,11 +1,11 @@
 /// The scheme, host and port of a store.
 struct ObjectEndpoint: Hashable, Sendable {
   let isSecure: Bool
-  /// With the port, where one is named.
+  /// The host, with the port if there is one.
   let host: String
 
-  /// Parses `http://HOST` or `https://HOST`, with or without a port; nil if the text is anything else. A path, a query or a
-  /// name with a password is invalid.
+  /// Parses `http://HOST` or `https://HOST`, with or without a port; nil for any other text. A path, a query or a name
+  /// with a password is invalid.
   init?(_ text: String) {
     let text = text.hasSuffix("/") ? text.dropLast() : text[...]
     let scheme = ["http://", "https://"].first { text.hasPrefix($0) }
@@ -30,7 +30,7 @@ struct ObjectEndpoint: Hashable, Sendable {
     self.host = host
   }
 
-  /// Amazon's own of a region.
+  /// Returns Amazon's endpoint in a region.
   static func amazon(_ region: RegionName) -> ObjectEndpoint {
     ObjectEndpoint(isSecure: true, host: "s3.\(region.text).amazonaws.com")
   }
@@ -39,13 +39,13 @@ struct ObjectEndpoint: Hashable, Sendable {
 
   var url: String { "\(scheme)://\(host)" }
 
-  /// Whether the host is told by numbers, before which no bucket's name can stand.
+  /// Whether the host is an IP address, which cannot follow the name of a bucket.
   var isNumeric: Bool {
     host.hasPrefix("[") || host.prefix { $0 != ":" }.allSatisfy { $0.isNumber || $0 == "." }
   }
 }
 
-/// The name of a region, as it goes into signatures.
+/// The name of a region, as used in signatures.
 struct RegionName: Hashable, Sendable {
   let text: String
 

@@ -14,12 +14,12 @@ package struct ObjectSettings: Hashable, Sendable {
   /// Reads the environment and the files of this process.
   package init() throws(StorageError) {
     try self.init(ProcessInfo.processInfo.environment) { path in
-      // Small files of the person's own.
+      // These are small files of the user.
       FileManager.default.contents(atPath: path).map { String(decoding: $0.prefix(1 << 20), as: UTF8.self) }
     }
   }
 
-  /// - Parameter file: the text of a file; nil where there is none.
+  /// - Parameter file: returns the text of a file; nil if there is none.
   init(
     _ environment: [String: String], file: (_ path: String) -> String?
   ) throws(StorageError) {
@@ -64,7 +64,7 @@ package struct ObjectSettings: Hashable, Sendable {
       }
       self.style = style
     } else {
-      // Whoever names an endpoint may have no names for its buckets.
+      // A custom endpoint may have no host names for its buckets.
       style = address == nil ? nil : .path
     }
 
@@ -75,7 +75,7 @@ package struct ObjectSettings: Hashable, Sendable {
       folder: variable("SSL_CERT_DIR"))
   }
 
-  /// The environment's keys stand before those of files, as with the tools.
+  /// Returns the credentials. Keys in the environment take precedence over keys in files, as in the AWS tools.
   private static func credentials(
     _ variable: (String...) -> String?, _ files: [ProfileFile], _ profile: String
   ) throws(StorageError) -> ObjectCredentials? {
@@ -98,9 +98,9 @@ package struct ObjectSettings: Hashable, Sendable {
     StorageError("reach the object store", reason)
   }
 
-  /// The address of a key in a bucket, or of the bucket itself where the key is empty.
+  /// Returns the URL of a key in a bucket, or of the bucket itself if the key is empty.
   func url(_ bucket: BucketName, _ key: String) -> String {
-    // By bytes: an accent that comes first makes another character of a slash.
+    // By bytes: as a character, a slash may combine with an accent after it.
     let key = key.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
       .map { PercentEncoding.encode(String(decoding: $0, as: UTF8.self)) }.joined(separator: "/")
     let style = style ?? (bucket.isHostName ? .virtual : .path)

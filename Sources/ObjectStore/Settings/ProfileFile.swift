@@ -1,7 +1,7 @@
-/// The files that the AWS tools keep credentials and settings in: profiles in brackets, names and values, and values that
-/// are names and values themselves, in lines that are indented.
+/// A file of the AWS tools with credentials or settings. It has profiles in brackets, with names and values. A value
+/// can consist of names and values in indented lines.
 struct ProfileFile: Equatable {
-  /// By profile and name; what is indented is `name.inner`.
+  /// The values by profile and name. An indented name is `name.inner`.
   private var values: [String: [String: String]] = [:]
 
   init(_ text: String) {
@@ -32,7 +32,8 @@ struct ProfileFile: Equatable {
 
   func has(_ profile: String) -> Bool { values[profile] != nil }
 
-  /// `[default]`, `[NAME]` of credentials and `[profile NAME]` of settings are profiles, `[services …]` and the like none.
+  /// Returns the name of the profile in `[default]`, `[NAME]` (credentials) or `[profile NAME]` (settings). Nil for
+  /// other headings, such as `[services …]`.
   private static func profile(_ heading: Substring) -> String? {
     let parts = heading.split(whereSeparator: \.isWhitespace)
     return switch parts.count {

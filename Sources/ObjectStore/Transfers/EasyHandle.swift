@@ -2,7 +2,7 @@ import Synchronization
 import TileStorage
 import ZigguratCCurl
 
-/// One of libcurl's handles: a request and how it goes. For one thread at a time.
+/// A handle of libcurl: a request and its state. Only one thread at a time uses it.
 final class EasyHandle {
   let raw: UnsafeMutableRawPointer
   private var headers: UnsafeMutablePointer<curl_slist>?
@@ -11,7 +11,7 @@ final class EasyHandle {
   /// The host of the last request, and the file of certificates that it was checked with.
   private var (host, certificates): (String, String?) = ("", nil)
 
-  /// libcurl and what it is made of, once for the process.
+  /// Whether libcurl and its libraries are initialized, once for the process.
   private static let library: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
   /// Creates a handle; nil if there is no memory.
@@ -27,7 +27,7 @@ final class EasyHandle {
     curl_slist_free_all(headers)
   }
 
-  /// As new, but for its connections.
+  /// Resets everything except the connections.
   func reset() {
     curl_easy_reset(raw)
     curl_slist_free_all(headers)
@@ -38,7 +38,7 @@ final class EasyHandle {
 
   func set(size option: CURLoption, _ value: Int) { ziggurat_curl_set_size(raw, option, curl_off_t(value)) }
 
-  /// The text is copied.
+  /// Sets an option to a text, which is copied.
   func set(_ option: CURLoption, _ value: String) {
     _ = value.withCString { ziggurat_curl_set_pointer(raw, option, $0) }
   }
@@ -55,16 +55,17 @@ final class EasyHandle {
     ziggurat_curl_set_callback(raw, option, value)
   }
 
-  /// Adds a header; all that are there are signed.
+  /// Adds a header. All headers are signed.
   func add(header name: String, _ value: String) {
     headers = curl_slist_append(headers, "\(name): \(value)") ?? headers
   }
 
   /// Sets the target of the request and its credentials.
   /// - Parameters:
-  ///   - url: with its query's names in their order, encoded: as it is signed.
-  ///   - payload: the SHA-256 of what is sent, hexadecimal.
-  ///   - signed: the same request as it was signed; nil where libcurl is to sign it.
+  /// - Parameters:
+  ///   - url: the URL with encoded parameters in the order of their names, as it is signed.
+  ///   - payload: the SHA-256 of the body, hexadecimal.
+  ///   - signed: an earlier signature of the same request; nil if libcurl has to sign it.
   func prepare(_ settings: ObjectSettings, url: String, payload: String, signed: SignedRead? = nil) {
     set(CURLOPT_URL, url)
     set(CURLOPT_PROTOCOLS_STR, settings.endpoint.scheme)
@@ -72,12 +73,12 @@ final class EasyHandle {
     set(pointer: CURLOPT_ERRORBUFFER, message)
     host = settings.endpoint.host
     certificates = settings.trust.file
-    // Read at each connection: what an administrator adds counts without a restart.
+    // Read for each connection, so that a change by an administrator needs no restart.
     if let file = settings.trust.file { set(CURLOPT_CAINFO, file) }
     if let folder = settings.trust.folder { set(CURLOPT_CAPATH, folder) }
-    // Timeouts without signals, which would end up in other threads.
+    // Timeouts without signals, which could reach other threads.
     set(CURLOPT_NOSIGNAL, 1)
-    // A connection a transfer: what is wrong with one is wrong with one.
+    // One connection for each transfer, so that an error ends only one transfer.
     set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     set(CURLOPT_TCP_NODELAY, 1)
     set(CURLOPT_USERAGENT, "ziggurat")
@@ -94,10 +95,10 @@ final class EasyHandle {
     set(CURLOPT_PASSWORD, credentials.secretKey)
   }
 
-  /// To be called once all headers are added.
+  /// Passes the headers to libcurl. Must be called after the last header is added.
   func sealHeaders() { set(pointer: CURLOPT_HTTPHEADER, headers) }
 
-  /// Returns why TLS did not protect the connection; nil if something else ended the transfer.
+  /// Returns the reason why TLS did not protect the connection; nil if something else ended the transfer.
   func insecurity(_ code: CURLcode) -> ObjectError? {
     let said = String(cString: message)
     switch code {
@@ -117,6 +118,6 @@ final class EasyHandle {
 }
 
 extension Duration {
-  /// At least one, as libcurl takes zero for no limit.
+  /// The number of milliseconds, at least one, because libcurl takes zero as no limit.
   var milliseconds: Int { max(1, Int(self / .milliseconds(1))) }
 }

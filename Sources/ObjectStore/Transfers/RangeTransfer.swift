@@ -2,7 +2,7 @@ import Glibc
 import TileStorage
 import ZigguratCCurl
 
-/// One try to have a part of an object: a handle, and what came of the answer so far. On one thread.
+/// One attempt to read a part of an object: a handle, and the response so far. Only one thread uses it.
 final class RangeTransfer {
   let call: RangeCall
   let handle: EasyHandle
@@ -16,11 +16,11 @@ final class RangeTransfer {
   private var url = ""
   /// The request as libcurl signed and sent it.
   private(set) var signed: SignedRead?
-  /// Whether it was sent with another's signature.
+  /// Whether the request was sent with the signature of an earlier one.
   private(set) var isSignedBefore = false
   /// The maximum size of an error's body, which is read to its end so that the connection can be reused.
   private static let longestRefusal = 64 << 10
-  /// The digest of nothing, which is what a GET sends.
+  /// The digest of the empty body of a GET.
   static let emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
   init(_ call: RangeCall, _ handle: EasyHandle) {
@@ -30,8 +30,8 @@ final class RangeTransfer {
 
   deinit { free(memory?.baseAddress) }
 
-  /// Makes the handle ready to be performed. This is not retained by it.
-  /// - Parameter known: as the same version of the object was read before.
+  /// Prepares the handle for the transfer. The handle does not retain this object.
+  /// - Parameter known: the signed request of an earlier read of the same version.
   func prepare(
     _ settings: ObjectSettings, _ bucket: BucketName, _ known: SignedRead?, connecting: Duration,
     within time: Duration
@@ -63,7 +63,7 @@ final class RangeTransfer {
     }
   }
 
-  /// libcurl tells what it sends to those alone who have it tell all.
+  /// Watches the signed request. libcurl reports sent headers only in its verbose mode.
   private func watchSigning() {
     handle.set(CURLOPT_VERBOSE, 1)
     handle.set(pointer: CURLOPT_DEBUGDATA, Unmanaged.passUnretained(self).toOpaque())
@@ -81,7 +81,7 @@ final class RangeTransfer {
     Unmanaged<RangeTransfer>.fromOpaque(context!).takeUnretainedValue()
   }
 
-  /// Fewer than announced end the transfer: false.
+  /// Takes a header line. Returns false to end the transfer.
   private func take(headerLine line: UnsafeRawBufferPointer) -> Bool {
     let isEnd = line.allSatisfy { $0 == 0x0d || $0 == 0x0a }
     guard isEnd else { return expected != nil || head.take(line) }
@@ -90,7 +90,7 @@ final class RangeTransfer {
     self.expected = expected
     switch expected {
     case .failure(let error):
-      // What was not asked for may be as long as the archive.
+      // An unexpected body may be as long as the archive.
       return head.status >= 300 && error != .damaged
     case .success(let (_, count)):
       guard let start = malloc(count) else { return false }
@@ -138,7 +138,7 @@ final class RangeTransfer {
   }
 }
 
-/// A question with all its tries.
+/// A read of a range, with all its attempts.
 final class RangeCall: Sendable {
   let question: RangeRequest
   let deadline: ContinuousClock.Instant

@@ -1,8 +1,7 @@
 import TileStorage
 
-/// A request for an object as libcurl has signed it. The range is no part of what is signed (AWS Signature Version 4,
-/// "Create a canonical request": the host and the headers that were added), so that it holds for each range of the same
-/// version.
+/// A request for an object that libcurl has signed. The signature covers the host and the added headers, not the range
+/// (AWS Signature Version 4, "Create a canonical request"). It is therefore valid for each range of the same version.
 struct SignedRead: Sendable {
   let url: String
   let authorization: String
@@ -27,11 +26,11 @@ struct SignedRead: Sendable {
   }
 }
 
-/// Signed requests of objects that are being read. For one thread.
+/// The signed requests of objects that are being read. Only one thread uses it.
 struct SignedReads {
   private var known = LeastRecentlyUsed<ObjectVersion, (read: SignedRead, until: ContinuousClock.Instant)>(
     limit: 1024)
-  /// Stores take a date that is up to 15 minutes old by their own clocks.
+  /// The time for which a signature is reused. Stores accept a date that is up to 15 minutes old by their own clocks.
   private let lifetime: Duration
 
   init(lifetime: Duration = .seconds(60)) { self.lifetime = lifetime }
@@ -44,10 +43,10 @@ struct SignedReads {
     return nil
   }
 
-  /// A reading has ended.
+  /// Records the end of a read.
   /// - Parameters:
-  ///   - read: as libcurl has signed it; nil where one from here was sent.
-  ///   - isTaken: whether the store has answered with what was asked for. Else it is signed anew the next time.
+  ///   - read: the request that libcurl has signed; nil if an earlier signature was sent.
+  ///   - isTaken: whether the store has sent the requested bytes. Otherwise the next request is signed again.
   mutating func note(
     _ read: SignedRead?, of version: ObjectVersion, isTaken: Bool, at now: ContinuousClock.Instant
   ) {

@@ -3,7 +3,7 @@ import TileStorage
 import ZigguratCCurl
 import ZigguratConcurrency
 
-/// The thread that reads for a client: one multi handle of libcurl, whose transfers go side by side.
+/// The thread that reads for a client. Its transfers run in parallel on one multi handle of libcurl.
 final class TransferThread: Sendable {
   /// A callback with the result of an attempt.
   typealias Ended = @Sendable (RangeCall, Result<ObjectTail, ObjectError>) -> Void
@@ -13,7 +13,7 @@ final class TransferThread: Sendable {
     var isStopping = false
   }
 
-  // libcurl lets other threads call curl_multi_wakeup alone, and so do we, as long as this lives.
+  // Other threads may only call curl_multi_wakeup, and only while this object lives.
   private nonisolated(unsafe) let multi: UnsafeMutableRawPointer
   private let inbox = Mutex(Inbox())
   private let settings: ObjectSettings
@@ -21,7 +21,7 @@ final class TransferThread: Sendable {
   private let policy: RequestPolicy
 
   /// Starts the thread; nil if there is no memory or no thread.
-  /// - Parameter ended: told on the thread; must not hold it up.
+  /// - Parameter ended: called on the thread; must not block.
   init?(
     _ settings: ObjectSettings, _ bucket: BucketName, _ policy: RequestPolicy, _ ended: @escaping Ended
   ) {
@@ -37,20 +37,20 @@ final class TransferThread: Sendable {
 
   deinit { curl_multi_cleanup(multi) }
 
-  /// Has the call tried at that time, or soon after it.
-  /// - Returns: false where the thread ends, and then it is not.
+  /// Starts an attempt at the given time, or soon after it.
+  /// - Returns: false if the thread ends. Then there is no attempt.
   func submit(_ call: RangeCall, at time: ContinuousClock.Instant) -> Bool {
     let (isTaken, wakes) = inbox.withLock { inbox in
       guard !inbox.isStopping else { return (false, false) }
       inbox.calls.append((call, time))
       return (true, inbox.calls.count == 1)
     }
-    // Without the lock, which is what the thread asks for first. Who came before has woken it.
+    // Outside the lock, which the thread needs first. An earlier caller may already have woken it.
     if wakes { curl_multi_wakeup(multi) }
     return isTaken
   }
 
-  /// Ends what goes on, as unavailable, and then the thread.
+  /// Ends all transfers as unavailable, and then the thread.
   func stop() {
     inbox.withLock { $0.isStopping = true }
     curl_multi_wakeup(multi)
@@ -89,7 +89,7 @@ final class TransferThread: Sendable {
       curl_multi_perform(multi, &count)
       var rest: Int32 = 0
       while let message = curl_multi_info_read(multi, &rest) {
-        // The message goes with its handle.
+        // The message is invalid without its handle.
         let (raw, code) = (message.pointee.easy_handle, message.pointee.data.result)
         guard message.pointee.msg == CURLMSG_DONE, let raw, let transfer = running.removeValue(forKey: raw)
         else {
@@ -102,11 +102,11 @@ final class TransferThread: Sendable {
         }
         if transfer.isSignedBefore, case .failure(.refused(let status)) = result, [401, 403].contains(status)
         {
-          // By the store's clock the signature may be too old already: the request is signed again.
+          // By the store's clock, the signature may already be too old: the request is signed again.
           later.append((transfer.call, now))
           next = now
         } else {
-          // Whoever waits is told before the next is got ready.
+          // The caller gets the result before the next attempt is prepared.
           ended(transfer.call, result)
         }
         if idle.count < policy.connections {

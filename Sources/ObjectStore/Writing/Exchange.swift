@@ -1,7 +1,7 @@
 import TileStorage
 import ZigguratCCurl
 
-/// One request and its answer, on the thread that asks.
+/// One request and its response, on the calling thread.
 final class Exchange {
   enum Method: String {
     case get = "GET"
@@ -23,9 +23,10 @@ final class Exchange {
     pace = TransferPace(limits, at: .now)
   }
 
+  /// Sends a request, and returns the response.
   /// - Parameters:
-  ///   - query: in the order of its names, encoded.
-  ///   - digest: of the body, 32 bytes; nil of none.
+  ///   - query: the encoded parameters in the order of their names.
+  ///   - digest: the digest of the body, 32 bytes; nil without a body.
   static func run(
     _ method: Method, _ settings: ObjectSettings, _ bucket: BucketName, key: String, query: String = "",
     body: UploadBody? = nil, digest: [UInt8]? = nil, limits: RequestLimits
@@ -39,7 +40,7 @@ final class Exchange {
     let exchange = Exchange(body, limits)
     let code = exchange.perform(method, handle, limits)
     let error = exchange.head.error
-    // A store that refuses may do so before all was sent.
+    // A store may refuse a request before it has read all of it.
     if let error, exchange.head.status >= 300 { throw error }
     guard code == CURLE_OK else { throw RangeTransfer.error(code, handle) }
     if let error { throw error }

@@ -4,18 +4,18 @@ import ZigguratCCurl
 import ZigguratFiles
 import ZigguratHTTPMessages
 
-/// Writes into a bucket of an S3 store. May be used by several threads; each waits for its own requests.
+/// A client that writes into a bucket of an S3 store. Several threads may use it; each waits for its own requests.
 package final class ObjectWriter: ObjectWriting {
   /// The parts of an object that is too large for one request.
   package struct Parts: Sendable {
-    /// A larger file is sent in parts.
+    /// The maximum size of a file in one request. A larger file is sent in parts.
     package var wholeAtMost = 1 << 30
     /// The size of a part. Stores accept 10,000 parts, and only the last may have less than 5 MiB.
     package var byteCount = 64 << 20
 
     package init() {}
 
-    /// The ranges of a file of so many bytes.
+    /// Returns the ranges of the parts of a file with `count` bytes.
     func ranges(_ count: Int) -> [Range<Int>] {
       let size = max(byteCount, (count + 9_999) / 10_000)
       return stride(from: 0, to: count, by: size).map { $0..<min($0 + size, count) }
@@ -28,7 +28,7 @@ package final class ObjectWriter: ObjectWriting {
   private let limits: RequestLimits
   private let tries: RetryPolicy
 
-  /// - Parameter limits: time limits and tries of each request.
+  /// - Parameter limits: the timeouts and the number of attempts of each request.
   package init(
     _ address: ObjectAddress, _ settings: ObjectSettings, parts: Parts = Parts(),
     limits: RequestLimits = .builder
@@ -81,14 +81,14 @@ package final class ObjectWriter: ObjectWriting {
   }
 
   package func list(after key: [UInt8]?) throws(ObjectError) -> ObjectPage {
-    // XML has no words for some characters of keys.
+    // XML cannot represent some characters of keys.
     var query = "encoding-type=url&list-type=2&max-keys=1000"
     if !address.prefix.isEmpty { query += "&prefix=\(PercentEncoding.encode(address.prefix))" }
     if let key { query += "&start-after=\(PercentEncoding.encode(bytes: key))" }
     // A page is empty if, for example, the store searched only removed objects. `start-after` would return it again.
     var token: String?
     for _ in 0...Self.mostEmptyPages {
-      // In front: libcurl signs the parameters in this order, and S3 in the order of their names.
+      // At the front: libcurl signs the parameters in this order, and S3 in the order of their names.
       let continued = token.map { "continuation-token=\(PercentEncoding.encode($0))&" } ?? ""
       let part = try list(continued + query, after: key)
       guard part.page.lastKey == nil, part.hasMore else { return part.page }
@@ -99,12 +99,12 @@ package final class ObjectWriter: ObjectWriting {
     throw .damaged
   }
 
-  /// Empty pages in succession of a list that has more.
+  /// The maximum number of consecutive empty pages of a list that has more.
   private static let mostEmptyPages = 1000
 
   private func list(_ query: String, after key: [UInt8]?) throws(ObjectError) -> S3Response.ListPart {
     let answer = try request(.get, "", query).answer
-    // By bytes: an accent that stands behind the prefix makes its last character another one.
+    // By bytes: as a character, the end of the prefix may combine with an accent after it.
     func isAsked(_ found: some Collection<UInt8>) -> Bool {
       found.starts(with: address.prefix.utf8) && key.map { $0.lexicographicallyPrecedes(found) } ?? true
     }
@@ -129,18 +129,18 @@ package final class ObjectWriter: ObjectWriting {
         .post, key, "uploadId=\(PercentEncoding.encode(upload))", body: UploadBody(xml),
         digest: SHA256.of(xml), limits: limits.ofCompletion)
       guard S3Response.isWhole(done.answer) else { throw .damaged }
-      // Some stores do not say the tag before they are asked (Ceph 16).
+      // Some stores return the entity tag only in response to a request of its own (Ceph 16).
       let head = try request(.head, key).head
       guard let etag = head.etag, head["content-length"] == "\(count)" else { throw .damaged }
       return ObjectVersion(key: key, etag: etag, byteCount: count)
     } catch {
-      // Else the store keeps the parts, and nobody sees them. What it does not remove its own rules for old uploads do.
+      // Otherwise the store keeps the invisible parts. If this fails, the store's own rules remove old uploads.
       _ = try? request(.delete, key, "uploadId=\(PercentEncoding.encode(upload))")
       throw error
     }
   }
 
-  /// - Returns: what the store is told at the end.
+  /// - Returns: the list of parts that completes the upload.
   private func send(
     _ file: Int32, _ count: Int, _ sha256: [UInt8], _ key: String, _ upload: String
   ) throws(ObjectError) -> [UInt8] {
@@ -157,7 +157,7 @@ package final class ObjectWriter: ObjectWriting {
         "\"", with: "&quot;")
       xml += "<Part><PartNumber>\(index + 1)</PartNumber><ETag>\(escaped)</ETag></Part>"
     }
-    // The store compares the parts with their digests, and nobody the parts with the file but we.
+    // The store compares the parts with their digests. Only this check compares the parts with the file.
     guard whole.digest() == sha256 else { throw .damaged }
     return Array((xml + "</CompleteMultipartUpload>").utf8)
   }

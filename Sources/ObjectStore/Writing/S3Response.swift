@@ -3,27 +3,28 @@ import ZigguratHTTPMessages
 
 /// The XML responses of a store about a bucket's objects and multipart uploads.
 enum S3Response {
-  /// Bytes of an object, more than any store takes, so that sums of a hundred thousand can be counted.
+  /// The maximum size of an object in bytes. It is larger than any store allows, and a hundred thousand sizes can be
+  /// added.
   private static let largest = 1 << 46
 
-  /// One answer to a request for a list.
+  /// The response to one request for a list.
   struct ListPart {
     let page: ObjectPage
-    /// Whether the store says that there are more objects behind these.
+    /// Whether the store states that there are more objects.
     let hasMore: Bool
     /// `NextContinuationToken`; `nil` if the store sent none.
     let token: String?
   }
 
-  /// The objects of a list's page; nil if the text is no such page. An object with an invalid size, or without an entity
-  /// tag, is a stray key: one that another program wrote does not hide the others.
+  /// Returns the objects of a page of a list; nil if the text is invalid. An object with an invalid size, or without an
+  /// entity tag, is a stray key. It may be another program's, and must not hide the others.
   static func list(_ xml: [UInt8]) -> ListPart? {
     var objects: [(key: String, etag: String, byteCount: Int?)] = []
     var (isTruncated, token): (String, String?) = ("", nil)
     var (key, etag, size, isSound, isEncoded) = ("", "", "", true, false)
     let isWhole = read(xml, root: "ListBucketResult") { path, text in
       switch path {
-      // Those that do not encode keys do not say so.
+      // Stores that do not encode keys omit `EncodingType`.
       case ["IsTruncated"]: isTruncated = text
       case ["NextContinuationToken"]: token = text.isEmpty ? nil : text
       case ["EncodingType"]: isEncoded = text == "url"
@@ -33,7 +34,7 @@ enum S3Response {
       case ["Contents"]:
         let count = Int(size).flatMap { (0...largest).contains($0) && !etag.isEmpty ? $0 : nil }
         objects.append((key, ResponseHead.quoted(etag), count))
-        // The next page is asked for by the last key.
+        // The last key selects the next page.
         if key.isEmpty { isSound = false }
         key = ""
         etag = ""
@@ -57,15 +58,15 @@ enum S3Response {
       hasMore: isTruncated.lowercased() == "true", token: token)
   }
 
-  /// Decodes a key as it stands in URLs, of which some have a plus for a space.
+  /// Decodes a key as in URLs, in which some stores use a plus for a space.
   private static func decoded(_ key: String) -> [UInt8]? {
     PercentEncoding.decode(key.utf8.lazy.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }, allowsNUL: true)
   }
 
-  /// The name of an upload in parts that was begun.
+  /// Returns the id of a multipart upload that was started.
   static func upload(_ xml: [UInt8]) -> String? { text("UploadId", of: "InitiateMultipartUploadResult", xml) }
 
-  /// Whether the parts were put together: a store may say with status 200 that it failed.
+  /// Whether the parts were joined. A store may report a failure with status 200.
   static func isWhole(_ xml: [UInt8]) -> Bool { read(xml, root: "CompleteMultipartUploadResult") { _, _ in } }
 
   private static func text(_ name: String, of root: String, _ xml: [UInt8]) -> String? {
@@ -74,7 +75,7 @@ enum S3Response {
     return isWhole ? found : nil
   }
 
-  /// Tells of each element below the root as it ends, with its names from there and the text that it ended with.
+  /// Calls `body` at the end of each element below the root, with the names on its path and its text.
   /// - Returns: whether the text is XML with that root.
   private static func read(_ xml: [UInt8], root: String, _ body: @escaping ([String], String) -> Void) -> Bool
   {
@@ -84,7 +85,7 @@ enum S3Response {
       begin: { element in
         text = []
         if element.depth == 1 { isRoot = element.name == root } else { path.append(element.name) }
-        // What nests so deep is no answer of a store.
+        // A store does not nest elements so deeply.
         return isRoot && element.depth < 16
       }, text: { if text.count < 4096 { text += $0 } },
       end: { _ in

@@ -1,7 +1,7 @@
 import Glibc
 import ZigguratCCrypto
 
-/// SHA-256, by which stores tell what they were sent from what was meant.
+/// A SHA-256 digest. A store compares it with the bytes that it received.
 package struct SHA256: ~Copyable {
   private let context: OpaquePointer
 
@@ -18,7 +18,7 @@ package struct SHA256: ~Copyable {
     EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
   }
 
-  /// The 32 bytes of all that it was given.
+  /// Returns the 32 bytes of the digest.
   package consuming func digest() -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: 32)
     EVP_DigestFinal_ex(context, &digest, nil)
@@ -33,7 +33,7 @@ package struct SHA256: ~Copyable {
     return digest.digest()
   }
 
-  /// As headers and keys have it.
+  /// Returns a digest as in headers and keys.
   package static func hexadecimal(_ digest: [UInt8]) -> String {
     let digits = Array("0123456789abcdef".utf8)
     return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)

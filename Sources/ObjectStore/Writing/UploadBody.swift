@@ -14,7 +14,7 @@ final class UploadBody {
 
   init(_ bytes: [UInt8]) { (origin, count) = (.memory(bytes), bytes.count) }
 
-  /// - Parameter file: open; its owner's to close, after the request.
+  /// - Parameter file: an open file, which the caller closes after the request.
   init(_ file: Int32, _ range: Range<Int>) {
     origin = .file(file, start: range.lowerBound)
     count = range.count
@@ -38,8 +38,8 @@ final class UploadBody {
     }
   }
 
-  /// The digest of all of it; nil where the file cannot be read. To be asked before it is sent.
-  /// - Parameter other: is given the same bytes.
+  /// Returns the digest of the body; nil if the file cannot be read. Must be called before the body is sent.
+  /// - Parameter other: called with the same bytes.
   func digest(_ other: (UnsafeRawBufferPointer) -> Void = { _ in }) -> [UInt8]? {
     defer { sent = 0 }
     var digest = SHA256()
