@@ -3,7 +3,7 @@ import Synchronization
 import TileStorage
 import ZigguratFiles
 
-/// Whether somebody has asked for a library's spaces to be locked since this was made or asked last.
+/// A watch for requests to lock a library's spaces. `isNew` reports requests since its creation or last call.
 package final class LockRequests: Sendable {
   private let path: String
   private let seen: Mutex<FileIdentity?>

@@ -3,31 +3,31 @@ import TileGeometry
 import TileStorage
 package import ZigguratFiles
 
-/// Moves pictures between a library and its private spaces.
+/// Moves of pictures between a library and its private spaces.
 ///
-/// The copy is whole and read back before the original goes: killed at any moment, the picture is there at least
-/// once, and the same call again finishes what was begun.
+/// The copy is complete and read back before the original is removed. If the process is killed, the picture exists at
+/// least once, and the same call completes the move.
 package struct PictureMove: Sendable {
   private let library: String
 
-  /// - Parameter library: the folder.
+  /// - Parameter library: the library's folder.
   package init(library: String) { self.library = library }
 
-  /// Seals the library's picture, its sidecar and the original of an upload into the space and deletes them from the
-  /// library.
+  /// Encrypts a picture of the library into the space, with its sidecar and the original of an upload. Then it deletes
+  /// them from the library.
   package func seal(_ id: ImageID, into space: PrivateSpace) throws(StorageError) {
     let path = id.archive(in: library)
     guard access(path, F_OK) == 0 else {
       throw StorageError("move \(id)", "the library has no such picture", code: ENOENT)
     }
-    // Nobody writes a sidecar meanwhile that would be left behind.
+    // No sidecar can be written meanwhile that would be left behind.
     let lock = try DirectoryLock(parentFolder(path))
     defer { withExtendedLifetime(lock) {} }
     let enclosure = try RootDirectory(library)
     let archive = try TileArchive(path: path, within: enclosure)
     let sidecar = try Self.metadata(ofArchive: path, enclosure)
     var entries: [(name: String, bytes: [UInt8])] = []
-    // An entry that others named as originals are is none.
+    // An entry that another program named like an original is not one.
     for name in archive.entryNames where name != "\(archive.name).dzi" && !name.hasPrefix(Self.originalPrefix)
     {
       guard let bytes = archive.entry(name) else { throw Self.damaged(id, name) }
@@ -54,16 +54,16 @@ package struct PictureMove: Sendable {
     for each in SidecarFile.all(ofArchive: path) { try each.remove() }
     let moved = IDRedirects(library: library)
     try moved.forget(leadingTo: id)
-    // With its last page.
+    // The redirects of a book are removed with its last page.
     if let book = archive.buildRecord?.book(ofPage: id), !moved.hasArchives(below: book, besides: path) {
       try moved.forget(leadingTo: book)
     }
-    // Both are sealed: the same call again removes what is left.
+    // Both are encrypted: the same call removes the rest.
     if let original { try remove(original.file.path) }
     try remove(path)
   }
 
-  /// Writes the space's picture into the library, where everybody sees it, and deletes it from the space.
+  /// Decrypts a picture of the space into the library, where everybody can see it, and deletes it from the space.
   package func unseal(_ id: ImageID, of space: PrivateSpace) throws(StorageError) {
     let sealed = try Self.archive(id, space)
     guard !id.isHidden else {
@@ -92,11 +92,11 @@ package struct PictureMove: Sendable {
     } else {
       let store = FolderStore(library: library)
       let writer = try store.makeWriter(id: id, pyramid: sealed.pyramid, format: sealed.format)
-      // First, so that the picture never stands there without what was written about it.
+      // First, so that the picture is never there without its metadata.
       try publish()
       let original = try unsealOriginal(of: id, content, sealed, space, besideArchive: path)
       do throws(StorageError) { try Self.copy(id, sealed.pyramid, sealed.copy, entries, to: writer) } catch {
-        // It is still private.
+        // The picture is still private.
         if let original { unlink(original) }
         throw error
       }
@@ -104,7 +104,7 @@ package struct PictureMove: Sendable {
     try space.remove(id: id)
   }
 
-  /// Seals the picture of one space into another, and deletes it from the first.
+  /// Moves a picture from one space into another.
   package static func reseal(
     _ id: ImageID, of space: PrivateSpace, into other: PrivateSpace
   ) throws(StorageError) {
@@ -137,7 +137,7 @@ package struct PictureMove: Sendable {
   // MARK: Originals
 
   private static let originalPrefix = SealedOriginal.prefix
-  /// Bytes of an original that is sealed: it is in memory as a whole.
+  /// The maximum size in bytes of an original in a space, because the whole original is in memory.
   package static let longestOriginal = 256 << 20
 
   private static func original(
@@ -159,9 +159,9 @@ package struct PictureMove: Sendable {
     }
   }
 
-  /// Seals an original with a picture of the space that has none.
+  /// Adds an original to a picture of the space that has none.
   ///
-  /// - Parameter ending: of the file's name.
+  /// - Parameter ending: the extension of the file's name.
   package static func seal(
     original file: MappedFile, ending: String, of id: ImageID, in space: PrivateSpace
   ) throws(StorageError) {
@@ -183,8 +183,8 @@ package struct PictureMove: Sendable {
     try copy(id, sealed.pyramid, sealed.copy, entries, to: writer)
   }
 
-  /// Returns another page of the book that is one file; nil if the space has none.
-  /// - Parameter others: pages that do not count.
+  /// Returns another page of a book that is one file; nil if the space has none.
+  /// - Parameter others: pages to ignore.
   private static func otherPage(
     ofBookOf id: ImageID, _ sealed: SealedArchive, in space: PrivateSpace, besides others: Set<ImageID> = []
   ) throws(StorageError) -> ImageID? {
@@ -199,7 +199,7 @@ package struct PictureMove: Sendable {
     case noOriginal, noOtherPage, toOtherPage
   }
 
-  /// Seals the original of a page that leaves the space with another page of its book too.
+  /// Copies the original of a page that leaves the space to another page of its book.
   /// - Parameter others: pages that leave with it.
   @discardableResult
   static func handOnOriginal(
@@ -217,13 +217,13 @@ package struct PictureMove: Sendable {
     return .toOtherPage
   }
 
-  /// Writes a sealed original beside the archive that is to be unsealed, or seals it with another page of its book.
-  /// - Returns: the path of what was written.
+  /// Decrypts an original beside the archive of its picture, or moves it to another page of its book in the space.
+  /// - Returns: the path of the new file.
   private func unsealOriginal(
     of id: ImageID, _ content: [(name: String, bytes: [UInt8])], _ sealed: SealedArchive,
     _ space: PrivateSpace, besideArchive path: String
   ) throws(StorageError) -> String? {
-    // Another program's entries may have such names, too.
+    // Entries of another program may have such names, too.
     guard let record = sealed.buildRecord,
       let entry = content.first(where: { entry in
         entry.name.hasPrefix(Self.originalPrefix)
@@ -246,8 +246,8 @@ package struct PictureMove: Sendable {
     return place
   }
 
-  /// Returns the content of an archive's sidecar; nil if there is none, or it is empty. Of two sidecars with metadata one
-  /// would be lost.
+  /// Returns the content of an archive's sidecar; nil if there is none, or it is empty. Throws if there are two
+  /// sidecars with different metadata, because one would be lost.
   private static func metadata(
     ofArchive path: String, _ enclosure: RootDirectory
   ) throws(StorageError) -> [UInt8]? {
@@ -264,7 +264,7 @@ package struct PictureMove: Sendable {
     return metadata
   }
 
-  /// Inside sealed archives of before there were sealed sidecars.
+  /// The name of the sidecar in encrypted archives of earlier versions, which had no files for sidecars.
   private static let sidecar = "sidecar.xmp"
 
   private static func archive(_ id: ImageID, _ space: PrivateSpace) throws(StorageError) -> SealedArchive {
@@ -293,8 +293,8 @@ package struct PictureMove: Sendable {
     return entries
   }
 
-  /// Gives a picture that the space has already the metadata of the one that is moved there.
-  /// - Parameter place: what the space is called in errors.
+  /// Adds the metadata of a moved picture to the same picture in the space.
+  /// - Parameter place: the name of the space in errors.
   private static func add(
     _ metadata: [UInt8]?, to id: ImageID, _ sealed: SealedArchive, _ place: String, _ space: PrivateSpace
   ) throws(StorageError) {
@@ -340,7 +340,8 @@ package struct PictureMove: Sendable {
     else { throw conflict(id, "\(place) has another picture of that name") }
   }
 
-  /// Pictures with the same tiles may be made from different files, as motion photos with different videos.
+  /// Throws if two pictures with the same tiles were made from different files, such as motion photos with different
+  /// videos.
   private static func requireSameSource(
     _ id: ImageID, _ place: String, _ one: BuildRecord?, _ other: BuildRecord?
   ) throws(StorageError) {
@@ -349,7 +350,7 @@ package struct PictureMove: Sendable {
     }
   }
 
-  /// The move would lose one of two versions of a picture's metadata.
+  /// Throws if the move would lose one of two versions of a picture's metadata.
   private static func requireSame(
     _ id: ImageID, _ place: String, metadata one: [UInt8]?, _ other: [UInt8]?
   ) throws(StorageError) {
@@ -367,7 +368,7 @@ package struct PictureMove: Sendable {
 
   private func remove(_ path: String) throws(StorageError) {
     guard unlink(path) == 0 else { throw StorageError("remove \(path)", errno: errno) }
-    // A copy that a power cut brings back would be a plain one.
+    // A file that reappears after a power failure would not be encrypted.
     try FolderTree.synchronize(parentFolder(path))
   }
 }

@@ -1,12 +1,12 @@
 package import TileStorage
 package import ZigguratFiles
 
-/// The sources of a space's images, in its sealed index. A rebuilt image has a new line there, which no source has claimed
-/// yet.
+/// The sources of a space's images, in its encrypted index. A rebuilt image has a new entry there, which no source has
+/// claimed yet.
 extension PrivateSpace: OriginStore {
   package func claim(_ images: [ImageID: SourceRoot]) throws(StorageError) {
     let known = try index().entries
-    // Every change writes the whole index anew.
+    // Every change rewrites the whole index.
     guard images.contains(where: { id, root in known[id.text].map { $0.origin != root.text } ?? false })
     else {
       return

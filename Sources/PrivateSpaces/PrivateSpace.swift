@@ -4,17 +4,17 @@ package import TileGeometry
 package import TileStorage
 package import ZigguratFiles
 
-/// An open space: a store of sealed archives, and the keys to it, which are wiped when the last owner of
-/// it and of its archives lets go.
+/// An open space: a store of encrypted archives, and the keys to it. The keys are wiped when the last owner of the
+/// space and of its archives releases them.
 package final class PrivateSpace: ArchiveStore, Sendable {
   let folder: SpaceFolder
   let keys: SpaceKeys
   private let known = Mutex(Known())
   private var indexFiles: IndexFiles { IndexFiles(folder: folder, keys: keys) }
-  /// The same for every opening of the space, and no other's.
+  /// An identifier that is the same for every opening of the space, and differs from that of every other space.
   package let identity: String
 
-  /// The index as it was read last.
+  /// The index that was read last.
   private struct Known {
     var index = SpaceIndex()
     var name = ""
@@ -29,27 +29,27 @@ package final class PrivateSpace: ArchiveStore, Sendable {
     _ = try index()
   }
 
-  /// While threads may still hold the space: nothing can be opened or written any more.
+  /// Wipes the keys while threads may still use the space. Afterwards nothing can be opened or written.
   package func wipeKeys() {
     keys.wipe()
     known.withLock { $0 = Known() }
   }
 
-  /// Whether the folder of the spaces is there. It is not while the library's disk is not mounted.
+  /// Whether the folder of the spaces exists. It does not exist while the library's disk is not mounted.
   package var isReachable: Bool { access(folder.path, F_OK) == 0 }
 
-  /// Sorted.
+  /// Returns the ids of all images, sorted.
   package func ids() throws(StorageError) -> [ImageID] { SpaceIndex.ids(try index().entries) }
 
-  /// Differs after every change.
+  /// Returns a number that differs after every change.
   package func version() throws(StorageError) -> Int { try index().sequence }
 
-  /// Every image with the path of its archive.
+  /// Returns every image with the path of its archive.
   package func files() throws(StorageError) -> [(id: ImageID, path: String)] {
     try index().entries.compactMap { text, entry in ImageID(text).map { ($0, folder.path(entry.file)) } }
   }
 
-  /// Opens the image's archive; nil where the space has no such image.
+  /// Opens the archive of an image; nil if the space has no such image.
   package func archive(ofID id: ImageID) throws(StorageError) -> SealedArchive? {
     guard let entry = try index().entries[id.text] else { return nil }
     do throws(StorageError) {
@@ -63,13 +63,13 @@ package final class PrivateSpace: ArchiveStore, Sendable {
   }
 
   private func open(_ id: ImageID, _ entry: SpaceIndex.Entry) throws(StorageError) -> SealedArchive {
-    // An older version of the words, or none, would be as wrong as another picture.
+    // An older version of the metadata, or none, would be as wrong as another picture.
     _ = try sidecar(of: entry)
     return try SealedArchive(id: id.text, entry: entry, folder: folder, keys: keys)
   }
 
-  /// The image as servers take one; its tiles are decrypted as they are asked for and stay in memory for a
-  /// while. Nil where the space has no such image.
+  /// Returns an image for servers; nil if the space has no such image. Its tiles are decrypted on demand and stay in
+  /// memory for a while.
   package func servedArchive(ofID id: ImageID) throws(StorageError) -> TileArchive? {
     guard let sealed = try archive(ofID: id) else { return nil }
     return TileArchive(
@@ -82,13 +82,13 @@ package final class PrivateSpace: ArchiveStore, Sendable {
       _ = AtomicFile.removeLeftovers(in: folder.path)
       let found = try newestIndex()
       let kept = found.index.files
-      // Archives that a killed builder published and did not enter, and those it did not remove.
+      // Archives that a killed builder did not add to the index, and old ones that it did not remove.
       for name in folder.names() where keys.madeName(name) && !kept.contains(name) {
         unlink(folder.path(name))
       }
       for name in found.older { unlink(folder.path(name)) }
     }
-    // What a change of the space's key was killed over.
+    // Files that an interrupted change of the space's key has left.
     if try index().retired != nil { try change { _ in [] } }
   }
 
@@ -102,7 +102,7 @@ package final class PrivateSpace: ArchiveStore, Sendable {
     try makeWriter(id: id, pyramid: pyramid, format: format, replacing: replacing, sidecar: nil)
   }
 
-  /// - Parameter sidecar: what was written about the image; nil leaves what the space has.
+  /// - Parameter sidecar: the metadata of visitors; nil keeps the present sidecar.
   func makeWriter(
     id: ImageID, pyramid: Pyramid, format: TileFormat, replacing: Bool = true, sidecar: [UInt8]?
   ) throws(StorageError) -> SealedArchiveWriter {
@@ -115,7 +115,7 @@ package final class PrivateSpace: ArchiveStore, Sendable {
   package func count() throws(StorageError) -> Int { try index().entries.count }
 
   package func trash(_ ids: [ImageID]) throws(StorageError) -> TrashFolder.Failures {
-    // One index: all of them or none.
+    // One change of the index: all of them or none.
     _ = try delete(ids, at: time(nil))
     return TrashFolder.Failures()
   }
@@ -126,10 +126,10 @@ package final class PrivateSpace: ArchiveStore, Sendable {
     try change { $0.entries.removeValue(forKey: id.text)?.files }
   }
 
-  /// Gives a complete archive its name and enters it into the index, then removes the one it replaces.
+  /// Publishes a complete archive and adds it to the index. Then it removes the archive that it replaces.
   /// - Parameters:
-  ///   - replacing: whether it replaces an image of this id; otherwise that is an error (EEXIST).
-  ///   - sidecar: nil leaves what was written about the image.
+  ///   - replacing: whether it may replace an image of this id; otherwise that is an error (EEXIST).
+  ///   - sidecar: the metadata of visitors; nil keeps the present sidecar.
   func enter(
     _ id: ImageID, _ entry: SpaceIndex.Entry, _ file: AtomicFile, replacing: Bool = true,
     sidecar: [UInt8]? = nil
@@ -138,7 +138,7 @@ package final class PrivateSpace: ArchiveStore, Sendable {
       guard replacing || index.entries[id.text] == nil else {
         throw StorageError("write \(id)", AtomicFile.taken, code: EEXIST)
       }
-      // The index finds two ids equal that differ by their Unicode form alone; the other image would be lost.
+      // A dictionary treats two ids as equal that differ only in their Unicode form. The other image would be lost.
       if let other = index.entries.index(forKey: id.text).map({ index.entries[$0].key }),
         !other.utf8.elementsEqual(id.text.utf8)
       {
@@ -155,7 +155,7 @@ package final class PrivateSpace: ArchiveStore, Sendable {
     }
   }
 
-  /// - Parameter body: returns the files that are not needed any more; nil where nothing has changed.
+  /// - Parameter body: changes the index, and returns files that are no longer needed; nil if nothing has changed.
   func change(_ body: (inout SpaceIndex) throws(StorageError) -> [String]?) throws(StorageError) {
     try folder.locked { () throws(StorageError) in
       let old = try newestIndex()
@@ -165,7 +165,7 @@ package final class PrivateSpace: ArchiveStore, Sendable {
       index.sequence += 1
       index.retired = nil
       if index.decoys == nil { hideWhatIsThere(old.index) }
-      // Before the index that no longer names them is there: killed in between, they are still to be removed.
+      // Before the index without them is written: if the process is killed in between, they are still listed.
       for name in retired { unlink(folder.path(name)) }
       let (new, goneDecoys) = try indexFiles.write(index)
       known.withLock { known in
@@ -175,14 +175,14 @@ package final class PrivateSpace: ArchiveStore, Sendable {
     }
   }
 
-  /// A space from before files hid their times.
+  /// Hides the times of a space's files from an earlier version, which did not hide them.
   private func hideWhatIsThere(_ index: SpaceIndex) {
-    // Where the disk is full, what somebody has changed is worth more.
+    // On a full disk, the user's change is more important.
     try? indexFiles.cover()
     for name in index.files { folder.hideTime(name) }
   }
 
-  /// Reads the index where it has changed since.
+  /// Returns the index, and reads it if it has changed.
   func index() throws(StorageError) -> SpaceIndex {
     guard !keys.isWiped else { throw SpaceKeys.locked("read the space's index") }
     let last = known.withLock { $0 }
@@ -193,7 +193,8 @@ package final class PrivateSpace: ArchiveStore, Sendable {
     return try newestIndex().index
   }
 
-  /// Reads the newest index, even if the folder has several, as after a writer was killed. `index` need not.
+  /// Reads the newest index, even if the folder has several because a writer was killed. `index` may return an older
+  /// one.
   func newestIndex() throws(StorageError) -> IndexFiles.Found {
     let action = "read the space's index in \(folder.path)"
     guard !keys.isWiped else { throw SpaceKeys.locked(action) }
@@ -205,7 +206,7 @@ package final class PrivateSpace: ArchiveStore, Sendable {
       throw StorageError(action, "it is older than the one that was read before")
     }
     known.withLock { known in
-      // Meanwhile another thread may have read a newer one.
+      // Another thread may have read a newer one in the meantime.
       guard !keys.isWiped, found.index.sequence >= known.index.sequence else { return }
       known = Known(index: found.index, name: found.name, file: found.file)
     }

@@ -4,18 +4,17 @@ import ZigguratFiles
 
 /// The private spaces of a library, which share a folder and a keyring.
 ///
-/// Nothing here tells a password that fits nothing from a library without spaces: the same error after
-/// the same work.
+/// A wrong password and a library without spaces cannot be distinguished: both give the same error after the same work.
 package struct PrivateSpaces: Sendable {
   private let folder: SpaceFolder
 
   /// - Parameter library: the library's folder.
   package init(library: String) { folder = SpaceFolder(library: library) }
 
-  /// Whether the library has the folder that spaces share, if any: also one whose spaces are gone.
+  /// Whether the library has the folder that spaces share, even if it has no spaces any more.
   package var mayExist: Bool { access(folder.path, F_OK) == 0 }
 
-  /// Opens the space that the password fits. Takes a quarter of a gigabyte and about half a second.
+  /// Opens the space of a password. Takes a quarter of a gigabyte and about half a second.
   package func open(_ password: Password) throws(SpaceError) -> PrivateSpace {
     do throws(StorageError) {
       let keyring = try read() ?? .absent
@@ -24,7 +23,7 @@ package struct PrivateSpaces: Sendable {
     } catch { throw Self.spaceError(error) }
   }
 
-  /// Makes a new, empty space and, for the first, the library's folder for them.
+  /// Creates a new, empty space, and the library's folder for spaces if it is the first.
   package func create(_ password: Password) throws(SpaceError) {
     do throws(StorageError) {
       CoreDumps.forbid()
@@ -37,7 +36,7 @@ package struct PrivateSpaces: Sendable {
         let keys = SpaceKeys(spaceKey: spaceKey)
         let files = IndexFiles(folder: folder, keys: keys)
         try files.cover()
-        // Killed in between, an index is left that no key opens.
+        // If the process is killed in between, an index is left that no key opens.
         _ = try files.write(SpaceIndex())
         keyring.put(spaceKey, under: passwordKey)
         try write(keyring)
@@ -45,11 +44,11 @@ package struct PrivateSpaces: Sendable {
     } catch { throw Self.spaceError(error) }
   }
 
-  /// Seals the space's key under another password; pictures stay as they are.
+  /// Encrypts the space's key with another password. The pictures stay as they are.
   package func changePassword(_ old: Password, to new: Password) throws(SpaceError) {
     do throws(StorageError) {
       CoreDumps.forbid()
-      // Without the folder there is nothing to lock, and the work is the same.
+      // Without the folder there is nothing to lock. The work is the same.
       guard var keyring = try read() else {
         let absent = Keyring.absent
         _ = absent.spaceKey(try key(old, absent))
@@ -64,7 +63,7 @@ package struct PrivateSpaces: Sendable {
           let found = current.spaceKey(oldKey)
         else { throw Self.refused }
         guard current.spaceKey(newKey) == nil else { throw Self.taken }
-        // The next key is sealed under the old password. An index that cannot be read keeps nobody from changing it.
+        // The next key is encrypted with the old password. An unreadable index does not prevent a new password.
         let space = try? PrivateSpace(folder: folder, keys: SpaceKeys(spaceKey: found.key))
         guard try space?.index().nextKey == nil else {
           throw StorageError(
@@ -78,7 +77,7 @@ package struct PrivateSpaces: Sendable {
     } catch { throw Self.spaceError(error) }
   }
 
-  /// Begins to change the key of the space that the password fits, or goes on with it; the password stays.
+  /// Starts to change the key of a password's space, or continues that. The password stays the same.
   package func rekey(_ password: Password) throws(SpaceError) -> SpaceRekey {
     do throws(StorageError) {
       CoreDumps.forbid()
@@ -89,7 +88,7 @@ package struct PrivateSpaces: Sendable {
     } catch { throw Self.spaceError(error) }
   }
 
-  /// Nobody else may change the folder meanwhile.
+  /// Replaces a space's key in the keyring. Called while no other process can change the folder.
   func replaceKey(
     _ old: LockedBytes, by new: LockedBytes, under passwordKey: LockedBytes
   ) throws(StorageError) {
@@ -97,8 +96,8 @@ package struct PrivateSpaces: Sendable {
       throw Self.changedMeanwhile
     }
     keyring.put(new, under: passwordKey, slots: found.slots)
-    // Before the keyring: killed in between, everybody who had the space open has forgotten a key in vain, where
-    // else he would go on with one that is over.
+    // Before the keyring: if the process is killed in between, all sessions have only forgotten a valid key. In the
+    // other order they would continue with an invalid one.
     try askToForget()
     try write(keyring)
   }
@@ -107,11 +106,11 @@ package struct PrivateSpaces: Sendable {
     "change the space's key", "its password or key was changed meanwhile")
 
   func askToForget() throws(StorageError) {
-    // The file's being another one is the message.
+    // The replacement of the file is the message.
     try folder.replace(SpaceFolder.lockName, with: Sodium.random(16), showsTime: true)
   }
 
-  /// Whether there may be spaces: there is a keyring, or a folder that this process cannot look into.
+  /// Whether there may be spaces: there is a keyring, or this process cannot read the folder.
   package var isThere: Bool { access(folder.path(SpaceFolder.keyringName), F_OK) == 0 || errno == EACCES }
 
   /// Returns why this process cannot read the folder or one of its files; `nil` if it can, or if there are no spaces.
@@ -126,21 +125,21 @@ package struct PrivateSpaces: Sendable {
     return nil
   }
 
-  /// Whether the keyring has this space's key for the password's; also false where it cannot be read.
+  /// Whether the keyring has this space's key for the password; false also if it cannot be read.
   func has(_ spaceKey: LockedBytes, under passwordKey: LockedBytes) -> Bool {
     guard let keyring = try? read(), let found = keyring.spaceKey(passwordKey) else { return false }
     return found.key == spaceKey
   }
 
-  /// Asks every process that has spaces of this library open to forget their keys.
+  /// Asks every process with open spaces of this library to forget their keys.
   package func lock() throws(SpaceError) {
     do throws(StorageError) { try askToForget() } catch { throw .storage(error) }
   }
 
-  /// For a process that has spaces open: what asks it to lock them from now on.
+  /// Returns a watch for requests to lock open spaces from now on.
   package func watchLocking() -> LockRequests { LockRequests(path: folder.path(SpaceFolder.lockName)) }
 
-  /// Returns the error of the keyring, which the spaces share; nil if it is sound.
+  /// Returns the error of the keyring, which the spaces share; nil if it is valid.
   package func keyringDefect() -> String? {
     do throws(StorageError) {
       _ = try readWhole()
@@ -153,7 +152,7 @@ package struct PrivateSpaces: Sendable {
     return try Keyring(bytes: bytes)
   }
 
-  /// For a change: a damaged keyring is not written over.
+  /// Reads the keyring for a change. A damaged keyring must not be overwritten.
   private func readWhole() throws(StorageError) -> Keyring? {
     guard let keyring = try read() else { return nil }
     guard keyring.isWhole else { throw Keyring.damaged("it is damaged") }

@@ -2,7 +2,7 @@ import Glibc
 import TileStorage
 package import ZigguratFiles
 
-/// Deletion moves an image's line within the index, so that a space is before it or after it at any moment.
+/// Deletions in a space. A deletion moves an entry within the index, so that the space is always before or after it.
 extension PrivateSpace: TrashStore {
   package func delete(
     _ ids: [ImageID], at time: Int
@@ -14,7 +14,7 @@ extension PrivateSpace: TrashStore {
       var gone: [String: SpaceIndex.Entry] = [:]
       for id in ids {
         if var entry = index.entries.removeValue(forKey: id.text) {
-          // What somebody brings back is not for the next build to remove again.
+          // The next build must not remove a restored image again.
           entry.origin = nil
           gone[id.text] = entry
         } else {
@@ -32,8 +32,8 @@ extension PrivateSpace: TrashStore {
     return result
   }
 
-  /// Keeps the original of a deleted page for the pages of its file that stay: another page of the space gets it too.
-  /// A page is not deleted if only the library has other pages, where the original would show the private one.
+  /// Keeps the original of a deleted page for the remaining pages of its file, by a copy to another page of the space.
+  /// It throws if only the library has other pages, because the original would show the private page there.
   private func keepOriginal(ofDeleted id: ImageID, _ gone: Set<ImageID>) throws(StorageError) {
     do throws(StorageError) {
       guard try PictureMove.handOnOriginal(of: id, in: self, besides: gone) == .noOtherPage,
@@ -50,7 +50,7 @@ extension PrivateSpace: TrashStore {
             + "or this page out of it", code: EEXIST)
       }
     } catch  where !error.isTemporary && error.code != EEXIST {
-      // A damaged picture can be deleted.
+      // A damaged picture can still be deleted.
     }
   }
 

@@ -1,13 +1,13 @@
 import TileStorage
 package import ZigguratFiles
 
-/// Why a space was not opened, made or changed.
+/// An error of opening, creating or changing a space.
 package enum SpaceError: Error, Hashable, CustomStringConvertible {
-  /// A wrong password, no such space, or no space at all: which of them cannot be told.
+  /// The password is wrong, or there is no such space, or no space at all. These cases cannot be distinguished.
   case noSpaceOpens
-  /// For a new password: it opens a space already.
+  /// The new password already opens a space.
   case passwordTaken
-  /// It cannot be a password at all.
+  /// The text cannot be a password.
   case unusablePassword(String)
   case storage(StorageError)
 
@@ -20,7 +20,7 @@ package enum SpaceError: Error, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether the same call may go through later.
+  /// Whether the same call may succeed later.
   package var isTemporary: Bool {
     if case .storage(let error) = self { error.isTemporary } else { false }
   }

@@ -2,7 +2,7 @@ import Glibc
 import TileStorage
 import ZigguratFiles
 
-/// The folder of a library in which the spaces' files are, all side by side.
+/// The folder of a library that contains the files of all spaces.
 struct SpaceFolder: Sendable {
   static let name = ".spaces"
   static let keyringName = "keyring"
@@ -30,8 +30,8 @@ struct SpaceFolder: Sendable {
     }
   }
 
-  /// Runs `body` while no other thread or process changes the folder. Readers need no lock: every file is
-  /// replaced by rename.
+  /// Runs `body` while no other thread or process changes the folder. Readers need no lock, because a rename replaces
+  /// each file.
   func locked<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
     try requireOwn()
     let lock = try DirectoryLock(path)
@@ -39,10 +39,10 @@ struct SpaceFolder: Sendable {
     return try body()
   }
 
-  /// Gives a complete file its name, so that power loss afterwards keeps it and what came before it.
+  /// Publishes a complete file durably, after everything that was written before it.
   ///
-  /// - Parameter showsTime: leaves the file its time of change, by which programs that copy what has changed
-  ///   know files whose name stays.
+  /// - Parameter showsTime: whether the file keeps its modification time. Backup programs use it to detect changes of
+  ///   files whose names stay.
   func publish(_ file: AtomicFile, showsTime: Bool = false) throws(StorageError) {
     if !showsTime {
       let time = Self.anyTime()
@@ -63,7 +63,7 @@ struct SpaceFolder: Sendable {
     try publish(file, showsTime: showsTime)
   }
 
-  /// Writes a file with nothing in it. What is left of one by a kill or a loss of power is as good.
+  /// Writes a file without content. A part of it, after a kill or a power failure, is as good.
   func scatter(_ name: String, byteCount: Int) throws(StorageError) {
     let path = path(name)
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
@@ -78,13 +78,13 @@ struct SpaceFolder: Sendable {
     hideTime(name)
   }
 
-  /// A moment of the first day of 2000, which says nothing; not always the same, so that files of one size
-  /// that follow each other in one place of the disk are still told apart.
+  /// Returns a time on the first day of 2000, which reveals nothing. It is random, so that successive files of one size
+  /// and place on the disk can be distinguished.
   private static func anyTime() -> timespec {
     timespec(tv_sec: 946_684_800 + Sodium.random(below: 86_400), tv_nsec: Sodium.random(below: 1_000_000_000))
   }
 
-  /// Takes from a file that is there already the time of its last change.
+  /// Hides the time of the last change of an existing file.
   func hideTime(_ name: String) {
     let times = [Self.anyTime(), Self.anyTime()]
     utimensat(AT_FDCWD, path(name), times, AT_SYMLINK_NOFOLLOW)

@@ -2,21 +2,21 @@ import Glibc
 import TileStorage
 package import ZigguratFiles
 
-/// A space gets another key, as after somebody else came by its key: everything of it is sealed anew.
+/// A change of a space's key, for example after somebody else has obtained it. It encrypts everything in the space
+/// again.
 ///
-/// New files are written beside the old ones, and until the keyring names the new key nothing of the old ones has
-/// changed. The new key is kept meanwhile in the old index, sealed under the password's, so that a call after a
-/// killed one goes on from what that had sealed. The old index goes with the lock under which the keyring is written, so
-/// that nobody changes the space under its old key from then on. The new index names the other old files, which are
-/// removed afterwards: by this call, or by whoever opens the space next.
+/// New files are written beside the old ones, which do not change until the keyring has the new key. Meanwhile the old
+/// index contains the new key, encrypted with the password's key, so that a later call can continue. The lock for
+/// writing the keyring also covers the removal of the old index. Afterwards nobody can change the space under its old
+/// key. The new index lists the other old files. This call removes them, or the next process that opens the space.
 package final class SpaceRekey {
   /// The work that is left.
   package struct Extent: Hashable, Sendable {
-    /// Pictures yet to be sealed anew, those that were deleted and can come back among them.
+    /// The number of pictures that are not encrypted again yet, including deleted ones that can be restored.
     package let pictures: Int
-    /// Room on the disk that it takes until it is done.
+    /// The room on the disk that is needed until the end.
     package let byteCount: Int
-    /// Room that there is.
+    /// The free room on the disk.
     package let freeByteCount: Int
   }
 
@@ -28,12 +28,12 @@ package final class SpaceRekey {
 
   package enum Outcome: Hashable, Sendable {
     case done
-    /// The space has its new key. Not all of the old is cleared away, for this reason: by the next call, or whoever
-    /// opens the space next.
+    /// The space has its new key, but some old files could not be removed, for this reason. The next call removes them,
+    /// or the next process that opens the space.
     case uncleared(StorageError)
-    /// The call was stopped. The next call continues with what was sealed.
+    /// The call was stopped. The next call continues from there.
     case stopped
-    /// Pictures that cannot be read, each with its reason; the space keeps its old key.
+    /// Pictures that cannot be read, each with its reason. The space keeps its old key.
     case defective([String])
   }
 
@@ -42,15 +42,15 @@ package final class SpaceRekey {
   private let space: PrivateSpace
   private let spaceKey: LockedBytes
   private let passwordKey: LockedBytes
-  /// Nobody else changes a key in this folder as long as it is open.
+  /// A lock that prevents other changes of a key in this folder while it is open.
   private let turn: Int32
   private var next: NextKey?
-  /// Archives under the new key, by the generation of their origin.
+  /// Archives under the new key, by the generation that they copy.
   private var archives: [String: SpaceIndex.Entry] = [:]
   private var sidecars: [String: SpaceIndex.Record] = [:]
-  /// The members of `archives` that a killed call may not have verified.
+  /// The members of `archives` that an interrupted call may not have verified.
   private var unproven: Set<String> = []
-  /// An earlier call was killed when nothing was left but to remove the old files, which this one has done.
+  /// Whether an earlier call was interrupted when only old files were left, which this one has removed.
   package private(set) var wasFinished: Bool
 
   init(
@@ -75,7 +75,7 @@ package final class SpaceRekey {
   private static let action = "change the space's key"
 
   private static func turn(_ folder: SpaceFolder, _ keys: SpaceKeys) throws(StorageError) -> Int32 {
-    // A file that is never replaced.
+    // The lock is on a file that is never replaced.
     try folder.locked { () throws(StorageError) in try IndexFiles(folder: folder, keys: keys).cover() }
     let descriptor = open(folder.path(SpaceFolder.coverName), O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw StorageError(action, errno: errno) }
@@ -103,30 +103,31 @@ package final class SpaceRekey {
         clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).0))
   }
 
-  /// Does it, or goes on with it. What it throws leaves the space as it was, under its old key, unless the system
-  /// failed at the keyring itself: then it is whole under the key that the keyring has.
+  /// Changes the key, or continues that. If it throws, the space is unchanged under its old key. After a failure of the
+  /// system at the keyring itself, the space is complete under the key in the keyring.
   ///
   /// - Parameters:
-  ///   - progress: is told now and then.
-  ///   - isStopped: asked now and then.
+  ///   - progress: called from time to time.
+  ///   - isStopped: called from time to time.
   package func run(
     progress: (Progress) -> Void = { _ in }, isStopped: () -> Bool = { false }
   ) throws(StorageError) -> Outcome {
     do throws(StorageError) {
       if let unfinished = try change(progress, isStopped) { return unfinished }
     } catch {
-      // On a full disk everybody else needs the room, too; but once the keyring names them the copies are the space.
+      // On a full disk, everybody else needs the room, too. But once the keyring has the new key, the copies are the
+      // space.
       if error.isOfFullDisk, spaces.has(spaceKey, under: passwordKey) {
         removeCopies()
       }
       throw error
     }
-    // From here on the new files are the only ones.
+    // From here on, only the new files are valid.
     return clear()
   }
 
-  /// All up to the keyring's naming the new key.
-  /// - Returns: nil where it does.
+  /// Does everything until the keyring has the new key.
+  /// - Returns: nil if it has.
   func change(
     _ progress: (Progress) -> Void = { _ in }, _ isStopped: () -> Bool = { false }
   ) throws(StorageError) -> Outcome? {
@@ -137,12 +138,12 @@ package final class SpaceRekey {
       let defects = try copy(index, next.keys, progress, isStopped)
       guard let defects else { return .stopped }
       guard defects.isEmpty else { return .defective(defects) }
-      // What was changed meanwhile is sealed anew, too.
+      // Changes in the meantime are encrypted again, too.
       if try isSwitched(index, to: next) { return nil }
     }
   }
 
-  /// Removes what is left of the old.
+  /// Removes the old files.
   private func clear() -> Outcome {
     do throws(StorageError) {
       try PrivateSpace(folder: folder, keys: next!.keys).prepare()
@@ -153,8 +154,8 @@ package final class SpaceRekey {
   private func begin() throws(StorageError) -> NextKey {
     let new = NextKey.random()
     try space.change { (index) throws(StorageError) in
-      // A password that was changed since the call began opens no key that is sealed under it: what the call leaves
-      // could never be told from what is nobody's.
+      // If the password has changed since the start of the call, no key could decrypt the next key. The files of this
+      // call could then not be distinguished from those of other spaces.
       guard spaces.has(spaceKey, under: passwordKey) else { throw PrivateSpaces.changedMeanwhile }
       index.nextKey = new.sealed(under: passwordKey)
       return []
@@ -163,7 +164,7 @@ package final class SpaceRekey {
     return new
   }
 
-  /// Finds what an earlier call has sealed under the new key, and removes what else it left.
+  /// Finds the files that an earlier call has encrypted with the new key, and removes its other files.
   private func findCopies(_ keys: SpaceKeys) {
     for name in folder.names() where keys.made(name) {
       if keys.madeName(name), let archive = try? SealedArchive(file: name, folder: folder, keys: keys),
@@ -184,8 +185,8 @@ package final class SpaceRekey {
     sidecars = [:]
   }
 
-  /// Seals everything that the index names and that is not yet.
-  /// - Returns: what cannot be read; nil where it was stopped.
+  /// Encrypts everything in the index that is not encrypted with the new key yet.
+  /// - Returns: the pictures that cannot be read; nil if the call was stopped.
   private func copy(
     _ index: SpaceIndex, _ keys: SpaceKeys, _ progress: (Progress) -> Void, _ isStopped: () -> Bool
   ) throws(StorageError) -> [String]? {
@@ -229,8 +230,8 @@ package final class SpaceRekey {
     return defects
   }
 
-  /// Lets the keyring name the new key, and removes the old index: whoever has the old key finds no space.
-  /// - Returns: false where the space is not any more what `index` says.
+  /// Writes the new key to the keyring, and removes the old index. Then the old key opens no space.
+  /// - Returns: false if the space is no longer as in `index`.
   private func isSwitched(_ index: SpaceIndex, to next: NextKey) throws(StorageError) -> Bool {
     try folder.locked { () throws(StorageError) in
       let old = try space.newestIndex()
@@ -246,16 +247,16 @@ package final class SpaceRekey {
       }
       _ = try IndexFiles(folder: folder, keys: next.keys).write(new, decoyCount: index.decoys?.count)
       try spaces.replaceKey(spaceKey, by: next.key, under: passwordKey)
-      // Under the same lock, and not before the keyring is on the disk: who waits for the lock with the old key would
-      // write into a space that nobody opens any more.
+      // Under the same lock, and after the keyring is on the disk. A process that waits for the lock with the old key
+      // would write into a space that nobody can open.
       for name in old.older + [old.name] { unlink(folder.path(name)) }
-      // And who has opened it with the old key since replaceKey asked.
+      // This also reaches processes that have opened the space with the old key since the request of `replaceKey`.
       try? spaces.askToForget()
       return true
     }
   }
 
-  /// The same image's line, with everything else that it says, of the files under the new key.
+  /// Returns the entry of the same image for the files under the new key.
   private func copy(_ entry: SpaceIndex.Entry) -> SpaceIndex.Entry {
     var copy = entry
     let archive = archives[entry.generation]!

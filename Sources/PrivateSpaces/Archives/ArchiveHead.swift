@@ -1,22 +1,22 @@
 import TileGeometry
 import TileStorage
 
-/// The description of a sealed archive, sealed near its end.
+/// The description of an encrypted archive, encrypted near its end.
 struct ArchiveHead: Codable, Hashable, Sendable {
   var id: String
   var width: Int
   var height: Int
   var tileSize: Int
-  /// The tiles' ending: `jpg`.
+  /// The file extension of the tiles, such as `jpg`.
   var format: String
-  /// Entries that are not tiles, numbered as they stand.
+  /// Entries that are not tiles, numbered in the order of the file.
   var entries: [Entry]
-  /// The generation of the same archive under the space's former key; nil where it was built.
+  /// The generation of the same archive under the space's former key; nil if the archive was built.
   var source: String?
 
   struct Entry: Codable, Hashable, Sendable {
     var name: String
-    /// The place of the sealed bytes in the file.
+    /// The place of the encrypted bytes in the file.
     var offset: Int
     var count: Int
   }
@@ -31,7 +31,8 @@ struct ArchiveHead: Codable, Hashable, Sendable {
   }
 }
 
-/// The last bytes of a sealed archive: where the head and the table of tiles are, and how long the file is.
+/// The last bytes of an encrypted archive: the places of the head and of the table of tiles, and the length of the
+/// file.
 struct ArchiveTrailer: Hashable {
   var tableOffset: Int
   var headOffset: Int
@@ -66,15 +67,15 @@ struct ArchiveTrailer: Hashable {
   }
 }
 
-/// Padding up to a class of sizes: zeros, sealed in pieces between the head and the trailer.
-/// Archives from before there was any have none.
+/// Padding up to a size class: zeros between the head and the trailer, encrypted in pieces. Archives of earlier
+/// versions have none.
 struct ArchivePadding: Hashable {
-  /// Bytes, 0 or enough for a seal.
+  /// The size in bytes: 0, or enough for a seal.
   let byteCount: Int
 
   private static let pieceCount = (64 << 10) + Seal.overhead
 
-  /// - Parameter count: bytes of the archive without it.
+  /// - Parameter count: the size of the archive without padding, in bytes.
   init(behind count: Int) { byteCount = SizeClass.size(holding: count + Seal.overhead) - count }
 
   /// Creates padding of a size; nil if the size is invalid.
@@ -83,7 +84,7 @@ struct ArchivePadding: Hashable {
     self.byteCount = byteCount
   }
 
-  /// Bytes of each piece, as even as can be: each is large enough for its seal.
+  /// The sizes of the pieces in bytes, as equal as possible. Each is large enough for its seal.
   var sealedCounts: [Int] {
     let pieces = (byteCount + Self.pieceCount - 1) / Self.pieceCount
     return (0..<pieces).map { byteCount / pieces + ($0 < byteCount % pieces ? 1 : 0) }

@@ -2,10 +2,10 @@ import Synchronization
 import TileStorage
 import ZigguratCSodium
 
-/// Tiles of a sealed archive for a server: decrypted when they are asked for first, kept in memory until the
-/// archive is worn out, and wiped with it.
+/// The tiles of an encrypted archive for a server. They are decrypted on demand, kept in memory until the archive
+/// should be reopened, and wiped with it.
 final class DecryptedTiles: TileBacking {
-  // Sendable: buffers are written before they are kept, and neither changed nor freed before this ends.
+  // Sendable: a buffer is written before it is stored, and neither changed nor freed before the archive ends.
   private struct Kept: @unchecked Sendable {
     var tiles: [Int: UnsafeRawBufferPointer] = [:]
     var entries: [String: UnsafeRawBufferPointer] = [:]
@@ -14,11 +14,11 @@ final class DecryptedTiles: TileBacking {
 
   private let archive: SealedArchive
   private let kept = Mutex(Kept())
-  /// Bytes, of all archives of the process.
+  /// The number of bytes of all archives of the process.
   private static let total = Atomic<Int>(0)
   private static let totalLimit = 64 << 20
   private static let limit = 16 << 20
-  /// An archive with fewer bytes than this stays open, even if all archives together hold too many.
+  /// The number of bytes up to which an archive stays open, even if all archives together have too many.
   private static let least = 1 << 20
 
   init(_ archive: SealedArchive) { self.archive = archive }
@@ -73,12 +73,12 @@ final class DecryptedTiles: TileBacking {
 
   var entryNames: [String] { isLocked ? [] : archive.entryNames }
 
-  /// Two threads may have decrypted the same: the first one's stays.
+  /// Stores decrypted bytes. If another thread has stored the same before, its bytes are used.
   private func keep(
     _ fresh: UnsafeRawBufferPointer, _ first: (Kept) -> UnsafeRawBufferPointer?,
     _ put: (inout Kept, UnsafeRawBufferPointer) -> Void
   ) -> UnsafeRawBufferPointer {
-    // Written to by nobody any more.
+    // Nothing writes to it any more.
     nonisolated(unsafe) let fresh = fresh
     return kept.withLock { kept in
       if let first = first(kept) {

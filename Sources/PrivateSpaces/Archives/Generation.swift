@@ -1,10 +1,10 @@
-/// One writing of one archive: 16 random bytes at the file's start.
+/// The identity of one written archive: 16 random bytes at the start of the file.
 struct Generation: Hashable, Sendable {
   static let byteCount = 16
 
-  /// Chooses the archive's key.
+  /// The part that selects the archive's key.
   let key: UInt64
-  /// In every nonce.
+  /// The part in every nonce.
   let nonce: UInt64
 
   static func random() -> Generation {
@@ -12,7 +12,7 @@ struct Generation: Hashable, Sendable {
     return bytes.withUnsafeBytes { Generation($0) }
   }
 
-  /// - Parameter bytes: 16 or more.
+  /// - Parameter bytes: at least 16 bytes.
   init(_ bytes: UnsafeRawBufferPointer) {
     key = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self))
     nonce = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
@@ -22,6 +22,6 @@ struct Generation: Hashable, Sendable {
     [key, nonce].flatMap { number in withUnsafeBytes(of: number.littleEndian) { Array($0) } }
   }
 
-  /// As the space's index has it.
+  /// The text of the generation in the space's index.
   var text: String { SpaceKeys.hex(bytes) }
 }

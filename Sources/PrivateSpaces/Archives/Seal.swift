@@ -1,12 +1,13 @@
 import ZigguratCSodium
 
-/// XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03) of an archive's pieces, each bound to its place.
+/// The encryption of an archive's pieces with XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03). Each piece is bound to
+/// its place.
 ///
-/// The key is the archive's own, of its space and generation; the nonce is the generation's other half, the
-/// piece's kind and its number; the plain length is authenticated with them. A piece that was moved,
-/// swapped, cut or taken from another archive, space or generation does not open.
+/// The key is the archive's own, derived from its space and generation. The nonce consists of the generation's other
+/// half, the kind of the piece and its number. The plain length is authenticated with them. A piece that was moved,
+/// swapped, truncated or taken from another archive, space or generation does not open.
 struct Seal {
-  /// The kind of a piece. Raw values are the format's.
+  /// The kind of a piece. The raw values are part of the format.
   enum Kind: UInt64 {
     case tile = 1
     case entry = 2
@@ -17,13 +18,14 @@ struct Seal {
     case padding = 7
   }
 
-  /// Bytes that a sealed piece has more than a plain one.
+  /// The number of bytes by which an encrypted piece is larger than a plain one.
   static let overhead = 16
 
   let keys: SpaceKeys
   let generation: Generation
 
-  /// - Parameter sealed: `plain.count + overhead` bytes.
+  /// Encrypts a piece.
+  /// - Parameter sealed: room for `plain.count + overhead` bytes.
   func close(
     _ plain: UnsafeRawBufferPointer, _ kind: Kind, _ index: Int, into sealed: UnsafeMutableRawBufferPointer
   ) {
@@ -36,9 +38,9 @@ struct Seal {
     }
   }
 
-  /// Writes the plain bytes; false, and zeros written, where the seal is not that of this place.
+  /// Decrypts a piece. Returns false and writes zeros if it does not belong to this place.
   ///
-  /// - Parameter plain: `sealed.count - overhead` bytes.
+  /// - Parameter plain: room for `sealed.count - overhead` bytes.
   func open(
     _ sealed: UnsafeRawBufferPointer, _ kind: Kind, _ index: Int, into plain: UnsafeMutableRawBufferPointer
   ) -> Bool {
@@ -52,7 +54,7 @@ struct Seal {
     return isOpen
   }
 
-  /// The same into an array.
+  /// Decrypts a piece into an array; nil if it does not belong to this place.
   func open(_ sealed: UnsafeRawBufferPointer, _ kind: Kind, _ index: Int) -> [UInt8]? {
     guard sealed.count >= Self.overhead else { return nil }
     var plain = [UInt8](repeating: 0, count: sealed.count - Self.overhead)
@@ -60,8 +62,8 @@ struct Seal {
     return isOpen ? plain : nil
   }
 
-  /// Derives the archive's key on the stack and wipes it there: with a locked page for each archive a
-  /// large space would run out of them.
+  /// Derives the archive's key on the stack and wipes it there. With a locked page for each archive, a large space
+  /// would run out of them.
   private func withKey(
     _ kind: Kind, _ index: Int, count: Int,
     _ body: (UnsafePointer<UInt8>, UnsafePointer<UInt8>, (base: UnsafePointer<UInt8>, count: UInt64)) -> Void

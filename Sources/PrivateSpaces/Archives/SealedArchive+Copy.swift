@@ -3,9 +3,9 @@ import TileStorage
 import ZigguratFiles
 
 extension SealedArchive {
-  /// The same archive under other keys, in a file of its own that was read back.
-  /// - Parameter isStopped: asked now and then, with the bytes that were read.
-  /// - Returns: nil where it was stopped.
+  /// Copies the archive with other keys into a new file, and reads that back.
+  /// - Parameter isStopped: called from time to time with the number of bytes that were read.
+  /// - Returns: nil if the copy was stopped.
   func copied(
     to keys: SpaceKeys, in folder: SpaceFolder, isStopped: (Int) -> Bool
   ) throws(StorageError) -> SpaceIndex.Entry? {
@@ -16,7 +16,7 @@ extension SealedArchive {
       try folder.publish(file)
       result = entry
     }
-    // After `finish` it does nothing.
+    // After `finish` this does nothing.
     defer { writer.abandon() }
     var done = 0
     for number in tilesInOrder {
@@ -38,7 +38,7 @@ extension SealedArchive {
     return result
   }
 
-  /// Everything in it is what was sealed.
+  /// Whether everything in the archive can be decrypted.
   var isWhole: Bool {
     (0..<pyramid.tileCount).allSatisfy { copy($0) != nil } && entryNames.allSatisfy(isIntact)
   }

@@ -3,15 +3,15 @@ package import TileGeometry
 package import TileStorage
 import ZigguratFiles
 
-/// One image of an open space, mapped and decrypted a tile at a time into the reader's own memory.
+/// One encrypted image of an open space. It is mapped, and decrypted tile by tile into the reader's own memory.
 ///
-/// It keeps the space's keys as long as it lives.
+/// It holds the space's keys as long as it lives.
 package final class SealedArchive: CheckableArchive, Sendable {
-  /// The text of the image's id, as it was sealed.
+  /// The text of the image's id in the archive.
   let id: String
   package let pyramid: Pyramid
   package let format: TileFormat
-  /// Differs from every other writing of every archive.
+  /// A number that differs for every written archive.
   package let generation: UInt64
   let file: MappedFile
   private let seal: Seal
@@ -20,7 +20,7 @@ package final class SealedArchive: CheckableArchive, Sendable {
   private let padding: (offset: Int, pieces: ArchivePadding)
   private let grid: TileGrid
 
-  /// The place of sealed bytes in the file.
+  /// The place of encrypted bytes in the file.
   struct Place: Sendable {
     var offset: Int
     var count: UInt32
@@ -29,8 +29,8 @@ package final class SealedArchive: CheckableArchive, Sendable {
   private static let tablePlaceCount = 12
 
   /// - Parameters:
-  ///   - id: by which the space's index has it.
-  ///   - entry: what it says of the file.
+  ///   - id: the id in the space's index.
+  ///   - entry: the index's entry for the file.
   convenience init(
     id: String, entry: SpaceIndex.Entry, folder: SpaceFolder, keys: SpaceKeys
   ) throws(StorageError) {
@@ -40,7 +40,7 @@ package final class SealedArchive: CheckableArchive, Sendable {
     }
   }
 
-  /// - Parameter isExpected: whether a file of that generation may be at that place.
+  /// - Parameter isExpected: whether a file of a generation may be at that place.
   init(
     file name: String, folder: SpaceFolder, keys: SpaceKeys,
     isExpected: (_ generation: String) -> Bool = { _ in true }
@@ -68,13 +68,13 @@ package final class SealedArchive: CheckableArchive, Sendable {
       let pyramid = Pyramid(imageSize: size, tileSize: head.tileSize),
       let format = TileFormat(fileExtension: head.format)
     else { throw defect("its description is damaged") }
-    // What could be opened is inside the file.
+    // A piece that could be decrypted is inside the file.
     let paddingOffset = trailer.headOffset + trailer.headCount
     guard let pieces = ArchivePadding(byteCount: end - paddingOffset) else {
       throw defect("it is damaged before its end")
     }
     padding = (paddingOffset, pieces)
-    // The count is checked against the file before anything of that size is made.
+    // The count is checked against the file before memory of that size is allocated.
     let (tableCount, isHuge) = pyramid.tileCount.multipliedReportingOverflow(by: Self.tablePlaceCount)
     guard !isHuge, tableCount < file.bytes.count,
       let table = open(trailer.tableOffset, tableCount + Seal.overhead, .table)
@@ -97,52 +97,52 @@ package final class SealedArchive: CheckableArchive, Sendable {
     grid = TileGrid(pyramid)
   }
 
-  /// The generation that this is a copy of under another key.
+  /// The generation that this archive copies from another key; nil if the archive was built.
   var source: String? { head.source }
 
   var generationText: String { seal.generation.text }
 
   /// Returns the entry of the file for the space's index.
-  /// - Parameter name: the file's.
+  /// - Parameter name: the name of the file.
   func indexEntry(_ name: String) -> SpaceIndex.Entry {
     SpaceIndex.Entry(file: name, generation: generationText, bytes: byteCount)
   }
 
-  /// The tiles' numbers as they stand in the file.
+  /// The numbers of the tiles, in the order of the file.
   var tilesInOrder: [Int] { places.indices.sorted { places[$0].offset < places[$1].offset } }
 
-  /// As they stand in the file.
+  /// The names of the entries, in the order of the file.
   var entryNamesInOrder: [String] { head.entries.map(\.name) }
 
-  /// The tile's bytes; nil where it is not the one that belongs there.
+  /// Returns the bytes of a tile; nil if it is damaged, or does not belong to this place.
   func copy(_ number: Int) -> [UInt8]? {
     guard let count = byteCount(ofTile: number) else { return nil }
     var bytes = [UInt8](repeating: 0, count: count)
     return bytes.withUnsafeMutableBytes { read(tile: number, into: $0) } ? bytes : nil
   }
 
-  /// The keys are wiped.
+  /// Whether the keys are wiped.
   var isLocked: Bool { seal.keys.isWiped }
 
-  /// Bytes of the whole file.
+  /// The size of the whole file in bytes.
   package var byteCount: Int { file.bytes.count }
 
   package var fileExtension: String { format.fileExtension }
 
-  /// The tile's index, or nil outside the pyramid, in constant time.
+  /// Returns the index of a tile in constant time; nil outside the pyramid.
   package func tileIndex(level: Int, column: Int, row: Int) -> Int? {
     grid.index(level: level, column: column, row: row)
   }
 
-  /// Bytes of the encoded tile; nil outside the pyramid or where the table cannot be right.
+  /// Returns the size of an encoded tile in bytes; nil outside the pyramid, or if the table is invalid.
   package func byteCount(ofTile number: Int) -> Int? {
     guard number >= 0, number < places.count, places[number].count >= Seal.overhead else { return nil }
     return Int(places[number].count) - Seal.overhead
   }
 
-  /// Decrypts the tile; false, and nothing but zeros written, where it is not the one that belongs there.
+  /// Decrypts a tile. Returns false and writes only zeros if it does not belong to this place.
   ///
-  /// - Parameter bytes: `byteCount(ofTile:)` of them.
+  /// - Parameter bytes: room for `byteCount(ofTile:)` bytes.
   package func read(tile number: Int, into bytes: UnsafeMutableRawBufferPointer) -> Bool {
     guard number >= 0, number < places.count,
       let sealed = Self.slice(file, places[number].offset, Int(places[number].count)),
@@ -151,14 +151,14 @@ package final class SealedArchive: CheckableArchive, Sendable {
     return seal.open(sealed, .tile, number, into: bytes)
   }
 
-  /// The bytes of an entry that is not a tile; nil where there is none or it is damaged.
+  /// Returns the bytes of an entry that is not a tile; nil if there is none, or it is damaged.
   package func entry(_ relativeName: String) -> [UInt8]? {
     guard let number = head.entries.firstIndex(where: { $0.name == relativeName }) else { return nil }
     let entry = head.entries[number]
     return Self.slice(file, entry.offset, entry.count).flatMap { seal.open($0, .entry, number) }
   }
 
-  /// Sorted.
+  /// The names of the entries, sorted.
   package var entryNames: [String] { head.entries.map(\.name).sorted() }
 
   package func isIntact(_ relativeName: String) -> Bool { entry(relativeName) != nil }
@@ -186,7 +186,7 @@ package final class SealedArchive: CheckableArchive, Sendable {
     entry(BuildRecord.entryName).flatMap { BuildRecord(json: Data($0)) }
   }
 
-  /// The metadata of the source at its build; empty if it had none.
+  /// The metadata of the source at the time of the build; empty if it had none.
   package var metadata: ImageMetadata {
     entry(ImageMetadata.entryName).flatMap { ImageMetadata(json: Data($0)) } ?? ImageMetadata()
   }

@@ -3,11 +3,16 @@ import TileGeometry
 import TileStorage
 import ZigguratFiles
 
-/// Writes one sealed archive front to back; nothing plain reaches the disk. When `finish` returns, the
-/// space's index names it.
+/// A writer of one encrypted archive, from front to back. No plain data reaches the disk. When `finish` returns, the
+/// space's index contains the archive.
 ///
-/// Layout: generation, sealed tiles and entries as they came, sealed table (offset and count of every tile,
-/// twelve bytes, little-endian), sealed head (JSON), sealed padding up to a class of sizes, sealed trailer.
+/// The file consists of these parts:
+/// - the generation
+/// - encrypted tiles and entries, in the order in which they are appended
+/// - the encrypted table, with the offset and the size of every tile (twelve bytes, little-endian)
+/// - the encrypted head (JSON)
+/// - encrypted padding up to a size class
+/// - the encrypted trailer
 final class SealedArchiveWriter: ArchiveWriter {
   private let enter: (_ entry: SpaceIndex.Entry, _ file: AtomicFile) throws(StorageError) -> Void
   private let name: String
@@ -21,8 +26,8 @@ final class SealedArchiveWriter: ArchiveWriter {
   private var position: Int { flushed + buffer.count }
 
   /// - Parameters:
-  ///   - source: the generation that the archive is a copy of under another key of the space.
-  ///   - enter: gives the complete file its name.
+  ///   - source: the generation that the archive copies from another key of the space.
+  ///   - enter: publishes the complete file.
   init(
     keys: SpaceKeys, folder: SpaceFolder, id: String, pyramid: Pyramid, format: TileFormat,
     source: String? = nil,
@@ -85,7 +90,7 @@ final class SealedArchiveWriter: ArchiveWriter {
     }
   }
 
-  /// - Returns: where the sealed bytes are and how many.
+  /// - Returns: the place and the number of the encrypted bytes.
   private func append(
     _ bytes: UnsafeRawBufferPointer, _ kind: Seal.Kind, _ index: Int
   ) throws(StorageError) -> (offset: Int, count: Int) {

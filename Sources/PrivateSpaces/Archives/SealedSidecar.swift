@@ -1,10 +1,11 @@
 import TileStorage
 package import ZigguratFiles
 
-/// The metadata that visitors wrote about an image of a space, as the XMP sidecar of an open archive. It is a file of its
-/// own, which the space's index names with its one valid generation.
+/// The metadata that visitors wrote about an image of a space, like the XMP sidecar of a plain archive. It is a file of
+/// its own, and the space's index contains its one valid generation.
 ///
-/// Layout: generation; sealed: the text's length (eight bytes, little-endian), the text, zeros up to a class of sizes.
+/// Layout: the generation, then encrypted the text's length (eight bytes, little-endian), the text, and zeros up to a
+/// size class.
 enum SealedSidecar {
   static func bytes(_ text: [UInt8], _ generation: Generation, _ keys: SpaceKeys) -> [UInt8] {
     let plain = SizeClass.padded(text, frame: Generation.byteCount + Seal.overhead)
@@ -17,7 +18,7 @@ enum SealedSidecar {
     return generation.bytes + sealed
   }
 
-  /// Opens a sidecar; nil if these keys have not sealed the bytes as that generation.
+  /// Decrypts a sidecar; nil if these keys did not encrypt the bytes as that generation.
   static func text(_ bytes: [UInt8], of record: SpaceIndex.Record, _ keys: SpaceKeys) -> [UInt8]? {
     guard bytes.count == record.bytes, bytes.count > Generation.byteCount else { return nil }
     return bytes.withUnsafeBytes { bytes in
@@ -32,7 +33,7 @@ enum SealedSidecar {
 }
 
 extension PrivateSpace {
-  /// The sidecar of an image; nil where it has none.
+  /// Returns the sidecar of an image; nil if it has none.
   package func sidecar(ofID id: ImageID) throws(StorageError) -> [UInt8]? {
     guard let entry = try index().entries[id.text] else { return nil }
     return try sidecar(of: entry)
@@ -48,7 +49,7 @@ extension PrivateSpace {
     return text
   }
 
-  /// The files with the sidecars of those images that have one.
+  /// Returns the files of those images' sidecars that have one.
   package func sidecarFiles() throws(StorageError) -> [ImageID: String] {
     var files: [ImageID: String] = [:]
     for (text, entry) in try index().entries {
@@ -57,9 +58,9 @@ extension PrivateSpace {
     return files
   }
 
-  /// Replaces an image's sidecar by what `body` makes of it, which is empty where there is none; nil leaves it.
-  /// Nobody else changes the space meanwhile.
-  /// - Returns: false where there is no such image.
+  /// Replaces an image's sidecar by the result of `body`, which gets the old one, empty if there is none. Nil keeps the
+  /// old one. No other change of the space takes place meanwhile.
+  /// - Returns: false if there is no such image.
   package func changeSidecar(
     ofID id: ImageID, _ body: ([UInt8]) throws(StorageError) -> [UInt8]?
   ) throws(StorageError) -> Bool {
@@ -76,7 +77,7 @@ extension PrivateSpace {
 }
 
 extension SpaceFolder {
-  /// Writes a sidecar that the index does not name yet.
+  /// Writes an encrypted sidecar that is not in the index yet.
   func publish(sidecar text: [UInt8], _ keys: SpaceKeys) throws(StorageError) -> SpaceIndex.Record {
     let (name, generation) = (keys.makeName(), Generation.random())
     let bytes = SealedSidecar.bytes(text, generation, keys)

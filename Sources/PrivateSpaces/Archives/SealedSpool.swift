@@ -4,19 +4,18 @@ import TileStorage
 import ZigguratCSodium
 package import ZigguratFiles
 
-/// A file on its way into a space, sealed as it comes under a key of its own that is nowhere but in locked
+/// A file on its way into a space. It is encrypted on arrival with a key of its own, which exists only in locked
 /// memory.
 ///
-/// The file on the disk has no name: when the process ends, however it does, its bytes are gone. Each piece
-/// is a random nonce and XChaCha20-Poly1305 with the piece's place authenticated. Not a stream whose parts
-/// count on: a client that lost its connection goes on from an earlier byte, and a stream set back would
-/// seal twice under one nonce.
+/// The file on the disk has no name, so its bytes are lost when the process ends in any way. Each piece is a random
+/// nonce and XChaCha20-Poly1305, with the place of the piece authenticated. It is not a stream with a counter. A client
+/// that lost its connection continues from an earlier byte, and a stream that is set back would use a nonce twice.
 package final class SealedSpool: Sendable {
   private struct Piece {
     /// The place of the plain bytes in the uploaded file.
     let position: Int
     let count: Int
-    /// The place of the sealed bytes in the file on the disk.
+    /// The place of the encrypted bytes in the file on the disk.
     let offset: Int
 
     var place: [UInt8] { position.littleEndianBytes + count.littleEndianBytes }
@@ -33,10 +32,10 @@ package final class SealedSpool: Sendable {
 
   private let key = LockedBytes.random(32)
   let descriptor: Int32
-  /// Held while the key is used, so that nothing is sealed under a wiped one.
+  /// Held while the key is used, so that nothing is encrypted with a wiped key.
   private let state = Mutex(State())
 
-  /// - Parameter folder: on whose disk the sealed bytes go.
+  /// - Parameter folder: a folder on the disk that stores the encrypted bytes.
   package init(folder: String) throws(StorageError) {
     CoreDumps.forbid()
     var template = Array("\(folder)/.sealed-XXXXXX".utf8CString)
@@ -48,8 +47,8 @@ package final class SealedSpool: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Seals bytes of the file from `position` on, in place of what was there from there on.
-  /// - Parameter position: the beginning of an earlier call's bytes, or the end of all.
+  /// Encrypts bytes of the file from `position` on, and replaces everything from there on.
+  /// - Parameter position: the start of the bytes of an earlier call, or the end of the file.
   package func write(_ bytes: UnsafeRawBufferPointer, at position: Int) throws(StorageError) {
     try exclusively { (state) throws(StorageError) in
       state.pieces.removeAll { $0.position >= position }
@@ -66,7 +65,7 @@ package final class SealedSpool: Sendable {
     }
   }
 
-  /// The file's first bytes, `count` of them at most.
+  /// Returns the first bytes of the file, at most `count`.
   package func start(_ count: Int) throws(StorageError) -> [UInt8] {
     var start: [UInt8] = []
     var number = 0
@@ -77,7 +76,7 @@ package final class SealedSpool: Sendable {
     return start
   }
 
-  /// All of the file, in memory.
+  /// Returns the whole decrypted file in memory.
   package func unsealed() throws(StorageError) -> MemoryFile {
     let file = try MemoryFile()
     var number = 0
@@ -89,7 +88,7 @@ package final class SealedSpool: Sendable {
     return file
   }
 
-  /// Wipes the key and gives the disk its room back.
+  /// Wipes the key and releases the room on the disk.
   package func discard() {
     state.withLock { state in
       state.pieces = []
@@ -99,7 +98,7 @@ package final class SealedSpool: Sendable {
     }
   }
 
-  /// Opens a piece; nil after the last one.
+  /// Decrypts a piece; nil after the last one.
   private func open(_ number: Int) throws(StorageError) -> [UInt8]? {
     try exclusively { (state) throws(StorageError) in
       guard number < state.pieces.count else { return nil }
@@ -133,7 +132,7 @@ package final class SealedSpool: Sendable {
   }
 }
 
-/// A file that is in memory alone, for libraries that read files; it may be swapped out.
+/// A file that is only in memory, for libraries that read files. It may be swapped out.
 package final class MemoryFile: Sendable {
   let descriptor: Int32
 
@@ -144,6 +143,6 @@ package final class MemoryFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// For this process, as long as the file lives.
+  /// The path for this process, while the file lives.
   package var path: String { "/proc/self/fd/\(descriptor)" }
 }

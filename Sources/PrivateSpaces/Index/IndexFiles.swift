@@ -2,8 +2,8 @@ import Glibc
 import TileStorage
 import ZigguratFiles
 
-/// The files of a space's index. Each version has a file with a new name, so that backup programs need no times of files.
-/// The former file is removed when the next one exists.
+/// The files of a space's index. Each version has a file with a new name, so that backup programs need no modification
+/// times. The former file is removed when the next one exists.
 ///
 /// Each version also has new decoys without content, always the same number.
 struct IndexFiles {
@@ -22,16 +22,16 @@ struct IndexFiles {
   private var action: String { "read the space's index" }
   /// The possible numbers of decoys of an index.
   private static let decoyCounts = 1...4
-  /// Files that are nobody's, in a library whose spaces have made any: so many more or less that what some
-  /// spaces add does not stand out.
+  /// The possible numbers of files that belong to no space, in a library that has had spaces. The range is so large
+  /// that the files of some spaces do not stand out.
   private static let coverCounts = 64...255
 
-  /// The newest index; nil where there is none.
+  /// Returns the newest index; nil if there is none.
   ///
-  /// An index that cannot be read is an error, not passed over: it may be the newest.
+  /// An index that cannot be read is an error, because it may be the newest.
   func newest() throws(StorageError) -> Found? {
     let identity = keys.identity
-    // A reader may list the names before the next file is there, and read when this one is gone.
+    // A reader may list the names before the next file exists, and read after this one is removed.
     for _ in 0..<100 {
       let names = folder.names().filter { $0 == identity || keys.madeName($0, .index) }
       var all: [Found] = []
@@ -61,22 +61,22 @@ struct IndexFiles {
     return Found(index: index, name: name, file: FileIdentity(status), older: [])
   }
 
-  /// Writes an index under a new name. What it replaces stays, to be removed by who calls.
+  /// Writes an index under a new name. The caller removes the files that it replaces.
   ///
-  /// - Parameter decoyCount: nil draws it by lot.
-  /// - Returns: how it would be read; and the decoys that it does not name any more.
+  /// - Parameter decoyCount: the number of decoys; nil for a random number.
+  /// - Returns: the index as read from its file, and the decoys that it no longer contains.
   func write(_ index: SpaceIndex, decoyCount: Int? = nil) throws(StorageError) -> (
     Found, goneDecoys: [String]
   ) {
     var index = index
     let old = index.decoys
     let byteCount = index.sealed(keys).count
-    // Where the disk is full, the index alone is written: it is what counts.
+    // On a full disk, only the index is written, because it is essential.
     if let new = try? makeDecoys(decoyCount ?? old?.count ?? Self.drawn(Self.decoyCounts), byteCount) {
       index.decoys = new
     }
     let (name, sealed) = (keys.makeName(.index), index.sealed(keys))
-    // Sealed under nothing, where the keys were wiped meanwhile.
+    // If the keys were wiped meanwhile, the index is encrypted with an invalid key.
     guard !keys.isWiped else { throw SpaceKeys.locked("write the space's index") }
     try folder.replace(name, with: sealed)
     var status = stat()
@@ -90,7 +90,7 @@ struct IndexFiles {
   private func makeDecoys(_ count: Int, _ byteCount: Int) throws(StorageError) -> [String] {
     var names: [String] = []
     do throws(StorageError) {
-      // A large index would be known by others of exactly its size.
+      // Decoys of exactly its size would reveal a large index.
       let most = byteCount > SizeClass.least ? 2 * byteCount : SizeClass.least
       for _ in 0..<count {
         let name = keys.makeName()
@@ -104,8 +104,8 @@ struct IndexFiles {
     return names
   }
 
-  /// Puts files into the folder that belong to no space, once: among them those that hold an index cannot be
-  /// counted, nor told from what another space has.
+  /// Writes files that belong to no space, once. Among them, the files of an index cannot be counted, or distinguished
+  /// from the files of another space.
   func cover() throws(StorageError) {
     guard access(folder.path(SpaceFolder.coverName), F_OK) != 0 else { return }
     for _ in 0..<Self.drawn(Self.coverCounts) {

@@ -3,10 +3,10 @@ import TileStorage
 import ZigguratFiles
 
 /// The content of a space: the file of each image and its one valid generation, so that an older file in its place is
-/// refused.
+/// rejected.
 struct SpaceIndex: Codable, Hashable, Sendable {
   struct Entry: Codable, Hashable, Sendable {
-    /// In the spaces' folder.
+    /// The name of the file in the spaces' folder.
     var file: String
     /// `Generation.text`.
     var generation: String
@@ -14,13 +14,13 @@ struct SpaceIndex: Codable, Hashable, Sendable {
     var bytes: Int
     /// The metadata that visitors wrote.
     var sidecar: Record?
-    /// `SourceRoot.text` of where the image's source was found; nil where nobody has told.
+    /// `SourceRoot.text` of the root that contained the image's source; nil if it is unknown.
     var origin: String?
 
     var files: [String] { [file] + (sidecar.map { [$0.file] } ?? []) }
   }
 
-  /// A file, and the one generation of it that counts.
+  /// A file, and its one valid generation.
   struct Record: Codable, Hashable, Sendable {
     var file: String
     var generation: String
@@ -34,17 +34,17 @@ struct SpaceIndex: Codable, Hashable, Sendable {
     var entries: [String: Entry]
   }
 
-  /// Counts the index's own versions.
+  /// The version of the index, which counts up.
   var sequence = 1
-  /// By the texts of image ids, of which JSON's coders hold one where `String` finds two equal.
+  /// The entries by the text of image ids. Of two ids that `String` treats as equal, JSON's coders keep one.
   var entries: [String: Entry] = [:]
-  /// By name; nil in an index from before there were any.
+  /// The deletions by name; nil in an index of an earlier version.
   var deletions: [String: Deletion]?
-  /// Files with nothing in them that come and go with the index's own; nil in an index from before there were any.
+  /// Files without content that are replaced together with the index's own; nil in an index of an earlier version.
   var decoys: [String]?
-  /// The space's next key, sealed under the password's, while its files are sealed anew: see `SpaceRekey`.
+  /// The space's next key, encrypted with the password's, while its files are encrypted again: see `SpaceRekey`.
   var nextKey: String?
-  /// Files under the space's former key that are yet to be removed.
+  /// Files under the space's former key that still have to be removed.
   var retired: [String]?
 
   /// Returns the ids of images, sorted.
@@ -58,7 +58,8 @@ struct SpaceIndex: Codable, Hashable, Sendable {
 
   private static let domain = Array("zigindx1".utf8)
 
-  /// A nonce, then sealed: the text's length (eight bytes, little-endian), the text, zeros up to a class of sizes.
+  /// Returns a nonce, then encrypted the text's length (eight bytes, little-endian), the text, and zeros up to a size
+  /// class.
   func sealed(_ keys: SpaceKeys) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
@@ -71,7 +72,7 @@ struct SpaceIndex: Codable, Hashable, Sendable {
 
   init() {}
 
-  /// Opens an index; nil if these keys have not sealed the bytes.
+  /// Decrypts an index; nil if these keys did not encrypt the bytes.
   init?(sealed bytes: [UInt8], _ keys: SpaceKeys) {
     guard let plain = XChaCha.open(bytes, key: keys.index, authenticating: Self.domain),
       let text = SizeClass.text(ofPadded: plain),

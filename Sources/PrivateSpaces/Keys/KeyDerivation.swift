@@ -3,14 +3,14 @@ import ZigguratCSodium
 /// The derivation of a key from a password: Argon2id version 1.3 (RFC 9106) with its salt and costs.
 struct KeyDerivation: Hashable, Sendable {
   let passes: UInt64
-  /// Bytes.
+  /// The size of the memory in bytes.
   let memory: UInt64
   let salt: [UInt8]
 
   static let saltCount = 16
   static let keyCount = 32
-  /// From libsodium's "moderate" (256 MB, three passes) to four times its work: no file makes a process
-  /// take more memory or time than that, or protect a new space by less.
+  /// The range is from libsodium's "moderate" (256 MB, three passes) to four times its work. No file can make a process
+  /// use more memory or time, or protect a new space less.
   static let passesRange: ClosedRange<UInt64> = 3...12
   static let memoryRange: ClosedRange<UInt64> = (256 << 20)...(1 << 30)
 
@@ -30,7 +30,7 @@ struct KeyDerivation: Hashable, Sendable {
     self.salt = salt
   }
 
-  /// Takes about half a second and `memory`; nil where that memory cannot be had.
+  /// Derives a key. Takes about half a second and `memory`; nil if that memory is not available.
   func key(_ password: Password) -> LockedBytes? {
     struct NoMemory: Error {}
     let secret = password.secret.bytes

@@ -2,15 +2,15 @@ import TileStorage
 import ZigguratCSodium
 import ZigguratFiles
 
-/// The one file with the keys of all spaces: a header that says how passwords become keys, and slots, each
-/// random bytes or a space's key sealed under its password. Which of the two cannot be told without the
-/// password, so neither can how many spaces there are.
+/// The file with the keys of all spaces. It has a header that defines how passwords become keys, and slots. Each slot
+/// contains random bytes, or a space's key encrypted with its password. Without the password these cannot be
+/// distinguished, so the number of spaces is unknown.
 ///
-/// Nobody can tell a free slot from one in use, not even who makes a new space. So each space's key
-/// stands in several slots, drawn by lot, of a great many: while 64 other
-/// spaces are made, the chance that one loses all its copies is 1 in 5·10^9.
+/// Nobody can distinguish a free slot from a used one, not even the creator of a new space. Each space's key is
+/// therefore in several of very many slots, at random. While 64 other spaces are created, the chance that one loses all
+/// its copies is 1 in 5·10^9.
 ///
-/// Layout: header, slots, header again, digest of all before.
+/// Layout: header, slots, header again, digest of everything before.
 struct Keyring {
   static let slotCount = 8192
   static let copies = 8
@@ -23,14 +23,14 @@ struct Keyring {
 
   let derivation: KeyDerivation
   private(set) var bytes: [UInt8]
-  /// The digest fits. A damaged slot loses one of a key's copies; nothing is written over such a file.
+  /// Whether the digest is correct. A damaged slot loses one of a key's copies; a damaged file is never overwritten.
   let isWhole: Bool
 
-  /// A new one, in which no password opens anything.
+  /// Creates a keyring in which no password opens a space.
   init() { self.init(slots: Sodium.random(Self.byteCount)) }
 
-  /// In place of one that is not there: passwords are tried in it at the same cost, and nothing is drawn for it that
-  /// nobody keeps. Not to be written.
+  /// A substitute for a missing keyring. Passwords are tried in it at the same cost, but it needs no random bytes. It
+  /// must not be written.
   static var absent: Keyring { Keyring(slots: [UInt8](repeating: 0, count: byteCount)) }
 
   private init(slots: [UInt8]) {
@@ -47,7 +47,7 @@ struct Keyring {
     guard bytes.count == Self.byteCount else {
       throw Self.damaged("it has \(bytes.count) bytes, not \(Self.byteCount)")
     }
-    // One spoilt header leaves the other.
+    // If one header is damaged, the other is used.
     var found: KeyDerivation?
     for range in [0..<Self.headerCount, Self.endHeader] where found == nil {
       found = try Self.derivation(Array(bytes[range]))
@@ -63,10 +63,10 @@ struct Keyring {
     StorageError("read the keyring", "\(what); put a copy of the file back in its place")
   }
 
-  /// Tries every slot, whichever opens, so that the time tells nothing.
+  /// Tries every slot, even after a match, so that the time reveals nothing.
   ///
-  /// - Parameter passwordKey: what `derivation` made of the password.
-  /// - Returns: the space's key and the slots that hold it.
+  /// - Parameter passwordKey: the key that `derivation` derived from the password.
+  /// - Returns: the space's key, and the slots that contain it.
   func spaceKey(_ passwordKey: LockedBytes) -> (key: LockedBytes, slots: [Int])? {
     var slots: [Int] = []
     let key = LockedBytes(capacity: KeyDerivation.keyCount) { (room) throws(Never) in
@@ -93,7 +93,7 @@ struct Keyring {
     return slots.isEmpty ? nil : (key, slots)
   }
 
-  /// Seals a space's key under a password's into `slots`, and into more drawn by lot up to `copies`.
+  /// Encrypts a space's key with a password's into `slots`, and into more random slots up to `copies`.
   mutating func put(_ spaceKey: LockedBytes, under passwordKey: LockedBytes, slots: [Int] = []) {
     var slots = Set(slots)
     while slots.count < Self.copies { slots.insert(Sodium.random(below: Self.slotCount)) }
@@ -118,7 +118,7 @@ struct Keyring {
     bytes.replaceSubrange((bytes.count - Self.digestCount)..., with: digest)
   }
 
-  /// Magic, version, passes, memory (eight bytes each, little-endian), salt, zeros, digest.
+  /// Returns the magic, version, passes, memory (eight bytes each, little-endian), salt, zeros and digest.
   static func header(
     magic: [UInt8] = magic, version: UInt64 = version, passes: UInt64, memory: UInt64, salt: [UInt8]
   ) -> [UInt8] {
@@ -131,7 +131,7 @@ struct Keyring {
     header(passes: derivation.passes, memory: derivation.memory, salt: derivation.salt)
   }
 
-  /// Parses a header; nil if it is damaged. Throws if it is whole and asks for costs that are out of range.
+  /// Parses a header; nil if it is damaged. Throws if it is valid, but its version or its costs are not supported.
   private static func derivation(_ header: [UInt8]) throws(StorageError) -> KeyDerivation? {
     guard Sodium.digest(header.dropLast(digestCount)) == Array(header.suffix(digestCount)),
       header.starts(with: magic)

@@ -1,14 +1,14 @@
 import ZigguratCSodium
 
-/// Secret bytes in memory that is never swapped out, not dumped, between guard pages, read-only once
-/// written, and wiped when the last owner lets go.
+/// Secret bytes in memory that is never swapped out or dumped. It is between guard pages, read-only after it is
+/// written, and wiped when the last owner releases it.
 final class LockedBytes: Sendable {
-  // Written before the initialiser returns, then read-only by the memory's own protection: safe to share.
+  // Written before the initializer returns, and then read-only by memory protection, so it is safe to share.
   nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
 
   /// - Parameters:
-  ///   - count: room for `fill`, above 0.
-  ///   - fill: writes the secret and returns how many bytes of the room it takes.
+  ///   - capacity: the room for `fill` in bytes, above 0.
+  ///   - fill: writes the secret, and returns its number of bytes.
   init<Failure: Error>(
     capacity: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
   ) throws(Failure) {
@@ -16,7 +16,7 @@ final class LockedBytes: Sendable {
     guard let base = sodium_malloc(capacity) else {
       preconditionFailure("no memory can be had for a key of \(capacity) bytes")
     }
-    // Where the system grants no locked memory, `sodium_malloc` goes on without; a retry tells no more.
+    // If the system grants no locked memory, `sodium_malloc` continues without it. A retry would not reveal that.
     do throws(Failure) {
       let count = try fill(UnsafeMutableRawBufferPointer(start: base, count: capacity))
       bytes = UnsafeRawBufferPointer(start: base, count: count)
@@ -34,7 +34,7 @@ final class LockedBytes: Sendable {
     }
   }
 
-  /// Before the last owner lets go; whoever still reads finds zeros.
+  /// Wipes the bytes before the last owner releases them. Other readers find zeros.
   func wipe() {
     let base = UnsafeMutableRawPointer(mutating: bytes.baseAddress!)
     sodium_mprotect_readwrite(base)
@@ -44,7 +44,7 @@ final class LockedBytes: Sendable {
 
   deinit { sodium_free(UnsafeMutableRawPointer(mutating: bytes.baseAddress!)) }
 
-  /// In a time that tells nothing of the bytes.
+  /// Compares two secrets in a time that reveals nothing about the bytes.
   static func == (a: LockedBytes, b: LockedBytes) -> Bool {
     a.bytes.count == b.bytes.count && sodium_memcmp(a.base, b.base, a.bytes.count) == 0
   }

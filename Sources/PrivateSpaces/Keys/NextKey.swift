@@ -1,6 +1,6 @@
 import ZigguratCSodium
 
-/// The key that a space is to have once everything of it is sealed anew.
+/// The key of a space after everything in it is encrypted again.
 struct NextKey {
   let key: LockedBytes
   let keys: SpaceKeys
@@ -11,13 +11,13 @@ struct NextKey {
 
   private init(_ key: LockedBytes) { (self.key, keys) = (key, SpaceKeys(spaceKey: key)) }
 
-  /// Hexadecimal digits of a nonce and the key sealed under the password's, which is not the space's own: who has
-  /// come by the old key reads this and cannot open it.
+  /// Returns a nonce and the key, encrypted with the password's key, in hexadecimal. An attacker with the old key of
+  /// the space can read this text, but cannot decrypt it.
   func sealed(under passwordKey: LockedBytes) -> String {
     SpaceKeys.hex(XChaCha.seal(key.bytes, key: passwordKey.base, authenticating: Self.domain))
   }
 
-  /// Opens a sealed key; nil if `sealed(under:)` did not write it under that password.
+  /// Decrypts a key; nil if `sealed(under:)` did not write it under that password.
   init?(sealed text: String, under passwordKey: LockedBytes) {
     guard let bytes = SpaceKeys.bytes(text), bytes.count == KeyDerivation.keyCount + XChaCha.overhead else {
       return nil

@@ -5,14 +5,13 @@ import ZigguratCSodium
 package struct Password: Sendable {
   let secret: LockedBytes
 
-  /// Bytes of UTF-8.
+  /// The maximum length in bytes of UTF-8.
   package static let longest = 1024
 
-  /// Room for the longest and the line break that shows that it is not longer still.
+  /// Room for the longest password and for the line break that shows that it ends.
   private static let room = longest + 2
 
-  /// - Parameter fill: writes into locked memory and returns how many bytes it wrote; a line break at the
-  ///   end does not count.
+  /// - Parameter fill: writes into locked memory and returns the number of bytes. A line break at the end is ignored.
   package init(
     reading fill: (UnsafeMutableRawBufferPointer) throws(SpaceError) -> Int
   ) throws(SpaceError) {
@@ -33,7 +32,7 @@ package struct Password: Sendable {
       secret = typed
       return
     }
-    // The same letters come composed from one keyboard and decomposed from another (RFC 8265, section 4).
+    // Keyboards produce the same letters composed or decomposed (RFC 8265, section 4).
     guard let text = String(validating: typed.bytes, as: UTF8.self) else {
       throw .unusablePassword("it is not UTF-8")
     }
@@ -46,7 +45,7 @@ package struct Password: Sendable {
     }
   }
 
-  /// For text that is in memory already, such as a form's.
+  /// Creates a password from text that is in memory already, such as that of a form.
   package init(_ text: String) throws(SpaceError) {
     guard text.utf8.count <= Self.longest else {
       throw .unusablePassword("it is longer than \(Self.longest) bytes")
@@ -61,7 +60,7 @@ package struct Password: Sendable {
     }
   }
 
-  /// Fewer characters than that are guessed by who has the files and patience.
+  /// Whether an attacker with the files could find the password by brute force.
   package var isShort: Bool { secret.bytes.count < 12 }
 
   package static func == (a: Password, b: Password) -> Bool { a.secret == b.secret }

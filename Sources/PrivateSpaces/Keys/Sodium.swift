@@ -1,7 +1,7 @@
 import Glibc
 import ZigguratCSodium
 
-/// libsodium, made ready at the first use of anything below.
+/// libsodium, which is initialized at the first use of any function below.
 enum Sodium {
   private static let isReady: Bool = sodium_init() >= 0
 
@@ -18,13 +18,13 @@ enum Sodium {
     return bytes
   }
 
-  /// 0..<bound, each as likely as any other.
+  /// Returns a number in 0..<bound. All are equally likely.
   static func random(below bound: Int) -> Int {
     require()
     return Int(randombytes_uniform(UInt32(bound)))
   }
 
-  /// BLAKE2b of 32 bytes, without a key: tells damage, not forgery.
+  /// Returns a BLAKE2b digest of 32 bytes, without a key. It detects damage, not forgery.
   static func digest(_ bytes: some Sequence<UInt8>) -> [UInt8] {
     require()
     let bytes = Array(bytes)
@@ -34,13 +34,13 @@ enum Sodium {
   }
 }
 
-/// Keeps the process's memory out of core dumps and other processes of the same user out of it.
+/// Protection of the process's memory from core dumps, and from other processes of the same user.
 ///
-/// Never undone: what was decrypted lies about in freed memory after a space is locked.
+/// It is never undone, because freed memory may contain decrypted data after a space is locked.
 enum CoreDumps {
   static func forbid() {
     var limit = rlimit(rlim_cur: 0, rlim_max: 0)
-    // The limit alone is not heeded where the kernel hands dumps to a program.
+    // The kernel ignores this limit if it passes dumps to a program.
     guard setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0, forbid_core_dumps() == 0 else {
       preconditionFailure("core dumps cannot be turned off")
     }

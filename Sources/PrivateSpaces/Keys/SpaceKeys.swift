@@ -20,7 +20,7 @@ final class SpaceKeys: Sendable {
     }
   }
 
-  /// Set before the first byte is wiped: what was sealed since may be sealed under nothing, and must not be kept.
+  /// Set before the first byte is wiped. Data encrypted since then may have an invalid key, and must not be stored.
   private let wiped = Atomic<Bool>(false)
   var isWiped: Bool { wiped.load(ordering: .sequentiallyConsistent) }
 
@@ -31,35 +31,35 @@ final class SpaceKeys: Sendable {
 
   static func locked(_ action: String) -> StorageError { StorageError(action, "the space is locked") }
 
-  /// From which each archive's own key is derived.
+  /// The key from which each archive's own key is derived.
   var archives: UnsafePointer<UInt8> { keys.base }
   var index: UnsafePointer<UInt8> { keys.base + Self.count }
   private var names: UnsafePointer<UInt8> { keys.base + 2 * Self.count }
 
-  /// 32 hexadecimal digits, the same every time: what the space is known by, and the name that its index's file
-  /// had in the first version of the format.
+  /// An identifier of 32 hexadecimal digits, the same every time. In the first version of the format it was also the
+  /// name of the index file.
   var identity: String { Self.hex(code("index".utf8, count: 16)) }
 
-  /// The kind of a file, which its name shows to the space's owner alone. Raw values are the format's.
+  /// The kind of a file. Only the space's owner can see it in the name. The raw values are part of the format.
   enum FileKind: String {
     /// A file of an image, of its metadata, or of random bytes.
     case record = ""
     case index = "index"
   }
 
-  /// A new name, that nobody but the space's owner can tell from another space's.
+  /// Returns a new name. Only the space's owner can distinguish it from a name of another space.
   func makeName(_ kind: FileKind = .record) -> String {
     let random = Sodium.random(8)
     return Self.hex(random + code(random + kind.rawValue.utf8, count: 8))
   }
 
-  /// Whether `makeName` of this space made the name for that kind.
+  /// Whether `makeName` of this space returned the name for that kind.
   func madeName(_ name: String, _ kind: FileKind = .record) -> Bool {
     guard let bytes = Self.bytes(name), bytes.count == 16 else { return false }
     return code(bytes.prefix(8) + kind.rawValue.utf8, count: 8).elementsEqual(bytes.suffix(8))
   }
 
-  /// Whether the name is any of this space's files.
+  /// Whether the name belongs to a file of this space.
   func made(_ name: String) -> Bool { name == identity || madeName(name) || madeName(name, .index) }
 
   private func code(_ text: some Sequence<UInt8>, count: Int) -> [UInt8] {
@@ -69,7 +69,7 @@ final class SpaceKeys: Sendable {
     return Array(code.prefix(count))
   }
 
-  /// The inverse of `hex`; nil for what it does not write.
+  /// Returns the inverse of `hex`; nil for other texts.
   static func bytes(_ hex: String) -> [UInt8]? {
     var (bytes, high): ([UInt8], UInt8?) = ([], nil)
     for digit in hex.utf8 {

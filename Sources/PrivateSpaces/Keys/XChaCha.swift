@@ -1,19 +1,19 @@
 import ZigguratCCrypto
 import ZigguratCSodium
 
-/// XChaCha20-Poly1305. Opens what libsodium sealed twice as fast: OpenSSL has ChaCha20-Poly1305 for newer
-/// processors. The X is HChaCha20 in front of it (draft-irtf-cfrg-xchacha-03, section 2.3).
+/// XChaCha20-Poly1305. It decrypts twice as fast as libsodium, because OpenSSL's ChaCha20-Poly1305 uses newer
+/// processors better. HChaCha20 is computed first (draft-irtf-cfrg-xchacha-03, section 2.3).
 enum XChaCha {
-  /// Fetched once; nil where OpenSSL has none, as where it keeps to FIPS 140.
-  // Written once and counted by references of its own: safe to share.
+  /// The cipher, fetched once; nil if OpenSSL does not have it, as in FIPS 140 mode.
+  // Written once, and with its own reference count, so it is safe to share.
   nonisolated(unsafe) private static let cipher = EVP_CIPHER_fetch(nil, "ChaCha20-Poly1305", nil)
 
   static let nonceCount = 24
   static let tagCount = 16
-  /// Bytes that `seal` adds.
+  /// The number of bytes that `seal` adds.
   static let overhead = nonceCount + tagCount
 
-  /// Returns a random nonce and the sealed bytes behind it.
+  /// Returns a random nonce, followed by the encrypted bytes.
   /// - Parameter key: 32 bytes.
   static func seal(
     _ plain: UnsafeRawBufferPointer, key: UnsafePointer<UInt8>, authenticating place: [UInt8]
@@ -27,7 +27,7 @@ enum XChaCha {
     return sealed
   }
 
-  /// Returns the plain bytes of what `seal` made; nil if the tag does not fit.
+  /// Returns the plain bytes; nil if the tag does not match.
   static func open(
     _ sealed: [UInt8], key: UnsafePointer<UInt8>, authenticating place: [UInt8]
   ) -> [UInt8]? {
@@ -45,7 +45,7 @@ enum XChaCha {
     return isOpen ? plain : nil
   }
 
-  /// Writes the plain bytes; false, and zeros written, where the tag does not fit.
+  /// Writes the plain bytes. Returns false and writes zeros if the tag does not match.
   ///
   /// - Parameters:
   ///   - plain: `sealed.count - tagCount` bytes.
@@ -63,7 +63,7 @@ enum XChaCha {
       return crypto_aead_xchacha20poly1305_ietf_decrypt(
         output, nil, nil, input, UInt64(sealed.count), associated, UInt64(place.count), nonce, key) == 0
     }
-    // Wipes what it held.
+    // This also wipes its content.
     defer { EVP_CIPHER_CTX_free(context) }
     var subkey: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     var inner: (UInt32, UInt32, UInt32) = (0, 0, 0)
@@ -84,7 +84,7 @@ enum XChaCha {
       }
     }
     sodium_memzero(&subkey, MemoryLayout.size(ofValue: subkey))
-    // Unlike libsodium, OpenSSL has written before it knows.
+    // Unlike libsodium, OpenSSL writes before it verifies.
     if !isOpen { sodium_memzero(output, plain.count) }
     return isOpen
   }
