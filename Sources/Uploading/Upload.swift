@@ -7,44 +7,44 @@ package final class Upload: Sendable {
   /// The stage of an upload.
   package enum Stage: String, Sendable, Codable {
     case receiving
-    /// Whole; its turn to be tiled will come.
+    /// The upload is complete and waits to be tiled.
     case waiting
     case tiling, done, failed
   }
 
   /// The kind of a failure, for clients with messages of their own.
   package enum ErrorCode: String, Sendable, Codable {
-    /// No picture, or of a kind that is not taken.
+    /// The file is not a picture, or its type is not accepted.
     case kind
-    /// A microscope slide.
+    /// The file is a microscope slide.
     case slide
-    /// It cannot be read: damaged, or beyond what is decoded.
+    /// The file cannot be read: it is damaged, or exceeds the limits of decoding.
     case damaged
-    /// More pixels than are taken.
+    /// The image has more pixels than are accepted.
     case pixels
-    /// It did not come in time.
+    /// The upload was not finished in time.
     case late
     /// The storage of images cannot be written.
     case storage
-    /// The server's own.
+    /// An error of the server.
     case server
     case cancelled
   }
 
-  /// The part that changes.
+  /// The mutable part of an upload.
   package struct State: Sendable {
     package var stage = Stage.receiving
-    /// Bytes that are on the disk for good.
+    /// The number of bytes that are durably on the disk.
     package var offset = 0
-    /// Bytes that have come, at least `offset`.
+    /// The number of bytes that were received, at least `offset`.
     package var received = 0
     /// The progress of tiling, 0 to 1.
     package var progress = 0.0
-    /// The id of the picture that was made, or is there already, in the upload's repository.
+    /// The id of the picture that was built, or that existed already, in the upload's repository.
     package var image: ImageID?
-    /// The library had the same picture: nothing was made.
+    /// Whether the library already had the same picture, so that none was built.
     package var isDuplicate = false
-    /// Why it failed, or has to wait.
+    /// The reason why the upload has failed, or has to wait.
     package var reason: String?
     package var errorCode: ErrorCode?
     package var isCancelled = false
@@ -52,35 +52,35 @@ package final class Upload: Sendable {
     var isEnding = false
     /// Seconds since 1970.
     var lastChange = 0
-    /// The one writer that still counts.
+    /// The only valid writer.
     var writer: ObjectIdentifier?
-    /// Not tried again before: seconds since 1970.
+    /// The earliest time of the next attempt, seconds since 1970.
     var notBefore = 0
-    /// The number of postponements after failures that may pass.
+    /// The number of postponements after errors that may be temporary.
     var delays = 0
-    /// The number of attempts to tile it whose end is unknown.
+    /// The number of attempts to tile the upload whose result is unknown.
     var attempts = 0
 
     var hasEnded: Bool { [.done, .failed].contains(stage) }
   }
 
-  /// 32 hexadecimal digits of the system's generator: whoever knows it was told.
+  /// The id: 32 hexadecimal digits from the system's random generator. It is a secret that authorizes a client.
   package let id: String
   /// The name of the file, without harmful characters.
   package let name: String
   /// The destination folder in the library; empty for the library itself.
   package let folder: String
   package let length: Int
-  /// The storage of an upload into a private space, which keeps nothing readable on a disk; nil for the library's.
+  /// The storage of an upload into a private space, which writes no plain data to a disk; nil for the library.
   package let vault: (any EncryptedUploadSink)?
   /// The repository that the picture is added to.
   package var repository: ImageReference.Repository { vault == nil ? .library : .space }
-  /// The part of an image that the server makes the file of; nil if a client sends the file.
+  /// The part of an image from which the server creates the file; nil if a client sends the file.
   package let copy: CropRequest?
   /// The header `Upload-Metadata` that the client sent at creation; nil if it sent none.
   package let metadata: String?
   private let current: Mutex<State>
-  /// Held while its files are touched.
+  /// Held while its files are in use.
   let disk = Mutex<Void>(())
 
   init(
@@ -100,7 +100,7 @@ package final class Upload: Sendable {
 
   package var state: State { current.withLock { $0 } }
 
-  /// Whether it became an image, or never will.
+  /// Whether the upload has become an image, or has failed.
   package var hasEnded: Bool { state.hasEnded }
 
   func change<Result: Sendable>(_ body: (inout sending State) -> sending Result) -> Result {
@@ -112,9 +112,10 @@ package final class Upload: Sendable {
     let name: String
     let folder: String
     let length: Int
-    /// Chosen before the archive is begun, so that after a crash the same picture has the same id.
+    /// The id of the picture. It is stored before the archive is begun, so that it is the same after a crash.
     var image: ImageID?
-    /// Written before anything of the picture is read: what ends the program is found here by the next one.
+    /// The number of attempts. It is stored before the picture is read, so that the next process detects a picture that
+    /// ends the program.
     var attempts: Int?
     var copy: CropRequest?
     var metadata: String?

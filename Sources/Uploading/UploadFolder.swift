@@ -3,19 +3,19 @@ import Glibc
 import Synchronization
 import ZigguratFiles
 
-/// The uploads' files: `.ziggurat-uploads/ID/` inside the library holds a record and the bytes that have come,
-/// under the file's own name.
+/// The files of uploads. `.ziggurat-uploads/ID/` in the library contains a record, and the received bytes under the
+/// file's own name.
 package final class UploadFolder: Sendable {
   static let name = ".ziggurat-uploads"
 
   package static func path(library: String) -> String { "\(library)/\(name)" }
 
   private static let recordName = ".record"
-  /// Bytes; the headers of a request are shorter.
+  /// The maximum size of a record in bytes. The headers of a request are shorter.
   private static let longestRecord = 1 << 20
 
   let path: String
-  /// Two servers would take each other's uploads for leftovers.
+  /// A lock against other servers. Two servers would treat each other's uploads as leftovers.
   private let lock: Mutex<DirectoryLock>
 
   init(library: String) throws(StorageError) {
@@ -35,8 +35,8 @@ package final class UploadFolder: Sendable {
     }
   }
 
-  /// Makes and locks the folder again if it was removed or replaced, as when a library is restored from a backup while the
-  /// server runs.
+  /// Recreates and locks the folder if it was removed or replaced, for example, when a library is restored from a
+  /// backup while the server runs.
   private func ensure() throws(StorageError) {
     try lock.withLock { (lock) throws(StorageError) in
       if !lock.isInPlace { lock = try Self.locked(path) }
@@ -45,7 +45,7 @@ package final class UploadFolder: Sendable {
 
   func file(of upload: Upload) -> String { "\(path)/\(upload.id)/\(upload.name)" }
 
-  /// There whole or not at all, also after a loss of power.
+  /// Creates the files of an upload, completely or not at all, even after a power failure.
   func create(_ upload: Upload) throws(StorageError) {
     try ensure()
     let partial = "\(path)/.\(upload.id)"
@@ -78,7 +78,7 @@ package final class UploadFolder: Sendable {
     try Self.replace("\(folder)/\(Self.recordName)", Array(try! JSONEncoder().encode(record)))
   }
 
-  /// The file holds these bytes or what it held, whatever happens.
+  /// Replaces a file atomically: it contains the new bytes or the old ones, whatever happens.
   static func replace(_ path: String, _ bytes: [UInt8]) throws(StorageError) {
     let file = try AtomicFile(destination: path)
     try file.write(bytes)
@@ -96,10 +96,10 @@ package final class UploadFolder: Sendable {
     rmdir(folder)
   }
 
-  /// Returns the whole and partial uploads that an earlier server left. Removes those that it was creating or removing
-  /// when it ended.
-  /// - Returns: also the folders that are left as they are, with the reason: their records or bytes cannot be read now, or
-  ///   another release of the program wrote them.
+  /// Returns the complete and partial uploads that an earlier server left. Removes those that it was creating or
+  /// removing when it ended.
+  /// - Returns: also the folders that are left as they are, with the reason. Their records or bytes cannot be read now,
+  ///   or another version of the program wrote them.
   func load() -> (uploads: [Upload], unread: [StorageError]) {
     guard let directory = opendir(path) else { return ([], []) }
     defer { closedir(directory) }
@@ -123,7 +123,7 @@ package final class UploadFolder: Sendable {
     return (uploads, unread)
   }
 
-  /// Returns nil if the folder lacks the record or the bytes: `create` gives both at once, and `remove` was interrupted.
+  /// Returns nil if the record or the bytes are missing. `create` writes both at once, so `remove` was interrupted.
   private func load(_ id: String) throws(StorageError) -> Upload? {
     let folder = "\(path)/\(id)"
     let action = "take up the upload in \(folder)"
@@ -150,12 +150,12 @@ package final class UploadFolder: Sendable {
     let descriptor = open("\(folder)/\(record.name)", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw StorageError(action, errno: errno) }
     defer { close(descriptor) }
-    // What is acknowledged from now on has to last.
+    // Bytes that are acknowledged from now on must be durable.
     guard fdatasync(descriptor) == 0 else { throw StorageError(action, errno: errno) }
     var state = Upload.State()
     state.offset = Int(status.st_size)
     state.received = Int(status.st_size)
-    // The file of a copy is made anew.
+    // The file of a crop is created again.
     let isWhole = record.copy != nil || state.offset == record.length
     state.stage = isWhole ? .waiting : .receiving
     state.image = record.image

@@ -3,8 +3,8 @@ import Glibc
 import Synchronization
 import ZigguratFiles
 
-/// The results of uploads, for later requests and after a restart. `.ziggurat-uploads/.ended` has a line of JSON for each,
-/// appended before the upload's own files are removed.
+/// The results of uploads, for later requests and after a restart. `.ziggurat-uploads/.ended` has a line of JSON for
+/// each. The line is appended before the upload's own files are removed.
 final class UploadHistory: Sendable {
   private static let fileName = ".ended"
 
@@ -27,7 +27,7 @@ final class UploadHistory: Sendable {
       case errorCode = "fault"
     }
 
-    /// The same with no more than is kept.
+    /// The line, shortened to the stored maximum.
     var bounded: Line {
       var line = self
       line.reason = reason.map { String($0.prefix(UploadHistory.longestReason)) }
@@ -36,11 +36,12 @@ final class UploadHistory: Sendable {
     }
   }
 
-  /// The most bytes of `Upload-Metadata` that are kept: a long name twice, as some clients send it, and a type. Headers of
-  /// 8 KB of ten thousand uploads would take 80 MB, in memory and in the file.
+  /// The maximum size of stored `Upload-Metadata` in bytes: a long name twice, as some clients send it, and a type. Ten
+  /// thousand headers of 8 KB would take 80 MB, in memory and in the file.
   static let longestMetadata = 1024
 
-  /// Returns the pairs of an `Upload-Metadata` header that are kept, the file's name before others; nil if there are none.
+  /// Returns the pairs of an `Upload-Metadata` header that are stored, the file's name before others; nil if there are
+  /// none.
   private static func bounded(_ metadata: String) -> String? {
     if metadata.utf8.count <= longestMetadata { return metadata }
     let pairs = metadata.split(separator: ",").map { $0.drop { $0 == " " } }
@@ -53,21 +54,21 @@ final class UploadHistory: Sendable {
     }
     return kept.isEmpty ? nil : kept.joined(separator: ",")
   }
-  /// The most characters of a reason.
+  /// The maximum number of characters of a reason.
   private static let longestReason = 500
 
   private let path: String
-  /// Seconds.
+  /// The retention time in seconds.
   private let memory: Int
   private let most: Int
   private let lines = Mutex<[String: Line]>([:])
-  /// The number of lines in the file, outdated ones included. Held while the file is written, which no event loop waits for;
-  /// `lines` is locked for moments only.
+  /// The number of lines in the file, including outdated ones. Held while the file is written, so no event loop may
+  /// wait for it; `lines` is locked only briefly.
   private let file = Mutex(0)
 
   /// - Parameters:
-  ///   - memory: seconds that an upload is remembered after its end.
-  ///   - most: beyond so many the oldest are forgotten.
+  ///   - memory: the time in seconds for which an upload is remembered after its end.
+  ///   - most: the maximum number of uploads. The oldest are forgotten first.
   init(folder: String, memory: Int, most: Int = 10_000) {
     path = "\(folder)/\(Self.fileName)"
     self.memory = memory
@@ -76,7 +77,7 @@ final class UploadHistory: Sendable {
     let texts = data.split(separator: 0x0a)
     let count = lines.withLock { lines in
       for text in texts {
-        // The last one may have been cut off by a loss of power.
+        // A power failure may have truncated the last line.
         guard let line = try? JSONDecoder().decode(Line.self, from: text), Uploads.isID(line.id) else {
           continue
         }
@@ -90,12 +91,12 @@ final class UploadHistory: Sendable {
     }
   }
 
-  /// The ids of those that failed.
+  /// The ids of the failed uploads.
   var failed: [String] { lines.withLock { $0.values.filter { $0.stage == .failed }.map(\.id) } }
 
   func contains(_ id: String) -> Bool { lines.withLock { $0[id] != nil } }
 
-  /// As it was when it ended.
+  /// Returns an upload in its final state; nil if it is not remembered.
   func upload(_ id: String) -> Upload? {
     lines.withLock { $0[id] }.map { line in
       var state = Upload.State()
@@ -114,7 +115,7 @@ final class UploadHistory: Sendable {
     }
   }
 
-  /// - Parameter end: the state that the upload is about to have.
+  /// - Parameter end: the state that the upload is about to get.
   func remember(_ upload: Upload, _ end: Upload.State) {
     append(
       Line(
@@ -132,7 +133,7 @@ final class UploadHistory: Sendable {
         errorCode: nil, time: Uploads.now(), metadata: nil))
   }
 
-  /// Forgets, and has the file forget, those that became an image.
+  /// Forgets the uploads that became an image, also in the file.
   func forget(image: ImageID) {
     file.withLock { written in
       let isChanged = lines.withLock { lines in
@@ -144,7 +145,7 @@ final class UploadHistory: Sendable {
     }
   }
 
-  /// Forgets those whose time is over. To be called now and then.
+  /// Forgets uploads after the retention time. Must be called from time to time.
   func purge() { file.withLock { tidy(&$0, always: false) } }
 
   /// Appends a line. If that fails, as on a full disk, the server remembers it until it ends.
@@ -162,7 +163,7 @@ final class UploadHistory: Sendable {
     }
   }
 
-  /// Writes the file anew where it holds much that no longer counts, so that it stays small.
+  /// Rewrites the file if it has many outdated lines, so that it stays small.
   /// - Parameter written: the number of lines in the file.
   private func tidy(_ written: inout Int, always: Bool) {
     let oldest = Uploads.now() - memory
@@ -170,7 +171,7 @@ final class UploadHistory: Sendable {
       let before = lines.count
       lines = lines.filter { $0.value.time > oldest }
       if lines.count > most {
-        // A tenth at once, so that not every further one sorts them.
+        // A tenth at once, so that not every new upload sorts them.
         let sorted = lines.values.sorted { $0.time < $1.time }
         for line in sorted.prefix(sorted.count - most * 9 / 10) { lines[line.id] = nil }
       }
@@ -185,7 +186,7 @@ final class UploadHistory: Sendable {
   }
 
   private static func text(_ line: Line) -> [UInt8] {
-    // Strings and numbers always encode, and no line holds a line feed.
+    // Strings and numbers always encode, and JSON contains no line feed.
     Array(try! JSONEncoder().encode(line)) + [0x0a]
   }
 }

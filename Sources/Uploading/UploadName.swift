@@ -3,34 +3,35 @@ import ZigguratFiles
 
 /// The valid names of uploaded files and of the images made of them.
 package enum UploadName {
-  /// Bytes of a name in UTF-8.
+  /// The maximum length of a name in bytes of UTF-8.
   package static let longest = 120
 
-  /// A file's name as a person may give it, made harmless: without folders, without characters that cannot be
-  /// seen or turn the reading direction round, composed (NFC), not hidden, not too long.
+  /// Returns a safe form of a user's file name, composed (NFC), not hidden and not too long. It has no folders, and no
+  /// characters that are invisible or reverse the reading direction.
   ///
-  /// - Returns: never empty.
+  /// - Returns: a name that is never empty.
   package static func file(_ given: String) -> String {
     let last = given.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init) ?? ""
     var name = String(
       String.UnicodeScalarView(last.precomposedStringWithCanonicalMapping.unicodeScalars.filter(isVisible)))
     name = name.trimmingCharacters(in: .whitespacesAndNewlines)
-    // By scalars: an accent behind a dot does not make it another.
+    // By scalars: as a character, a dot may combine with an accent after it.
     while let first = name.unicodeScalars.first, [".", "~"].contains(first) {
       name.unicodeScalars.removeFirst()
     }
     guard !name.isEmpty else { return "picture" }
-    // The pages of a document lie in a folder of its name.
+    // The pages of a document are in a folder with its name.
     if CatalogFile.isReserved(stem(name)) { name = "_" + name }
     guard name.utf8.count > longest else { return withoutArchiveName(name) }
-    // The ending is kept, should it be one.
+    // A short extension is kept.
     let ending = name.lastIndex(of: ".").map { String(name[$0...]) }.flatMap { $0.utf8.count <= 8 ? $0 : nil }
     var stem = String(name.dropLast(ending?.count ?? 0))
     while stem.utf8.count > longest - 8 { stem.removeLast() }
     return withoutArchiveName(stem + (ending ?? ""))
   }
 
-  /// The pages of `a.szi.pdf` would lie in a folder that has the name of the archive of `a`.
+  /// Returns a name whose folder of pages is not the archive of another image. The pages of `a.szi.pdf` would be in a
+  /// folder with the name of the archive of `a`.
   private static func withoutArchiveName(_ name: String) -> String {
     let folder = stem(name)
     guard ImageID.isArchiveName(folder), let dot = name.lastIndex(of: "."), dot > name.startIndex else {
@@ -39,16 +40,16 @@ package enum UploadName {
     return "\(folder.dropLast(4))-\(folder.suffix(3))\(name[dot...])"
   }
 
-  /// The name without its ending.
+  /// Returns the name without its extension.
   package static func stem(_ file: String) -> String {
     guard let dot = file.lastIndex(of: "."), dot > file.startIndex else { return file }
-    // Blanks in front of the ending would end the name.
+    // Otherwise the name would end in the blanks before the extension.
     let stem = file[..<dot].trimmingCharacters(in: .whitespaces)
     return stem.isEmpty ? "picture" : stem
   }
 
-  /// A folder of the library, `/` between parts, empty for the library itself; nil where it is none that an
-  /// image's id may name.
+  /// Returns a folder of the library, with `/` between its parts, empty for the library itself. Nil if no image's id
+  /// may contain it.
   package static func folder(_ given: String) -> String? {
     guard !given.isEmpty else { return "" }
     let parts = given.split(separator: "/", omittingEmptySubsequences: false)
@@ -62,7 +63,7 @@ package enum UploadName {
     return given.precomposedStringWithCanonicalMapping
   }
 
-  /// Returns the part of a folder that has an archive's name; nil if there is none.
+  /// Returns the part of a folder that has the name of an archive; nil if there is none.
   package static func archiveName(in folder: String) -> Substring? {
     folder.split(separator: "/").first(where: ImageID.isArchiveName)
   }

@@ -2,11 +2,11 @@ import Glibc
 import TileStorage
 import ZigguratFiles
 
-/// Brings the bytes of one request to an upload's file.
+/// A writer of the bytes of one request to an upload's file.
 ///
-/// A newer writer of the same upload takes over at once: of a phone that changes networks the server may hear
-/// nothing more for a while.
-// Sendable: its caller's calls come one after the other; all that is shared is the upload's.
+/// A newer writer of the same upload takes over at once: when a phone changes networks, the server may not notice that
+/// for a while.
+// Sendable: calls come one after the other, and only the upload is shared.
 package final class UploadWriter: @unchecked Sendable {
   private static let bufferSize = 1 << 20
 
@@ -20,7 +20,7 @@ package final class UploadWriter: @unchecked Sendable {
   /// Whether the file was refused as a microscope slide.
   private var isSlide = false
 
-  /// - Parameter offset: where the client goes on; 409 where that is not where the upload stands.
+  /// - Parameter offset: the position at which the client continues. The upload must be at the same one (else 409).
   package init(_ upload: Upload, of uploads: Uploads, offset: Int) throws(UploadError) {
     self.upload = upload
     self.uploads = uploads
@@ -62,7 +62,7 @@ package final class UploadWriter: @unchecked Sendable {
     return buffer.count >= Self.bufferSize ? .drain : .receiveMore
   }
 
-  /// Writes what has come.
+  /// Writes the bytes in the buffer.
   package func drain() {
     guard failure == nil, !buffer.isEmpty else { return }
     failure = upload.disk.withLock { _ in write() }
@@ -130,14 +130,14 @@ package final class UploadWriter: @unchecked Sendable {
       }
       return UploadError(.notAccepted, "the content of the file is not an image of an accepted type")
     }
-    // Some RAW files begin as TIFFs do: which it is, is known once all of it is here.
+    // Some RAW files begin like TIFF files. The format is known only when the file is complete.
     let kinds = uploads.limits.kinds
     return kinds.contains(kind) || kind == .tiff && kinds.contains(.raw)
       ? nil : UploadError(.notAccepted, "images of the kind \(kind.rawValue) are not accepted")
   }
 
-  /// The request is over: what has come is on the disk for good when this returns.
-  /// - Returns: where the upload stands now.
+  /// Ends the request. The received bytes are durably on the disk when this returns.
+  /// - Returns: the new offset of the upload.
   package func finish() throws(UploadError) -> Int {
     drain()
     let synced = failure == nil || failure?.kind == .diskFull || failure?.kind == .tooLarge
@@ -162,7 +162,7 @@ package final class UploadWriter: @unchecked Sendable {
     if descriptor >= 0, fdatasync(descriptor) != 0 {
       return .failure(Uploads.error(StorageError("write an upload", errno: errno)))
     }
-    // Too small to be told while it came.
+    // The file was too small for an earlier check.
     if position == upload.length {
       do throws(StorageError) {
         if let error = check(try start()) { return .failure(error) }

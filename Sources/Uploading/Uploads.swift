@@ -3,29 +3,29 @@ import Synchronization
 import ZigguratConcurrency
 package import ZigguratFiles
 
-/// All uploads of a library: those that come, those that wait to be tiled, and for a while those that ended.
+/// All uploads of a library: those in progress, those that wait to be tiled, and for a while those that have ended.
 package final class Uploads: Sendable {
   package let limits: UploadLimits
   let folder: UploadFolder
   private let table: Mutex<[String: Upload]>
   private let observation = ObserverList<Upload>()
   private let failures = Atomic<Int>(0)
-  /// Bytes that were free at the last look; the largest number if that is unknown.
+  /// The number of free bytes at the last check; the largest number if it is unknown.
   private let lastFree = Atomic<Int>(.max)
-  /// Ended uploads that are listed among the others.
+  /// The maximum number of ended uploads that are listed among the others.
   private static let listed = 500
   private let ended: UploadHistory
   /// The maximum number of attempts to tile an upload during which the program ended.
   private static let attempts = 2
-  /// Uploads of an earlier server that could not be taken up: their folders are left as they are.
+  /// Uploads of an earlier server that could not be read. Their folders are left as they are.
   package let unread: [StorageError]
 
-  /// Whether a library has taken uploads.
+  /// Whether a library has received uploads.
   package static func areThere(in library: String) -> Bool {
     access(UploadFolder.path(library: library), F_OK) == 0
   }
 
-  /// Takes up what an earlier server of the library left.
+  /// Opens the uploads of a library, including those of an earlier server.
   package init(library: String, limits: UploadLimits = UploadLimits()) throws(StorageError) {
     self.limits = limits
     folder = try UploadFolder(library: library)
@@ -34,13 +34,13 @@ package final class Uploads: Sendable {
     let found = folder.load()
     unread = found.unread
     for upload in found.uploads {
-      // Killed while it removed the files of one that had ended.
+      // The server was killed while it removed the files of an ended upload.
       if ended.contains(upload.id) { folder.remove(upload) } else { open[upload.id] = upload }
     }
     table = Mutex(open)
   }
 
-  /// Has `body` told of every change, by whoever made it.
+  /// Calls `body` after every change of an upload, by any thread.
   package func observe(_ body: @escaping @Sendable (Upload) -> Void) { observation.observe(body) }
 
   package func notify(_ upload: Upload) { observation.notify(upload) }
@@ -50,13 +50,13 @@ package final class Uploads: Sendable {
       && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
   }
 
-  /// Also one that has ended, as long as it is remembered.
+  /// Returns an upload, even if it has ended, as long as it is remembered.
   package func upload(_ id: String) -> Upload? { table.withLock { $0[id] } ?? ended.upload(id) }
 
-  /// The ids of those that failed, as long as they are remembered.
+  /// The ids of the failed uploads that are remembered.
   package var failed: [String] { ended.failed }
 
-  /// Uploads that failed since the start, without those that clients cancelled.
+  /// The number of uploads that have failed since the start, without those that clients cancelled.
   package var failureCount: Int { failures.load(ordering: .relaxed) }
 
   /// The numbers of uploads that are being received and that wait to be tiled.
@@ -67,22 +67,22 @@ package final class Uploads: Sendable {
     }
   }
 
-  /// Bytes free where uploads are received; nil if that is unknown.
+  /// The number of free bytes where uploads are received; nil if it is unknown.
   package var freeBytes: Int? {
     let free = ZigguratFiles.freeBytes(at: folder.path)
     lastFree.store(free ?? .max, ordering: .relaxed)
     return free
   }
 
-  /// By id.
+  /// All uploads, sorted by id.
   package var all: [Upload] { table.withLock { $0.values.sorted { $0.id < $1.id } } }
 
-  /// Reserves a place for a new upload, of which nothing is on the disk before `create`.
+  /// Reserves a place for a new upload, which has no files before `create`.
   /// - Parameters:
-  ///   - name: as the client gives it.
-  ///   - length: bytes.
-  ///   - vault: where its bytes go, for a private space.
-  ///   - copy: what its file is made of, where nobody sends it.
+  ///   - name: the name that the client gives.
+  ///   - length: the size in bytes.
+  ///   - vault: the storage for a private space.
+  ///   - copy: the crop that is the file, if no client sends one.
   package func reserve(
     name: String, folder: String, length: Int, vault: (any EncryptedUploadSink)? = nil,
     copy: CropRequest? = nil,
@@ -94,7 +94,7 @@ package final class Uploads: Sendable {
     guard let place = UploadName.folder(folder) else {
       throw UploadError(.malformed, "the name of the folder is invalid")
     }
-    // The folder of an image that is copied exists.
+    // The folder of a cropped image exists already.
     if copy == nil, let name = UploadName.archiveName(in: place) {
       throw UploadError(
         .malformed,
@@ -119,7 +119,7 @@ package final class Uploads: Sendable {
     return upload
   }
 
-  /// Makes the upload's files; on a failure its place is free again.
+  /// Creates the files of an upload. If that fails, its place is released.
   package func create(_ upload: Upload) throws(UploadError) {
     do throws(UploadError) {
       guard hasRoom(upload.length) else { throw .diskFull }
@@ -134,24 +134,25 @@ package final class Uploads: Sendable {
       withdraw(upload)
       throw error
     }
-    // Of a copy nobody sends a file. It may have been cancelled meanwhile.
+    // No client sends the file of a crop. The upload may have been cancelled in the meantime.
     if upload.copy != nil { upload.change { $0.stage = $0.stage == .receiving ? .waiting : $0.stage } }
     notify(upload)
   }
 
-  /// Gives the place of a reserved upload back, whose files were never created.
+  /// Releases the place of a reserved upload whose files were never created.
   package func withdraw(_ upload: Upload) { table.withLock { $0[upload.id] = nil } }
 
-  /// Whether the disk has room for so many bytes more.
+  /// Whether the disk has room for a number of additional bytes.
   package func hasRoom(_ bytes: Int) -> Bool { (freeBytes ?? .max) - limits.reserve >= bytes }
 
-  /// Whether the disk had room for so many bytes more at the last look. Does not block.
+  /// Whether the disk had room for a number of additional bytes at the last check. Does not block.
   package func hadRoom(_ bytes: Int) -> Bool {
     lastFree.load(ordering: .relaxed) - limits.reserve >= bytes
   }
 
-  /// Ends an upload and removes its files. An upload that is being tiled ends a little later, also if the program ends
-  /// before that, unless its record cannot be written. An upload that has ended is forgotten; its picture stays.
+  /// Ends an upload and removes its files. An upload that is being tiled ends a little later. It also ends if the
+  /// program ends before that, unless its record cannot be written. An upload that has ended is forgotten; its picture
+  /// stays.
   package func cancel(_ upload: Upload) {
     let hasEnded = upload.change { state in
       state.isCancelled = true
@@ -162,12 +163,12 @@ package final class Uploads: Sendable {
       table.withLock { $0[upload.id] = nil }
       ended.forget(upload.id)
     } else if !end(upload, .failed, errorCode: .cancelled, reason: "cancelled", if: { $0.stage != .tiling }) {
-      // Its record is gone if it has ended meanwhile.
+      // The record does not exist if the upload has ended in the meantime.
       try? record(upload) { _ in }
     }
   }
 
-  /// Ends an upload: remembers how, and removes its files. An upload ends once.
+  /// Ends an upload: stores its result, and removes its files. An upload ends once.
   package func end(
     _ upload: Upload, _ stage: Upload.Stage, image: ImageID? = nil, isDuplicate: Bool = false,
     errorCode: Upload.ErrorCode? = nil, reason: String? = nil
@@ -177,8 +178,8 @@ package final class Uploads: Sendable {
     }
   }
 
-  /// - Parameter isDue: whether the upload may end, by its state at the moment.
-  /// - Returns: false if it is not due, or if it has ended before.
+  /// - Parameter isDue: whether the upload may end in its present state.
+  /// - Returns: false if it may not, or if it has ended before.
   @discardableResult
   func end(
     _ upload: Upload, _ stage: Upload.Stage, image: ImageID? = nil, isDuplicate: Bool = false,
@@ -199,7 +200,7 @@ package final class Uploads: Sendable {
     end.lastChange = Self.now()
     if stage == .done { end.progress = 1 }
     if stage == .failed, errorCode != .cancelled { failures.wrappingAdd(1, ordering: .relaxed) }
-    // Of what is private nothing is written down.
+    // No data of a private upload is recorded.
     if upload.vault == nil { ended.remember(upload, end) }
     upload.disk.withLock { _ in
       if let vault = upload.vault { vault.discard() } else { folder.remove(upload) }
@@ -215,7 +216,7 @@ package final class Uploads: Sendable {
     return true
   }
 
-  /// Forgets which uploads became an image of the library, since it is nobody else's business any more.
+  /// Forgets which uploads became an image of the library, after the image became private.
   package func forget(image: ImageID) {
     table.withLock { table in
       table = table.filter { _, upload in
@@ -225,8 +226,8 @@ package final class Uploads: Sendable {
     ended.forget(image: image)
   }
 
-  /// Ends the uploads into private spaces that are locked, and forgets that there were any.
-  /// - Parameter owners: whose spaces are open.
+  /// Ends the uploads into private spaces that are locked, and forgets them.
+  /// - Parameter owners: the owners of the open spaces.
   package func forget(except owners: Set<String>) {
     let gone = all.filter { upload in upload.vault.map { !owners.contains($0.owner) } ?? false }
     for upload in gone {
@@ -235,7 +236,7 @@ package final class Uploads: Sendable {
     }
   }
 
-  /// Removes partial uploads whose time is over, and forgets how others ended. To be called now and then.
+  /// Removes expired partial uploads, and forgets the results of old ones. Must be called from time to time.
   package func expire() {
     ended.purge()
     let now = Self.now()
@@ -253,10 +254,10 @@ package final class Uploads: Sendable {
   /// Returns the time at which an unfinished upload is removed, seconds since 1970.
   package func expiry(of upload: Upload) -> Int { upload.state.lastChange + UploadLimits.expiry }
 
-  // MARK: To be tiled
+  // MARK: Tiling
 
-  /// The next upload that is whole; it counts as being tiled from now on, which is on the disk before anything of
-  /// it is read.
+  /// Returns the next complete upload; nil if there is none. It counts as being tiled from now on, which is on the disk
+  /// before its file is read.
   package func takeNext() -> Upload? {
     let now = Self.now()
     let waiting = all.map { ($0, $0.state) }.filter {
@@ -265,7 +266,7 @@ package final class Uploads: Sendable {
     // The oldest first.
     for (upload, _) in waiting.sorted(by: { $0.1.lastChange < $1.1.lastChange }) {
       do throws(StorageError) { try count(upload, by: 1) } catch {
-        // It may have been cancelled meanwhile.
+        // It may have been cancelled in the meantime.
         upload.change { state in
           guard state.stage == .waiting else { return }
           state.notBefore = now + 20
@@ -291,28 +292,28 @@ package final class Uploads: Sendable {
     return nil
   }
 
-  /// Seconds until an upload that waits may be tiled; nil if none waits.
+  /// The seconds until a waiting upload may be tiled; nil if none waits.
   package var secondsToNext: Int? {
     let times = table.withLock { $0.values.map(\.state) }.filter { $0.stage == .waiting && !$0.isEnding }
       .map(\.notBefore)
     return times.min().map { max(0, $0 - Self.now()) }
   }
 
-  /// The bytes of an upload that is whole.
+  /// Returns the path of a complete upload's file.
   package func file(of upload: Upload) -> String { folder.file(of: upload) }
 
-  /// The images that other unfinished uploads to the same place have begun, which have no archives yet.
+  /// Returns the images that other unfinished uploads to the same repository have begun. They have no archives yet.
   package func imagesBegun(besides upload: Upload) -> [ImageID] {
     all.filter { $0.id != upload.id && !$0.hasEnded && $0.vault?.owner == upload.vault?.owner }
       .compactMap(\.state.image)
   }
 
-  /// Keeps, before anything is built, which picture the upload becomes.
+  /// Records the id of an upload's picture before anything is built.
   package func assign(_ image: ImageID, for upload: Upload) throws(StorageError) {
     try record(upload) { $0.image = image }
   }
 
-  /// The program ends in the midst of what is being tiled, by its own will: that is no fault of the picture's.
+  /// Discounts the attempts in progress before the program stops, because the pictures are not the cause.
   package func discountAttempts() {
     for upload in all where upload.state.stage == .tiling { try? count(upload, by: -1) }
   }
@@ -322,13 +323,13 @@ package final class Uploads: Sendable {
   }
 
   /// Writes the record of an upload, durably. Several threads change records.
-  /// - Parameter change: changes the image or the attempts, which the upload has once they are written.
+  /// - Parameter change: changes the image or the attempts. The upload has them after they are written.
   private func record(_ upload: Upload, _ change: (inout Upload.State) -> Void) throws(StorageError) {
     let result: Result<Void, StorageError> = upload.disk.withLock { _ in
       var new = upload.state
       change(&new)
       do throws(StorageError) {
-        // Of what is private nothing lasts beyond the program.
+        // No data of a private upload is recorded.
         if upload.vault == nil { try folder.record(upload, new) }
       } catch { return .failure(error) }
       upload.change { [new] state in
@@ -341,7 +342,8 @@ package final class Uploads: Sendable {
     try result.get()
   }
 
-  /// Reports the progress of tiling if it is at least 0.01 more than what was reported. Each page of a file has its own.
+  /// Reports the progress of tiling if it is at least 0.01 more than the last report. Each page of a file has its own
+  /// progress.
   /// - Parameter progress: 0 to 1.
   package func notify(_ upload: Upload, progress: Double) {
     let isMore = upload.change { state in
@@ -352,14 +354,14 @@ package final class Uploads: Sendable {
     if isMore { notify(upload) }
   }
 
-  /// Whether the program has ended so often in the midst of what is taken next that it is not to be begun again.
+  /// Whether the program has ended so often while it tiled an upload that there is no further attempt.
   package func isGivenUp(_ upload: Upload) -> Bool { upload.state.attempts > Self.attempts }
 
-  /// Back among those that wait, for `seconds` at least.
+  /// Puts an upload back among the waiting ones, for at least `seconds`.
   package func reschedule(
     _ upload: Upload, seconds: Int, errorCode: Upload.ErrorCode? = nil, reason: String? = nil
   ) {
-    // Whoever gets here is alive. What cannot be written counts as one attempt too many.
+    // The program has survived the attempt. If that cannot be written, one attempt too many is counted.
     try? record(upload) { $0.attempts = $0.attempts > Self.attempts ? Self.attempts : 0 }
     upload.change { state in
       state.stage = .waiting
@@ -370,12 +372,13 @@ package final class Uploads: Sendable {
     notify(upload)
   }
 
-  /// Seconds until the next attempt after a failure that is said to pass; after the last of them it has not passed.
+  /// The pauses in seconds before further attempts after an error that may be temporary. After the last one, the error
+  /// is final.
   static let pauses = [20, 60, 180, 600, 1800]
 
-  /// Tries an upload again after a failure that may pass; after a few of them it has failed.
-  /// - Parameter isOurs: the server itself sees what it lacks, and no picture fails by that, however long it lasts. All
-  ///   else may have been said by who decoded a stranger's bytes.
+  /// Tries an upload again after an error that may be temporary. After several attempts it has failed.
+  /// - Parameter isOurs: whether the server itself has detected the problem. No picture fails because of it, however
+  ///   long it lasts. Any other error may come from a process that has decoded untrusted bytes.
   package func retryLater(_ upload: Upload, errorCode: Upload.ErrorCode, reason: String, isOurs: Bool) {
     if isOurs { return reschedule(upload, seconds: Self.pauses[0], errorCode: errorCode, reason: reason) }
     let delays = upload.state.delays
@@ -386,7 +389,7 @@ package final class Uploads: Sendable {
     reschedule(upload, seconds: Self.pauses[delays], errorCode: errorCode, reason: reason)
   }
 
-  // MARK: Small things
+  // MARK: Helpers
 
   static func now() -> Int { time(nil) }
 
