@@ -2,7 +2,7 @@ package import PyramidBuilding
 package import ZigguratFiles
 package import ZigguratObjectStore
 
-/// Sources of a build that lie in buckets of an S3 store.
+/// The sources of a build in buckets of an S3 store.
 package struct BucketSources: RemoteSources {
   private let files: StoredFiles
 

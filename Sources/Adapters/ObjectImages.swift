@@ -5,16 +5,16 @@ package import ZigguratFiles
 package import ZigguratImageLibrary
 package import ZigguratObjectStore
 
-/// The images of a library in an object store for servers that share a catalog: what builders write into the
-/// directory one of them takes into the catalog, and all of them ask that.
+/// The images of a library in an object store, for servers that share a catalog. One of them copies changes from the
+/// index into the catalog, and all of them query the catalog.
 package final class ObjectImages: RemoteImageSource {
   private let library: ObjectLibrary
   private let asked = Mutex<ContinuousClock.Instant?>(nil)
-  /// When what counts no more was forgotten last.
+  /// The time at which old rows were last removed.
   private let swept = Mutex<ContinuousClock.Instant?>(nil)
   private let pause: Duration
 
-  /// - Parameter pause: the shortest time between two requests for the directory; the default makes 5 million of them a
+  /// - Parameter pause: the minimum time between two requests for the index. The default makes 5 million of them a
   ///   month.
   package init(_ library: ObjectLibrary, pause: Duration = .milliseconds(450)) {
     self.library = library
@@ -53,7 +53,7 @@ package final class ObjectImages: RemoteImageSource {
     if isEarly, !catalog.needsUpdate { return 0 }
     asked.withLock { $0 = .now }
     let making = catalog.making
-    // Before the directory is read, which has them then.
+    // Before the index is read, so that it contains them.
     try announce(making, catalog)
     var count = 0
     if let news = try library.news(since: catalog.parts()) {
@@ -83,7 +83,8 @@ package final class ObjectImages: RemoteImageSource {
     return count
   }
 
-  /// Each transaction is so long that others need not wait for it; the last one says that all was taken in.
+  /// Stores the changes in transactions that are short enough for others to wait. The last one records that all were
+  /// stored.
   private func take(
     _ images: [ObjectLibrary.Image], _ gone: [ImageID], _ news: ObjectLibrary.News, _ making: Int,
     _ catalog: Catalog,
@@ -107,8 +108,8 @@ package final class ObjectImages: RemoteImageSource {
     try catalog.take(ArchiveChange(), parts: news.parts, isWhole: news.isWhole, in: making)
   }
 
-  /// Writes down what visitors have brought back: the directory may name another archive, or none, and a sweep removes
-  /// what nobody has named for days.
+  /// Adds the archives that visitors have restored to the index. The index may have another archive, or none, and the
+  /// garbage collector removes archives that are missing from it for days.
   private func announce(_ making: Int, _ catalog: Catalog) throws(StorageError) {
     while true {
       let rows = try catalog.unannounced()
@@ -129,7 +130,7 @@ package final class ObjectImages: RemoteImageSource {
       let entry = LibraryEntry(ofRow: image(row), sidecar?.xmp)
       let archive: TileArchive
       do throws(StorageError) { archive = try entry.openOnce() } catch {
-        // One that is damaged does not keep the others out.
+        // A damaged archive must not keep the others out.
         guard !error.isTemporary else { throw error }
         unreadable(error.during("list \(row.id)"))
         continue

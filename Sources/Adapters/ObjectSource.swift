@@ -3,13 +3,13 @@ package import ZigguratFiles
 package import ZigguratImageLibrary
 package import ZigguratObjectStore
 
-/// The images of a library in an object store for the server.
+/// The images of a library in an object store, for a server.
 package final class ObjectSource: LibrarySource {
   package let library: ObjectLibrary
   private let asked = Mutex<(at: ContinuousClock.Instant, version: Int)?>(nil)
   private let pause: Duration
 
-  /// - Parameter pause: the shortest time between two requests for the directory.
+  /// - Parameter pause: the minimum time between two requests for the index.
   package init(_ library: ObjectLibrary, pause: Duration = .seconds(2)) {
     self.library = library
     self.pause = pause
@@ -28,17 +28,17 @@ package final class ObjectSource: LibrarySource {
 
   package func images() -> [SourceImage] {
     library.images().map { found in
-      // Of a hundred thousand that are not asked for each byte counts.
+      // There may be a hundred thousand unused entries, so each byte counts.
       SourceImage(id: found.id, path: found.key, identity: found.identity, open: found.image.archive)
     }
   }
 }
 
 extension ObjectLibrary {
-  /// A store that misses one question is not reported, nor one that is slow.
+  /// The minimum duration of an outage that is reported. A single failed or slow request is not.
   private static var shortOutage: Duration { .seconds(10) }
 
-  /// Since when the directory cannot be read, if that is worth a report.
+  /// The outage of the index, if it is long enough for a report.
   var sourceOutage: SourceOutage? {
     guard let (time, reason) = outage, time >= Self.shortOutage else { return nil }
     return SourceOutage("the object store", seconds: Int(time / .seconds(1)), reason: reason)

@@ -7,10 +7,10 @@ package import ZigguratImageLibrary
 package import ZigguratPrivateSpaces
 package import ZigguratUploading
 
-/// An open space's images for the server.
+/// The images of an open space, for the server.
 package struct SpaceSource: OpenSpace {
   package let space: PrivateSpace
-  /// The folder of uploads that are being received.
+  /// The folder of uploads in progress.
   private let uploads: String
 
   package init(space: PrivateSpace, uploads: String = "") {
@@ -38,7 +38,7 @@ package struct SpaceSource: OpenSpace {
         do throws(StorageError) {
           if let archive = try space.servedArchive(ofID: file.id) { return archive }
         } catch  where error.kind == .notFound {
-          // Named by the index and yet not there: lost, not withdrawn.
+          // The index names a file that does not exist: the file was lost, not deleted.
           throw StorageError(error.action, error.reason, kind: .unreadable)
         }
         throw StorageError("open \(file.path)", errno: ENOENT)
@@ -87,22 +87,22 @@ extension SpaceSource {
   }
 }
 
-/// Opens a library's spaces for visitors who give a password in the page.
+/// A service that opens a library's spaces for visitors who enter a password in the page.
 package final class LibrarySpaces: SpaceOpener {
   private let spaces: PrivateSpaces
   private let uploads: String
   private let isKnown: Atomic<Bool>
-  /// Why a file of the spaces cannot be read, and when all of them are looked at again.
+  /// The reason why a file of the spaces cannot be read, and the time of the next check of all files.
   private let refusal = Mutex((found: String?.none, next: ContinuousClock.now))
 
-  /// - Parameter isAlwaysOffered: whether visitors may try passwords before the library has a space.
+  /// - Parameter isAlwaysOffered: whether visitors can try passwords before the library has a space.
   package init(spaces: PrivateSpaces, uploads: String, isAlwaysOffered: Bool) {
     self.spaces = spaces
     self.uploads = uploads
     isKnown = Atomic(isAlwaysOffered)
   }
 
-  /// Once there was a space, spaces are offered until the server ends.
+  /// Whether spaces are offered. After one was found, they are offered until the server ends.
   package var isOffered: Bool {
     if !wasOffered, spaces.isThere { isKnown.store(true, ordering: .relaxed) }
     return wasOffered
@@ -112,10 +112,11 @@ package final class LibrarySpaces: SpaceOpener {
 
   package var isReadable: Bool { refusal.withLock { $0.found == nil } }
 
-  /// A refusal is looked at again with each call; files that can be read, which may be many, once a minute.
+  /// Checks the files of the spaces. After a refusal each call checks again; readable files, which may be many, are
+  /// checked once a minute.
   package func lookForRefusal() -> String? {
     guard refusal.withLock({ $0.found != nil || $0.next <= .now }) else { return nil }
-    // Without the lock, for which event loops wait.
+    // Without the lock, because event loops wait for it.
     let found = spaces.readRefusal()
     refusal.withLock { $0 = (found, ContinuousClock.now + .seconds(60)) }
     return found
@@ -124,23 +125,23 @@ package final class LibrarySpaces: SpaceOpener {
   package func open(_ password: String) throws(StorageError) -> (any OpenSpace)? {
     do {
       let space = try spaces.open(try Password(password))
-      // Of what a killed server was sealing. Where nothing can be written, nothing is left either.
+      // Removes files that a killed server has left. If nothing can be written, none were left.
       try? space.prepare()
       return SpaceSource(space: space, uploads: uploads)
     } catch {
       switch error {
       case .storage(let error): throw error
-      // What cannot be a password opens nothing.
+      // A text that cannot be a password opens nothing.
       case .noSpaceOpens, .passwordTaken, .unusablePassword: return nil
       }
     }
   }
 }
 
-/// One upload on its way into a space.
+/// The storage of one upload into a space.
 final class SpaceVault: EncryptedUploadSink {
   let owner: String
-  /// The folder on whose disk the bytes are.
+  /// The folder on the disk that contains the bytes.
   private let folder: String
   private let opened = Mutex<SealedSpool?>(nil)
 

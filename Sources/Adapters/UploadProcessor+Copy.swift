@@ -6,21 +6,21 @@ import ZigguratTileProtocols
 import ZigguratTileRendering
 import ZigguratUploading
 
-/// Makes images of parts of others, at full resolution: what tiles hold is cut out in a sandboxed process, and tiled as
-/// an upload is.
+/// Images that are crops of others, at full resolution. A sandboxed process crops the part from the tiles, and the
+/// result is tiled like an upload.
 extension UploadProcessor {
-  /// The quality of JPEG tiles that are encoded a second time, and of other lossy formats: no loss is visible.
+  /// The quality of JPEG tiles that are encoded a second time, and of other lossy formats. No loss is visible.
   private static let quality = 90
 
   func tileCopy(_ copy: CropRequest, for upload: Upload) {
     let path = uploads.file(of: upload)
     do {
-      // Nobody may have asked for it here.
+      // This server may not have looked up the image yet.
       library.lookup(of: [copy.image])?.wait()
       guard let original = try library.catalogEntry(copy.image) else {
         throw BuildError(path, "the image that it was to be a part of is not there any more")
       }
-      // Its words would be missing for good.
+      // Otherwise its metadata would be missing for good.
       guard !original.entry.isWordless else {
         throw BuildError(path, "the metadata of the image cannot be read at present", isTemporary: true)
       }
@@ -40,7 +40,7 @@ extension UploadProcessor {
       let microns = original.archive.buildRecord?.micronsPerPixel
       let isRewritten = try builder.store.rewrite(id: image) { record, _ in
         var record = record
-        // A pixel stays a pixel; square ones, however they are turned.
+        // The size of a pixel stays the same, but a rotation by 90° swaps its width and height.
         record.micronsPerPixel = copy.turn % 180 == 0 ? microns : microns?.reversed()
         return ArchiveMetadata(record, own: metadata, effective: metadata)
       }
@@ -54,8 +54,8 @@ extension UploadProcessor {
     }
   }
 
-  /// Writes the part as a picture's file.
-  /// - Returns: what it is to be built with.
+  /// Writes the part to a file.
+  /// - Returns: the options for building its image.
   private func cut(
     _ copy: CropRequest, of archive: TileArchive, into path: String,
     _ isCancelled: @escaping @Sendable () -> Bool
@@ -68,11 +68,11 @@ extension UploadProcessor {
     let side = archive.pyramid.tileSize
     if BuildOptions.tileSizes.contains(side), side % 2 == 0 { options.tileSize = side }
     let cancellation = Cancellation(when: isCancelled)
-    // The sandboxed process of a large part is not kept for the next picture, which is of another image.
+    // The sandboxed process of a large part is not kept, because the next picture is of another image.
     defer { cutter.forget() }
     var bytes: [UInt8]?
     if copy.straightening == 0, JoinedTiles.mayJoin(copy.part, rotated: copy.rotation, of: archive) {
-      // Tiles that are not alike are drawn.
+      // Tiles that cannot be joined are rendered instead.
       bytes = try? cutter.render(.joined(copy.part, copy.rotation), of: archive, until: cancellation)
     }
     if bytes != nil { options.fidelity = .lossless } else { options.quality = Self.quality }
@@ -82,7 +82,7 @@ extension UploadProcessor {
     return options
   }
 
-  /// The part's pixels, as a file that loses none of them.
+  /// Returns the pixels of the part as a lossless file.
   private func drawn(
     _ copy: CropRequest, of archive: TileArchive, _ path: String, _ cancellation: Cancellation
   ) throws(BuildError) -> [UInt8] {
@@ -94,7 +94,7 @@ extension UploadProcessor {
       task = .picture(picture)
     }
     do throws(RenderError) { return try cutter.render(task, of: archive, until: cancellation) } catch {
-      // An engine's words are for nobody here, and it may also have had too little time.
+      // The engine's message means nothing to a user, and the engine may also have had too little time.
       let reason = "the part cannot be cut out of the image's tiles"
       throw BuildError(path, reason, isTemporary: error.isTemporary)
     }

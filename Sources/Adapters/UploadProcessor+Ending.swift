@@ -5,22 +5,22 @@ import ZigguratFiles
 import ZigguratImageLibrary
 import ZigguratUploading
 
-/// The ends of uploads: as pictures in the library, as failed, or postponed.
+/// The ends of uploads: as pictures in the library, failed, or postponed.
 extension UploadProcessor {
-  /// - Parameter digest: of the upload's file.
+  /// - Parameter digest: the digest of the upload's file.
   func finish(_ upload: Upload, as image: ImageID, _ digest: String) throws(StorageError) {
     try keepOriginal(of: upload, image, digest, store.buildRecord(ofID: image))
     try show(image, of: upload)
     uploads.end(upload, .done, image: image)
   }
 
-  /// Keeps the file as the image's original if that is wanted, or if the image does not show all of it.
-  /// - Parameter record: of the image, or of a page of the book.
+  /// Keeps the file as the image's original if that is configured, or if the image does not show all of it.
+  /// - Parameter record: the record of the image, or of a page of the book.
   func keepOriginal(
     of upload: Upload, _ image: ImageID, _ digest: String, _ record: BuildRecord?
   ) throws(StorageError) {
     let original = try original(of: upload, image, digest)
-    // What the picture does not show is nowhere else.
+    // Only the original contains the rest.
     if uploads.limits.keepsSources || record?.showsWholeSource != true {
       try RootDirectory(root).make(parentFolder(image.archive(in: root)))
       try original.keep(mayCopy: true)
@@ -29,7 +29,7 @@ extension UploadProcessor {
     }
   }
 
-  /// Builds a picture whose original is there before it, so that no picture is published without its original.
+  /// Builds a picture after its original is stored, so that no picture is published without its original.
   func build(
     _ upload: Upload, as image: ImageID, _ digest: String, _ builder: LibraryBuilder
   ) throws {
@@ -52,15 +52,15 @@ extension UploadProcessor {
       uploads.file(of: upload), digest: digest, sentAs: upload.name, ofArchive: image.archive(in: root))
   }
 
-  /// Ends an upload without a look into its file: the server ended too often while it was tiled, or the client
-  /// cancelled it. If its picture exists, it is done: the server may have ended, or the client cancelled, too late.
+  /// Ends an upload without reading its file. The server has ended too often while it was tiled, or the client has
+  /// cancelled it. If its picture exists, the upload is done, because the end or the cancellation came too late.
   func giveUp(_ upload: Upload) {
     let path = uploads.file(of: upload)
     do {
       if upload.copy == nil, upload.vault == nil, let image = upload.state.image {
         let digest = try SourceInspection.digest(path: path)
         if try isThere(image, digest) { return try finish(upload, as: image, digest) }
-        // The picture did not come to be.
+        // The picture was not created.
         try original(of: upload, image, digest).withdraw()
       }
       if stopping.isSet { return uploads.reschedule(upload, seconds: 0) }
@@ -76,7 +76,7 @@ extension UploadProcessor {
     }
   }
 
-  /// Whether an image was made of the file with that digest.
+  /// Whether an image was built from the file with a digest.
   private func isThere(_ image: ImageID, _ digest: String) throws(CatalogIsAway) -> Bool {
     let latest = ContinuousClock.now + library.settlingTime
     while true {
@@ -86,7 +86,7 @@ extension UploadProcessor {
     }
   }
 
-  /// Has everybody find the picture: it is seen before it is told of.
+  /// Announces a picture, and waits until it is listed. The client is notified afterwards.
   func show(_ image: ImageID, of upload: Upload) throws(StorageError) {
     announced.insert(upload.id)
     try store.announce()
@@ -115,14 +115,14 @@ extension UploadProcessor {
     }
   }
 
-  /// Returns the image that was made from a file already, or the book of all its pages, with the record of one of its
-  /// archives. A book that lacks pages is no duplicate, and neither is the label of a slide.
+  /// Returns the image that was already built from a file, or the book of all its pages, with the record of one
+  /// archive. A book without all pages is no duplicate, and neither is the label of a slide.
   func duplicate(
     ofFileAt path: String, _ digest: String, in library: any ImageRepository
   ) throws -> (id: ImageID, record: BuildRecord)? {
     var pages: Int?
     for image in try images(madeFrom: digest, in: library) {
-      // A server that shares a catalog may not have asked for it yet.
+      // A server with a shared catalog may not have looked it up yet.
       library.lookup(of: [image.first])?.wait()
       let record: BuildRecord?
       do throws(StorageError) { record = try library.archive(image.first)?.buildRecord } catch {
@@ -145,15 +145,15 @@ extension UploadProcessor {
     do throws(StorageError) { return try library.images(madeFrom: digest) } catch { throw CatalogIsAway() }
   }
 
-  /// A library's own words, without the places where the server keeps things.
+  /// Returns the message of a library without the paths of the server.
   private func described(_ reason: String, of path: String, _ upload: Upload) -> String {
-    // As it was given: `.` alone stands in many words.
+    // A relative path gets a slash, because `.` alone occurs in many messages.
     let place = root.hasPrefix("/") ? root : "\(root)/"
     let text = reason.replacing(path, with: upload.name).replacing(place, with: "…")
     return String(text.prefix(300))
   }
 
-  /// - Parameter isOurs: no sandboxed process had a part in it.
+  /// - Parameter isOurs: whether no sandboxed process was involved.
   private func fail(
     _ upload: Upload, _ errorCode: Upload.ErrorCode, _ reason: String, isTemporary: Bool, isOurs: Bool = false
   ) {
@@ -171,7 +171,7 @@ extension UploadProcessor {
 
   struct CatalogIsAway: Error {}
 
-  /// The refusal of a file before anything of it is decoded.
+  /// The rejection of a file before it is decoded.
   struct InvalidUpload: Error {
     let errorCode: Upload.ErrorCode
     let reason: String

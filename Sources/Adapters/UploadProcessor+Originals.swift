@@ -5,13 +5,13 @@ import ZigguratCatalog
 import ZigguratFiles
 import ZigguratImageLibrary
 
-/// The originals of images that can no longer be restored. In a folder they are in the trash, beside the archives. With a shared
-/// catalog the trash is a table, and the originals stay on the disk of the server that received the uploads.
+/// The originals of images that can no longer be restored. In a folder they are in the trash, beside the archives. With
+/// a shared catalog the trash is a table, and the originals are on the disk of the server that received the uploads.
 extension UploadProcessor {
   private static let chunk = 1000
 
-  /// Removes the originals of images that any server has purged from the trash. If the catalog cannot be reached, the
-  /// next call removes them.
+  /// Removes the originals of images that any server has purged from the trash. If the catalog is unreachable, the next
+  /// call removes them.
   func removePurgedOriginals() {
     guard library.hasOneWriter, let enclosure = try? RootDirectory(root) else { return }
     let ids = Self.originals(in: root).sorted()
@@ -22,8 +22,8 @@ extension UploadProcessor {
     }
   }
 
-  /// Removes the original of an archive, unless another image of its name, or a page of the same book, was made from the
-  /// same file and exists or can be restored.
+  /// Removes the original of an archive. It is kept if an image of its name, or a page of its book, shows the same
+  /// file, and exists or can be restored.
   private func removeOriginal(of row: ArchiveRow, within enclosure: RootDirectory) {
     let archive = row.id.archive(in: root)
     guard let record = BuildRecord(json: Data(row.build)), record.isUploaded == true,
@@ -34,7 +34,7 @@ extension UploadProcessor {
     unlink(original.path)
   }
 
-  /// Returns the ids of the images, and of the books, whose originals may be in a folder, by the names of its files.
+  /// Returns the ids of the images and books whose originals may be in a folder, by the names of its files.
   private static func originals(in root: String) -> Set<ImageID> {
     var ids: Set<ImageID> = []
     var folders = [""]

@@ -4,10 +4,10 @@ import ZigguratFiles
 import ZigguratPrivateSpaces
 import ZigguratUploading
 
-/// Makes pictures of uploads into private spaces: the file is opened into memory, and of what is built from
-/// it nothing but sealed bytes reaches a disk.
+/// Pictures from uploads into private spaces. The file is opened in memory, and only encrypted data of the picture
+/// reaches a disk.
 extension UploadProcessor {
-  /// - Parameter vault: of the upload.
+  /// - Parameter vault: the storage of the upload.
   func tileIntoSpace(_ upload: Upload, from vault: SpaceVault) {
     var path = ""
     do {
@@ -30,7 +30,7 @@ extension UploadProcessor {
           try build(upload, SourceScan.Source(path: path, id: image, name: upload.name), builder)
         })
       do { try keep(path, of: upload, digest, image, in: space) } catch {
-        // Nobody is told of a picture that has lost its original.
+        // No client may be notified of a picture without its original.
         try? space.remove(id: image)
         throw error
       }
@@ -42,7 +42,7 @@ extension UploadProcessor {
     }
   }
 
-  /// Seals the file with its picture if the picture does not show all of it. A file of several pages is sealed with the
+  /// Encrypts the file with its picture if the picture does not show all of it. A file of several pages belongs to the
   /// first of them.
   private func keep(
     _ path: String, of upload: Upload, _ digest: String, _ image: ImageID, in space: PrivateSpace
@@ -63,7 +63,7 @@ extension UploadProcessor {
 
   private func freeID(for upload: Upload, in space: PrivateSpace) throws(StorageError) -> ImageID {
     let ids = try space.ids()
-    // To a space's index accents that are composed are those that are not.
+    // The space's index treats composed and decomposed accents as equal.
     let taken = Set(ids.map(\.text))
     return try freeID(for: upload) { id in taken.contains(id.text) || ids.contains { $0.isBelow(id) } }
   }

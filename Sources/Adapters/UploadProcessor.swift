@@ -8,34 +8,34 @@ package import ZigguratImageLibrary
 import ZigguratTileRendering
 package import ZigguratUploading
 
-/// Makes pictures of uploads, one at a time, on a thread of its own.
-// Sendable: all but flags and locks is touched by that thread alone.
+/// A processor that builds pictures of uploads, one at a time, on a thread of its own.
+// Sendable: only that thread uses the state, except flags and locks.
 package final class UploadProcessor: @unchecked Sendable {
   let uploads: Uploads
   let library: any ImageRepository
   let root: String
   let store: any ArchiveStore
   private var isPrepared = false
-  /// Uploads that have failed, of which something may be taken back.
+  /// Failed uploads whose reserved ids may have to be released.
   private let failed = Mutex<[String]>([])
-  /// Uploads of whose pictures others may have been told.
+  /// Uploads whose pictures may have been announced.
   var announced: Set<String> = []
   /// The unlocked private space of an identity.
   let space: @Sendable (String) -> SpaceLibrary?
   let stopping = OneShotEvent()
   /// Signalled when an upload waits or has failed, and to stop.
   private let changes = CountingSemaphore()
-  /// Seconds between two looks for expired uploads.
+  /// The time between two checks for expired uploads, in seconds.
   private static let expirySeconds = 30
-  /// Seconds between two looks for originals of images that were purged.
+  /// The time between two checks for originals of purged images, in seconds.
   private static let removalSeconds = 600
   private let ended = OneShotEvent()
-  /// Cuts out what becomes an image of its own, for which there is time.
+  /// The sandboxed processes that crop parts of images, with a long timeout.
   let cutter = RenderWorkers(threads: 1, timeout: 120)
 
   /// - Parameters:
-  ///   - root: the folder that has the uploads.
-  ///   - store: where their pictures go: that folder where it is nil.
+  ///   - root: the folder of the uploads.
+  ///   - store: the store of their pictures; nil for that folder.
   package init(
     _ uploads: Uploads, library: any ImageRepository, root: String, store: (any ArchiveStore)? = nil,
     space: @escaping @Sendable (String) -> SpaceLibrary?
@@ -69,23 +69,23 @@ package final class UploadProcessor: @unchecked Sendable {
     stopping.set()
     changes.signal()
     uploads.discountAttempts()
-    // What takes longer than a strip of tiles is cut off, as by a crash.
+    // Work that takes longer than a strip of tiles is interrupted, as by a crash.
     ended.wait(upTo: 5)
   }
 
   private func run() {
     defer { ended.set() }
-    // What a killed server had begun.
+    // Removes unfinished work of a killed server.
     prepare()
     var (lastLook, lastRemoval) = (0, 0)
     while !stopping.isSet {
       withdraw()
-      // What was written now would lie in the empty folder below the share.
+      // A file that is written now would end up in the empty folder below the mount point.
       if library.isAway {
         stopping.wait(upTo: 1)
         continue
       }
-      // Before the next upload: a long queue does not keep expired uploads on the disk.
+      // Before the next upload, so that a long queue does not keep expired uploads on the disk.
       let now = time(nil)
       // The clock may be set back.
       if abs(now - lastLook) >= Self.expirySeconds {
@@ -100,7 +100,7 @@ package final class UploadProcessor: @unchecked Sendable {
         tile(upload)
         continue
       }
-      // A catalog that could not be reached is asked again, and a postponed upload is due, at their time.
+      // An unreachable catalog is tried again, and a postponed upload is due, at their times.
       let pause = failed.withLock { $0.isEmpty } ? uploads.secondsToNext ?? Self.expirySeconds : 1
       changes.wait(upTo: Double(min(pause, Self.expirySeconds)), takesAll: true)
     }
@@ -123,7 +123,7 @@ package final class UploadProcessor: @unchecked Sendable {
 
   private func tile(_ upload: Upload) {
     prepare()
-    // Of another one, whose making came to no end.
+    // From an earlier upload that was not finished.
     store.withdraw()
     if upload.state.isCancelled || uploads.isGivenUp(upload) { return giveUp(upload) }
     if let vault = upload.vault as? SpaceVault { return tileIntoSpace(upload, from: vault) }
@@ -131,7 +131,7 @@ package final class UploadProcessor: @unchecked Sendable {
     let path = uploads.file(of: upload)
     do {
       let digest = try SourceInspection.digest(path: path)
-      // Again after a crash it is the picture that was begun.
+      // After a crash, an upload with an id is the picture that was begun.
       if upload.state.image == nil, let match = try duplicate(ofFileAt: path, digest, in: library) {
         // Earlier versions did not keep every original.
         if match.record.isUploaded == true { try keepOriginal(of: upload, match.id, digest, match.record) }
@@ -148,7 +148,7 @@ package final class UploadProcessor: @unchecked Sendable {
     }
   }
 
-  /// Before anything is decoded: a header may promise more pixels than any memory holds.
+  /// Checks an upload before it is decoded, because a header may state more pixels than fit into memory.
   func check(_ path: String, of upload: Upload) throws {
     let (slide, format) = try SourceInspection.kind(ofUploadAt: path, name: upload.name)
     if let slide { throw InvalidUpload(errorCode: .slide, reason: slide.uploadRefusal) }
@@ -178,10 +178,10 @@ package final class UploadProcessor: @unchecked Sendable {
     if let error = failure.error { throw error }
   }
 
-  /// Half of the machine: who looks at pictures goes first.
+  /// The number of threads: half of the machine's, because requests take precedence.
   private let threads = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
 
-  /// - Parameter store: the library's where it is nil.
+  /// - Parameter store: the store of the picture; nil for the library's.
   func builder(
     into store: (any ArchiveStore)? = nil, _ isCancelled: @escaping @Sendable () -> Bool
   ) -> LibraryBuilder {
@@ -197,11 +197,11 @@ package final class UploadProcessor: @unchecked Sendable {
     return builder
   }
 
-  /// Makes a picture under an id that no other image has, even if a build adds images meanwhile.
+  /// Builds a picture under an id that no other image has, even if a build adds images meanwhile.
   /// - Parameters:
   ///   - chosen: an id that was chosen before; nil if none was.
   ///   - free: returns an id that no image has.
-  ///   - make: makes the image of an id.
+  ///   - make: builds the image with an id.
   /// - Returns: the id.
   func withFreeID(
     _ chosen: ImageID?, _ free: () throws -> ImageID, _ make: (ImageID) throws -> Void
@@ -219,8 +219,8 @@ package final class UploadProcessor: @unchecked Sendable {
     }
   }
 
-  /// Reserves a free id for an upload, and returns it: the file's name without its ending, in the folder that was asked for;
-  /// with a number if the library has another picture of that name.
+  /// Reserves a free id for an upload, and returns it: the file's name without its extension, in the requested folder.
+  /// If the library has another picture of that name, the id gets a number.
   func reserveFreeID(for upload: Upload) throws(StorageError) -> ImageID {
     try freeID(for: upload) { (id) throws(StorageError) in
       try !library.reserve(id, for: upload.id)
@@ -233,7 +233,7 @@ package final class UploadProcessor: @unchecked Sendable {
     let folder = upload.folder.isEmpty ? "" : upload.folder + "/"
     let stem = folder + UploadName.stem(upload.name)
     var (text, number) = (stem, 1)
-    // What another one was begun as when the server ended has no archive yet, and comes again.
+    // A picture that another upload had begun when the server ended has no archive yet, and will be built again.
     let begun = Set(uploads.imagesBegun(besides: upload))
     while let id = ImageID(text) {
       if !begun.contains(id), try !isTaken(id) { return id }
