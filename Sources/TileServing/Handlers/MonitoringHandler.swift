@@ -23,7 +23,7 @@ struct MonitoringHandler: LibraryHandler {
       response["Retry-After"] = "1"
       return response
     }
-    // Known images are still served.
+    // Images in the catalog are still served.
     if !library.unmountedFolders.isEmpty {
       return .text(200, "degraded: a folder of the library cannot be reached")
     }
