@@ -163,13 +163,14 @@ format: ## put Swift sources into the form that lint asks for
 	@$(use_swift); swift format --in-place --parallel --recursive Package.swift Sources Tests
 
 .PHONY: lint
-lint: ## format, long files without a reason, assignments of several properties at once, import cycles of modules, names in the map and the glossary, undocumented exports, sentences and links of README and docs, messages of the program, warnings as errors, the page's types, undeclared imports, undefined names in Python
+lint: ## format, long files without a reason, assignments of several properties at once, import cycles of modules, names in the map and the glossary, undocumented exports, sentences and links of README and docs, the language of comments, identifiers and commit subjects, messages of the program, warnings as errors, the page's types, undeclared imports, undefined names in Python
 	@$(prepare) build
 	@$(PYTHON) $(scripts)/sizes
 	@$(PYTHON) $(scripts)/structure
 	@$(PYTHON) $(scripts)/map
 	@$(PYTHON) $(scripts)/docstrings
 	@$(PYTHON) $(scripts)/prose
+	@$(PYTHON) $(scripts)/comments
 	@$(PYTHON) $(scripts)/messages
 	@tsc --project $(scripts)/tsconfig.json
 	@! pyflakes3 $$(git grep -lE '^#!.*python' -- Tests packaging) $$(git ls-files 'Tests/*.py') | grep 'undefined name'
