@@ -7,7 +7,7 @@ import ZigguratTestSupport
 @testable import ZigguratCatalog
 
 /// Lists of books: each book once, by its first page, and its pages in order.
-@Suite struct BookTests {
+@Suite struct CatalogBooksTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -8,7 +8,7 @@ import ZigguratTestSupport
 @testable import ZigguratCatalog
 
 /// Lists in their orders, page by page.
-@Suite struct OrderTests {
+@Suite struct CatalogOrderTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

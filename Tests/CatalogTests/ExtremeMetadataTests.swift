@@ -7,7 +7,7 @@ import ZigguratTestSupport
 @testable import ZigguratCatalog
 
 /// Metadata of untrusted images, however long, which must not keep other images out of the list.
-@Suite struct UnfitTests {
+@Suite struct ExtremeMetadataTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
@@ -62,19 +62,19 @@ import ZigguratTestSupport
     let catalog = try DatabaseKind.postgreSQL.catalog(in: folder)
     let long = try #require(ImageID((0..<12).map { _ in Self.noise(250) }.joined(separator: "/")))
     let ids: [ImageID] = ["a", "b", "c", long, "e", "f", "g"]
-    let refused = try catalog.take(SharedTests.change(ids.map { SharedTests.archive($0) }), parts: ["1"])
+    let refused = try catalog.take(SharedCatalogTests.change(ids.map { SharedCatalogTests.archive($0) }), parts: ["1"])
     #expect(refused.refused.map(\.action) == ["list \(long)"])
     #expect(try Set(catalog.archives(of: ids).keys) == Set(ids).subtracting([long]))
     #expect(try catalog.count() == 6 && catalog.parts() == ["1"])
     // One alone, with what else was to be taken.
     let again = try catalog.take(
-      SharedTests.change([SharedTests.archive(long)], gone: ["a"]), parts: ["2"])
+      SharedCatalogTests.change([SharedCatalogTests.archive(long)], gone: ["a"]), parts: ["2"])
     #expect(again.refused.count == 1)
     #expect(try catalog.count() == 5 && catalog.parts() == ["1", "2"])
     #expect(throws: StorageError.self) { try catalog.reserve(long, for: "upload") }
     // What is no fault of an image's stays to be done.
     let address = try PostgreSQLServer.shared.get().schema((folder.path as NSString).lastPathComponent)
     try Tool.check(["psql", "-q", address, "-c", "ALTER TABLE archive RENAME TO elsewhere"])
-    #expect(throws: StorageError.self) { try catalog.take(SharedTests.change([SharedTests.archive("h")])) }
+    #expect(throws: StorageError.self) { try catalog.take(SharedCatalogTests.change([SharedCatalogTests.archive("h")])) }
   }
 }

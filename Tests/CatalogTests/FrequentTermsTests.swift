@@ -6,7 +6,7 @@ import ZigguratTestSupport
 @testable import ZigguratCatalog
 
 /// Searches that find so much that no index is asked for all of it.
-@Suite struct OftenTests {
+@Suite struct FrequentTermsTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

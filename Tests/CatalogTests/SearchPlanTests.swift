@@ -6,7 +6,7 @@ import ZigguratTestSupport
 
 /// Searches in folders and in all orders of so many images that words which are often, or are in one place, are not looked up
 /// for all of them.
-@Suite struct ChoiceTests {
+@Suite struct SearchPlanTests {
   private let folder: TemporaryFolder
   private static let count = 60_000
 

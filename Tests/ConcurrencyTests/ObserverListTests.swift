@@ -3,7 +3,7 @@ import Testing
 
 @testable import ZigguratConcurrency
 
-@Suite struct ObservationTests {
+@Suite struct ObserverListTests {
   @Test func `each observer is told from when it observes`() {
     let observation = ObserverList<Int>()
     let told = Mutex<[Int]>([])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ZigguratConcurrency
 
-@Suite struct WorkQueueTests {
+@Suite struct ThreadPoolTests {
   @Test func `one thread does all that it was given, in its order, before the queue ends`() {
     let queue = ThreadPool(threads: 1, capacity: .max)
     let done = Mutex<[Int]>([])

@@ -6,7 +6,7 @@ import ZigguratTestSupport
 @testable import TileStorage
 @testable import ZigguratFiles
 
-@Suite struct PartialFileTests {
+@Suite struct AtomicFileTests {
   private func write(_ text: String, to file: AtomicFile) throws {
     try Array(text.utf8).withUnsafeBytes { try file.write($0) }
   }

@@ -5,7 +5,7 @@ import Testing
 import ZigguratFiles
 import ZigguratTestSupport
 
-@Suite struct LockedFolderTests {
+@Suite struct DirectoryLockTests {
   @Test func `a lock that is held is an error for those who do not wait, and shared locks are not`() throws {
     let folder = try TemporaryFolder()
     do {

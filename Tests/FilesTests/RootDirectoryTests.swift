@@ -6,7 +6,7 @@ import ZigguratTestSupport
 
 @testable import TileStorage
 
-@Suite struct EnclosureTests {
+@Suite struct RootDirectoryTests {
   /// Whether what `path` leads to lies in `enclosure`.
   private func holds(_ enclosure: RootDirectory, _ path: String) throws -> Bool {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)

@@ -3,7 +3,7 @@ import Synchronization
 import ZigguratConcurrency
 
 /// An object store on loopback that answers ranged GETs as it is told to, honestly or not.
-final class HostileServer: Sendable {
+final class FakeStore: Sendable {
   /// The change of the honest response.
   enum Answer: CaseIterable, Sendable {
     case honest

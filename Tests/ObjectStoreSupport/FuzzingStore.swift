@@ -35,11 +35,11 @@ final class FuzzingStore: Sendable {
 
   static let bucket = "pictures"
   private let state: Mutex<State>
-  private let server = Mutex<HostileServer?>(nil)
+  private let server = Mutex<FakeStore?>(nil)
 
   init(_ random: SplitMix) {
     state = Mutex(State(random: random))
-    let made = HostileServer(raw: { [weak self] in self?.answer($0) ?? HostileServer.Raw(closes: true) })
+    let made = FakeStore(raw: { [weak self] in self?.answer($0) ?? FakeStore.Raw(closes: true) })
     server.withLock { $0 = made }
   }
 
@@ -68,7 +68,7 @@ final class FuzzingStore: Sendable {
     var hasBody = true
   }
 
-  private func answer(_ request: HostileServer.Request) -> HostileServer.Raw {
+  private func answer(_ request: FakeStore.Request) -> FakeStore.Raw {
     with { state in
       let isBad = Double.random(in: 0..<1, using: &state.random) < state.mischief
       let mischief = state.always ?? (isBad ? Mischief.allCases.randomElement(using: &state.random) : nil)
@@ -78,7 +78,7 @@ final class FuzzingStore: Sendable {
   }
 
   private static func honest(
-    _ request: HostileServer.Request, _ state: inout State, _ mischief: Mischief?
+    _ request: FakeStore.Request, _ state: inout State, _ mischief: Mischief?
   ) -> Answer {
     let path = PercentEncoding.decode(Array(request.path.utf8).dropFirst(), allowsNUL: true) ?? []
     let parts = path.split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
@@ -114,7 +114,7 @@ final class FuzzingStore: Sendable {
         return Answer(
           fields: [date, "Content-Length: \(object.body.count)"], etag: object.etag, hasBody: false)
       }
-      guard let range = HostileServer.range(request, object.body.count) else {
+      guard let range = FakeStore.range(request, object.body.count) else {
         return Answer(status: "416 Range Not Satisfiable")
       }
       let place = "Content-Range: bytes \(range.lowerBound)-\(range.upperBound - 1)/\(object.body.count)"
@@ -178,10 +178,10 @@ final class FuzzingStore: Sendable {
     return "<Contents><Key>\(key)</Key><ETag>\(tag)</ETag><Size>\(size)</Size></Contents>"
   }
 
-  private static func wire(_ honest: Answer, _ mischief: Mischief?, _ state: inout State) -> HostileServer.Raw
+  private static func wire(_ honest: Answer, _ mischief: Mischief?, _ state: inout State) -> FakeStore.Raw
   {
     var (answer, length): (Answer, Int?) = (honest, nil)
-    var raw = HostileServer.Raw()
+    var raw = FakeStore.Raw()
     switch mischief {
     case .status:
       answer = Answer(
@@ -205,14 +205,14 @@ final class FuzzingStore: Sendable {
       .randomElement(using: &state.random)!
     case .encoded: answer.fields.append("Content-Encoding: gzip")
     case .cut: raw.closes = true
-    case .closed: return HostileServer.Raw(closes: true)
-    case .silence: return HostileServer.Raw(isSilent: true)
+    case .closed: return FakeStore.Raw(closes: true)
+    case .silence: return FakeStore.Raw(isSilent: true)
     case .garbage:
       let bytes = (0..<40).map { _ in UInt8.random(in: 0...255, using: &state.random) }
-      return HostileServer.Raw(pieces: [bytes], closes: true)
+      return FakeStore.Raw(pieces: [bytes], closes: true)
     case .endlessHeaders:
       let line = Array("X-Y: \(String(repeating: "z", count: 1000))\r\n".utf8)
-      return HostileServer.Raw(
+      return FakeStore.Raw(
         pieces: [Array("HTTP/1.1 200 OK\r\n".utf8)] + [[UInt8]](repeating: line, count: 200), closes: true)
     default: break
     }

@@ -12,7 +12,7 @@ import ZigguratTestSupport
 struct ObjectClientTests {
   static let object = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
   static let path = "/pictures/szi/a"
-  static let version = ObjectVersion(key: "szi/a", etag: HostileServer.etag, byteCount: object.count)
+  static let version = ObjectVersion(key: "szi/a", etag: FakeStore.etag, byteCount: object.count)
 
   /// One call at a time, never cut off and without the pauses that wait for better times.
   static var policy: RequestPolicy {
@@ -23,7 +23,7 @@ struct ObjectClientTests {
   }
 
   static func client(
-    _ server: HostileServer, _ policy: RequestPolicy = policy, key: String? = nil
+    _ server: FakeStore, _ policy: RequestPolicy = policy, key: String? = nil
   ) throws -> ObjectClient {
     var environment = ["AWS_ENDPOINT_URL_S3": server.endpoint]
     if let key {
@@ -64,7 +64,7 @@ struct ObjectClientTests {
   }
 
   @Test func `parts and ends are those of the object`() throws {
-    let server = HostileServer([Self.path: Self.object])
+    let server = FakeStore([Self.path: Self.object])
     defer { server.stop() }
     let client = try Self.client(server, key: "K")
     for range in [0..<1, 49_999..<50_000, 0..<50_000, 123..<4567] {
@@ -76,7 +76,7 @@ struct ObjectClientTests {
     }
     let first = try #require(server.requests.first)
     #expect(
-      first.method == "GET" && first.target == Self.path && first.fields["if-match"] == HostileServer.etag)
+      first.method == "GET" && first.target == Self.path && first.fields["if-match"] == FakeStore.etag)
     #expect(first.fields["x-amz-content-sha256"] == RangeTransfer.emptyDigest)
     #expect(first.fields["x-amz-security-token"] == "t")
     #expect(first.fields["authorization"]?.hasPrefix("AWS4-HMAC-SHA256 Credential=K/") == true)
@@ -85,14 +85,14 @@ struct ObjectClientTests {
   }
 
   @Test func `without credentials nothing is signed`() throws {
-    let server = HostileServer([Self.path: Self.object])
+    let server = FakeStore([Self.path: Self.object])
     defer { server.stop() }
     #expect(try Self.read(Self.client(server), 5..<9) == .success(Array(Self.object[5..<9])))
     #expect(server.requests[0].fields["authorization"] == nil)
   }
 
   @Test func `what is not there, and another version, is told for what it is and not asked again`() throws {
-    let server = HostileServer([Self.path: Self.object])
+    let server = FakeStore([Self.path: Self.object])
     defer { server.stop() }
     let client = try Self.client(server)
     #expect(
@@ -111,7 +111,7 @@ struct ObjectClientTests {
   }
 
   /// Returns the error of a false response; nil if it looks right without a checksum.
-  private static func error(_ answer: HostileServer.Answer) -> ObjectError? {
+  private static func error(_ answer: FakeStore.Answer) -> ObjectError? {
     switch answer {
     case .honest, .flipped, .shifted: nil
     case .cut, .shortChunks, .closed: .cut
@@ -124,9 +124,9 @@ struct ObjectClientTests {
     }
   }
 
-  @Test("each lie is a fault of its kind", arguments: HostileServer.Answer.allCases)
-  func lies(_ answer: HostileServer.Answer) throws {
-    let server = HostileServer([Self.path: Self.object]) { _, _ in answer }
+  @Test("each lie is a fault of its kind", arguments: FakeStore.Answer.allCases)
+  func lies(_ answer: FakeStore.Answer) throws {
+    let server = FakeStore([Self.path: Self.object]) { _, _ in answer }
     defer { server.stop() }
     var policy = Self.policy
     policy.tries = 1
@@ -142,8 +142,8 @@ struct ObjectClientTests {
   }
 
   @Test func `what may pass is asked again, and again, and no more`() throws {
-    let answers: [HostileServer.Answer] = [.busy, .cut, .honest, .cut, .whole, .garbage, .honest]
-    let server = HostileServer([Self.path: Self.object]) { number, _ in answers[number] }
+    let answers: [FakeStore.Answer] = [.busy, .cut, .honest, .cut, .whole, .garbage, .honest]
+    let server = FakeStore([Self.path: Self.object]) { number, _ in answers[number] }
     defer { server.stop() }
     let client = try Self.client(server)
     #expect(Self.read(client, 0..<100) == .success(Array(Self.object[..<100])))
@@ -153,7 +153,7 @@ struct ObjectClientTests {
   }
 
   @Test func `errors are asked again for a tenth of the traffic`() throws {
-    let server = HostileServer([Self.path: Self.object]) { _, _ in .busy }
+    let server = FakeStore([Self.path: Self.object]) { _, _ in .busy }
     defer { server.stop() }
     let client = try Self.client(server)
     for _ in 0..<400 { #expect(Self.read(client, 0..<10) == .failure(.unavailable)) }
@@ -161,7 +161,7 @@ struct ObjectClientTests {
   }
 
   @Test func `a store that is silent is given up, and one that is gone at once`() throws {
-    let server = HostileServer([Self.path: Self.object]) { _, _ in .silent }
+    let server = FakeStore([Self.path: Self.object]) { _, _ in .silent }
     let client = try Self.client(server)
     #expect(Self.read(client, 0..<10, within: .milliseconds(300)) == .failure(.unavailable))
     server.stop()
@@ -170,7 +170,7 @@ struct ObjectClientTests {
 
   @Test func `a store that does not answer is let alone, and asked again once it does`() throws {
     let isBusy = Mutex(true)
-    let server = HostileServer([Self.path: Self.object]) { _, _ in isBusy.withLock { $0 } ? .busy : .honest }
+    let server = FakeStore([Self.path: Self.object]) { _, _ in isBusy.withLock { $0 } ? .busy : .honest }
     defer { server.stop() }
     var policy = Self.policy
     policy.tries = 1
@@ -185,7 +185,7 @@ struct ObjectClientTests {
 
   @Test func `only so many wait`() throws {
     let gate = OneShotEvent()
-    let server = HostileServer([Self.path: Self.object]) { _, _ in
+    let server = FakeStore([Self.path: Self.object]) { _, _ in
       gate.wait(upTo: 60)
       return .honest
     }
@@ -213,7 +213,7 @@ struct ObjectClientTests {
   }
 
   @Test func `a client that ends tells whoever waits`() throws {
-    let server = HostileServer([Self.path: Self.object]) { _, _ in .silent }
+    let server = FakeStore([Self.path: Self.object]) { _, _ in .silent }
     defer { server.stop() }
     var client: ObjectClient? = try Self.client(server)
     let told: Result<ObjectBytes, ObjectError> = Self.told { done in

@@ -38,16 +38,16 @@ enum StoredArchive {
 }
 
 /// A store that lies.
-struct HostileTilesTests {
+struct UntrustedStoreTests {
   @Test func `of ten thousand answers, most of them lies, not one wrong byte is given`() throws {
     let folder = try TemporaryFolder()
     try StoredArchive.write(to: folder("a.szi"))
     let generation = try TileArchive(path: folder("a.szi")).generation
     let seed = SplitMix.runSeed
     print("hostile answers: seed \(seed)")
-    let lies = HostileServer.Answer.allCases.filter { $0 != .silent && $0 != .honest }
+    let lies = FakeStore.Answer.allCases.filter { $0 != .silent && $0 != .honest }
     let random = Mutex(SplitMix(seed))
-    let server = HostileServer([ObjectClientTests.path: try bytes(ofFile: folder("a.szi"))]) { _, _ in
+    let server = FakeStore([ObjectClientTests.path: try bytes(ofFile: folder("a.szi"))]) { _, _ in
       random.withLock { $0.below(10) < 4 ? .honest : $0.pick(lies) }
     }
     defer { server.stop() }

@@ -6,7 +6,7 @@ import ZigguratImaging
 import ZigguratTestSupport
 
 /// Held against `vips dzsave`: the same levels, names and sizes of tiles, the same pixels.
-struct AgreementTests {
+struct DZSaveAgreementTests {
   private static let sizes: [(width: Int, height: Int)] = [
     (1, 1), (1, 2), (2, 1), (2, 2), (3, 3), (5, 7), (1, 5000), (5000, 1), (31, 17), (64, 64), (127, 129),
     (255, 256), (257, 255), (300, 200), (1, 512), (512, 1), (1, 513), (513, 1), (511, 511), (512, 512),

@@ -8,7 +8,7 @@ import ZigguratTestSupport
 
 @testable import PyramidBuilding
 
-struct BuildTests {
+struct PyramidBuilderTests {
   private static func options(_ format: TileFormat, _ fidelity: Fidelity = .auto, tileSize: Int = 512)
     -> BuildOptions
   {

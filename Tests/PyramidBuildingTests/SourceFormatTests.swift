@@ -7,7 +7,7 @@ import ZigguratTestSupport
 @testable import PyramidBuilding
 
 /// Every kind of file against what libvips' own commands make of it.
-struct FormatTests {
+struct SourceFormatTests {
   struct Kind: CustomTestStringConvertible {
     /// The file, with the saver's options.
     var file: String

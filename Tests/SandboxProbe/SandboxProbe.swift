@@ -4,7 +4,7 @@ import ZigguratSandbox
 
 /// Tries, in a cell and outside of one, what decoding never needs, and writes a line for each: its name, what came of
 /// it outside, what in a cell. Besides how cells end, and what is left of them. A program of its own, since cells are
-/// forked from a process of one thread; `CellTests` reads it.
+/// forked from a process of one thread; `SandboxedProcessTests` reads it.
 @main enum SandboxProbe {
   /// Zero where it worked, else the error.
   struct Attempt {

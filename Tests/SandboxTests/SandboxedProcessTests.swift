@@ -4,7 +4,7 @@ import ZigguratSandbox
 import ZigguratTestSupport
 
 /// What a cell can do and cannot, as `ziggurat-process-probe` finds it in cells of its own.
-@Suite struct CellTests {
+@Suite struct SandboxedProcessTests {
   /// What came of each attempt: outside of a cell and inside, or inside alone.
   static let found: [String: String] = {
     guard ProcessLauncher.kernelLack == nil, let output = try? Tool.check([probe]) else { return [:] }

@@ -9,7 +9,7 @@ import ZigguratTestSupport
 import ZigguratTileExport
 
 /// Against the trees that `vips dzsave` writes of the same picture.
-@Suite struct TileExportTests {
+@Suite struct TileExporterTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

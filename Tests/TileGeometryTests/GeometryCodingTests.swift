@@ -3,7 +3,7 @@ import Testing
 import TileGeometry
 
 /// The JSON of the value types, which the HTTP API's answers and the viewer's values share.
-struct CodingTests {
+struct GeometryCodingTests {
   private static func decode<Value: Decodable>(_ type: Value.Type, _ json: String) throws -> Value {
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(

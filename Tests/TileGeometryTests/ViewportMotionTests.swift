@@ -4,7 +4,7 @@ import TileGeometry
 import ZigguratTestSupport
 
 /// Laws of scrolling on random viewports, and values from outside that are no sizes, scales or offsets.
-struct ScrollTests {
+struct ViewportMotionTests {
   private struct Scene {
     var image: PixelSize
     var viewport: Viewport

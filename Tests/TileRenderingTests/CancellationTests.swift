@@ -48,7 +48,7 @@ struct CancellationTests {
 
   @Test("a render that nobody wants decodes no more tiles")
   func tiles() throws {
-    let archive = try RenderTests.archive(TemporaryFolder(), format: .jpeg)
+    let archive = try TileRendererTests.archive(TemporaryFolder(), format: .jpeg)
     let picture = Picture(
       region: PixelRect(x: 0, y: 0, width: 701, height: 463), size: PixelSize(width: 701, height: 463)!)
     let renderer = TileRenderer()

@@ -10,7 +10,7 @@ import ZigguratTileProtocols
 @testable import ZigguratTileRendering
 
 /// Pictures against libvips' own crops and scalings of the source.
-struct RenderTests {
+struct TileRendererTests {
   /// A smooth picture with a different colour at every place, so that a shift or a swap shows.
   private static func source(_ folder: TemporaryFolder, _ width: Int, _ height: Int) throws -> String {
     let path = folder("source.png")

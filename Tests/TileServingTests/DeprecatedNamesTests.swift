@@ -7,7 +7,7 @@ import ZigguratTileProtocols
 @testable import ZigguratTileServing
 
 /// Names of version 0.1 in requests.
-@Suite struct FormerNamesTests {
+@Suite struct DeprecatedNamesTests {
   private typealias Parameters = [(name: String, value: String)]
 
   private static let window: Parameters = [("width", "300"), ("height", "200")]

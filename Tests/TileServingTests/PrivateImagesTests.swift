@@ -33,7 +33,7 @@ import ZigguratTestSupport
       let identity = FileIdentity(inode: UInt64(width), size: 1, modifiedNanoseconds: 0)
       return SourceImage(id: id, path: name, identity: identity) { archive }
     }
-    let space = try SpaceLibrary(SessionTests.FixedSpace("x", own))
+    let space = try SpaceLibrary(SessionTableTests.FixedSpace("x", own))
     try space.library.updateCatalog()
     var session = Session()
     session.space = space

@@ -9,7 +9,7 @@ import ZigguratTestSupport
 @testable import ZigguratUploading
 
 /// Uploads that a server has left, as the next one takes them up; and the records that make that possible.
-@Suite struct LeftUploadsTests {
+@Suite struct InterruptedUploadsTests {
   private let folder = try! TemporaryFolder()
 
   private func taken() throws -> Uploads { try Uploads(library: folder.path) }

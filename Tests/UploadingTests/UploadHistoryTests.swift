@@ -5,7 +5,7 @@ import ZigguratTestSupport
 
 @testable import ZigguratUploading
 
-@Suite struct EndedUploadsTests {
+@Suite struct UploadHistoryTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -7,7 +7,7 @@ import ZigguratTestSupport
 @testable import ZigguratCatalog
 
 /// Properties of PostgreSQL alone: many processes share one catalog, and one of them writes.
-@Suite struct PostgreSQLTests {
+@Suite struct PostgreSQLDatabaseTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

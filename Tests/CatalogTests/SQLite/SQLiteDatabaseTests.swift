@@ -8,7 +8,7 @@ import ZigguratTestSupport
 @testable import ZigguratCatalog
 
 /// Properties of SQLite alone: a file that may be damaged, old or read-only.
-@Suite struct SQLiteTests {
+@Suite struct SQLiteDatabaseTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -6,7 +6,7 @@ import ZigguratTestSupport
 @testable import ZigguratCatalog
 
 /// Removals from a catalog that servers share: archives, old changes, and the right to write.
-@Suite struct GoneTests {
+@Suite struct RemovedArchivesTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
@@ -25,20 +25,20 @@ import ZigguratTestSupport
     let catalog = try open()
     let start = try catalog.place()
     try catalog.take(
-      SharedTests.change([
-        SharedTests.archive("a", 1), SharedTests.archive("b", 1), SharedTests.archive("c", 1),
+      SharedCatalogTests.change([
+        SharedCatalogTests.archive("a", 1), SharedCatalogTests.archive("b", 1), SharedCatalogTests.archive("c", 1),
       ]))
     try catalog.take(
-      SharedTests.change([
-        SharedTests.archive("a", 2), SharedTests.archive("b", 2), SharedTests.archive("c", 2),
+      SharedCatalogTests.change([
+        SharedCatalogTests.archive("a", 2), SharedCatalogTests.archive("b", 2), SharedCatalogTests.archive("c", 2),
       ]))
     #expect(try catalog.gone(among: ["a", "b", "c", "none"]) == ["none"])
     // One goes by its builder, and one by a visitor; both ids are others' at once.
-    try catalog.take(SharedTests.change([], gone: ["a"]))
+    try catalog.take(SharedCatalogTests.change([], gone: ["a"]))
     #expect(try catalog.delete(["b"], as: "\(String(Int(time(nil)), radix: 16))-1", at: 1) == ["b"])
     try catalog.take(
-      SharedTests.change([
-        SharedTests.archive("a", 3), SharedTests.archive("b", 3), SharedTests.archive("c", 3),
+      SharedCatalogTests.change([
+        SharedCatalogTests.archive("a", 3), SharedCatalogTests.archive("b", 3), SharedCatalogTests.archive("c", 3),
       ]))
     let rows = try catalog.archives(of: ["a", "b", "c"])
     #expect(["a", "b", "c"].map { rows[$0]?.current?.generation } == [3, 3, 3])
@@ -50,13 +50,13 @@ import ZigguratTestSupport
     try catalog.gone(since: Int(time(nil)) - 60) { since += $0 }
     #expect(told == ["a", "b"] && since == ["a", "b"])
     // What is built again as it was is the image, and nothing that went.
-    try catalog.take(SharedTests.change([SharedTests.archive("a", 2)]))
+    try catalog.take(SharedCatalogTests.change([SharedCatalogTests.archive("a", 2)]))
     #expect(try catalog.archives(of: ["a"])["a"]?.former.map(\.row.generation) == [3])
   }
 
   @Test func `an image is deleted as it is known, or not at all`() throws {
     let catalog = try open()
-    try catalog.take(SharedTests.change([SharedTests.archive("a", .max - 1)]))
+    try catalog.take(SharedCatalogTests.change([SharedCatalogTests.archive("a", .max - 1)]))
     #expect(try catalog.delete(["a"], as: "1", at: 1, onlyOf: (7, 0)).isEmpty)
     #expect(try catalog.delete(["a"], as: "1", at: 1, onlyOf: (.max - 1, 1)).isEmpty)
     #expect(try catalog.write(sidecar: Array("<x/>".utf8), of: CatalogTests.entry("a"), after: 0))
@@ -69,9 +69,9 @@ import ZigguratTestSupport
   @Test func `what was read by who had the right before is not taken in`() throws {
     let catalog = try open()
     let making = catalog.making
-    try catalog.take(SharedTests.change([SharedTests.archive("a", 1)]), in: making)
+    try catalog.take(SharedCatalogTests.change([SharedCatalogTests.archive("a", 1)]), in: making)
     #expect(throws: StorageError.self) {
-      try catalog.take(SharedTests.change([SharedTests.archive("a", 2)]), in: making - 1)
+      try catalog.take(SharedCatalogTests.change([SharedCatalogTests.archive("a", 2)]), in: making - 1)
     }
     #expect(try catalog.archives(of: ["a"])["a"]?.current?.generation == 1)
   }
@@ -90,7 +90,7 @@ import ZigguratTestSupport
     let other = try connection()
     try other.run(
       "INSERT INTO change (id, told) SELECT 'x', now() - interval '2 hours' FROM generate_series(1, 12000)")
-    try catalog.take(SharedTests.change([SharedTests.archive("a", 1)]))
+    try catalog.take(SharedCatalogTests.change([SharedCatalogTests.archive("a", 1)]))
     try catalog.forgetFormer()
     var left: [Int] = []
     try other.run("SELECT count(*) FROM change") { left.append($0.integer(0)) }

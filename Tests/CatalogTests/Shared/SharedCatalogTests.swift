@@ -8,7 +8,7 @@ import ZigguratTestSupport
 @testable import ZigguratCatalog
 
 /// Queries of servers that share a catalog: archives by their ids, and changes.
-@Suite struct SharedTests {
+@Suite struct SharedCatalogTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -1,7 +1,7 @@
 import Testing
 import ZigguratHTTPMessages
 
-@Suite struct ResponseHeaderTests {
+@Suite struct ResponseTests {
   @Test func `what an answer varies by is told once, in one line`() {
     var response = Response(200, [], .bytes([]))
     for name in ["Accept-Encoding", "Cookie", "Accept-Encoding", "Origin", "Cookie", "Accept"] {

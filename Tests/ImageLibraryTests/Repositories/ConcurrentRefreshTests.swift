@@ -8,7 +8,7 @@ import ZigguratTestSupport
 @testable import ZigguratImageLibrary
 
 /// Files that were just written, while the watch looks at them.
-@Suite struct LibraryRenewalTests {
+@Suite struct ConcurrentRefreshTests {
   /// - Parameter looks: takes in what was just done to the image of that path.
   @Test(
     arguments: [

@@ -12,7 +12,7 @@ import ZigguratTestSupport
 @testable import ZigguratImageLibrary
 
 /// Changes of a folder's files: they are done, whatever the catalog says.
-@Suite struct WrittenChangesTests {
+@Suite struct FolderRepositoryEditingTests {
   private let folder = try! TemporaryFolder()
   private let library: FolderRepository
 

@@ -10,7 +10,7 @@ import ZigguratTestSupport
 @testable import ZigguratImageLibrary
 
 /// A folder that goes away while its library is open.
-@Suite struct LibraryOutageTests {
+@Suite struct FolderRepositoryOutageTests {
   private func write(_ folder: TemporaryFolder, _ name: String) throws {
     let pyramid = Pyramid(imageSize: PixelSize(width: 4, height: 4)!, tileSize: 4)!
     try FileManager.default.createDirectory(atPath: folder("library"), withIntermediateDirectories: true)

@@ -4,7 +4,7 @@ import ZigguratTestSupport
 
 @testable import ZigguratImageLibrary
 
-@Suite struct RemovalTests {
+@Suite struct FolderRepositoryTests {
   @Test(
     "the ids of a sorted list that another does not have",
     arguments: [

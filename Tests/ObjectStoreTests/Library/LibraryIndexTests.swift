@@ -9,7 +9,7 @@ import ZigguratTestSupport
 @testable import ZigguratObjectStoreSupport
 
 /// A library's directory beside objects that are not the library's, and in a store that loses what it was sent.
-struct ObjectDirectoryTests {
+struct LibraryIndexTests {
   private static let folder = "some/library/directory/"
 
   private struct Setting {

@@ -4,7 +4,7 @@ import ZigguratTestSupport
 @testable import ZigguratObjectStore
 
 /// Parsers of untrusted headers, against slower parsers of the same.
-struct AnswerHeadTests {
+struct ResponseHeadTests {
   private static func range(_ value: String) -> [Int]? {
     var head = ResponseHead()
     for line in ["HTTP/1.1 206 Partial Content\r\n", "Content-Range: \(value)\r\n"] {

@@ -3,7 +3,7 @@ import Testing
 @testable import ZigguratObjectStore
 
 /// Retries, and the breaker that ends them.
-struct RetryTests {
+struct TimeoutPolicyTests {
   private let start = ContinuousClock.now
 
   @Test func `retries are a tenth of the traffic, besides a few that quiet times leave over`() {

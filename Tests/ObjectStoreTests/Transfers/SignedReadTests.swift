@@ -6,7 +6,7 @@ import TileStorage
 
 /// Requests that are signed once for all parts of a version.
 struct SignedReadTests {
-  private static let other = ObjectVersion(key: "szi/b", etag: HostileServer.etag, byteCount: 50_000)
+  private static let other = ObjectVersion(key: "szi/b", etag: FakeStore.etag, byteCount: 50_000)
   private static let request = """
     GET /pictures/szi/a HTTP/1.1\r\nHost: h\r\nX-Amz-Date: 20261125T100000Z\r\nAUTHORIZATION:  AWS4 a:b, c=d\r\n\r\n
     """
@@ -17,7 +17,7 @@ struct SignedReadTests {
 
   @Test func `parts of one version are signed once, of another anew`() throws {
     let object = ObjectClientTests.object
-    let server = HostileServer([ObjectClientTests.path: object, "/pictures/szi/b": object])
+    let server = FakeStore([ObjectClientTests.path: object, "/pictures/szi/b": object])
     defer { server.stop() }
     let client = try ObjectClientTests.client(server, key: "K")
     for range in [0..<9, 9..<4000, 49_000..<50_000] {
@@ -65,11 +65,11 @@ struct SignedReadTests {
   func `a read that is refused with a reused signature is repeated once, with a new one`(
     refusals: Int, status: String
   ) throws {
-    let server = HostileServer(script: { number, _ in
-      if (1...refusals).contains(number) { return HostileServer.Scripted(status: status) }
-      return HostileServer.Scripted(
+    let server = FakeStore(script: { number, _ in
+      if (1...refusals).contains(number) { return FakeStore.Scripted(status: status) }
+      return FakeStore.Scripted(
         status: "206 Partial Content",
-        fields: "ETag: \(HostileServer.etag)\r\nContent-Range: bytes 0-1/50000\r\n", body: "ab")
+        fields: "ETag: \(FakeStore.etag)\r\nContent-Range: bytes 0-1/50000\r\n", body: "ab")
     })
     defer { server.stop() }
     let client = try ObjectClientTests.client(server, key: "K")

@@ -8,9 +8,9 @@ import ZigguratTestSupport
 
 /// Writing into a store, as far as a store that answers by a script shows it; the rest shows a real one.
 struct ObjectWriterTests {
-  private typealias Scripted = HostileServer.Scripted
+  private typealias Scripted = FakeStore.Scripted
 
-  private static func writer(_ server: HostileServer, _ parts: ObjectWriter.Parts = .init()) throws
+  private static func writer(_ server: FakeStore, _ parts: ObjectWriter.Parts = .init()) throws
     -> ObjectWriter
   {
     let environment = [
@@ -33,7 +33,7 @@ struct ObjectWriterTests {
   @Test func `a file is sent with its digest, once more where the store was busy`() throws {
     let folder = try TemporaryFolder()
     let path = try folder.write("a", Self.content)
-    let server = HostileServer(script: { number, _ in
+    let server = FakeStore(script: { number, _ in
       number == 0 ? Scripted(status: "503 Slow Down") : Scripted(fields: "ETag: \"x\"\r\n")
     })
     defer { server.stop() }
@@ -57,10 +57,10 @@ struct ObjectWriterTests {
       (Scripted(status: "500 Internal Server Error"), .unavailable, 3),
       (Scripted(status: "200 OK"), .damaged, 1),
     ])
-  func refusals(_ answer: HostileServer.Scripted, _ error: ObjectError, _ requests: Int) throws {
+  func refusals(_ answer: FakeStore.Scripted, _ error: ObjectError, _ requests: Int) throws {
     let folder = try TemporaryFolder()
     let path = try folder.write("a", Self.content)
-    let server = HostileServer(script: { _, _ in answer })
+    let server = FakeStore(script: { _, _ in answer })
     defer { server.stop() }
     #expect(throws: error) {
       _ = try Self.writer(server).put(file: path, sha256: SHA256.of(Self.content), key: "c")
@@ -69,8 +69,8 @@ struct ObjectWriterTests {
   }
 
   /// A store that takes uploads in parts.
-  private static func parts(end: String) -> HostileServer {
-    HostileServer(script: { number, request in
+  private static func parts(end: String) -> FakeStore {
+    FakeStore(script: { number, request in
       switch (request.method, request.query) {
       case ("POST", "uploads="):
         Scripted(
@@ -146,7 +146,7 @@ struct ObjectWriterTests {
     let xml = Self.page(
       "<Contents><Key>a_b/1</Key><ETag>&quot;x&quot;</ETag><Size>7</Size><Owner><ID>z</ID></Owner></Contents>"
         + "<Contents><Size>0</Size><ETag>y</ETag><Key>a_b/2</Key></Contents>")
-    let server = HostileServer(script: { _, _ in Scripted(body: xml) })
+    let server = FakeStore(script: { _, _ in Scripted(body: xml) })
     defer { server.stop() }
     #expect(
       try Self.writer(server).list(after: Array("a_b/0".utf8)).versions == [
@@ -163,7 +163,7 @@ struct ObjectWriterTests {
   func `a list ends where the store says so, or has no more`(said: String?, requests: Int) throws {
     let truncated = said.map { "<IsTruncated>\($0)</IsTruncated>" } ?? ""
     let object = "<Contents><Key>a_b/1</Key><ETag>x</ETag><Size>7</Size></Contents>"
-    let server = HostileServer(script: { _, request in
+    let server = FakeStore(script: { _, request in
       Scripted(body: Self.page(request.target.contains("start-after") ? "" : truncated + object))
     })
     defer { server.stop() }
@@ -172,7 +172,7 @@ struct ObjectWriterTests {
   }
 
   /// The key behind which a list was asked for, and the token.
-  private static func position(_ request: HostileServer.Request) -> [String] {
+  private static func position(_ request: FakeStore.Request) -> [String] {
     request.query.split(separator: "&").map(String.init).filter {
       $0.hasPrefix("start-after=") || $0.hasPrefix("continuation-token=")
     }
@@ -191,7 +191,7 @@ struct ObjectWriterTests {
       ["continuation-token=t%2B%2F%3D%26%2520", "start-after=a_b%2F1"]: more("3"),
       ["continuation-token=3", "start-after=a_b%2F1"]: "<IsTruncated>false</IsTruncated>" + object("2"),
     ]
-    let server = HostileServer(script: { _, request in
+    let server = FakeStore(script: { _, request in
       Scripted(body: Self.page(answers[Self.position(request)] ?? "<Unexpected>"))
     })
     defer { server.stop() }
@@ -209,7 +209,7 @@ struct ObjectWriterTests {
     said: String, token: String, requests: Int
   ) throws {
     let object = "<Contents><Key>a_b/1</Key><ETag>x</ETag><Size>7</Size></Contents>"
-    let server = HostileServer(script: { _, request in
+    let server = FakeStore(script: { _, request in
       let rest = request.query.contains("start-after") ? token : object
       return Scripted(body: Self.page("<IsTruncated>\(said)</IsTruncated>" + rest))
     })
@@ -219,7 +219,7 @@ struct ObjectWriterTests {
   }
 
   @Test func `a list of nothing but empty pages comes to an end`() throws {
-    let server = HostileServer(script: { number, _ in
+    let server = FakeStore(script: { number, _ in
       Scripted(
         body: Self.page(
           "<IsTruncated>true</IsTruncated><NextContinuationToken>\(number)</NextContinuationToken>"))
@@ -238,7 +238,7 @@ struct ObjectWriterTests {
       ("", ["a_b/a+%2B%20%C3%A9", "a_b/b%2526"]),
     ] {
       for xml in [said + objects, objects + said] {
-        let server = HostileServer(script: { _, _ in Scripted(body: Self.page(xml)) })
+        let server = FakeStore(script: { _, _ in Scripted(body: Self.page(xml)) })
         defer { server.stop() }
         #expect(try Self.writer(server).list(after: nil).versions.map(\.key) == keys)
       }
@@ -253,7 +253,7 @@ struct ObjectWriterTests {
     }
     let xml = Self.page(
       object("a_b/1", "7") + object("a_b/2", size) + object("a_b/3", "8") + object("a_b/4", "9", etag: ""))
-    let server = HostileServer(script: { _, _ in Scripted(body: xml) })
+    let server = FakeStore(script: { _, _ in Scripted(body: xml) })
     defer { server.stop() }
     let page = try Self.writer(server).list(after: nil)
     #expect(page.versions.map(\.key) == ["a_b/1", "a_b/3"])
@@ -271,13 +271,13 @@ struct ObjectWriterTests {
       "<!DOCTYPE a [<!ENTITY b \"c\">]>" + page("<Contents><Key>&b;</Key></Contents>"),
     ])
   func noLists(_ xml: String) throws {
-    let server = HostileServer(script: { _, _ in Scripted(body: xml) })
+    let server = FakeStore(script: { _, _ in Scripted(body: xml) })
     defer { server.stop() }
     #expect(throws: ObjectError.damaged) { _ = try Self.writer(server).list(after: nil) }
   }
 
   @Test func `what is removed is gone, also where it was before`() throws {
-    let server = HostileServer(script: { _, request in
+    let server = FakeStore(script: { _, request in
       Scripted(status: request.path.hasSuffix("gone") ? "404 Not Found" : "204 No Content")
     })
     defer { server.stop() }

@@ -8,7 +8,7 @@ import ZigguratTestSupport
 @testable import PyramidBuilding
 
 /// Books whose pages were called by numbers get those names that pages have now, and no page twice.
-struct ReplacedPagesTests {
+struct LegacyPageIDsTests {
   private let folder: TemporaryFolder
   private let store: FolderStore
   private let builder: LibraryBuilder

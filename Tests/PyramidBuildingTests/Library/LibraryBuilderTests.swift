@@ -8,7 +8,7 @@ import ZigguratTestSupport
 @testable import PyramidBuilding
 
 /// Many images into one library.
-struct LibraryTests {
+struct LibraryBuilderTests {
   private static func picture(_ folder: TemporaryFolder, _ name: String, width: Int = 90) throws {
     try folder.write(name, Picture(width: width, height: 70, bands: 3).image.pngBytes())
   }

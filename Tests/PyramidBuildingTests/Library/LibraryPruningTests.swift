@@ -9,7 +9,7 @@ import ZigguratTestSupport
 @testable import PyramidBuilding
 
 /// What a library loses when sources go: the oracle is the same sources built into an empty one.
-struct PruneTests {
+struct LibraryPruningTests {
   /// Gray pages of 8 × 8, uncompressed (TIFF 6.0, sections 2 and 8).
   static func tiff(pages: Int, shade: UInt8) -> [UInt8] {
     func short(_ value: Int) -> [UInt8] { [UInt8(value & 255), UInt8(value >> 8 & 255)] }

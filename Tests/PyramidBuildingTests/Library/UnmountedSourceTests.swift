@@ -46,7 +46,7 @@ struct UnmountedSourceTests {
 
   private static func write(_ names: [String], _ folder: TemporaryFolder) throws {
     for (number, name) in names.enumerated() {
-      try folder.write(name, PruneTests.tiff(pages: 1, shade: UInt8(number + 1)))
+      try folder.write(name, LibraryPruningTests.tiff(pages: 1, shade: UInt8(number + 1)))
     }
   }
 

@@ -7,7 +7,7 @@ import ZigguratTestSupport
 
 @testable import PyramidBuilding
 
-@Suite struct JPEGXLTileTests {
+@Suite struct JPEGXLTileEncoderTests {
   private func options(_ format: TileFormat, quality: Int = 80, _ fidelity: Fidelity = .auto) -> BuildOptions
   {
     var options = BuildOptions()

@@ -6,7 +6,7 @@ import ZigguratTestSupport
 
 /// Regions and sizes of images of any shape, against an oracle in whole numbers that follows the text of the IIIF Image
 /// API alone (3.0 and 2.1, sections 4.1 and 4.2).
-struct IIIFSizesTests {
+struct IIIFSizeTests {
   /// A fraction that is rounded as the oracle says.
   private struct Fraction {
     let numerator, denominator: Int

@@ -63,7 +63,7 @@ struct RenderRequestTests {
 
   @Test("is the same picture as from the archive", arguments: [TileFormat.jpeg, .png])
   func same(_ format: TileFormat) throws {
-    let archive = try RenderTests.archive(TemporaryFolder(), format: format)
+    let archive = try TileRendererTests.archive(TemporaryFolder(), format: format)
     // One tile at a time, a few, and as many as are asked for.
     for most in [1, 3, Int.max] {
       let keeper = Keeper(archive, most: most)
@@ -77,7 +77,7 @@ struct RenderRequestTests {
 
   @Test("tiles are joined by who has no archive as by who has, and those of other formats by nobody")
   func joining() throws {
-    let archive = try RenderTests.archive(TemporaryFolder(), format: .jpeg)
+    let archive = try TileRendererTests.archive(TemporaryFolder(), format: .jpeg)
     let part = PixelRect(x: 112, y: 16, width: 160, height: 304)
     for rotation in [Rotation.none, Rotation(degrees: 270, isFlipped: true)] {
       #expect(JoinedTiles.mayJoin(part, rotated: rotation, of: archive))
@@ -92,14 +92,14 @@ struct RenderRequestTests {
     {
       #expect(!JoinedTiles.mayJoin(part, rotated: rotation, of: archive))
     }
-    let png = try RenderTests.archive(TemporaryFolder(), format: .png)
+    let png = try TileRendererTests.archive(TemporaryFolder(), format: .png)
     #expect(!JoinedTiles.mayJoin(part, rotated: .none, of: png))
     #expect(throws: RenderError.self) { try TileRenderer().render(.joined(part, .none), of: png) }
   }
 
   @Test("a picture has the encoding quality that it names")
   func quality() throws {
-    let archive = try RenderTests.archive(TemporaryFolder(), format: .jpeg)
+    let archive = try TileRendererTests.archive(TemporaryFolder(), format: .jpeg)
     let size = archive.pyramid.imageSize
     func count(_ quality: UInt8?) throws -> Int {
       var picture = Picture(region: PixelRect(x: 0, y: 0, width: size.width, height: size.height), size: size)
@@ -112,7 +112,7 @@ struct RenderRequestTests {
 
   @Test("asks for each tile once, all that are known at once, and for none that is in memory")
   func asking() throws {
-    let archive = try RenderTests.archive(TemporaryFolder(), format: .jpeg)
+    let archive = try TileRendererTests.archive(TemporaryFolder(), format: .jpeg)
     let keeper = Keeper(archive)
     let renderer = TileRenderer()
     let size = archive.pyramid.imageSize
@@ -127,7 +127,7 @@ struct RenderRequestTests {
 
   @Test("a tile that cannot be read is an error, as it is of the archive")
   func unreadable() throws {
-    let archive = try RenderTests.archive(TemporaryFolder(), format: .jpeg)
+    let archive = try TileRendererTests.archive(TemporaryFolder(), format: .jpeg)
     let task = RenderTask.tile(TileAddress(level: 10, column: 1, row: 1), .png)
     let request = RenderRequest(task, of: archive)
     let error = #expect(throws: RenderError.self) {
@@ -139,7 +139,7 @@ struct RenderRequestTests {
 
   @Test("bytes that are no request are none", arguments: [0, 1, 8, 64, 71, 88])
   func malformed(_ count: Int) throws {
-    let archive = try RenderTests.archive(TemporaryFolder(), format: .jpeg)
+    let archive = try TileRendererTests.archive(TemporaryFolder(), format: .jpeg)
     let bytes = RenderRequest(.tile(TileAddress(level: 10, column: 1, row: 1), .png), of: archive).bytes
     #expect(RenderRequest(bytes) != nil)
     #expect(RenderRequest(Array(bytes.prefix(count))) == nil)

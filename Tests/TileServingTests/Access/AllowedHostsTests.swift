@@ -3,7 +3,7 @@ import ZigguratHTTPMessages
 
 @testable import ZigguratTileServing
 
-@Suite struct HostNamesTests {
+@Suite struct AllowedHostsTests {
   private static let names = AllowedHosts(own: ["127.0.0.1", "Images.Example.org.", "nas", "nas.local"])
   private static let machine = "127.0.0.1"
   private static let network = "192.168.7.7"

@@ -9,7 +9,7 @@ import ZigguratUploading
 @testable import ZigguratTileServing
 
 /// Sessions by a clock that the test turns.
-@Suite struct SessionTests {
+@Suite struct SessionTableTests {
   /// A space of unchanging pictures, by default none, that counts how often its keys were wiped.
   final class FixedSpace: OpenSpace {
     let identity: String

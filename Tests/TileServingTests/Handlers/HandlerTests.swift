@@ -261,7 +261,7 @@ import ZigguratUploading
     var access = ServerOptions()
     access.isWritable = true
     let principals = Principals(sessions, access, OwnScheme())
-    let id = sessions.begin(instead: SessionTests.request(nil)) { $0.hasToken = true }
+    let id = sessions.begin(instead: SessionTableTests.request(nil)) { $0.hasToken = true }
     let headers = ["Cookie": "ziggurat-session=\(id)", "Sec-Fetch-Site": "same-origin"]
     let request = Request(method: "DELETE", rawPath: Array("/api/images/two".utf8)) { headers[$0] }
     let call = Call(

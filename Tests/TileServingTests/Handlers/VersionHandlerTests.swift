@@ -4,7 +4,7 @@ import ZigguratRepositorySupport
 
 @testable import ZigguratTileServing
 
-@Suite struct VersionTests {
+@Suite struct VersionHandlerTests {
   private func ask(_ method: String) throws -> Response? {
     let site = try TileServer(library: InMemoryRepository(), publicFolder: nil, version: "1.2.3")
     let request = Request(method: method, rawPath: Array("/api/version".utf8))

@@ -5,7 +5,7 @@ import ZigguratTestSupport
 @testable import ZigguratTileServing
 
 /// Whose turn it is, without threads or a clock.
-struct FairTurnsTests {
+struct FairQueueTests {
   private static let (anna, ben, cleo) = (
     ClientAddress.ipv4(1), ClientAddress.ipv4(2), ClientAddress.ipv6(network: 3)
   )

@@ -3,7 +3,7 @@ import ZigguratHTTPMessages
 
 @testable import ZigguratTileServing
 
-struct HeldMemoryTests {
+struct MemoryQuotaTests {
   private final class Thing: Sendable {}
 
   @Test("one client has half at most, of the rest the next one half, and there is always some left")

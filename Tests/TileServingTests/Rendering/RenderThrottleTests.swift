@@ -8,7 +8,7 @@ import ZigguratTileRendering
 
 /// Renders beside threads that answer without a pause.
 @Suite("The pace of renders", .serialized)
-struct RenderPaceTests {
+struct RenderThrottleTests {
   private static let cores = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
   private final class Shared: Sendable {

@@ -4,7 +4,7 @@ import TileStorage
 import ZigguratConcurrency
 
 /// Tiles of a storage that takes its time: each comes when the test says so.
-final class LateTiles: TileBacking {
+final class PendingTiles: TileBacking {
   private struct State {
     var come: [Int: Outcome] = [:]
     var asked: Set<Int> = []
@@ -33,7 +33,7 @@ final class LateTiles: TileBacking {
   }
 
   private struct Late: Pending {
-    let tiles: LateTiles
+    let tiles: PendingTiles
     let number: Int
 
     func whenLanded(_ body: @escaping @Sendable () -> Void) { tiles.observe(number, body) }

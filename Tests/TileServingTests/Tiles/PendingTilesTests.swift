@@ -12,7 +12,7 @@ import ZigguratTestSupport
 @testable import ZigguratTileServing
 
 /// Tiles that are not here yet, from the site's requests to its answers.
-@Suite struct LateTilesTests {
+@Suite struct PendingTilesTests {
   private static let pyramid = Pyramid(imageSize: PixelSize(width: 40, height: 24)!, tileSize: 16)!
   private static let tiles = (0..<pyramid.tileCount).map { Array("tile \($0)".utf8) }
 
@@ -27,7 +27,7 @@ import ZigguratTestSupport
     }
   }
 
-  private let late = LateTiles(TileArchive(inMemory: pyramid) { tiles[$0] })
+  private let late = PendingTiles(TileArchive(inMemory: pyramid) { tiles[$0] })
   private let library: ListRepository
   private let site: TileServer
   private let folder = try! TemporaryFolder()
@@ -148,8 +148,8 @@ import ZigguratTestSupport
 
   @Test(
     "what cannot be reached is 503 and no fault, what cannot be read 500 and a fault, and nobody waits for ever",
-    arguments: [(LateTiles.Outcome.unreachable, 503, 0), (.unreadable, 500, 1), (.stillNotHere, 503, 0)])
-  func failures(_ outcome: LateTiles.Outcome, _ status: Int, _ archiveErrors: Int) async throws {
+    arguments: [(PendingTiles.Outcome.unreachable, 503, 0), (.unreadable, 500, 1), (.stillNotHere, 503, 0)])
+  func failures(_ outcome: PendingTiles.Outcome, _ status: Int, _ archiveErrors: Int) async throws {
     let task = try #require(await start(ask(Self.path)))
     late.come(number(6, 1, 0), outcome)
     let response = await task.value

@@ -9,7 +9,7 @@ import ZigguratTestSupport
 @testable import ZigguratTileServing
 
 /// What a shared cache in front of the server is told.
-@Suite struct EdgeTests {
+@Suite struct SharedCacheTests {
   private static let pyramid = Pyramid(imageSize: PixelSize(width: 40, height: 24)!, tileSize: 16)!
   private static let momentary = "public, max-age=0, must-revalidate, s-maxage=2, stale-if-error=600"
   private static let immutable = "public, max-age=31536000, immutable, s-maxage=86400, stale-if-error=600"
@@ -22,7 +22,7 @@ import ZigguratTestSupport
     func images() throws(StorageError) -> [SourceImage] {
       ["one", "a/b c"].map { (name: String) in
         SourceImage(id: ImageID(name)!, path: path) {
-          TileArchive(inMemory: EdgeTests.pyramid) { Array("tile \($0)".utf8) }
+          TileArchive(inMemory: SharedCacheTests.pyramid) { Array("tile \($0)".utf8) }
         }
       }
     }

@@ -5,7 +5,7 @@ import ZigguratTestSupport
 @testable import TileStorage
 @testable import ZigguratFiles
 
-struct NewOriginalTests {
+struct OriginalFileTests {
   private let folder = try! TemporaryFolder()
 
   @Test("an original on another mount is copied after the archive was published, and replaces nothing")

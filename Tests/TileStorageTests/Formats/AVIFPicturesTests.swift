@@ -4,7 +4,7 @@ import Testing
 
 /// AVIFs as no encoder writes them, made box by box (ISO/IEC 14496-12, 8.11): what they say of where their pictures
 /// are leads nowhere, or to what every decoder reads.
-@Suite struct CraftedAVIFTests {
+@Suite struct AVIFPicturesTests {
   /// An item's entry in `iloc`; as many bytes for each number as the file's `widths` say.
   struct Place {
     var item = 1

@@ -4,7 +4,7 @@ import Testing
 @testable import TileStorage
 
 /// Addresses in the metadata of archives that somebody else made.
-@Suite struct MetadataAddressTests {
+@Suite struct ImageMetadataTests {
   @Test(arguments: [
     "javascript:alert(1)", "JavaScript:alert(1)", " javascript:alert(1)", "java\tscript:alert(1)",
     "data:text/html,<script>alert(1)</script>", "vbscript:a", "file:///etc/passwd", "//example.org/a", "a/b",

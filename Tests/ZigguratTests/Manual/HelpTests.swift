@@ -119,7 +119,7 @@ import Testing
 }
 
 /// Names of earlier releases, which work until 2.0.
-@Suite struct FormerNamesTests {
+@Suite struct DeprecatedOptionsTests {
   @Test
   func
     `each former name sets the present option, with one warning, on the command line and in the environment`()
