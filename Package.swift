@@ -184,6 +184,8 @@ let package = Package(
       name: prefixed("ObjectStoreSupport"),
       dependencies: prefixed(["HTTPMessages", "ObjectStore", "Concurrency", "TestSupport"]),
       path: "Tests/ObjectStoreSupport", swiftSettings: strict),
+    tests("FilesTests", ["Files", "TestSupport"]),
+    tests("ImagingTests", ["Imaging", "PyramidBuilding", "Sandbox", "TestSupport"]),
     tests("TileGeometryTests", ["TileGeometry", "TestSupport"]),
     tests("TileStorageTests", ["Files", "TileStorage", "TileGeometry", "TestSupport"]),
     tests(

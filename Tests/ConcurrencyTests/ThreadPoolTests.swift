@@ -46,14 +46,4 @@ import Testing
     queue.stop()
     #expect(all.isSet)
   }
-
-  @Test func `a flag is waited for as long as is said, and not once it is set`() {
-    let flag = OneShotEvent()
-    let start = ContinuousClock.now
-    flag.wait(upTo: 0.05)
-    #expect(!flag.isSet && ContinuousClock.now - start >= .milliseconds(50))
-    #expect(StartedThread.detached { flag.set() })
-    flag.wait(upTo: 3600)
-    #expect(flag.isSet)
-  }
 }

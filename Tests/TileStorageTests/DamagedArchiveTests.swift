@@ -74,7 +74,7 @@ import ZigguratTestSupport
     let patient = try Patient(whole, in: folder)
     for count in (0..<whole.count).reversed() {
       patient.cut(to: count)
-      let error = refusal { _ = try TileArchive(path: patient.path, within: nil) }
+      let error = storageError { _ = try TileArchive(path: patient.path, within: nil) }
       #expect(error != nil, "the first \(count) of \(whole.count) bytes were accepted")
     }
   }
@@ -172,7 +172,7 @@ import ZigguratTestSupport
                 if entry.filename.endswith(".dzi"): data = data.replace(sys.argv[3].encode(), sys.argv[4].encode())
                 target.writestr(entry.filename, data)
         """)
-    let error = refusal { _ = try TileArchive(path: folder("lie.szi"), within: nil) }
+    let error = storageError { _ = try TileArchive(path: folder("lie.szi"), within: nil) }
     #expect(error?.reason == "its descriptor names far more tiles than it holds")
   }
 
@@ -191,10 +191,10 @@ import ZigguratTestSupport
       ("text.szi", "no ZIP directory at its end: not an archive, or cut short"),
       ("end.szi", "it holds no NAME/NAME.dzi"),
     ] {
-      let error = refusal { _ = try TileArchive(path: folder(name), within: nil) }
+      let error = storageError { _ = try TileArchive(path: folder(name), within: nil) }
       #expect(error?.description == "cannot open \(folder(name)): \(reason)")
     }
-    #expect(refusal { _ = try TileArchive(path: "/dev/zero", within: nil) }?.reason == "not a regular file")
+    #expect(storageError { _ = try TileArchive(path: "/dev/zero", within: nil) }?.reason == "not a regular file")
   }
 
   private static func centralEntry(of name: String, in file: [UInt8]) -> Int? {

@@ -119,7 +119,7 @@ import ZigguratTestSupport
     let top = archive.pyramid.topLevel
     #expect(archive.tile(archive.tileIndex(level: top, column: 0, row: 0)!) == nil)
     #expect(archive.tile(archive.tileIndex(level: top, column: 1, row: 0)!) != nil)
-    let error = refusal { _ = try repacked(folder, script(".dzi")) }
+    let error = storageError { _ = try repacked(folder, script(".dzi")) }
     #expect(error?.reason == "its descriptor cannot be read")
   }
 
@@ -166,7 +166,7 @@ import ZigguratTestSupport
           "import sys, zipfile; zipfile.ZipFile(sys.argv[1], 'w').writestr(sys.argv[2], b'x')",
           folder("a.szi"), name,
         ])
-      let error = refusal { _ = try TileArchive(path: folder("a.szi"), within: nil) }
+      let error = storageError { _ = try TileArchive(path: folder("a.szi"), within: nil) }
       #expect(error?.description == "cannot open \(folder("a.szi")): it holds no NAME/NAME.dzi")
     }
   }

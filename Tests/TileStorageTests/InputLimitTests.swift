@@ -113,7 +113,7 @@ import ZigguratTestSupport
       let tile = [UInt8](repeating: 0, count: (4 << 20) + 8 + excess)
       try tile.withUnsafeBytes { try writer.append(tile: 0, $0, crc: checksum($0)) }
       _ = try writer.finish()
-      let error = refusal { _ = try TileArchive(path: folder("a.szi"), within: nil) }
+      let error = storageError { _ = try TileArchive(path: folder("a.szi"), within: nil) }
       #expect(
         error?.reason == (excess == 0 ? nil : "a tile of 4194313 bytes is larger than its pixels can be"))
     }
@@ -132,7 +132,7 @@ import ZigguratTestSupport
             archive.writestr("a/a_files/0/0_0.png", b"x")
         """
       try Tool.check(["python3", "-", folder("a.szi")], input: script)
-      let error = refusal { _ = try TileArchive(path: folder("a.szi"), within: nil) }
+      let error = storageError { _ = try TileArchive(path: folder("a.szi"), within: nil) }
       #expect(error?.reason == (isOpened ? nil : "its descriptor names far more tiles than it holds"))
     }
   }

@@ -51,11 +51,3 @@ extension TileArchive {
     }
   }
 }
-
-/// What `body` refuses, or nil where it goes through.
-func refusal(_ body: () throws -> Void) -> StorageError? {
-  do {
-    try body()
-    return nil
-  } catch { return error as? StorageError }
-}

@@ -131,34 +131,4 @@ struct LibraryIndexTests {
       ("0f/\(digest).szi ", false), ("0f/\(digest)", false), ("", false), ("0f/", false),
     ] { #expect(ListedRecord.isName(name) == isOne, "\(name)") }
   }
-
-  @Test func `marks are read whatever other lines say`() {
-    let mark = GarbageCollector.Mark(etag: "\"e\"", time: 7)
-    let text = "ziggurat-sweep 1\n7 \"e\" szi/a\n7 \"e\" szi/a b\nx y z\n-5 \"e\" k\n\n"
-    #expect(GarbageCollector.marks(Array(text.utf8)) == ["szi/a": mark])
-    for text in ["", "ziggurat-sweep 1", "ziggurat-sweep 2\n", "ziggurat-sweep 1\n7 \"e\" szi/a"] {
-      #expect(GarbageCollector.marks(Array(text.utf8)) == nil)
-    }
-  }
-
-  @Test func `a transfer goes on while bytes come, and not byte by byte`() {
-    var limits = RequestLimits(tries: 1, silence: .seconds(3))
-    (limits.grace, limits.leastRate) = (.seconds(2), 1000)
-    let start = ContinuousClock.now
-    func lasts(_ bytesPerSecond: Int, sends: Bool = false) -> Int {
-      var pace = TransferPace(limits, at: start)
-      for second in 1..<60 {
-        let count = second * bytesPerSecond
-        let goesOn = pace.take(
-          sent: sends ? count : 0, received: sends ? 0 : count, at: start + .seconds(second))
-        if !goesOn { return second }
-      }
-      return 60
-    }
-    #expect(lasts(0) == 4)
-    #expect(lasts(1) == 4)
-    #expect(lasts(900) == 31 && lasts(1000) == 60)
-    #expect(lasts(1, sends: true) == 60)
-    #expect(limits.whole(sending: 64 << 20) == .seconds(60 + 2048))
-  }
 }

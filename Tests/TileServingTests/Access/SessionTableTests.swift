@@ -75,36 +75,6 @@ import ZigguratUploading
     #expect(table.session(Self.request(nil)) == nil)
   }
 
-  @Test(arguments: [
-    ("ziggurat-session=abc", "abc"), ("a=1; ziggurat-session=abc; b=2", "abc"),
-    ("ziggurat-session=abc; ziggurat-session=def", nil), ("ziggurat-session=", ""),
-    ("ziggurat-session=abc;ziggurat-session=abc", nil), ("__Host-ziggurat-session=abc", nil),
-    ("ziggurat-sessions=abc", nil), ("x=ziggurat-session=abc", nil), ("ziggurat-session", nil), ("", nil),
-  ])
-  func idIsReadFromTheCookies(_ cookies: String, _ id: String?) {
-    var cookies = cookies
-    let cookie = SessionCookie(isSecure: false)
-    let found = cookies.withUTF8 { cookie.id(in: $0).map { String(decoding: $0, as: UTF8.self) } }
-    #expect(found == id)
-  }
-
-  @Test func overTLSTheCookieIsThisHostsAlone() {
-    let cookie = SessionCookie(isSecure: true)
-    // Browsers drop a cookie of this name without any of these, the one that ends it too.
-    for text in [cookie.setting("abc"), cookie.unsetting] {
-      let parts = text.split(separator: ";").map { $0.drop { $0 == " " } }
-      #expect(parts[0].hasPrefix("__Host-ziggurat-session="))
-      for attribute in ["Secure", "HttpOnly", "SameSite=Strict", "Path=/"] {
-        #expect(parts.contains { $0 == attribute })
-      }
-      #expect(!text.contains("Domain"))
-    }
-    var cookies = "ziggurat-session=theirs; __Host-ziggurat-session=ours"
-    let found = cookies.withUTF8 { cookie.id(in: $0).map { String(decoding: $0, as: UTF8.self) } }
-    #expect(found == "ours")
-    #expect(!SessionCookie(isSecure: false).setting("abc").contains("Secure"))
-  }
-
   @Test func eventsEndWithTheirSession() throws {
     let hub = UploadEventBroadcaster()
     let table = SessionTable(
@@ -213,78 +183,5 @@ import ZigguratUploading
     }
     #expect(table.count == limit)
     #expect(!isAlive(first))
-  }
-
-  // MARK: Visitors
-
-  @Test func visitorMayWhatHeHasTheRightTo() {
-    var session = Session()
-    session.hasToken = true
-    #expect(!Principal(session, isWritable: false).mayWrite)
-    #expect(Principal(session, isWritable: true).mayWrite)
-    #expect(!Principal(session, isWritable: true).mayWriteToSpace)
-    session = Session()
-    session.space = library(of: FixedSpace("a"))
-    #expect(!Principal(session, isWritable: true).mayWrite)
-    #expect(Principal(session, isWritable: true).mayWriteToSpace)
-    #expect(!Principal(session, isWritable: false).mayWriteToSpace)
-  }
-
-  @Test(arguments: [
-    (["Sec-Fetch-Site": "same-origin"], nil), (["Sec-Fetch-Site": "same-site"], 403),
-    (["Sec-Fetch-Site": "cross-site"], 403), (["Sec-Fetch-Site": "none"], 403), ([:], 403),
-    (["Origin": "http://example.org:80"], nil), (["Origin": "HTTP://EXAMPLE.org:80"], nil),
-    (["Origin": "https://example.org:80"], 403),
-    (["Origin": "https://example.org:80", "X-Forwarded-Proto": "https"], nil),
-    (["Origin": "http://example.org:80", "X-Forwarded-Proto": "https"], 403),
-    (["Origin": "http://example.org"], 403), (["Origin": "http://example.org:80.evil.net"], 403),
-    (["Origin": "null"], 403), (["Origin": "http://evil.net"], 403),
-    (["Origin": "http://example.org:80", "Sec-Fetch-Site": "cross-site"], 403),
-  ])
-  func `a cookie alone changes nothing`(_ headers: [String: String], _ status: Int?) {
-    var session = Session()
-    session.hasToken = true
-    let request = Self.request("x", headers.merging(["Host": "example.org:80"]) { a, _ in a })
-    let visitor = Principal(session, isWritable: true)
-    #expect(visitor.refusal(toChange: .library, request)?.status == status)
-    #expect(Principal(mayWrite: true).refusal(toChange: .library, request) == nil, "a Bearer needs neither")
-  }
-
-  @Test func `an Origin has the scheme of the base URL`() {
-    var session = Session()
-    session.hasToken = true
-    for (base, own, other) in [
-      ("https://example.org/pictures", "https", "http"), ("HTTP://example.org", "http", "https"),
-    ] {
-      let visitor = Principal(session, isWritable: true, OwnScheme(base: base))
-      func status(_ scheme: String) -> Int? {
-        let headers = [
-          "Host": "example.org", "Origin": "\(scheme)://example.org", "X-Forwarded-Proto": other,
-        ]
-        return visitor.refusal(toChange: .library, Self.request("x", headers))?.status
-      }
-      #expect(status(own) == nil)
-      #expect(status(other) == 403)
-    }
-  }
-
-  @Test func whoMayNotIsToldSo() {
-    let request = Self.request(nil)
-    #expect(Principal.anyone.refusal(toChange: .library, request)?.status == 401)
-    #expect(Principal.anyone.refusal(toChange: .space, request)?["WWW-Authenticate"] == "Bearer")
-    #expect(Principal(Session(), isWritable: true).refusal(toChange: .library, request)?.status == 403)
-  }
-
-  @Test func tokenIsTakenAsBearerAlone() {
-    let (token, text) = AccessToken.make()
-    for header in ["Bearer \(text)", "bearer \(text)"] { #expect(token.admits(authorization: header)) }
-    for header in ["Bearer", "Bearer ", "Basic \(text)", text, "Bearer \(text)x", "Bearer  \(text)"] {
-      #expect(!token.admits(authorization: header), "\(header)")
-    }
-    for bad in [
-      "", "short", "with space and more", "täglich frisches Brot", String(repeating: "x", count: 257),
-    ] {
-      #expect(AccessToken(bad) == nil, "\(bad)")
-    }
   }
 }

@@ -29,16 +29,4 @@ struct OriginalFileTests {
       #expect(FileManager.default.contents(atPath: folder("a.tif")) == Data([1, 2, 3]))
     }
   }
-
-  @Test("a name is taken by a link to nothing")
-  func takenName() throws {
-    try FileManager.default.createSymbolicLink(atPath: folder("a.szi"), withDestinationPath: "none/of/them")
-    #expect(isNameTaken(folder("a.szi")) && !isNameTaken(folder("b.szi")) && !isNameTaken(folder("b/c.szi")))
-  }
-
-  @Test("free space that no number of bytes says is not known")
-  func freeSpace() {
-    #expect(byteCount(blocks: .max, of: 4096) == nil && byteCount(blocks: 1 << 63, of: 1) == nil)
-    #expect(byteCount(blocks: 3, of: 4096) == 12288 && (freeBytes(at: "/") ?? 0) > 0)
-  }
 }

@@ -63,7 +63,7 @@ import ZigguratTestSupport
     "<Image Format=\"jpg\" Format=\"png\"/>", "<Image/><Image/>", "<Image a=\"&undefined;\"/>",
   ])
   func `what is no XML is refused with the line`(text: String) {
-    let error = refusal { _ = try read(text) }
+    let error = storageError { _ = try read(text) }
     #expect(error?.reason.hasPrefix("not well-formed XML in line ") == true, "\(error?.reason ?? "accepted")")
   }
 
@@ -76,7 +76,7 @@ import ZigguratTestSupport
     ("<Image TileSize=\"5\" Overlap=\"0\"><Size Width=\"5\"/></Image>", "no Size.Height"),
   ])
   func `what is missing is named`(text: String, reason: String) {
-    #expect(refusal { _ = try read(text) }?.reason == reason)
+    #expect(storageError { _ = try read(text) }?.reason == reason)
   }
 
   @Test(arguments: [
@@ -85,25 +85,25 @@ import ZigguratTestSupport
   ])
   func `a side that is no number in range is named with what it is`(text: String) {
     let wanted = "'\(text)', not within 1...1099511627776"
-    #expect(refusal { _ = try read(xml(width: text)) }?.reason == "Size.Width is " + wanted)
-    #expect(refusal { _ = try read(xml(height: text)) }?.reason == "Size.Height is " + wanted)
+    #expect(storageError { _ = try read(xml(width: text)) }?.reason == "Size.Width is " + wanted)
+    #expect(storageError { _ = try read(xml(height: text)) }?.reason == "Size.Height is " + wanted)
   }
 
   @Test(arguments: ["0", "-1", "65537", "x", ""])
   func `a tile size out of range is refused`(text: String) {
-    let error = refusal { _ = try read(xml(tileSize: text)) }
+    let error = storageError { _ = try read(xml(tileSize: text)) }
     #expect(error?.reason == "Image.TileSize is '\(text)', not within 1...65536")
   }
 
   @Test(arguments: ["-1", "512", "x", "1.0"])
   func `an overlap that is not below the tile size is refused`(text: String) {
-    let error = refusal { _ = try read(xml(overlap: text)) }
+    let error = storageError { _ = try read(xml(overlap: text)) }
     #expect(error?.reason == "Image.Overlap is '\(text)', not within 0...511")
   }
 
   @Test(arguments: ["", "bmp", "jpg ", ".jpg", "jpg/../../x"])
   func `an unknown format is refused`(text: String) {
-    let error = refusal { _ = try read(xml(format: text)) }
+    let error = storageError { _ = try read(xml(format: text)) }
     #expect(error?.reason == "Image.Format is '\(text)', not one of jpg, jpeg, png, webp, avif, jxl")
   }
 
@@ -111,7 +111,7 @@ import ZigguratTestSupport
   func `more pixels than are counted are refused`(tileSize: String) throws {
     let vast = "1099511627776"
     for (width, height) in [(vast, vast), (vast, "1048577"), ("1048577", vast)] {
-      let error = refusal { _ = try read(xml(tileSize: tileSize, width: width, height: height)) }
+      let error = storageError { _ = try read(xml(tileSize: tileSize, width: width, height: height)) }
       #expect(error?.reason == "more pixels than can be counted")
     }
     #expect(
@@ -121,7 +121,7 @@ import ZigguratTestSupport
   @Test func `a reason stays one short line`() {
     for text in [String(repeating: "9", count: 60_000), "a&#10;b", "a&#13;&#10;b"] {
       for error in [
-        refusal { _ = try read(xml(width: text)) }, refusal { _ = try read(xml(format: text)) },
+        storageError { _ = try read(xml(width: text)) }, storageError { _ = try read(xml(format: text)) },
       ] {
         let reason = error?.reason ?? ""
         #expect(!reason.isEmpty && reason.count < 200 && !reason.contains(where: \.isNewline), "\(reason)")
@@ -130,7 +130,7 @@ import ZigguratTestSupport
   }
 
   @Test func `a descriptor of megabytes is refused unread`() {
-    let error = refusal { _ = try read(xml() + String(repeating: " ", count: 65_536)) }
+    let error = storageError { _ = try read(xml() + String(repeating: " ", count: 65_536)) }
     #expect(error?.reason.hasSuffix("bytes are too many") == true)
   }
 
@@ -155,7 +155,7 @@ import ZigguratTestSupport
   func `a document type is refused`(text: String) {
     let image =
       "<Image Format=\"jpg\" Overlap=\"0\" TileSize=\"5\"><Size Width=\"9\" Height=\"9\"/>&e;</Image>"
-    let error = refusal { _ = try read(text + "\n" + image) }
+    let error = storageError { _ = try read(text + "\n" + image) }
     #expect(error?.reason == "a document type, which has no place there, in line 1")
   }
 
@@ -164,13 +164,13 @@ import ZigguratTestSupport
     #expect(try read(xml().replacingOccurrences(of: "</Image>", with: inner + "</Image>")) == read(xml()))
     let image = xml().replacingOccurrences(of: "<?xml version=\"1.0\"?>", with: "")
     #expect(
-      refusal { _ = try read("<Collection><Items>\(image)</Items></Collection>") }?.reason == "no Size.Width")
+      storageError { _ = try read("<Collection><Items>\(image)</Items></Collection>") }?.reason == "no Size.Width")
   }
 
   @Test func `elements may be nested deep`() {
     let depth = 9000
     let text = String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)
-    #expect(refusal { _ = try read(text) }?.reason == "no Size.Width")
+    #expect(storageError { _ = try read(text) }?.reason == "no Size.Width")
   }
 
   @Test func `UTF-16 is read, an encoding that is none is refused`() throws {
@@ -179,8 +179,8 @@ import ZigguratTestSupport
     for name in ["UTF-7", "EBCDIC-CP-US", "x"] {
       let text = xml().replacingOccurrences(
         of: "version=\"1.0\"", with: "version=\"1.0\" encoding=\"\(name)\"")
-      #expect(refusal { _ = try read(text) }?.reason == "not well-formed XML in line 1")
+      #expect(storageError { _ = try read(text) }?.reason == "not well-formed XML in line 1")
     }
-    #expect(refusal { _ = try DeepZoomDescriptor(xml: Data([0x3c, 0xff, 0xfe, 0x3e])) } != nil)
+    #expect(storageError { _ = try DeepZoomDescriptor(xml: Data([0x3c, 0xff, 0xfe, 0x3e])) } != nil)
   }
 }

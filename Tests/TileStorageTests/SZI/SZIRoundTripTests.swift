@@ -131,4 +131,15 @@ import ZigguratTestSupport
       #expect(try bytes(ofFile: folder(file)) == SmallArchive.tile(index))
     }
   }
+
+  @Test func `a writer that is let go before its end leaves nothing`() throws {
+    let folder = try TemporaryFolder()
+    let pyramid = SmallArchive.pyramid(9, 9, tileSize: 4)
+    do {
+      let writer = try SZIWriter(destination: folder("a.szi"), name: "a", pyramid: pyramid, format: .jpeg)
+      try writer.append("vendor/note", [1, 2, 3])
+      #expect(!folder.files().isEmpty)
+    }
+    #expect(folder.files() == [])
+  }
 }

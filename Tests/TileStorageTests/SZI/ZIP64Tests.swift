@@ -105,7 +105,7 @@ import ZigguratTestSupport
   func `an entry without its ZIP64 numbers is refused`(extra: [UInt8]) throws {
     let file = Self.directory(stored: 5, plain: 5, offset: 0xffff_ffff, extra: extra)
     file.withUnsafeBytes { bytes in
-      let error = refusal { try ZIPDirectory(bytes).forEntries { _ in } }
+      let error = storageError { try ZIPDirectory(bytes).forEntries { _ in } }
       #expect(error?.reason == "entry 0 of its ZIP directory lacks its ZIP64 sizes")
     }
   }
