@@ -85,11 +85,11 @@ test-hostile: release test-tools ## nearly a thousand broken files through the b
 	@FULL=1 GOOD=$${GOOD:-1000} .cache/venv/bin/python $(scripts)/python-tests Tests/hostile
 
 .PHONY: test-kill
-test-kill: release test-tools ## kill -9 a library build at KILLS=100 random moments, then check and finish it; its cells at as many more
+test-kill: release test-tools ## kill -9 a library build at KILLS=100 random moments, then check and finish it; its sandboxed processes at as many more
 	@KILLS=$${KILLS:-100} .cache/venv/bin/python $(scripts)/python-tests Tests/program -k Interruptions -k BuildKills
 
 .PHONY: test-kill-library
-test-kill-library: release test-tools ## kill -9 server and builder at KILLS=200 random moments of edits, deletions, restores, builds; 200 more of uploads, and of a server's cells
+test-kill-library: release test-tools ## kill -9 server and builder at KILLS=200 random moments of edits, deletions, restores, builds; 200 more of uploads, and of a server's sandboxed processes
 	@KILLS=$${KILLS:-200} UPLOAD_KILLS=$${KILLS:-200} .cache/venv/bin/python $(scripts)/python-tests Tests/program \
 	  -k test_library_kills -k test_killed_at_any_byte -k ServerKills
 
@@ -119,7 +119,7 @@ test-edge: release test-tools ## nginx and Varnish over three servers: REQUESTS=
 
 FUZZ_RUNS ?= 100000
 .PHONY: fuzz
-fuzz: release ## what strangers' bytes come in through, under libFuzzer and the address sanitizer, FUZZ_RUNS=100000 inputs each; FUZZ="jpeg png tiff end raw dicom pdf metadata ome sidecar book archive record descriptor profile tile cell request list directory"
+fuzz: release ## parsers of untrusted bytes under libFuzzer and the address sanitizer, FUZZ_RUNS=100000 inputs each; FUZZ="jpeg png tiff end raw dicom pdf metadata ome sidecar book archive record descriptor profile tile sandbox request list directory"
 	@$(prepare) build test
 	@$(use_swift); ZIGGURAT_FUZZ=1 swift build -c release --scratch-path .build/fuzz --product reader-fuzz --sanitize address \
 	  -Xswiftc -sanitize=fuzzer -Xswiftc -enable-testing -Xcc -fsanitize=fuzzer-no-link
@@ -139,7 +139,7 @@ fuzz-store: ## STORE_CASES=100000 operations on a library in a store that breaks
 
 SOAK ?= 60
 .PHONY: soak
-soak: release test-tools ## SOAK=60 minutes of everything at once: readers, editors, uploads, builds, killed cells, a full disk; SOAK=2: a smoke run
+soak: release test-tools ## SOAK=60 minutes of everything at once: readers, editors, uploads, builds, killed sandboxed processes, a full disk; SOAK=2: a smoke run
 	@.cache/venv/bin/python Tests/soak/soak $(SOAK)
 
 .PHONY: test-memory
@@ -202,7 +202,7 @@ docs: ## docs/ and the libraries' documentation as one web site, .build/docs, wh
 	@echo 'The documentation is .build/docs/index.html.' >&2
 
 .PHONY: bench
-bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif view cold pan smooth space search fair store jxl slides pages", QUICK=1: a smoke run; ONLY=text: the rows that have it; BENCH="cells instructions folder waits", and serve: against the build AGAINST=revision or file; BENCH="misses edge": an object store's, and a cache's in front, with Ceph; BENCH=catalog: a million rows
+bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif view cold pan smooth space search fair store jxl slides pages", QUICK=1: a smoke run; ONLY=text: the rows that have it; BENCH="sandbox instructions folder waits", and serve: against the build AGAINST=revision or file; BENCH="misses edge": an object store's, and a cache's in front, with Ceph; BENCH=catalog: a million rows
 	@$(scripts)/install-packages bench $(if $(filter iiif,$(BENCH)),bench-iiif) $(if $(filter misses edge,$(BENCH)),scale) $(if $(filter edge,$(BENCH)),test)
 	@.cache/venv/bin/python Tests/bench/run $(if $(QUICK),--quick) $(if $(ONLY),--only '$(ONLY)') $(BENCH)
 

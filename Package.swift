@@ -160,7 +160,7 @@ let package = Package(
       ]),
       swiftSettings: strict),
     .executableTarget(
-      name: "ziggurat-cell-probe", dependencies: prefixed(["Sandbox", "CSandbox"]),
+      name: "ziggurat-sandbox-probe", dependencies: prefixed(["Sandbox", "CSandbox"]),
       path: "Tests/SandboxProbe",
       swiftSettings: strict),
     // As a program of another package: they see what is public alone.
@@ -172,7 +172,7 @@ let package = Package(
       name: "ziggurat-library-example", dependencies: prefixed(["PyramidBuilding", "TileStorage"]),
       path: "Tests/LibraryExample", packageAccess: false,
       swiftSettings: strict + [.enableUpcomingFeature("MemberImportVisibility")]),
-    tests("SandboxTests", ["Sandbox", "ziggurat-cell-probe", "TestSupport"]),
+    tests("SandboxTests", ["Sandbox", "ziggurat-sandbox-probe", "TestSupport"]),
     .target(
       name: prefixed("TestSupport"), dependencies: prefixed(["Files"]), path: "Tests/TestSupport",
       swiftSettings: strict),

@@ -2,43 +2,44 @@ import Glibc
 import ZigguratCSandbox
 import ZigguratSandbox
 
-/// Tries, in a cell and outside of one, what decoding never needs, and writes a line for each: its name, what came of
-/// it outside, what in a cell. Besides how cells end, and what is left of them. A program of its own, since cells are
-/// forked from a process of one thread; `SandboxedProcessTests` reads it.
+/// A program that tries operations that decoding never needs, inside and outside the sandbox. It prints a line for each:
+/// the name, the result outside, the result inside. It also prints how sandboxed processes end, and what they leave.
+/// It is a separate program because sandboxed processes are forked from a process of one thread.
+/// `SandboxedProcessTests` reads its output.
 @main enum SandboxProbe {
-  /// Zero where it worked, else the error.
+  /// An operation; `run` returns 0 if it worked, else the error number.
   struct Attempt {
     let name: String
     let run: @Sendable () -> Int32
   }
 
   static let attempts: [Attempt] = [
-    Attempt(name: "open /etc/passwd") { tell(open("/etc/passwd", O_RDONLY)) },
-    Attempt(name: "list /") { tell(open("/", O_RDONLY | O_DIRECTORY)) },
+    Attempt(name: "open /etc/passwd") { result(of: open("/etc/passwd", O_RDONLY)) },
+    Attempt(name: "list /") { result(of: open("/", O_RDONLY | O_DIRECTORY)) },
     Attempt(name: "write outside") {
-      tell(open("/tmp/ziggurat-probe-\(getppid())", O_WRONLY | O_CREAT, 0o600))
+      result(of: open("/tmp/ziggurat-probe-\(getppid())", O_WRONLY | O_CREAT, 0o600))
     },
     Attempt(name: "remove") {
       unlink("/tmp/ziggurat-probe-removed-\(getpid())") == 0 || errno == ENOENT ? 0 : errno
     },
-    Attempt(name: "socket") { tell(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)) },
-    Attempt(name: "unix socket") { tell(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)) },
+    Attempt(name: "socket") { result(of: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)) },
+    Attempt(name: "unix socket") { result(of: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)) },
     Attempt(name: "fork") {
       let child = sandbox_fork()
       if child == 0 { _exit(0) }
       if child > 0 { waitpid(child, nil, 0) }
       return child < 0 ? errno : 0
     },
-    Attempt(name: "ptrace") { tell(Int32(sandbox_call(Int(SYS_ptrace), 0, 0, 0))) },
+    Attempt(name: "ptrace") { result(of: Int32(sandbox_call(Int(SYS_ptrace), 0, 0, 0))) },
     Attempt(name: "execve") {
       var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("/bin/true"), nil]
-      // Outside it would replace this program: a name that is not there tells as much.
+      // Outside it would replace this program: a name that does not exist shows as much.
       execv("/nothing/there", &arguments)
       return errno == ENOENT ? 0 : errno
     },
     Attempt(name: "kill its parent") { kill(getppid(), 0) == 0 ? 0 : errno },
     Attempt(name: "signal a thread of its parent") {
-      tell(Int32(sandbox_call(Int(SYS_tgkill), Int(getppid()), Int(getppid()), 0)))
+      result(of: Int32(sandbox_call(Int(SYS_tgkill), Int(getppid()), Int(getppid()), 0)))
     },
     Attempt(name: "memory that is code") {
       let page = mmap(nil, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
@@ -50,12 +51,12 @@ import ZigguratSandbox
     },
     Attempt(name: "memfd_create") {
       // Outside it complains of the missing name.
-      let code = tell(Int32(sandbox_call(Int(SYS_memfd_create), 0, 0, 0)))
+      let code = result(of: Int32(sandbox_call(Int(SYS_memfd_create), 0, 0, 0)))
       return code == EFAULT ? 0 : code
     },
     Attempt(name: "io_uring_setup") {
       // Outside it complains of its arguments, if the kernel has it.
-      let code = tell(Int32(sandbox_call(Int(SYS_io_uring_setup), 0, 0, 0)))
+      let code = result(of: Int32(sandbox_call(Int(SYS_io_uring_setup), 0, 0, 0)))
       return code == EINVAL || code == EFAULT || code == ENOSYS || code == EPERM ? 0 : code
     },
     Attempt(name: "raise its limits") {
@@ -68,9 +69,9 @@ import ZigguratSandbox
     },
   ]
 
-  static func tell(_ result: Int32) -> Int32 { result < 0 ? errno : 0 }
+  static func result(of code: Int32) -> Int32 { code < 0 ? errno : 0 }
 
-  // How a cell can end, and what it is asked to prove.
+  // Ways in which a sandboxed process can end, and operations that it is asked to try.
   static let (crash, hog, spin, sleep, exit, read, files) =
     (kind(101), kind(102), kind(103), kind(104), kind(105), kind(106), kind(107))
   static let (empty, trickle, hideAway, linger) = (kind(108), kind(109), kind(110), kind(111))
@@ -126,7 +127,7 @@ import ZigguratSandbox
     try! ProcessLauncher.start(work, preload: {})
     let server = ProcessLauncher.running!
     for (number, attempt) in attempts.enumerated() {
-      print("\(attempt.name): \(words(attempt.run())), \(answer(server, kind(UInt32(number + 1))))")
+      print("\(attempt.name): \(text(attempt.run())), \(answer(server, kind(UInt32(number + 1))))")
     }
     unlink("/tmp/ziggurat-probe-\(getppid())")
     print("crash: \(answer(server, crash))")
@@ -144,7 +145,7 @@ import ZigguratSandbox
     print(
       "in a given folder: \(reading(server, "/usr/share/common-licenses/GPL-3", given: ["/usr/share/common-licenses"]))"
     )
-    // A hundred at once, let go of without a word: none stays.
+    // A hundred at once, which are ended without a message: none remains.
     let many = (0..<100).map { _ in try! server.begin(sleep, limits) }
     for process in many { process.end() }
     print("after a hundred: \(answer(server, exit))")
@@ -153,7 +154,7 @@ import ZigguratSandbox
 
   static let limits = SandboxLimits(memory: 64 << 20, mostMemory: 64 << 20, processorSeconds: 20)
 
-  static func words(_ code: Int32) -> String { code == 0 ? "done" : "error \(code)" }
+  static func text(_ code: Int32) -> String { code == 0 ? "done" : "error \(code)" }
 
   static func answer(
     _ server: ProcessLauncher, _ kind: ProcessLauncher.Kind, seconds: Int = 60, asking question: [UInt8] = []
@@ -162,7 +163,7 @@ import ZigguratSandbox
       let process = try server.begin(kind, limits)
       let timeout = SandboxedProcess.Timeout(seconds: seconds)
       if !question.isEmpty { try process.send(1, question, within: timeout) }
-      return words(Int32(try process.receive(longest: { _ in 1 << 30 }, within: timeout).kind))
+      return text(Int32(try process.receive(longest: { _ in 1 << 30 }, within: timeout).kind))
     } catch { return "\(error)" }
   }
 
@@ -180,7 +181,7 @@ import ZigguratSandbox
     } catch { return "\(error)" }
   }
 
-  /// Of a file of this program's: a cell reads what it is given, and leaves it as it is.
+  /// Returns the result of truncating a file that the process was given for reading, and the file's size afterwards.
   static func emptying(_ server: ProcessLauncher) -> String {
     let path = "/tmp/ziggurat-probe-kept-\(getpid())"
     let file = open(path, O_RDWR | O_CREAT, 0o600)
@@ -189,8 +190,8 @@ import ZigguratSandbox
       close(file)
       unlink(path)
     }
-    let told = reading(server, path, given: [path], by: empty)
+    let result = reading(server, path, given: [path], by: empty)
     var status = stat()
-    return "\(told), \(fstat(file, &status) == 0 ? status.st_size : -1) bytes"
+    return "\(result), \(fstat(file, &status) == 0 ? status.st_size : -1) bytes"
   }
 }

@@ -3,9 +3,9 @@ import Testing
 import ZigguratSandbox
 import ZigguratTestSupport
 
-/// What a cell can do and cannot, as `ziggurat-process-probe` finds it in cells of its own.
+/// Operations that a sandboxed process can and cannot do, as `ziggurat-sandbox-probe` reports them.
 @Suite struct SandboxedProcessTests {
-  /// What came of each attempt: outside of a cell and inside, or inside alone.
+  /// The result of each attempt: outside and inside the sandbox, or inside alone.
   static let found: [String: String] = {
     guard ProcessLauncher.kernelLack == nil, let output = try? Tool.check([probe]) else { return [:] }
     let pairs = output.split(separator: "\n").compactMap { line -> (String, String)? in
@@ -16,7 +16,7 @@ import ZigguratTestSupport
   }()
 
   static let probe = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    .deletingLastPathComponent().appendingPathComponent("ziggurat-worker-probe").path
+    .deletingLastPathComponent().appendingPathComponent("ziggurat-sandbox-probe").path
 
   static let isConfined = ProcessLauncher.kernelLack == nil
 
@@ -31,7 +31,7 @@ import ZigguratTestSupport
     ])
   func whatDecodingNeverNeedsIsRefused(_ attempt: String) throws {
     let found = try #require(Self.found[attempt])
-    #expect(found.hasPrefix("done, "), "outside of a cell it works")
+    #expect(found.hasPrefix("done, "), "it works outside the sandbox")
     #expect(
       found.hasSuffix("error 13") || found.hasSuffix("error 1") || found.hasSuffix("ended by signal 31"),
       "\(found)")

@@ -29,7 +29,7 @@ int posix_memalign(void **memory, size_t alignment, size_t size) {
   return 0;
 }
 
-// What is forked, its server of cells, writes a file of its own.
+// The forked process, its fork server, writes a file of its own.
 __attribute__((destructor)) static void tell(void) {
   const char *folder = getenv("ALLOCATIONS");
   char path[4096], line[32];

@@ -65,7 +65,7 @@ def counted(executable: Path, library: Path, path: str, tiles: int) -> int:
         # valgrind does not read all that the compiler writes for debuggers.
         subprocess.run(["strip", "--strip-debug", "-o", f"{folder}/ziggurat", executable], check=True)
         number = asked(["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/%p", f"{folder}/ziggurat"], library, path, tiles)
-        # Its server of cells has a file of its own.
+        # Its fork server has a file of its own.
         return int(re.search(r"^totals: (\d+)", (Path(folder) / str(number)).read_text(), re.MULTILINE)[1])
 
 

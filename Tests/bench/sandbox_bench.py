@@ -1,7 +1,7 @@
-"""What cells cost: `ziggurat` against a build that decoded in its own process (AGAINST), in interleaved rounds.
+"""The cost of the sandbox: `ziggurat` against a build that decoded in its own process (AGAINST), in interleaved rounds.
 
-Each row has its bar. Pairs of rounds are compared, so that what else the machine does hits both; the medians of
-their ratios are told. AGAINST is the executable's path or a revision of git; 9db3bf4 unless told.
+Each row has its bar. Pairs of rounds are compared, so that the machine's other load affects both; the medians of their
+ratios are reported. AGAINST is the executable's path or a revision of git (default 9db3bf4).
 """
 
 import base64
@@ -27,7 +27,7 @@ from measure import run, spread, table
 from tile_paths import Tile
 
 HEADER = ["what", "now", "before", "now against before", "rounds within", "bar", "met"]
-HOSTILE = Path(os.environ.get("HOSTILE") or Path(__file__).resolve().parents[1] / "Fixtures/hostile")
+ATTACKS = Path(os.environ.get("HOSTILE") or Path(__file__).resolve().parents[1] / "Fixtures/hostile")
 TOKEN = "token-of-the-benchmark-0123456789"
 
 
@@ -39,7 +39,7 @@ class Row:
         self.now: list[float] = []
         self.before: list[float] = []
 
-    def told(self) -> list[str]:
+    def summary(self) -> list[str]:
         ratios = [a / b for a, b in zip(self.now, self.before)]
         ratio = statistics.median(ratios)
         bar = f"≥ {self.least:.2f}×" if self.least else f"≤ {self.most:.2f}×" if self.most else "none"
@@ -54,9 +54,9 @@ class Row:
 
 
 class Difference(Row):
-    """The same of what may be so much more, in the unit of the row."""
+    """A row whose numbers may differ by so much, in the unit of the row."""
 
-    def told(self) -> list[str]:
+    def summary(self) -> list[str]:
         differences = [a - b for a, b in zip(self.now, self.before)]
         middle = statistics.median(differences)
         far = (max(differences) - min(differences)) / 2
@@ -83,7 +83,7 @@ def small_pictures() -> Path:
 class Builds:
     def __init__(self, ziggurat: Path, old: Path, quick: bool):
         self.executables, self.quick = (ziggurat, old), quick
-        self.folder = Path(tempfile.mkdtemp(prefix="cells-", dir=material.CACHE))
+        self.folder = Path(tempfile.mkdtemp(prefix="sandbox-", dir=material.CACHE))
         self.numbers = itertools.count()
 
     def build(self, executable: Path, source: Path) -> float:
@@ -100,10 +100,10 @@ class Builds:
             # Who begins alternates, too.
             for executable in self.executables if number % 2 else reversed(self.executables):
                 (row.now if executable is self.executables[0] else row.before).append(self.build(executable, source))
-        told = row.told()
+        summary = row.summary()
         for path in self.folder.iterdir():
             shutil.rmtree(path)
-        return told
+        return summary
 
     def rows(self) -> list[list[str]]:
         try:
@@ -156,7 +156,7 @@ class Serving(serve_bench.Bench):
                 process.terminate()
                 process.wait(20)
                 process.stdout.close()
-        return row.told()
+        return row.summary()
 
     def rate(self, name: str, paths: Callable[[], list[str]], connections: int, least: float, rounds: int = 0) -> list[list[str]]:
         """Requests a second, and what the slowest hundredth waits for; `paths` are asked for anew for each round, so that
@@ -175,7 +175,7 @@ class Serving(serve_bench.Bench):
                 counts = self.load(port, file, connections)
                 rates.append(counts["rate"])
                 lates.append(counts["p99"] / 1000)
-        return [rate.told(), late.told()]
+        return [rate.summary(), late.summary()]
 
     def rows(self) -> list[list[str]]:
         chance = random.Random(4)
@@ -196,9 +196,9 @@ class Serving(serve_bench.Bench):
 
     def beside_attacks(self, tiles: list[str]) -> list[list[str]]:
         """Tiles while what attacks decoders is sent by tus without a pause, against the same tiles alone."""
-        attacks = sorted(path for path in HOSTILE.iterdir() if path.suffix != ".md") if HOSTILE.is_dir() else []
+        attacks = sorted(path for path in ATTACKS.iterdir() if path.suffix != ".md") if ATTACKS.is_dir() else []
         if not attacks:
-            print(f"no attacks in {HOSTILE}: no row")
+            print(f"no attacks in {ATTACKS}: no row")
             return []
         (self.folder / "token").write_text(TOKEN + "\n")
         process = subprocess.Popen([self.executables[0], "serve", self.libraries[0], "--port", "0", "--writable", "--token-file",
@@ -219,11 +219,11 @@ class Serving(serve_bench.Bench):
                 (rate.now if beside else rate.before).append(counts["rate"])
                 if sender:
                     sender.end()
-        return [row.told(), rate.told()]
+        return [row.summary(), rate.summary()]
 
 
 class Attacker:
-    """Sends one attack after the other, each other bytes than the last time, until it is told to end."""
+    """Sends one attack after the other, each other bytes than the last time, until it is stopped."""
 
     numbers = itertools.count()
 

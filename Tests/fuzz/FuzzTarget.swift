@@ -1,18 +1,18 @@
 import Glibc
 
-/// What takes the inputs: each a door through which a stranger's bytes come in.
+/// A parser of untrusted bytes that takes the inputs.
 ///
-/// A refusal is as good as a result; what counts is that there is one of the two.
+/// A result and an error are equally good: each input must end in one of the two.
 enum FuzzTarget: String, CaseIterable {
   /// The native readers of source pictures, to the last pixel, by each way that the file allows.
   case jpeg, png, tiff
-  /// The place where a picture ends, of every format that has one, and what lies behind it; run lengths; a PSD's composite.
+  /// The end of a picture and the data behind it, for every format that has one; run lengths; a PSD's composite.
   case end
   /// A camera's RAW file, developed and as its preview.
   case raw
   /// A DICOM file that is no slide, its first frame rendered with each kind of window.
   case dicom
-  /// A PDF's own fields, the boxes and units of its first page, and what that page consists of.
+  /// A PDF's own fields, the boxes and units of its first page, and the content of that page.
   case pdf
   /// EXIF, IPTC and XMP inside a picture.
   case metadata
@@ -20,7 +20,7 @@ enum FuzzTarget: String, CaseIterable {
   case ome
   /// An XMP file beside an archive, read and edited.
   case sidecar
-  /// What describes a book.
+  /// The description of a book, `book.json`.
   case book
   /// An archive, opened and read to the last tile.
   case archive
@@ -32,16 +32,16 @@ enum FuzzTarget: String, CaseIterable {
   case profile
   /// A stored tile, decoded as for a render.
   case tile
-  /// What a cell answers, and what it is asked.
-  case process
+  /// Replies of a sandboxed process, and requests to it.
+  case sandbox
   /// A request's path and query.
   case request
-  /// What an object store answers: lists, heads.
+  /// Responses of an object store: lists, headers.
   case list
-  /// A segment of a library's directory in a store, and a sweep's marks.
+  /// A segment of a library's index in a store, and the marks of the garbage collector.
   case directory
 
-  /// That `ZIGGURAT_FUZZ` names.
+  /// The target that `ZIGGURAT_FUZZ` names.
   static let chosen: FuzzTarget = {
     let name = getenv("ZIGGURAT_FUZZ").map { String(cString: $0) } ?? ""
     guard let target = FuzzTarget(rawValue: name) else {
@@ -66,7 +66,7 @@ enum FuzzTarget: String, CaseIterable {
     case .descriptor: input.readDescriptors()
     case .profile: input.readProfile()
     case .tile: input.decodeTile()
-    case .process: input.receive()
+    case .sandbox: input.receive()
     case .request: input.readRequest()
     case .list: input.readListAnswer()
     case .directory: input.readDirectory()
@@ -78,7 +78,7 @@ enum FuzzTarget: String, CaseIterable {
 struct FuzzInput {
   let bytes: [UInt8]
 
-  /// The path of a file that holds the input, until the next one comes.
+  /// The path of a file that holds the input until the next one.
   var path: String { MemoryFile.shared.filled(with: bytes) }
 }
 
@@ -88,8 +88,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   return 0
 }
 
-// The package manager gives `main` another name, so libFuzzer's own does not come to be linked; this is what
-// that would do.
+// The package manager renames `main`, so libFuzzer's own is not linked. This does the same.
 @_silgen_name("LLVMFuzzerRunDriver")
 private func runLibFuzzer(
   _ count: UnsafeMutablePointer<CInt>,

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file for inputs that are opened by name; it is gone with the process.
+/// A file for inputs that are opened by name. It is removed with the process.
 final class MemoryFile {
   nonisolated(unsafe) static let shared = MemoryFile()  // libFuzzer calls from one thread.
 
@@ -15,7 +15,7 @@ final class MemoryFile {
     path = "/proc/self/fd/\(descriptor)"
   }
 
-  /// Its path, with these bytes in it.
+  /// Writes the bytes to the file and returns its path.
   func filled(with bytes: [UInt8]) -> String {
     let isWritten = ftruncate(descriptor, 0) == 0 && pwrite(descriptor, bytes, bytes.count, 0) == bytes.count
     precondition(isWritten, "an input can be written")

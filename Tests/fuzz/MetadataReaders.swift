@@ -8,11 +8,11 @@ extension FuzzInput {
   func readMetadata() {
     let metadata = ImageMetadata(embeddedInFileAt: path)
     precondition(metadata.title != "", "a title that is empty is none")
-    // It goes into the archive as JSON and comes back from there.
+    // The archive stores it as JSON.
     precondition(ImageMetadata(json: Data(metadata.json)) == metadata, "what was read can be kept")
   }
 
-  /// What was understood is written so that it is understood again.
+  /// Reads a book's description, writes it and reads it again.
   func readBook() {
     guard let book = try? BookDescription(json: bytes), book.json.count <= BookDescription.longest else {
       return
@@ -34,13 +34,13 @@ extension FuzzInput {
     }
   }
 
-  /// What is edited is read back with the edit in it, or was no sidecar before.
+  /// Edits a sidecar and checks that the result has the edit. Input that is no sidecar is rejected.
   func readSidecar() {
     let own = ImageMetadata()
-    guard let edit = try? MetadataEdit(json: Array(#"{"caption": "Words <&> 虫"}"#.utf8)) else {
+    guard let edit = try? MetadataEdit(json: Array(#"{"caption": "Text <&> 虫"}"#.utf8)) else {
       preconditionFailure("an edit")
     }
-    // What Exiv2 could not read again is refused, and stays as it was.
+    // A sidecar that Exiv2 could not read again is rejected and stays unchanged.
     guard let edited = try? Sidecar.edited(bytes, edit) else { return }
     guard let after = (try? Sidecar(edited))?.applied(to: own) else {
       preconditionFailure("what was edited can be read")

@@ -7,7 +7,7 @@ import ZigguratImaging
 extension FuzzInput {
   func readPicture(_ target: FuzzTarget) {
     do throws(BuildError) {
-      // Told in the builder's own process, of whatever bytes.
+      // The builder computes these in its own process, for any bytes.
       let digests = try SourceFile(path: path).digests { false }
       let digest = try SourceFile(path: path).digest()
       precondition(digests.content == digest, "one content, one digest")

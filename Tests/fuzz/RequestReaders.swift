@@ -13,7 +13,7 @@ extension FuzzInput {
     Pyramid(imageSize: PixelSize(width: width, height: height)!, tileSize: tileSize, overlap: overlap)!
   }
 
-  /// A path and its query, as sent and in one spelling, which come to places inside the image or to none.
+  /// Reads a path and its query, as sent and normalized, and checks that each tile lies inside the image.
   func readRequest() {
     let parts = bytes.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
     let (path, query) = (Array(parts[0]), parts.count > 1 ? Array(parts[1]) : [])
@@ -35,7 +35,7 @@ extension FuzzInput {
     for pyramid in Self.pyramids { _ = viewport.viewport(on: pyramid.imageSize) }
   }
 
-  /// A proxy's header, which comes to an address that a URL can hold or to none.
+  /// Reads a proxy's header and checks that its address fits into a URL.
   private func readForwarded(_ text: String) {
     for name in ["Forwarded", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Prefix"] {
       guard let base = ForwardedBase({ $0 == name ? text : $0 == "Host" ? "host" : nil }, .local) else {

@@ -10,7 +10,7 @@ import ZigguratFiles
 @testable import ZigguratTileRendering
 
 extension FuzzInput {
-  /// What a cell that a stranger has taken over says to who asked it; the first byte chooses what that was.
+  /// Reads the replies of a compromised sandboxed process. The first byte chooses the request.
   func receive() {
     guard let question = bytes.first else { return }
     let answer = Array(bytes.dropFirst())
@@ -18,11 +18,12 @@ extension FuzzInput {
     case 0: Conversation.shared.hear(answer)
     case 1:
       let message = WorkerMessage(kind: 2, bytes: answer)
-      guard let told = try? BuildMessage.decode(SourceInspection.self, message) else { return }
-      precondition(!told.isPossible || told.size.width > 0 && told.pages >= 0, "a picture has pixels")
+      guard let inspection = try? BuildMessage.decode(SourceInspection.self, message) else { return }
+      precondition(
+        !inspection.isPossible || inspection.size.width > 0 && inspection.pages >= 0, "a picture has pixels")
     case 2:
-      guard let told = try? JSONDecoder().decode(Sidecar.self, from: Data(answer)) else { return }
-      _ = told.applied(to: ImageMetadata(title: "own"))
+      guard let sidecar = try? JSONDecoder().decode(Sidecar.self, from: Data(answer)) else { return }
+      _ = sidecar.applied(to: ImageMetadata(title: "own"))
     default:
       if let request = RenderRequest(answer) {
         let again = RenderRequest(request.bytes)
@@ -33,7 +34,7 @@ extension FuzzInput {
   }
 }
 
-/// A build that a cell answers with an input of the fuzzer's, byte for byte as it comes over the socket.
+/// A build whose sandboxed process replies with the bytes of a fuzzer input.
 private final class Conversation {
   nonisolated(unsafe) static let shared = Conversation()  // libFuzzer calls from one thread.
 
@@ -72,7 +73,7 @@ private final class Conversation {
       case .pages(let pages): precondition(pages.count > 1)
       case .outcome(.failed(let error)):
         let isLine = !error.reason.isEmpty && !error.reason.contains { $0.isNewline }
-        precondition(isLine && error.reason.count <= 1000, "a failure is told in a line")
+        precondition(isLine && error.reason.count <= 1000, "a failure is reported in a line")
       case .outcome(let outcome):
         guard case .built = outcome else { preconditionFailure("built, failed or pages") }
       }
@@ -89,7 +90,7 @@ private final class Conversation {
   }
 }
 
-/// Takes archives tile by tile, as private spaces do, and keeps nothing.
+/// A store that takes archives tile by tile, as private spaces do, and keeps nothing.
 private struct NoStore: ArchiveStore {
   func prepare() {}
   func buildRecord(ofID id: ImageID) -> BuildRecord? { nil }

@@ -4,7 +4,7 @@ import ZigguratFiles
 @testable import ZigguratObjectStore
 
 extension FuzzInput {
-  /// What a store answers: a page of a list, the head of an answer, the end of an upload.
+  /// Reads a store's response: a page of a list, the headers, the end of an upload.
   func readListAnswer() {
     _ = (S3Response.upload(bytes), S3Response.isWhole(bytes))
     if let page = S3Response.list(bytes)?.page {
@@ -29,7 +29,7 @@ extension FuzzInput {
     }
   }
 
-  /// A segment of a library's directory, its lines one by one, and a sweep's marks.
+  /// Reads a segment of a library's index, each of its lines alone, and the marks of the garbage collector.
   func readDirectory() {
     if let marks = GarbageCollector.marks(bytes) {
       let again = GarbageCollector.marks(GarbageCollector.text(marks))

@@ -8,7 +8,7 @@ import ZigguratImaging
 @testable import ZigguratTileRendering
 
 extension FuzzInput {
-  /// As the server and `verify` open and read one, whoever wrote it.
+  /// Opens and reads an untrusted archive as the server and `verify` do.
   func readArchive() {
     let archive: TileArchive
     do throws(StorageError) { archive = try TileArchive(path: path, within: nil) } catch {
@@ -24,7 +24,7 @@ extension FuzzInput {
       touch(archive.entry(name))
       _ = archive.isIntact(name)
     }
-    // As many as fit; a descriptor may name many more than there are.
+    // A limited number: a descriptor may declare many more tiles than exist.
     for number in 0..<min(archive.pyramid.tileCount, 4096) {
       touch(archive.tile(number))
       _ = archive.defect(ofTile: number) { bytes in bytes.isEmpty ? "is empty" : nil }
@@ -38,7 +38,7 @@ extension FuzzInput {
     _ = (archive.stored(archive.pyramid.tileCount), archive.tile(-1), sum)
   }
 
-  /// What is read can be written and read again; what passes the limits is within them, as another parser counts.
+  /// Reads records, writes them and reads them again. Checks the limits against the counts of another parser.
   func readRecords() {
     let json = Data(bytes)
     if let record = BuildRecord(json: json) {
@@ -60,7 +60,7 @@ extension FuzzInput {
     }
   }
 
-  /// Levels, and values without the keys of objects.
+  /// Returns the number of levels, and of values without the keys of objects.
   private static func extent(_ object: Any) -> (depth: Int, values: Int) {
     let parts: [Any]
     switch object {
@@ -74,7 +74,7 @@ extension FuzzInput {
     }
   }
 
-  /// What is read can be written and read again.
+  /// Reads descriptors, writes them and reads them again.
   func readDescriptors() {
     if let microns = bytes.withUnsafeBytes({ ScanProperties.micronsPerPixel(xml: $0) }) {
       precondition(microns.count == 2 && microns.allSatisfy { $0.isFinite && $0 > 0 }, "a pixel has a size")
@@ -86,12 +86,12 @@ extension FuzzInput {
     } catch { precondition(!error.reason.isEmpty, "a refusal has a reason") }
   }
 
-  /// Told, compared with sRGB, and gone by for pixels of RGB and of gray.
+  /// Reads a profile, compares it with sRGB and converts gray pixels by it.
   func readProfile() {
-    let told = ICCProfile(bytes)
-    precondition(told?.description?.isEmpty != true, "a name that is empty is none")
+    let profile = ICCProfile(bytes)
+    precondition(profile?.description?.isEmpty != true, "a name that is empty is none")
     _ = EmbeddedProfile.isSRGB(bytes)
-    guard told?.colourSpace == "GRAY" else { return }
+    guard profile?.colourSpace == "GRAY" else { return }
     let shades = (0...255).map { UInt8($0) }
     let image = Image(copying: shades, width: 16, height: 16, bands: .gray, stride: 16)
     image.setProfile(bytes)
@@ -101,7 +101,7 @@ extension FuzzInput {
   func decodeTile() {
     let codec = TurboJPEG()
     bytes.withUnsafeBytes { tile in
-      // That of the first inputs is what its place wants.
+      // The first inputs have the size that their position requires.
       guard let format = TileFormat.allCases.first(where: { $0.imageFormat == ImageFormat(start: tile) }),
         let size = PixelSize(width: 64, height: 48)
       else { return }

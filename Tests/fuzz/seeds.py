@@ -1,4 +1,4 @@
-"""The first inputs of every target, made once in .cache/fuzz/seeds: small whole files of each kind that it takes."""
+"""The first inputs of every target, made once in .cache/fuzz/seeds: small complete files of each kind that it takes."""
 
 import json
 import os
@@ -13,7 +13,7 @@ HERE = ROOT / ".cache/fuzz/seeds"
 ZIGGURAT = Path(os.environ.get("ZIGGURAT", ROOT / ".build/release/ziggurat"))
 WALLPAPER = "/usr/share/wallpapers/Autumn/contents/images/2560x1600.jpg"
 SRGB = "/usr/share/color/icc/colord/sRGB.icc"
-# What `vips copy` is told for each first input; "gray", "alpha": bands of the picture.
+# The options of `vips copy` for each first input; "gray", "alpha": bands of the picture.
 PICTURES = {
     "jpeg": [("", "[Q=80]"), ("", "[Q=95]"), ("", "[Q=80,interlace]"), ("gray", "[Q=80]"),
              ("", "[Q=80,restart_interval=2]"), ("", "[Q=60,optimize_coding]")],
@@ -30,11 +30,11 @@ ENDINGS = {"jpeg": "jpg", "png": "png", "tiff": "tif"}
 TILES = {"color.jpg": ("", "[Q=80]"), "full.jpg": ("", "[Q=95]"), "gray.jpg": ("gray", "[Q=80]"), "color.png": ("", ""),
          "alpha.png": ("alpha", ""), "color.webp": ("", "[Q=80]"), "alpha.webp": ("alpha", "[lossless]"),
          "color.avif": ("", "[compression=av1,effort=0]"), "color.jxl": ("", "[Q=80]"), "alpha.jxl": ("alpha", "[lossless]"), "progressive.jpg": ("", "[Q=80,interlace]")}
-WORDS = ["-XMP-dc:Title=Night watch", "-XMP-dc:Description=Two\nlines", "-XMP-dc:Subject=a", "-XMP-dc:Subject=b",
-         "-XMP-dc:Rights=CC0", "-XMP-photoshop:City=Delft", "-XMP-exif:DateTimeOriginal=2024:05:01 10:20:30"]
-MARKS = ["-EXIF:ImageDescription=Words", "-EXIF:Artist=Somebody", "-EXIF:DateTimeOriginal=2024:05:01 10:20:30",
-         "-EXIF:UserComment=A comment", "-EXIF:XPTitle=A title", "-EXIF:GPSLatitude=52", "-EXIF:OffsetTimeOriginal=+02:00"]
-NAMES = ["-IPTC:ObjectName=Name", "-IPTC:Keywords=one", "-IPTC:Keywords=two", "-IPTC:Caption-Abstract=Caption", "-IPTC:City=Delft"]
+XMP = ["-XMP-dc:Title=Night watch", "-XMP-dc:Description=Two\nlines", "-XMP-dc:Subject=a", "-XMP-dc:Subject=b",
+       "-XMP-dc:Rights=CC0", "-XMP-photoshop:City=Delft", "-XMP-exif:DateTimeOriginal=2024:05:01 10:20:30"]
+EXIF = ["-EXIF:ImageDescription=Words", "-EXIF:Artist=Somebody", "-EXIF:DateTimeOriginal=2024:05:01 10:20:30",
+        "-EXIF:UserComment=A comment", "-EXIF:XPTitle=A title", "-EXIF:GPSLatitude=52", "-EXIF:OffsetTimeOriginal=+02:00"]
+IPTC = ["-IPTC:ObjectName=Name", "-IPTC:Keywords=one", "-IPTC:Keywords=two", "-IPTC:Caption-Abstract=Caption", "-IPTC:City=Delft"]
 PROFILES = ["colord/Gamma5000K.icc", "colord/SMPTE-C-RGB.icc", "colord/sRGB.icc", "colord/x11-colors.icc", "Gray.icc",
             "Gray-CIE_L.icc", "sRGB.icc", "ITULab.icc", "LStar-RGB.icc", "compatibleWithAdobeRGB1998.icc"]
 
@@ -111,7 +111,7 @@ def tagged_tiff(path: Path, photometric: int, bits: int, kind: int, samples: int
 
 
 def ends(place: Path) -> None:
-    """Small pictures of the formats that say where they end, alone and before another file."""
+    """Small pictures of the formats that declare their end, alone and before another file."""
     for ending in ("jpg", "png", "webp", "gif", "avif", "jxl", "jp2"):
         call("vips", "copy", base(""), place / f"alone.{ending}")
         picture = (place / f"alone.{ending}").read_bytes()
@@ -123,7 +123,7 @@ def ends(place: Path) -> None:
 
 
 def raw(place: Path) -> None:
-    """DNGs of each number of bits, and what cameras make: a preview before the sensor."""
+    """DNGs of each number of bits, and one as cameras write it: a preview before the sensor's data."""
     width, height, small = 64, 48, HERE / "small.jpg"
     call("vips", "copy", base("", width, height), f"{small}[Q=80,strip]")
     marks = {50706: (1, [1, 4, 0, 0]), 50721: (10, [n for value in (1, 0, 0, 0, 1, 0, 0, 0, 1) for n in (value, 1)]),
@@ -141,7 +141,7 @@ def raw(place: Path) -> None:
 
 
 def dicom(place: Path) -> None:
-    """Of each kind of samples, with a window, a table and frames, and in RLE."""
+    """DICOM files of each kind of samples, with a window, a table and frames, and in RLE."""
     width, height = 12, 10
     def element(group: int, number: int, kind: bytes, value: bytes) -> bytes:
         value += (b"\0" if kind in (b"UI", b"OB", b"OW") else b" ") * (len(value) % 2)
@@ -164,7 +164,7 @@ def dicom(place: Path) -> None:
 
 
 def pdfs(place: Path) -> None:
-    """Pages with boxes, units, turns, text, drawings, pictures, an outline and labels."""
+    """Pages with boxes, units, rotations, text, drawings, pictures, an outline and labels."""
     image = b"<< /Type /XObject /Subtype /Image /Width 8 /Height 4 /ColorSpace /DeviceGray /BitsPerComponent 8 /Length 32 %s >>\nstream\n" + bytes(range(32)) + b"\nendstream"
     text = b"BT /F 9 Tf 5 5 Td (Words) Tj ET"
     for number, (boxes, operators, more) in enumerate((
@@ -219,15 +219,15 @@ def tiff(tags: dict, data: bytes, part: tuple[dict, bytes] | None = None) -> byt
 
 
 def metadata(place: Path) -> None:
-    for number, (ending, words) in enumerate(
-            (ending, words) for ending in ("jpg", "png", "tif", "webp") for words in (WORDS, MARKS, WORDS + MARKS)):
+    for number, (ending, options) in enumerate(
+            (ending, options) for ending in ("jpg", "png", "tif", "webp") for options in (XMP, EXIF, XMP + EXIF)):
         path = place / f"{number}.{ending}"
         call("vips", "copy", base("", 16, 12), f"{path}[strip]")
-        call("exiftool", "-q", "-overwrite_original", *words, path)
+        call("exiftool", "-q", "-overwrite_original", *options, path)
     for number, ending in enumerate(("jpg", "tif")):
         path = place / f"iptc-{number}.{ending}"
         call("vips", "copy", base("", 16, 12), f"{path}[strip]")
-        call("exiftool", "-q", "-overwrite_original", *NAMES, path)
+        call("exiftool", "-q", "-overwrite_original", *IPTC, path)
 
 
 def books(place: Path) -> None:
@@ -247,17 +247,17 @@ def ome(place: Path) -> None:
 
 
 def sidecars(place: Path) -> None:
-    for number, words in enumerate((WORDS, WORDS[:1], ["-XMP-dc:Title-de=Nachtwache", "-XMP-dc:Title=Night", "-XMP-xmp:Rating=4"],
-                                    ["-XMP-crs:Exposure2012=1", "-XMP-dc:Description=x"])):
+    for number, options in enumerate((XMP, XMP[:1], ["-XMP-dc:Title-de=Nachtwache", "-XMP-dc:Title=Night", "-XMP-xmp:Rating=4"],
+                                      ["-XMP-crs:Exposure2012=1", "-XMP-dc:Description=x"])):
         path = place / f"{number}.xmp"
         path.unlink(missing_ok=True)
-        call("exiftool", "-q", *words, path)
+        call("exiftool", "-q", *options, path)
 
 
 def archives(place: Path) -> None:
     photo = HERE / "photo.jpg"
     call("vips", "copy", base(""), f"{photo}[Q=60,strip]")
-    call("exiftool", "-q", "-overwrite_original", *WORDS, photo)
+    call("exiftool", "-q", "-overwrite_original", *XMP, photo)
     for ending in ("jpeg", "png", "webp"):
         library = HERE / f"library-{ending}"
         call(ZIGGURAT, "build", photo, "--library", library, "--tile-size", 64, "--format", ending, "--quality", 40, "--force")
@@ -305,19 +305,19 @@ def tiles(place: Path) -> None:
     for name, (kind, options) in TILES.items():
         call("vips", "copy", base(kind, 64, 48), f"{place / name}{f'{options[:-1]},strip]' if options else '[strip]'}")
     call("vips", "copy", base("", 64, 48), f"{place / 'profile.jpg'}[Q=60,profile={SRGB}]")
-    # A JPEG's coefficients, with what makes it that JPEG again.
+    # A JPEG's coefficients, with the data that reconstruct that JPEG.
     call(ZIGGURAT, "build", place / "color.jpg", "--library", HERE / "library-jxl", "--format", "jxl", "--fidelity", "lossless", "--force")
     with zipfile.ZipFile(HERE / "library-jxl/color.szi") as archive:
         (place / "recompressed.jxl").write_bytes(archive.read("color/color_files/6/0_0.jxl"))
 
 
-def cells(place: Path) -> None:
-    """What a cell says, message by message, after the byte that chooses who asked it."""
+def sandbox(place: Path) -> None:
+    """Replies of a sandboxed process, message by message, after the byte that chooses the request."""
 
     def message(kind: int, body: bytes) -> bytes:
         return struct.pack("<II", kind, len(body)) + body
 
-    def told(kind: int, value) -> bytes:
+    def json_message(kind: int, value) -> bytes:
         return message(kind, json.dumps(value).encode())
 
     def tile(number: int) -> bytes:
@@ -325,22 +325,22 @@ def cells(place: Path) -> None:
         return message(13, struct.pack("<QI", number, zlib.crc32(data)) + data)
 
     # 600×300 has 12 tiles of 512 px.
-    plan = told(12, {"width": 600, "height": 300, "tileSize": 512, "format": "jpg", "memory": 1_000_000})
+    plan = json_message(12, {"width": 600, "height": 300, "tileSize": 512, "format": "jpg", "memory": 1_000_000})
     tiles = b"".join(map(tile, range(12)))
     entry = message(14, b"vendor/ziggurat/build.json\0{}")
-    built = told(16, {"route": "exact: a reason", "steps": ["one"]})
-    failed = told(17, {"reason": "it is damaged", "isTemporary": False})
-    for number, words in enumerate((plan + tiles + entry + told(15, [0.5]) + built, plan + tile(0) + tile(0), plan + built, failed,
-                                    plan + failed, told(11, [7]), plan + tiles + entry + entry + built)):
-        (place / f"build-{number}").write_bytes(b"\0" + words)
+    built = json_message(16, {"route": "exact: a reason", "steps": ["one"]})
+    failed = json_message(17, {"reason": "it is damaged", "isTemporary": False})
+    for number, body in enumerate((plan + tiles + entry + json_message(15, [0.5]) + built, plan + tile(0) + tile(0), plan + built, failed,
+                                   plan + failed, json_message(11, [7]), plan + tiles + entry + entry + built)):
+        (place / f"build-{number}").write_bytes(b"\0" + body)
     inspection = {"width": 600, "height": 300, "bands": 3, "format": "jpeg", "colour": "srgb", "hasProfile": False,
                   "hasAlpha": False, "orientation": 1, "pages": 1, "route": "exact", "steps": []}
     (place / "inspection").write_bytes(b"\1" + json.dumps(inspection).encode())
     (place / "sidecar").write_bytes(b"\2" + json.dumps({"metadata": {"title": "T", "keywords": ["a"]}, "removed": ["caption"]}).encode())
-    (place / "cell").write_bytes(b"\3" + struct.pack("<5q", 1, 0, 1 << 28, 1 << 30, 60))
+    (place / "spawn").write_bytes(b"\3" + struct.pack("<5q", 1, 0, 1 << 28, 1 << 30, 60))
     start = (7, 600, 300, 512, 0, 0, 0, 0)
-    for number, words in enumerate(((0, 0, 10, 20, 300, 200, 150, 100, 0, 0, 0), (2, 1, 10, 20, 30, 40, 9, 256, 256), (3, 0, 9, 0, 0))):
-        (place / f"render-{number}").write_bytes(b"\3" + struct.pack(f"<{8 + len(words) + 3}q", *start, *words, 3, 1, 9))
+    for number, body in enumerate(((0, 0, 10, 20, 300, 200, 150, 100, 0, 0, 0), (2, 1, 10, 20, 30, 40, 9, 256, 256), (3, 0, 9, 0, 0))):
+        (place / f"render-{number}").write_bytes(b"\3" + struct.pack(f"<{8 + len(body) + 3}q", *start, *body, 3, 1, 9))
 
 
 REQUESTS = [
@@ -379,7 +379,7 @@ def directories(place: Path) -> None:
     for number, lines in enumerate(((image,), ("gone\ta%2Fb",), ("origin\ta%2Fb\t0123456789abcdef",), ("holds\t1700000000000-ab",),
                                     (image, "holds\ta//x"))):
         (place / f"lines-{number}").write_text("\n".join(("ziggurat-directory 1", *lines, f"end\t{len(lines)}\t0", "")))
-    # With the digest of nothing.
+    # A segment with the digest of no lines.
     (place / "empty").write_text("ziggurat-directory 1\nend\t0\t0\n")
     (place / "marks").write_text('ziggurat-sweep 1\n5 "e1" szi/ab/x.szi\n')
 
@@ -387,7 +387,7 @@ def directories(place: Path) -> None:
 TARGETS = {"jpeg": lambda place: pictures("jpeg", place), "png": lambda place: pictures("png", place),
            "tiff": lambda place: pictures("tiff", place), "end": ends, "raw": raw, "dicom": dicom, "pdf": pdfs, "metadata": metadata, "ome": ome,
            "sidecar": sidecars, "book": books, "archive": archives, "record": records, "descriptor": descriptors,
-           "profile": profiles, "tile": tiles, "cell": cells, "request": requests, "list": lists, "directory": directories}
+           "profile": profiles, "tile": tiles, "sandbox": sandbox, "request": requests, "list": lists, "directory": directories}
 
 
 def folder(target: str) -> Path:

@@ -1,9 +1,9 @@
-"""A library in a folder, with its catalog in SQLite, against a build of before servers could share one (AGAINST), in interleaved
-rounds: what was there without a shared catalog is to be as good with it.
+"""A library in a folder, with its catalog in SQLite, against a build that knew no shared catalog (AGAINST), in interleaved rounds:
+everything that worked without a shared catalog must perform as well with it.
 
-Each build has a library of its own, of the same hundred thousand names. Pairs of rounds are compared, or the medians that a question
-took over all of them, and the medians of their ratios told. AGAINST is the executable's path or a revision of git; the one before
-b846860 unless told.
+Each build has a library of its own, of the same hundred thousand names. Pairs of rounds are compared, or the medians of a request over
+all of them. The medians of their ratios are reported. AGAINST is the executable's path or a revision of git (default: the one before
+b846860).
 """
 
 import contextlib
@@ -20,8 +20,8 @@ from urllib.parse import quote
 import before
 import material
 import search_bench
-from cells_bench import HEADER, TOKEN, Row
 from measure import table
+from sandbox_bench import HEADER, TOKEN, Row
 from store.asking import Server
 
 REVISION = "b846860^"
@@ -49,7 +49,7 @@ class Bench(search_bench.Bench):
                 # The name that earlier builds know, too.
                 subprocess.run([executable, "index", library], check=True, stdout=subprocess.DEVNULL)
                 times.append(time.monotonic() - began)
-        return row.told()
+        return row.summary()
 
     def pairs(self, row: Row, number: int) -> list[tuple]:
         """Both, each first in every other round."""
@@ -66,7 +66,7 @@ class Bench(search_bench.Bench):
                 server = self.serving(executable, library)
                 times.append(server.start)
                 server.stop()
-        return row.told()
+        return row.summary()
 
     def asking(self, name: str, paths: list[str]) -> list[str]:
         """All of these, one after the other."""
@@ -88,7 +88,7 @@ class Bench(search_bench.Bench):
                             if round:
                                 times[which][number].append(1000 * took)
         row.now, row.before = ([statistics.median(each) for each in question] for question in times)
-        return row.told()
+        return row.summary()
 
     @contextlib.contextmanager
     def both(self) -> Iterator[list[Server]]:
@@ -131,7 +131,7 @@ class Bench(search_bench.Bench):
                         counts = self.load(port, file, 64)
                         if number:
                             rates.append(counts["rate"])
-        return row.told()
+        return row.summary()
 
     def run(self, only: str | None) -> list[list[str]]:
         if only == "asking":
